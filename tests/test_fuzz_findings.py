@@ -9,7 +9,7 @@ import pytest
 
 from symreln.verify import modes
 from symreln.verify.numbers import Poly, multiply
-from symreln.verify.reading import Reader
+from symreln.verify.reading import Given, Reader
 from tests.campaigns.random_specs import random_tables
 from tests.campaigns.work_on_spec import work_on
 
@@ -52,7 +52,7 @@ def _polynomial(random: Random, names: int, large: int) -> Poly:
 
 
 def test_equal_eigenvalues_are_not_apart() -> None:
-    data = Reader(["a"], "", 5)
+    data = Reader(Given(["a"]), 5)
     one, two = data.constant(1), data.constant(2)
     root = modes.ModeClass(degree=2, f=[two * -1, one * 0, one], d=None)
     root.eigenvalue = [one * 0, one]  # sqrt 2, -sqrt 2

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln import validate
 from symreln.base.summaries import brief, short_repr
 from symreln.sweep.plan import Plan
 from symreln.sweep.summary import summarise
@@ -66,7 +65,7 @@ def roots(derivation, validation, tmp_path_factory):
     return [
         *(validation, derivation.evaluate(), derivation.convergence, validation.intervals),
         *(xor, xor.exceptional, sr.load("digits"), sr.derive(sr.load("contextual-C"))),
-        *(routing, validate(routing, 2, 0), weights, weights.blocks([0.0, 1.0])),
+        *(routing, sr.validate(routing, 2, 0), weights, weights.blocks([0.0, 1.0])),
         *(plan, summarise(plan)),
     ]
 

@@ -16,7 +16,8 @@ from symreln.experiment.trained import ProgressCallback
 from symreln.limits.steps import StepWriter
 from symreln.report import terminal as console
 from symreln.report.folder import together
-from symreln.report.write import write_derivation, write_validation
+from symreln.report.write import write_derivation
+from symreln.report.write_validation import write_validation
 from symreln.spec.model import Spec
 
 

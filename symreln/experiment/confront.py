@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 from symreln.base.progress import both, phase
 from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.integration import network_of
+from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.aligned import gdln_alignment, split_network
@@ -20,7 +21,6 @@ from symreln.experiment.outcome import Confrontation, Validation
 from symreln.experiment.pair import pair_streams, train_pair
 from symreln.experiment.scalar_confront import validate_modes
 from symreln.experiment.strengths import marks, measured_strengths
-from symreln.graphs.derivation import NetworkDerivation
 from symreln.spec.arguments import check_counts, instance_of
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def validate(
             marks=(*marks(foretold.prediction), *(step for _, step in ends)),
         )
     aligned = None
-    if not numbers.known.two_layers_alike:
+    if not numbers.known.plain.holds:
         with phase("training from an aligned start"):
             aligned = train_aligned(numbers, foretold.chain)
     pairs = curve_pairs(numbers, foretold, network, gdln, aligned)

@@ -340,7 +340,7 @@ def _shown_gates(case: Validation, made: Experiment) -> tuple[Experiment, str]:
     if (
         case.numbers.later
         or case.numbers.ask(narrow_pathways)
-        or not case.numbers.known.one_hidden_layer
+        or not case.numbers.known.matrices.holds
     ):
         msg = "gates are replaced in networks of two layers with gates that stay and many units"
         raise NotSupportedError(msg)
@@ -456,9 +456,9 @@ def _more_networks(again: Again, pair: str) -> Finding | None:
 
 
 def _alignment(case: Validation, pair: str) -> Finding | None:
-    # Of two layers the reduction holds from any start, aligned or not.
+    # Where a start is derived the reduction holds from any, aligned or not.
     aligned, spec = case.distance("descent_vs_aligned"), case.numbers.spec
-    if aligned is None or is_aligned(pair) or case.numbers.known.layers <= 2:
+    if aligned is None or is_aligned(pair) or case.numbers.strength0 is not None:
         return None
     if pair == RELU and not is_one_map(spec):
         return None  # what starts aligned has the spec's gates, and says nothing of one without

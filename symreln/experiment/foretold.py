@@ -105,11 +105,11 @@ def foretell(
 
 def _curves(numbers: Derivation, *, whatever_cost: bool) -> Foretold:
     """Make the predictions of the mean curves."""
-    if not numbers.known.two_layers_alike:
+    if not numbers.known.plain.holds:
         from symreln.experiment.closed import check_covered, closed_start, predict_chain
 
         check_covered(numbers)
-        if not numbers.known.one_hidden_layer:
+        if not numbers.known.matrices.holds:
             chain = closed_start(numbers)
             return _chained(numbers, predict_chain(numbers, chain), chain)
     with phase("κ of the early phase"):

@@ -17,6 +17,7 @@ from symreln.base.progress import both, phase
 from symreln.claims.constants import Constant
 from symreln.claims.curves import Prediction
 from symreln.claims.integration import network_of
+from symreln.claims.network.derivation import NetworkDerivation
 from symreln.errors import NotSupportedError
 from symreln.experiment.again import Experiment, Trials
 from symreln.experiment.changed import Change, changed_spec
@@ -40,7 +41,6 @@ from symreln.experiment.theory_error import ENDS
 from symreln.experiment.trained import training_settings
 from symreln.experiment.untested import Untested
 from symreln.experiment.verdicts import Verdict, outcome_of
-from symreln.graphs.derivation import NetworkDerivation
 from symreln.train.record import Recording
 from symreln.train.trainers import train_graph
 

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation, Derived
+from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.prediction import closed_forms, predict
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
-from symreln.graphs.derivation import NetworkDerivation
 from symreln.laws.integrate import DRAWN
 from symreln.pipeline.certificate import certificate
 from symreln.report import html, jsonio, latex
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.drawing import draw_all
-from symreln.report.folder import CERTIFICATE, together
-from symreln.report.loss_unit import loss_unit
+from symreln.report.folder import CERTIFICATE, together, write_files
 from symreln.report.network_plots import network_sketches
 from symreln.report.plots import derivation_sketches, drawn_times, validation_sketches
-from symreln.report.validation_json import validation_to_json
 from symreln.verify.folder import sealed_text
 
 if TYPE_CHECKING:
@@ -75,12 +70,10 @@ def write_proven(
 
 @phase("certificate")
 def _write_proven(derivation: Derived, folder: Path, wanted: set[str]) -> list[Path]:
-    written = [folder / CERTIFICATE]
-    jsonio.write_json(written[0], derivation.ask(certificate))
+    found = {CERTIFICATE: derivation.ask(certificate)}
     if "json" in wanted:
-        written.append(folder / "derivation.json")
-        jsonio.write_json(written[1], derivation.ask(derivation_to_json))
-    return written
+        found["derivation.json"] = derivation.ask(derivation_to_json)
+    return write_files(folder, {name: jsonio.dumps(each) for name, each in found.items()})
 
 
 def _write_documents(
@@ -103,8 +96,8 @@ def _write_documents(
         latex.save(document, written[-1], seal)
         written += [folder / "figures" / f"{each.name}.pdf" for each in figures]
     if "html" in wanted:
-        written.append(folder / "derivation.html")
-        jsonio.write_text(written[-1], seal(written[-1].name, html.render(document)))
+        name = "derivation.html"
+        written += write_files(folder, {name: seal(name, html.render(document))})
     return written
 
 
@@ -122,7 +115,7 @@ def _figures(
     if validation is None:
         return draw_all(sketches, pdf=pdf)
     drawn = draw_all((*sketches, *validation_sketches(validation)), pdf=pdf)
-    return (*drawn, *_representations(validation, pdf=pdf))
+    return (*drawn, *representations(validation, pdf=pdf))
 
 
 def _prediction(derivation: Derivation, validation: Confrontation | None) -> Prediction | None:
@@ -148,27 +141,7 @@ def _prediction(derivation: Derivation, validation: Confrontation | None) -> Pre
         return None
 
 
-@phase("figures")
-def write_validation(validation: Confrontation, directory: str | Path) -> list[Path]:
-    """Write validation.json, curves.npz and the figures of losses and of the mean-field simulation.
-
-    Args:
-        validation: What is written.
-        directory: Folder, made if it is not there.
-    """
-    with together(Path(directory)) as draft:
-        drawn = draw_all(validation_sketches(validation), pdf=False)
-        written = [draft.folder / "curves.npz"]
-        jsonio.write_bytes(written[0], _curves(validation))
-        for drawing in (*drawn, *_representations(validation, pdf=False)):
-            written.append(draft.folder / f"{drawing.name}.svg")
-            jsonio.write_text(written[-1], drawing.svg)
-        written.append(draft.folder / "validation.json")
-        jsonio.write_json(written[-1], validation_to_json(validation))
-        return draft.moved(written)
-
-
-def _representations(validation: Confrontation, *, pdf: bool) -> tuple[Drawing, ...]:
+def representations(validation: Confrontation, *, pdf: bool) -> tuple[Drawing, ...]:
     """Draw what hidden layers hold, where that was compared."""
     from symreln.experiment.outcome import Validation
 
@@ -177,12 +150,3 @@ def _representations(validation: Confrontation, *, pdf: bool) -> tuple[Drawing, 
     from symreln.report.representation_figure import representation_drawing
 
     return (representation_drawing(validation.representations, validation.network_name, pdf=pdf),)
-
-
-def _curves(validation: Confrontation) -> bytes:
-    unit = loss_unit(validation.derivation.spec)
-    arrays = {name: unit.factor * losses for name, losses in validation.curves.items()}
-    arrays |= {"steps": validation.prediction.times, "loss_unit": np.array(unit.words)}
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)  # pyright: ignore[reportArgumentType]
-    return buffer.getvalue()

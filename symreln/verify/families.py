@@ -30,57 +30,51 @@ from typing import Any, Final
 
 from .modes import characteristic
 from .numbers import PRIME, Element, Ratio, power, require, times, trace, value_at
-from .reading import Data, Reader, listed, named, take
+from .reading import Data, Given, Reader, named
 from .sizes import Dataset, Kind, Pair, Range, Sector, Space, identity
 from .stages import LEVELS, Stage
 
 OPEN: Final = "open"
 _OWN, _SECOND = "k", "l"
+#: Of Sigma^x in T.
+MOST_WEIGHT: Final = 10**9
 #: The point at which polynomials of modes are compared.
 _POINT: Final = 7**21
 
 
-def check_sizes(value: Any, path: str, seed: int) -> tuple[list[str], SimpleNamespace]:
+def check_sizes(given: Given, seed: int) -> tuple[list[str], SimpleNamespace]:
     """Check a part for every size; return what was proven, a line a stage, and what it holds."""
-    keys = (
+    v = given.take(
         "kind at symbols minimum copies items tree samples per_sample count sectors pathways "
         "stages divisors"
     )
-    v = take(value, path, keys)
-    sizes = Range(v, path, seed)
-    data = Dataset(v, path, sizes)
+    sizes = Range(v, seed)
+    data = Dataset(v, sizes)
     targets = [sector.targets for sector in data.sectors]
     stages: list[SimpleNamespace] = []
     seen: list[int] = []
-    for n, item in enumerate(listed(v.stages, f"{path}.stages")):
-        where = f"{path}.stages[{n}]"
-        s = take(item, where, "pathways level sectors closed_at")
-        require(not stages or stages[-1].level != OPEN, where, "missing after an open stage")
-        listed(s.sectors, f"{where}.sectors", len(data.sectors))
-        places, known = listed(s.pathways, f"{where}.pathways"), range(len(data.pathways))
-        good = all(type(place) is int and place in known for place in places)
-        require(good, f"{where}.pathways", "numbers of pathways, from 0")
+    for item in v.stages.items():
+        s = item.take("pathways level sectors closed_at")
+        item.require(not stages or stages[-1].level != OPEN, "missing after an open stage")
+        places = [place.integer(len(data.pathways) - 1) for place in s.pathways.items()]
         specs = [data.pathways[place] for place in places]
         seen += places
-        parts = []
-        for k, (sector, part) in enumerate(zip(data.sectors, s.sectors, strict=True)):
-            found = _SectorStage(data, sector, part, specs, targets[k], f"{where}.sectors[{k}]")
-            targets[k] = found.left
-            parts.append(found)
+        shown = zip(data.sectors, s.sectors.items(len(targets)), targets, strict=True)
+        parts = [_SectorStage(data, sector, part, specs, y) for sector, part, y in shown]
+        targets = [part.left for part in parts]
         order = [*LEVELS[:2], OPEN]
         level = max((part.level for part in parts), key=order.index)
-        require(s.level == level, f"{where}.level", "the weakest of its sectors")
+        s.level.shows(level, "the weakest of its sectors")
         meetings = [m for part in parts for m in part.meetings]
         expected = _closed_at(sizes, meetings) if level == LEVELS[1] else {}
-        good = s.closed_at == expected
-        require(good, f"{where}.closed_at", "all sizes at which no pathway acts on another")
+        s.closed_at.shows(expected, "all sizes at which no pathway acts on another")
         stages.append(SimpleNamespace(specs=specs, level=level, parts=parts, closed=expected))
     whole = sorted(seen) == list(range(len(data.pathways)))
     good = len({*seen}) == len(seen) and (whole or stages[-1].level == OPEN)
-    require(good, f"{path}.stages", "of every pathway once")
+    v.stages.require(good, "of every pathway once")
     good = sizes.needed == set(range(len(sizes.divisors or ())))
-    require(good, f"{path}.divisors", "those that occur")
-    family = SimpleNamespace(data=data, stages=stages, at=v.at)
+    v.divisors.require(good, "those that occur")
+    family = SimpleNamespace(data=data, stages=stages, at=v.at.value)
     lines = []
     for n, stage in enumerate(stages):
         names = ", ".join(named(spec.name) for spec in stage.specs)
@@ -113,6 +107,7 @@ def _closed_at(sizes: Range, meetings: list[Pair]) -> dict[str, list[int]]:
 class _Class:
     """One class; lambda, d and d_eff without the division by samples."""
 
+    given: SimpleNamespace
     f: Element
     eigenvalue: Element
     d: Element
@@ -168,27 +163,26 @@ class _SectorStage:
     """One stage in one sector, checked: its level, what it leaves, what single pathways do."""
 
     def __init__(
-        self, data: Dataset, sector: Sector, value: Any, specs: list[Any], targets: Pair, path: str
+        self, data: Dataset, sector: Sector, given: Given, specs: list[Any], targets: Pair
     ) -> None:
-        v = take(value, path, "level initial_loss final_loss pathways")
-        self.data, self.path, self.sector = data, path, sector
+        v = given.take("level initial_loss final_loss pathways")
+        self.data, self.given, self.sector = data, given, sector
         self.slots: list[_Learner | None] = []
         self.meetings: list[Pair] = []
         twice = data.samples * 2
-        initial = data.sizes.ratio(v.initial_loss, f"{path}.initial_loss")
+        initial = data.sizes.ratio(v.initial_loss)
         good = (targets.adjoint() @ targets).trace() == initial * twice
-        require(good, f"{path}.initial_loss", "|Y|²/2P")
-        listed(v.pathways, f"{path}.pathways", len(specs))
+        v.initial_loss.require(good, "|Y|²/2P")
         commute = True
-        for n, (spec, slot) in enumerate(zip(specs, v.pathways, strict=True)):
-            item, where = self._learner(spec, targets), f"{path}.pathways[{n}]"
+        for spec, slot in zip(specs, v.pathways.items(len(specs)), strict=True):
+            item = self._learner(spec, targets)
             self.slots.append(item)
             if item is None:
-                require(slot is None, where, "null, because the pathway has no input here")
+                slot.require(not slot.there, "null, because the pathway has no input here")
             else:
-                commute = self._classes(item, slot, where) and commute
+                commute = self._classes(item, slot) and commute
         self.learners = [item for item in self.slots if item is not None]
-        closed = commute and v.level != OPEN
+        closed = commute and v.level.value != OPEN
         good = all(
             (x is not None) == (closed and not c.null)
             for item in self.learners
@@ -196,18 +190,18 @@ class _SectorStage:
             for x in (c.d_eff, c.inverse)
         )
         needed = "d_eff of every class other than null where the stage closes"
-        require(good, f"{path}.pathways", needed)
+        v.pathways.require(good, needed)
         self.level, self.left, self.final = OPEN, targets, None
         if not closed:
-            good = (v.level, v.final_loss) == (OPEN, None)
-            require(good, f"{path}.level", "open, with no loss that is left")
+            v.level.shows(OPEN)
+            v.final_loss.shows(None, "null in an open stage")
             return
         self.level = self._closes()
-        require(v.level == self.level, f"{path}.level", "the level of its couplings")
+        v.level.shows(self.level, "the level of its couplings")
         self.left = self._leaves(targets)
-        self.final = data.sizes.ratio(v.final_loss, f"{path}.final_loss")
+        self.final = data.sizes.ratio(v.final_loss)
         good = (self.left.adjoint() @ self.left).trace() == self.final * twice
-        require(good, f"{path}.final_loss", "what is left of |Y|²/2P")
+        v.final_loss.require(good, "what is left of |Y|²/2P")
 
     def _learner(self, spec: Any, targets: Pair) -> _Learner | None:
         inputs = self.sector.inputs
@@ -221,70 +215,63 @@ class _SectorStage:
         )
         return _Learner(spec, features, _written(targets @ features.adjoint(), spec))
 
-    def _class(self, value: Any, path: str, space: Space) -> _Class:
-        keys = "minpoly weight s_squared d d_eff inverse_d_eff multiplicity projector"
-        v, sizes, p = take(value, path, keys), self.data.sizes, self.data.samples
-        degree = len(listed(v.minpoly, f"{path}.minpoly"))
-        good = type(v.weight) is int and v.weight >= 0 and (degree > 1 or not v.weight)
-        require(good, path, "of a weight >= 0")
-        one = sizes.constant(1)
+    def _class(self, given: Given, space: Space) -> _Class:
+        v = given.take("minpoly weight s_squared d d_eff inverse_d_eff multiplicity projector")
+        sizes, p = self.data.sizes, self.data.samples
+        degree, one = len(v.minpoly.items()), sizes.constant(1)
+        weight = v.weight.integer(MOST_WEIGHT if degree > 1 else 0)
 
-        def read(name: str, unit: Ratio) -> Element:
-            given = getattr(v, name)
-            return [x * unit for x in sizes.ratios(given, f"{path}.{name}", degree)]
+        def read(field: Given, unit: Ratio) -> Element:
+            return [x * unit for x in sizes.ratios(field, degree)]
 
-        closes = v.d_eff is not None
         return _Class(
-            f=[*read("minpoly", one), one],
-            eigenvalue=read("s_squared", p * p),
-            d=read("d", p),
-            d_eff=read("d_eff", p) if closes else None,
-            inverse=read("inverse_d_eff", self.data.per_sample)
-            if v.inverse_d_eff is not None
-            else None,
-            multiplicity=sizes.ratio(v.multiplicity, f"{path}.multiplicity"),
-            weight=v.weight,
-            projector=self.data.pair(v.projector, f"{path}.projector", space, space),
+            given=v,
+            f=[*read(v.minpoly, one), one],
+            eigenvalue=read(v.s_squared, p * p),
+            d=read(v.d, p),
+            d_eff=read(v.d_eff, p) if v.d_eff.there else None,
+            inverse=read(v.inverse_d_eff, self.data.per_sample) if v.inverse_d_eff.there else None,
+            multiplicity=sizes.ratio(v.multiplicity),
+            weight=weight,
+            projector=self.data.pair(v.projector, space, space),
         )
 
-    def _classes(self, item: _Learner, values: Any, path: str) -> bool:
+    def _classes(self, item: _Learner, given: Given) -> bool:
         """Read and check a pathway's classes; return whether there are any to be had."""
         b, m = item.features @ item.features.adjoint(), item.drive.adjoint() @ item.drive
         commutes = not m @ b - b @ m
-        require(commutes == (values is not None), path, "classes where the correlations commute")
+        given.require(commutes == given.there, "classes where the correlations commute")
         if not commutes:
             return False
-        listed(values, path)
-        item.classes = [self._class(v, f"{path}[{n}]", m.rows) for n, v in enumerate(values)]
+        item.classes = [self._class(c, m.rows) for c in given.items()]
         total = identity(m.rows)
         for a, one in enumerate(item.classes):
-            self._check_class(item, a, m, b, f"{path}[{a}]")
+            self._check_class(item, a, m, b)
             total = total - one.projector
             for other in item.classes[:a]:
-                require(not one.projector @ other.projector, path, "orthogonal projectors")
-                require(one.modes != other.modes, path, "different classes")
-        require(not total, path, "projectors that add up to 1")
+                given.require(not one.projector @ other.projector, "orthogonal projectors")
+                given.require(one.modes != other.modes, "different classes")
+        given.require(not total, "projectors that add up to 1")
         return True
 
-    def _check_class(self, item: _Learner, a: int, m: Pair, b: Pair, path: str) -> None:
+    def _check_class(self, item: _Learner, a: int, m: Pair, b: Pair) -> None:
         c = item.classes[a]
-        operator, one = m + b.times(c.weight), self.data.sizes.constant(1)
+        given, operator, one = c.given, m + b.times(c.weight), self.data.sizes.constant(1)
         c.powers = [c.projector]
         while len(c.powers) < max(2, 2 * c.degree):
             c.powers.append(operator @ c.powers[-1])
-        require(not item.combined(c.f, a), f"{path}.minpoly", "f(T) E = 0")
+        given.minpoly.require(not item.combined(c.f, a), "f(T) E = 0")
         good = not m @ c.projector - item.combined(c.eigenvalue, a)
-        require(good, f"{path}.s_squared", "M E = s² E")
-        require(not b @ c.projector - item.combined(c.d, a), f"{path}.d", "Sigma^x E = d E")
-        good = not c.projector.adjoint() - c.projector
-        require(good, f"{path}.projector", "self-adjoint")
+        given.s_squared.require(good, "M E = s² E")
+        given.d.require(not b @ c.projector - item.combined(c.d, a), "Sigma^x E = d E")
+        given.projector.require(not c.projector.adjoint() - c.projector, "self-adjoint")
         good = all(
             c.powers[i].trace() == c.multiplicity * trace(c.f, times(c.f, [one], power(one, i)))
             for i in range(c.degree)
         )
-        require(good and c.multiplicity, f"{path}.multiplicity", "that of every root")
+        given.multiplicity.require(good and c.multiplicity, "that of every root")
         if not c.null:
-            self.data.sizes.require_nonzero(_norm(c.f, c.eigenvalue), f"{path}.s_squared")
+            self.data.sizes.require_nonzero(_norm(c.f, c.eigenvalue), given.s_squared)
 
     # -- couplings --
 
@@ -313,7 +300,7 @@ class _SectorStage:
 
     def _closes(self) -> str:
         """Check every d_eff against all couplings and return the level; see :meth:`_actions`."""
-        learners, path = self.learners, self.path
+        learners, shown = self.learners, self.given["pathways"]
         nodes = [(p, a) for p, item in enumerate(learners) for a in range(len(item.classes))]
         known = {(p, a): learners[p].classes[a] for p, a in nodes}
         acts = {
@@ -334,14 +321,14 @@ class _SectorStage:
         for node in nodes:
             c, item = known[node], learners[node[0]]
             good = all(known[other].alike(c) for other in group[node])
-            require(good, f"{path}.pathways[{node[0]}]", "equal in all modes that couple")
+            shown.require(good, "equal in all modes that couple")
             zero = self.data.sizes.constant(0)
             gamma = [] if c.null else [x - y for x, y in zip(c.d_eff or [], c.d, strict=True)]
             sources = {
                 id(group[source]): group[source] for source, target in acts if target == node
             }
             if not any(members is group[node] for members in sources.values()):
-                require(not any(gamma), f"{path}: d_eff", "d where nothing couples")
+                c.given.d_eff.require(not any(gamma), "d where nothing couples")
             for members in sources.values():
                 sums: list[Pair] = []
                 for (source, target), found in acts.items():
@@ -351,7 +338,7 @@ class _SectorStage:
                 for k, total in enumerate(sums):
                     shift = k if factors is gamma else 0
                     expected = item.drive @ item.combined(factors, node[1], shift)
-                    require(not total - expected, f"{path}: d_eff", "d + all couplings")
+                    c.given.d_eff.require(not total - expected, "d + all couplings")
         return LEVELS[1] if acts else LEVELS[0]
 
     def _leaves(self, targets: Pair) -> Pair:
@@ -362,7 +349,7 @@ class _SectorStage:
                 if c.d_eff is not None and c.inverse is not None:
                     both = times(c.f, c.d_eff, c.inverse)
                     good = both[0] == one and not any(both[1:])
-                    require(good, f"{self.path}: inverse_d_eff", "1/d_eff")
+                    c.given.inverse_d_eff.require(good, "1/d_eff")
                     total = total + item.drive @ item.combined(c.inverse, a)
             outputs = total @ item.features
             targets = targets - (outputs.summed(_OWN) if item.spec.each else outputs)

@@ -47,7 +47,7 @@ the same. ∎ ``norms`` is a basis of all λ for which Σ λ_e ‖W_e‖² does 
   Generators G are integer matrices between nodes; every map of the component and its transpose is
   a combination of them. Listed products of generators begin with the identities; every generator
   times every listed product is a combination of listed ones, so that they span all products; those
-  that return to their node are symmetric. By the lemma of ``symreln/graphs/diagonal.py``
+  that return to their node are symmetric. By the lemma of ``symreln/verdict/diagonal.py``
   orthonormal bases then make all maps diagonal. A refutation shows one product of maps that returns
   and is not symmetric.
 
@@ -68,53 +68,50 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from .matrices import Matrix, combined, equal
-from .modes import ascending, gated, read_gains, read_pathway
+from .modes import gated, read_gate, read_pathway
 from .numbers import PRIME, Ratio, Span, rank, require
-from .reading import Data, integers, listed, take, text
+from .reading import Data, Given
 from .stages import LEVELS, check_pathways
 from .times import check_chain, check_routing
 
 MOST_PATHS: Final = 1000
 MOST_STEPS: Final = 100_000
+MOST_UNITS: Final = 10**9
 
 #: ("yx", b), ("x", c, b) or ("o", c, b) to (name of the source, of the target, matrix).
-Maps = dict[tuple[Any, ...], tuple[str, str, Matrix]]
+Arrow = tuple[str, str, Matrix]
+Maps = dict[tuple[Any, ...], Arrow]
 
 
-def check_graph(data: Data, value: Any, path: str) -> tuple[str, list[str]]:
+def check_graph(data: Data, given: Given) -> tuple[str, list[str]]:
     """Check a graph on a dataset; return the level and what was proven, line by line."""
-    keys = "kind nodes edges pathways spaces conserved components routing level"
-    v = take(value, path, keys)
-    graph = _Graph(data, v.nodes, v.edges, path)
-    graph.read_paths(v.pathways, f"{path}.pathways")
-    maps = graph.maps()
-    ends = {name: len(n.inputs or n.outputs) for name, n in graph.ends.items()}
-    dimension = _check_spaces(data, v.spaces, f"{path}.spaces", ends, maps)
-    matrices, norms = _check_conserved(graph, v.conserved, f"{path}.conserved")
+    v = given.take("kind nodes edges pathways spaces conserved components routing level")
+    graph = _Graph(data, v.nodes, v.edges)
+    graph.read_paths(v.pathways)
+    dimension = _check_spaces(graph, v.spaces)
+    matrices, norms = _check_conserved(graph, v.conserved)
     lines = [
         f"{len(graph.paths)} pathways in {len(graph.bundles)} bundles; invariant spaces of "
         f"dimension {dimension} in all",
         f"{matrices} conserved matrices and {norms} conserved sums of norms",
     ]
     levels, regular = [], []
-    expected = _joined(graph.paths, maps)
-    listed(v.components, f"{path}.components", len(expected))
-    for n, (item, members) in enumerate(zip(v.components, expected, strict=True)):
-        where = f"{path}.components[{n}]"
-        level, counts = _check_component(graph, item, where, members, maps, ends)
+    expected = _joined(graph)
+    shown = zip(v.components.items(len(expected)), expected, strict=True)
+    for n, (item, members) in enumerate(shown):
+        level, counts = _check_component(graph, item, members)
         levels.append(level)
         regular.append(counts)
         used = "" if counts is None else f", edges used {', '.join(map(str, counts))} times"
         lines.append(f"components[{n}]: {len(members)} pathways{used}: {level}")
     counts = regular[0] or [] if len(regular) == 1 and levels != [LEVELS[3]] else []
     is_routing = len(counts) == 3 and counts[1] == len(graph.paths) > 1 and counts[0] == counts[2]
-    here = (v.routing is not None) == is_routing
-    require(here, f"{path}.routing", "null exactly where it is no such network")
+    v.routing.require(v.routing.there == is_routing, "null exactly where it is no such network")
     if is_routing:
-        m, k = check_routing(v.routing, f"{path}.routing", counts)
+        m, k = check_routing(v.routing, counts)
         lines.append(f"routing: M = {m}, K = {k}; closed forms and speeds for all M and K")
     weakest = max(levels, key=LEVELS.index)
-    require(v.level == weakest, f"{path}.level", weakest)
+    v.level.shows(weakest)
     return weakest, lines
 
 
@@ -124,29 +121,42 @@ def check_graph(data: Data, value: Any, path: str) -> tuple[str, list[str]]:
 class _Graph:
     """Nodes and edges, the gated paths through them, and what every bundle of paths sees."""
 
-    def __init__(self, data: Data, nodes: Any, edges: Any, path: str) -> None:
+    def __init__(self, data: Data, nodes: Given, edges: Given) -> None:
         self.data = data
-        listed(nodes, f"{path}.nodes")
-        found = [_node(data, node, f"{path}.nodes[{n}]") for n, node in enumerate(nodes)]
+        found = [self._node(item) for item in nodes.items()]
         self.nodes = {node.name: node for node in found}
-        require(len(self.nodes) == len(found), f"{path}.nodes", "of unlike names")
-        self.ends = {name: n for name, n in self.nodes.items() if n.inputs or n.outputs}
-        self.edges: list[SimpleNamespace] = []
-        for n, item in enumerate(listed(edges, f"{path}.edges")):
-            where = f"{path}.edges[{n}]"
-            e = take(item, where, "name from to gate")
-            source, target = vars(e)["from"], e.to
-            good = all(type(end) is str and end in self.nodes for end in (source, target))
-            good = good and not self.nodes[source].outputs and not self.nodes[target].inputs
-            require(good, where, "an edge from an input or hidden node to a hidden or output node")
-            gate, name = _gate(data, e.gate, f"{where}.gate"), text(e.name, f"{where}.name")
-            self.edges.append(SimpleNamespace(name=name, source=source, target=target, gate=gate))
+        nodes.require(len(self.nodes) == len(found), "of unlike names")
+        self.ends = {n.name: len(n.inputs or n.outputs) for n in found if n.inputs or n.outputs}
+        self.edges = [self._edge(item) for item in edges.items()]
         names = {e.name for e in self.edges}
-        require(len(names) == len(self.edges), f"{path}.edges", "of unlike names")
+        edges.require(len(names) == len(self.edges), "of unlike names")
         self.paths: list[SimpleNamespace] = []
         self.bundles: list[SimpleNamespace] = []
 
-    def read_paths(self, value: Any, path: str) -> None:
+    def _node(self, given: Given) -> SimpleNamespace:
+        v = given.take("name size gate inputs outputs")
+        inputs = v.inputs.ascending(self.data.x.shape[0] - 1)
+        outputs = v.outputs.ascending(self.data.y.shape[0] - 1)
+        size = v.size.integer(MOST_UNITS, 1)
+        held = inputs or outputs
+        good = not (inputs and outputs) and (not held or size == len(held))
+        v.size.require(good, "its inputs, its outputs, or units of a hidden node")
+        name, gate = v.name.text(), self._gate(v.gate)
+        return SimpleNamespace(name=name, gate=gate, inputs=inputs, outputs=outputs)
+
+    def _edge(self, given: Given) -> SimpleNamespace:
+        v = given.take("name from to gate")
+        source, target = given["from"].text(), v.to.text()
+        good = {source, target} <= self.nodes.keys()
+        good = good and not self.nodes[source].outputs and not self.nodes[target].inputs
+        given.require(good, "an edge from an input or hidden node to a hidden or output node")
+        name, gate = v.name.text(), self._gate(v.gate)
+        return SimpleNamespace(name=name, source=source, target=target, gate=gate)
+
+    def _gate(self, given: Given) -> list[Ratio] | None:
+        return read_gate(self.data, given) if given.there else None
+
+    def read_paths(self, given: Given) -> None:
         """Find every path whose gates are open together somewhere, and compare with what is listed.
 
         In the order of the input nodes, then of the edges at every node. Paths that see the same
@@ -164,14 +174,11 @@ class _Graph:
             p.bundle = next((n for n in same if kinds[n].gate == p.gate), len(kinds))
             if p.bundle == len(kinds):
                 kinds.append(p)
-        require(self.paths, path, "at least one")
-        listed(value, path, len(self.paths))
-        for n, (item, p) in enumerate(zip(value, self.paths, strict=True)):
-            v, where = take(item, f"{path}[{n}]", "edges bundle"), f"{path}[{n}]"
-            shown = integers(v.edges, where, len(self.edges) - 1)
-            (bundle,) = integers([v.bundle], where, len(kinds) - 1)
-            require(shown == p.edges and bundle == p.bundle, where, "in order")
+        given.require(self.paths, "at least one")
+        shown = [{"edges": p.edges, "bundle": p.bundle} for p in self.paths]
+        given.shows(shown, "all paths in order")
         self.bundles = [self._bundle(p) for p in kinds]
+        self.maps = self._maps()
 
     def _follow(self, source: str, at: str, edges: list[int], gate: list[Ratio]) -> None:
         self._steps += 1
@@ -193,20 +200,14 @@ class _Graph:
         r"""Return what a path sees: its features F, Sigma^{yx} and Sigma^x."""
         data = self.data
         inputs, outputs = self.nodes[p.source].inputs, self.nodes[p.target].outputs
-        numbers = dict(enumerate(p.gate))
-        if all(not g or g == data.constant(1) for g in p.gate):
-            gate: list[Any] = [int(bool(g)) for g in p.gate]
-            features = gated(data, inputs, gate, {0: data.constant(0), 1: data.constant(1)})
-        else:
-            names = [f"{n}" for n in numbers]
-            features = gated(data, inputs, names, {f"{n}": g for n, g in numbers.items()})
-        places, every = {o: k for k, o in enumerate(outputs)}, {k: k for k in numbers}
+        features = gated(data, inputs, p.gate)
+        places, every = {o: k for k, o in enumerate(outputs)}, range(data.samples)
         targets = data.y.moved(places, every, (len(outputs), data.samples))
         return SimpleNamespace(
             source=p.source,
             target=p.target,
             gate=p.gate,
-            open={k for k, g in numbers.items() if g},
+            open={k for k, g in enumerate(p.gate) if g},
             inputs=inputs,
             outputs=outputs,
             features=features,
@@ -214,7 +215,7 @@ class _Graph:
             x=combined([(data.per_sample, features @ features.T)]).reduced(),
         )
 
-    def maps(self) -> Maps:
+    def _maps(self) -> Maps:
         r"""Return every correlation that is not 0, with its ends, and O_{bc} where two couple."""
         data = self.data
         found: Maps = {("yx", b): (p.source, p.target, p.yx) for b, p in enumerate(self.bundles)}
@@ -233,27 +234,6 @@ class _Graph:
         return found
 
 
-def _node(data: Data, item: Any, path: str) -> SimpleNamespace:
-    v = take(item, path, "name size gate inputs outputs")
-    v.name = text(v.name, f"{path}.name")
-    ascending(v.inputs, f"{path}.inputs", data.x.shape[0])
-    ascending(v.outputs, f"{path}.outputs", data.y.shape[0])
-    (size,) = integers([v.size], f"{path}.size", 10**9)
-    held = v.inputs or v.outputs
-    good = size > 0 and not (v.inputs and v.outputs) and (not held or size == len(held))
-    require(good, f"{path}.size", "its inputs, its outputs, or units of a hidden node")
-    v.gate = _gate(data, v.gate, f"{path}.gate")
-    return v
-
-
-def _gate(data: Data, value: Any, path: str) -> list[Ratio] | None:
-    """Read a gate: null, or 0, 1 and gains."""
-    if value is None:
-        return None
-    gains = read_gains(data, value, path)
-    return [gains[g] for g in value]
-
-
 def _times(gate: list[Ratio], other: list[Ratio] | None) -> list[Ratio]:
     return gate if other is None else [x * y for x, y in zip(gate, other, strict=True)]
 
@@ -261,23 +241,20 @@ def _times(gate: list[Ratio], other: list[Ratio] | None) -> list[Ratio]:
 # -- spaces ----------------------------------------------------------------------------------------
 
 
-def _check_spaces(data: Data, value: Any, path: str, sizes: dict[str, int], maps: Maps) -> int:
+def _check_spaces(graph: _Graph, given: Given) -> int:
     """Check the smallest spaces of input and output nodes; return the sum of their dimensions."""
-    bases: dict[str, Matrix] = {}
-    outside: dict[str, Matrix] = {}
-    for n, (item, (name, size)) in enumerate(
-        zip(listed(value, path, len(sizes)), sizes.items(), strict=True)
-    ):
-        where = f"{path}[{n}]"
-        v = take(item, where, "node basis outside")
-        require(v.node == name, f"{where}.node", name)
-        basis = bases[name] = data.integer_matrix(v.basis, f"{where}.basis", size, None)
+    data, bases, outside = graph.data, dict[str, Matrix](), dict[str, Matrix]()
+    sizes = graph.ends
+    for item, (name, size) in zip(given.items(len(sizes)), sizes.items(), strict=True):
+        v = item.take("node basis outside")
+        v.node.shows(name)
+        basis = bases[name] = data.integer_matrix(v.basis, size, None)
         left = max(size - basis.shape[1], 0)
-        normals = outside[name] = data.integer_matrix(v.outside, f"{where}.outside", left, size)
+        normals = outside[name] = data.integer_matrix(v.outside, left, size)
         right = rank(_vectors(basis.T)) == basis.shape[1] and rank(_vectors(normals)) == left
-        require(right, where, "independent vectors, as many together as the node has units")
-        require(not normals @ basis, where, "two spaces orthogonal to each other")
-    for (kind, *_), (source, target, matrix) in maps.items():
+        item.require(right, "independent vectors, as many together as the node has units")
+        item.require(not normals @ basis, "two spaces orthogonal to each other")
+    for (kind, *_), (source, target, matrix) in graph.maps.items():
         if kind == "yx":
             images = [(target, matrix), (source, matrix.T)]
         elif kind == "x":  # the space of c through Sigma^x(c, b)ᵀ
@@ -286,10 +263,10 @@ def _check_spaces(data: Data, value: Any, path: str, sizes: dict[str, int], maps
             images = [(target, matrix @ bases[source])]
         for name, image in images:
             inside = not outside[name] @ image
-            require(inside, path, f"a space of {name} that the flow does not leave")
-    least = _closed(sizes, maps)
+            given.require(inside, f"a space of {name} that the flow does not leave")
+    least = _closed(sizes, graph.maps)
     for name, basis in bases.items():
-        require(least[name] == basis.shape[1], path, f"the smallest space of {name}")
+        given.require(least[name] == basis.shape[1], f"the smallest space of {name}")
     return sum(least.values())
 
 
@@ -325,76 +302,69 @@ def _closed(sizes: dict[str, int], maps: Maps) -> dict[str, int]:
 # -- conserved quantities --------------------------------------------------------------------------
 
 
-def _check_conserved(graph: _Graph, value: Any, path: str) -> tuple[int, int]:
+def _check_conserved(graph: _Graph, given: Given) -> tuple[int, int]:
     """Check all conserved matrices and norms; return how many there are of each."""
-    v = take(value, path, "balances norms")
+    v = given.take("balances norms")
     paths = [p.edges for p in graph.paths]
-    expected = list(_balances(graph, paths))
-    listed(v.balances, f"{path}.balances", len(expected))
-    for n, (item, known) in enumerate(zip(v.balances, expected, strict=True)):
-        where = f"{path}.balances[{n}]"
-        b = take(item, where, "node incoming outgoing")
-        integers([*b.incoming, *b.outgoing], where, len(graph.edges) - 1)
-        require((b.node, b.incoming, b.outgoing) == known, where, "the edges joined at a node")
-    edges, where = sorted({edge for p in paths for edge in p}), f"{path}.norms"
-    rows = []
-    used = [dict.fromkeys(p, 1) for p in paths]
-    listed(v.norms, where, len(edges) - rank(used))
-    for n, item in enumerate(v.norms):
-        good = isinstance(item, list) and all(type(x) is int and abs(x) < PRIME for x in item)
-        good = good and len(item) == len(graph.edges)
-        require(good, f"{where}[{n}]", "an integer for every edge")
-        good = not any(x for e, x in enumerate(item) if e not in edges)
-        good = good and all(sum(item[e] for e in p) == 0 for p in paths)
-        require(good, f"{where}[{n}]", "conserved")
-        rows.append(dict(enumerate(item)))
-    require(rank(rows) == len(rows), where, "independent")
-    return len(v.balances), len(v.norms)
+    balances = list(_balances(graph, paths))
+    v.balances.shows(balances, "the edges joined at every node")
+    edges, rows = {edge for p in paths for edge in p}, []
+    for item in v.norms.items(len(edges) - rank([dict.fromkeys(p, 1) for p in paths])):
+        weights = [x.integer(PRIME - 1, 1 - PRIME) for x in item.items(len(graph.edges))]
+        good = not any(x for e, x in enumerate(weights) if e not in edges)
+        item.require(good and all(sum(weights[e] for e in p) == 0 for p in paths), "conserved")
+        rows.append(dict(enumerate(weights)))
+    v.norms.require(rank(rows) == len(rows), "independent")
+    return len(balances), len(rows)
 
 
-def _balances(graph: _Graph, paths: list[list[int]]) -> Iterator[tuple[str, Any, Any]]:
+def _balances(graph: _Graph, paths: list[list[int]]) -> Iterator[dict[str, Any]]:
     """Yield node, edges in and edges out of all edges that pathways join at a hidden node."""
     for name in (name for name in graph.nodes if name not in graph.ends):
         into = [n for n, e in enumerate(graph.edges) if e.target == name]
         out = [n for n, e in enumerate(graph.edges) if e.source == name]
-        groups: list[set[int]] = []
-        for path in paths:
-            if met := {e for e in path if e in into or e in out}:
-                apart = [g for g in groups if g.isdisjoint(met)]
-                groups = [*apart, met.union(*(g for g in groups if not g.isdisjoint(met)))]
-        for group in sorted(groups, key=min):
-            yield name, [e for e in into if e in group], [e for e in out if e in group]
+        met = ((set(), {e for e in path if e in into or e in out}) for path in paths)
+        for _, group in sorted(_merged(met), key=lambda item: min(item[1])):
+            edges = ([e for e in side if e in group] for side in (into, out))
+            yield dict(zip(("node", "incoming", "outgoing"), (name, *edges), strict=True))
+
+
+def _merged(items: Any) -> list[tuple[set[Any], set[Any]]]:
+    """Return (members, links), those that have some link in common merged; without links none."""
+    groups: list[tuple[set[Any], set[Any]]] = []
+    for members, links in items:
+        if links:
+            met = [g for g in groups if not g[1].isdisjoint(links)]
+            one = members.union(*(g[0] for g in met)), links.union(*(g[1] for g in met))
+            groups = [*(g for g in groups if g not in met), one]
+    return groups
 
 
 # -- components ------------------------------------------------------------------------------------
 
 
-def _joined(paths: list[Any], maps: Maps) -> list[list[int]]:
+def _joined(graph: _Graph) -> list[list[int]]:
     """Return the pathways that share an edge or a bundle, or whose bundles couple."""
-    groups: list[tuple[set[int], set[Any]]] = []
-    for n, path in enumerate(paths):
-        links = {("edge", e) for e in path.edges} | {("bundle", path.bundle)}
-        links |= {("bundle", key[1]) for key in maps if key[0] == "x" and key[2] == path.bundle}
-        met = [g for g in groups if not g[1].isdisjoint(links)]
-        members = {n}.union(*(g[0] for g in met))
-        all_links = links.union(*(g[1] for g in met))
-        groups = [*(g for g in groups if g[1].isdisjoint(links)), (members, all_links)]
-    return sorted((sorted(members) for members, _ in groups), key=min)
+    met = [key[1:] for key in graph.maps if key[0] == "x"]
+    items = []
+    for n, path in enumerate(graph.paths):
+        links: set[Any] = {("edge", e) for e in path.edges} | {path.bundle}
+        items.append(({n}, links | {c for c, b in met if b == path.bundle}))
+    return sorted(sorted(members) for members, _ in _merged(items))
 
 
-def _regular_counts(own: list[Any], bundles: list[Any], maps: Maps) -> Any:
+def _regular_counts(own: list[Any], graph: _Graph) -> Any:
     """Return how many pathways use an edge at each place, None where they are not all alike."""
     lengths, numbers = {len(path.edges) for path in own}, [path.bundle for path in own]
     if len(lengths) != 1 or len(set(numbers)) != len(numbers):
         return None
     uses = [Counter(path.edges[n] for path in own) for n in range(len(own[0].edges))]
-    if sum(map(len, uses)) != len({e for path in own for e in path.edges}):
+    apart = sum(map(len, uses)) == len({e for path in own for e in path.edges})
+    if not apart or any(len(set(counter.values())) != 1 for counter in uses):
         return None
-    if any(len(set(counter.values())) != 1 for counter in uses):
+    if any(key[0] == "x" and key[1] != key[2] and key[1] in numbers for key in graph.maps):
         return None
-    if any(key[0] == "x" and key[1] != key[2] and key[1] in numbers for key in maps):
-        return None
-    if not all(_alike(bundles[n], bundles[numbers[0]]) for n in numbers):
+    if not all(_alike(graph.bundles[n], graph.bundles[numbers[0]]) for n in numbers):
         return None
     return [next(iter(counter.values())) for counter in uses]
 
@@ -404,184 +374,163 @@ def _alike(a: Any, b: Any) -> bool:
 
 
 def _check_component(
-    graph: _Graph, value: Any, path: str, members: list[int], maps: Maps, ends: dict[str, int]
+    graph: _Graph, given: Given, members: list[int]
 ) -> tuple[str, list[int] | None]:
     """Check one component; return its level and, where it is regular, its counts."""
-    data, bundles = graph.data, graph.bundles
-    v = take(value, path, "pathways counts modes diagonal chain ordinary level")
-    shown = integers(v.pathways, f"{path}.pathways", len(graph.paths))
-    require(shown == members, f"{path}.pathways", "the pathways that meet")
+    data = graph.data
+    v = given.take("pathways counts modes diagonal chain ordinary level")
+    v.pathways.shows(members, "the pathways that meet")
     own = [graph.paths[n] for n in members]
-    counts = _regular_counts(own, bundles, maps)
-    integers(v.counts or [], f"{path}.counts", len(graph.paths))
-    require(v.counts == counts, f"{path}.counts", "how many pathways use an edge at each place")
+    counts = _regular_counts(own, graph)
+    v.counts.shows(counts, "how many pathways use an edge at each place")
     edges = [e for p in own for e in p.edges]
     parallel = counts is None and len(set(edges)) == len(edges)
     parallel = parallel and all(len(p.edges) == 2 for p in own)
     general = counts is None and not parallel
-    for field, there in (("ordinary", parallel), ("modes", not parallel), ("diagonal", general)):
-        good = (getattr(v, field) is not None) == there
-        require(good, f"{path}.{field}", f"{'there' if there else 'null'} in such a component")
+    for field, there in ((v.ordinary, parallel), (v.modes, not parallel), (v.diagonal, general)):
+        good = field.there == there
+        field.require(good, f"{'there' if there else 'null'} in such a component")
     if parallel:
-        level = _ordinary(graph, v.ordinary, f"{path}.ordinary", own)
+        level = _ordinary(graph, v.ordinary, own)
     else:
         numbers = list(dict.fromkeys(p.bundle for p in own))
-        commutes = _modes(data, v.modes, f"{path}.modes", numbers, bundles)
+        commutes = _modes(graph, v.modes, numbers)
         level = LEVELS[3]
         if counts is not None and commutes:
             level = LEVELS[0 if max(counts) == 1 else 1]
         elif general:
-            part = {key: m for key, m in maps.items() if {*key[1:]} <= {*numbers}}
-            met = {end for source, target, _ in part.values() for end in (source, target)}
-            sizes = {name: size for name, size in ends.items() if name in met}
-            proven = _check_diagonal(data, v.diagonal, f"{path}.diagonal", sizes, part)
-            level = LEVELS[2 if proven else 3]
+            maps = {key: m for key, m in graph.maps.items() if {*key[1:]} <= {*numbers}}
+            level = LEVELS[2 if _check_diagonal(graph, v.diagonal, maps) else 3]
     closed = counts is not None and level != LEVELS[3]
-    require((v.chain is not None) == closed, f"{path}.chain", "there where modes close")
+    v.chain.require(v.chain.there == closed, "there where modes close")
     if counts is not None and closed:
-        check_chain(v.chain, f"{path}.chain", [data.constant(n) for n in counts], data)
-    require(v.level == level, f"{path}.level", level)
+        check_chain(v.chain, [data.constant(n) for n in counts], data)
+    v.level.shows(level)
     return level, counts
 
 
-def _modes(data: Data, value: Any, path: str, numbers: list[int], bundles: list[Any]) -> bool:
+def _modes(graph: _Graph, given: Given, numbers: list[int]) -> bool:
     """Check the modes of every bundle; return whether all commute."""
     commutes = []
-    for n, (item, number) in enumerate(
-        zip(listed(value, path, len(numbers)), numbers, strict=True)
-    ):
-        where, bundle = f"{path}[{n}]", bundles[number]
-        if type(item) is int:
-            good = 0 <= item < n and not isinstance(value[item], int)
-            require(good, where, "an earlier bundle whose modes are shown")
-            require(_alike(bundle, bundles[numbers[item]]), where, "one with the same data")
+    for n, (item, number) in enumerate(zip(given.items(len(numbers)), numbers, strict=True)):
+        bundle, earlier = graph.bundles[number], item.value
+        if type(earlier) is int:
+            good = 0 <= earlier < n and not isinstance(given.value[earlier], int)
+            item.require(good, "an earlier bundle whose modes are shown")
+            good = _alike(bundle, graph.bundles[numbers[earlier]])
+            item.require(good, "one with the same data")
             continue
-        p = read_pathway(data.afresh(), item, where, [])
-        require(_same(data, item, bundle, where), where, "the bundle's inputs, outputs and gate")
-        bare = all(c.inverse_text is None and c.gram is None for c in p.classes)
-        require(bare, f"{where}.classes", "without gram_inverse and inverse_d_eff")
+        p = read_pathway(graph.data.afresh(), item, [])
+        item.require(_same(p, bundle), "the bundle's inputs, outputs and gate")
+        bare = all(not c.inverse.there and c.gram is None for c in p.classes)
+        item["classes"].require(bare, "without gram_inverse and inverse_d_eff")
         commutes.append(p.commutes)
     return all(commutes)
 
 
-def _same(data: Data, item: Any, bundle: Any, path: str) -> bool:
-    same = item["inputs"] == bundle.inputs and item["outputs"] == bundle.outputs
-    return same and _gate(data, item["gate"], f"{path}.gate") == bundle.gate
+def _same(p: Any, bundle: Any) -> bool:
+    ends = p.key[:2] == (tuple(bundle.inputs), tuple(bundle.outputs))
+    return ends and p.gate == bundle.gate
 
 
-def _ordinary(graph: _Graph, value: Any, path: str, own: list[Any]) -> str:
+def _ordinary(graph: _Graph, given: Given, own: list[Any]) -> str:
     """Check parallel pathways, a part of pathways on the same data; return its level."""
-    level, _, stages = check_pathways(graph.data, value, path)
-    good = value["kind"] == "pathways" and value["step"] == 0 and len(stages) == 1
-    shown = value["stages"][0]["pathways"]
-    require(good and len(shown) == len(own), path, "one stage of the component's pathways")
-    for item, p in zip(shown, own, strict=True):
-        same = _same(graph.data, item, graph.bundles[p.bundle], path)
-        require(same, path, "the component's pathways")
+    level, _, stages = check_pathways(graph.data, given, 0, 0)
+    shown = [p for stage in stages for p in stage.paths]
+    good = len(stages) == 1 and len(shown) == len(own)
+    given.require(good, "one stage of the component's pathways")
+    good = all(_same(p, graph.bundles[q.bundle]) for p, q in zip(shown, own, strict=True))
+    given.require(good, "the component's pathways")
     return level
 
 
 # -- joint bases -----------------------------------------------------------------------------------
 
 
-def _check_diagonal(data: Data, value: Any, path: str, sizes: dict[str, int], maps: Maps) -> bool:
+def _check_diagonal(graph: _Graph, given: Given, maps: Maps) -> bool:
     """Check what is said of joint bases; return whether they are proven."""
-    require(isinstance(value, dict), path, "an object")
-    outcome = value.get("outcome")
-    if outcome == "undecided":
-        take(value, path, "outcome")
-    elif outcome == "refuted":
-        _refuted(take(value, path, "outcome word row column"), path, sizes, maps)
+    outcome = given["outcome"]
+    if outcome.value == "undecided":
+        given.take("outcome")
+    elif outcome.value == "refuted":
+        _refuted(given, maps)
     else:
-        v = take(value, path, "outcome generators maps products relations")
-        require(outcome == "proven", f"{path}.outcome", "proven, refuted or undecided")
-        generators = []
-        for n, item in enumerate(listed(v.generators, f"{path}.generators")):
-            where = f"{path}.generators[{n}]"
-            g = take(item, where, "source target matrix")
-            known = type(g.source) is str is type(g.target) and {g.source, g.target} <= sizes.keys()
-            require(known, where, "a matrix between nodes")
-            matrix = data.integer_matrix(g.matrix, where, sizes[g.target], sizes[g.source])
-            generators.append((g.source, g.target, matrix))
-        needed = [(m, False) for m in maps.values()], [(m, True) for m in maps.values()]
-        turned = [pair for both in zip(*needed, strict=True) for pair in both]
-        listed(v.maps, f"{path}.maps", len(turned))
-        for n, (item, ((source, target, matrix), flip)) in enumerate(
-            zip(v.maps, turned, strict=True)
-        ):
-            arrow = (target, source, matrix.T) if flip else (source, target, matrix)
-            _is_combination(data, item, f"{path}.maps[{n}]", arrow, generators)
-        _products(data, v, path, sizes, generators)
-    return outcome == "proven"
+        outcome.shows("proven", "proven, refuted or undecided")
+        _proven(graph, given, maps)
+    return outcome.value == "proven"
 
 
-def _refuted(v: Any, path: str, sizes: dict[str, int], maps: Maps) -> None:
-    total: Matrix | None = None
-    start = end = ""
-    for item in reversed(listed(v.word, f"{path}.word")):
-        good = isinstance(item, list) and len(item) > 2 and type(item[-1]) is bool
-        require(good and tuple(item[:-1]) in maps, f"{path}.word", "[kind, bundles, transposed]")
-        source, target, matrix = maps[tuple(item[:-1])]
-        if item[-1]:
-            source, target, matrix = target, source, matrix.T
-        if total is None:
-            start, total = source, matrix
-        else:
-            require(source == end, f"{path}.word", "maps one after the other")
-            total = matrix @ total
-        end = target
+def _turned(arrow: Arrow) -> Arrow:
+    return arrow[1], arrow[0], arrow[2].T
+
+
+def _refuted(given: Given, maps: Maps) -> None:
+    """Check a product of maps, one after the other, that returns and is not symmetric."""
+    v = given.take("outcome word row column")
+    total: Arrow | None = None
+    for item in reversed(v.word.items()):
+        *key, flip = item.value
+        item.require(type(flip) is bool and tuple(key) in maps, "[kind, bundles, transposed]")
+        arrow = _turned(maps[tuple(key)]) if flip else maps[tuple(key)]
+        item.require(total is None or arrow[0] == total[1], "maps one after the other")
+        total = arrow if total is None else (total[0], arrow[1], arrow[2] @ total[2])
     assert total is not None
-    row, column = integers([v.row, v.column], path, sizes[start] - 1)
-    entries = total.entries()
-    differs = start == end and entries.get((row, column)) != entries.get((column, row))
-    require(differs, path, "a product that returns to its node and is not symmetric there")
+    row, column = (n.integer(total[2].shape[1] - 1) for n in (v.row, v.column))
+    entries = total[2].entries()
+    differs = total[0] == total[1] and entries.get((row, column)) != entries.get((column, row))
+    given.require(differs, "a product that returns to its node and is not symmetric there")
 
 
-def _is_combination(
-    data: Data, value: Any, path: str, arrow: tuple[str, str, Matrix], known: list[Any]
-) -> None:
-    """Check that a map is Σ number · arrow over [number, place] of arrows with the same ends."""
-    source, target, matrix = arrow
-    require(isinstance(value, list), path, "a list of [number, place]")
-    parts = [(matrix.one * -1, matrix)]
-    for item in value:
-        number, place = listed(item, path, 2)
-        integers([place], path, len(known) - 1)
-        start, end, other = known[place]
-        require((start, end) == (source, target), path, "of maps with the same ends")
-        parts.append((data.ratio(number, path), other))
-    require(not combined(parts), path, "a combination that equals the map")
-
-
-def _products(data: Data, v: Any, path: str, sizes: dict[str, int], generators: Any) -> None:
+def _proven(graph: _Graph, given: Given, maps: Maps) -> None:
     """Check that the listed products span all, and that those that return are symmetric."""
-    where, one = f"{path}.products", data.constant(1)
-    known = [
+    v, data = given.take("outcome generators maps products relations"), graph.data
+    met = {end for m in maps.values() for end in m[:2]}
+    sizes = {name: size for name, size in graph.ends.items() if name in met}
+    generators: list[Arrow] = []
+    for item in v.generators.items():
+        g = item.take("source target matrix")
+        ends = g.source.text(), g.target.text()
+        item.require({*ends} <= sizes.keys(), "a matrix between nodes")
+        matrix = data.integer_matrix(g.matrix, sizes[ends[1]], sizes[ends[0]])
+        generators.append((*ends, matrix))
+    arrows = [arrow for m in maps.values() for arrow in (m, _turned(m))]
+    for item, arrow in zip(v.maps.items(len(arrows)), arrows, strict=True):
+        _is_combination(data, item, arrow, generators)
+    one = data.constant(1)
+    products: list[Arrow] = [
         (name, name, data.assembled({(i, i): one for i in range(size)}, (size, size)))
         for name, size in sizes.items()
     ]
     origins = set()
-    require(isinstance(v.products, list), where, "a list of [generator, product]")
-    for item in v.products:
-        g, p = integers(listed(item, where, 2), where, len(generators) + len(known))
-        good = g < len(generators) and p < len(known) and generators[g][0] == known[p][1]
-        require(good, where, "a generator after a product")
-        known.append((known[p][0], generators[g][1], _primitive(generators[g][2] @ known[p][2])))
+    for item in v.products.items(least=0):
+        shown = zip(item.items(2), (generators, products), strict=True)
+        g, p = (n.integer(len(known) - 1) for n, known in shown)
+        (source, end, matrix), after = products[p], generators[g]
+        item.require(after[0] == end, "a generator after a product")
+        products.append((source, after[1], _primitive(after[2] @ matrix)))
         origins.add((g, p))
-    for source, target, matrix in known:
+    for source, target, matrix in products:
         symmetric = source != target or equal(matrix, matrix.T)
-        require(symmetric, where, "symmetric where a product returns to its node")
-    pairs = [
-        (g, p)
-        for g, (start, _, _) in enumerate(generators)
-        for p, (_, end, _) in enumerate(known)
-        if start == end and (g, p) not in origins
+        v.products.require(symmetric, "symmetric where a product returns to its node")
+    left = [
+        (source, after[1], after[2] @ matrix)
+        for g, after in enumerate(generators)
+        for p, (source, end, matrix) in enumerate(products)
+        if after[0] == end and (g, p) not in origins
     ]
-    where = f"{path}.relations"
-    require(isinstance(v.relations, list) and len(v.relations) == len(pairs), where, "complete")
-    for n, (item, (g, p)) in enumerate(zip(v.relations, pairs, strict=True)):
-        arrow = known[p][0], generators[g][1], generators[g][2] @ known[p][2]
-        _is_combination(data, item, f"{where}[{n}]", arrow, known)
+    for item, arrow in zip(v.relations.items(len(left)), left, strict=True):
+        _is_combination(data, item, arrow, products)
+
+
+def _is_combination(data: Data, given: Given, arrow: Arrow, known: list[Arrow]) -> None:
+    """Check that a map is Σ number · arrow over [number, place] of arrows with the same ends."""
+    parts = [(data.constant(-1), arrow[2])]
+    for item in given.items(least=0):
+        number, place = item.items(2)
+        other = known[place.integer(len(known) - 1)]
+        item.require(other[:2] == arrow[:2], "of maps with the same ends")
+        parts.append((data.ratio(number), other[2]))
+    given.require(not combined(parts), "a combination that equals the map")
 
 
 def _primitive(matrix: Matrix) -> Matrix:

@@ -44,7 +44,7 @@ from typing import Any, Final
 
 from .matrices import Matrix, combined, equal, placed
 from .numbers import PRIME, Element, Ratio, Span, multiply, power, quotient, rank, require, times
-from .reading import Data, Reader, integers, listed, take, text
+from .reading import Data, Given, Reader
 
 MOST_COMPARED: Final = 400  # pairs of eigenvalues of two classes: a tenth of a second
 SLOPE: Final = 1_000_003  # t of lambda + t d, in which modes differ that differ in either
@@ -123,30 +123,32 @@ class Pathway(SimpleNamespace):
 # -- what a pathway sees ---------------------------------------------------------------------------
 
 
-def read_gains(data: Data, value: Any, path: str) -> dict[Any, Ratio]:
-    """Return the numbers of a gate's entries: 0 and 1 as integers, gains as texts."""
-    listed(value, path, data.samples)
-    good = all(type(g) is str or (type(g) is int and g in (0, 1)) for g in value)
-    require(good, path, "0, 1 and texts")
-    one = data.constant(1)
-    gains: dict[Any, Ratio] = {g: data.ratio(g, path) for g in {*value} if type(g) is str}
-    require(all(g and g != one for g in gains.values()), path, "1 and 0 as integers")
-    return gains | {0: one * 0, 1: one}
+def read_gate(data: Data, given: Given) -> list[Any]:
+    """Return the numbers of a gate: 0 and 1 are integers, gains texts, None on the boundary."""
+    one, values = data.constant(1), given.value
+    given.items(data.samples)
+    good = all(type(g) is str or (type(g) is int and g in (0, 1)) for g in values)
+    given.require(good, "0, 1 and texts")
+    texts = {g: given[values.index(g)] for g in {*values} if type(g) is str and g != BOUNDARY}
+    gains: dict[Any, Any] = {g: data.ratio(text) for g, text in texts.items()}
+    given.require(all(g and g != one for g in gains.values()), "1 and 0 as integers")
+    gains |= {0: one * 0, 1: one, BOUNDARY: None}
+    return [gains[g] for g in values]
 
 
-def gated(data: Data, inputs: list[int], gate: list[Any], gains: dict[Any, Ratio]) -> Matrix:
-    """Return F = X_p diag(g), some inputs by all samples; on "/" they are made orthogonal."""
+def gated(data: Data, inputs: list[int], gate: list[Any]) -> Matrix:
+    """Return F = X_p diag(g), some inputs by all samples; on None they are made orthogonal."""
     place, shape = {i: k for k, i in enumerate(inputs)}, (len(inputs), data.samples)
-    on = [j for j, g in enumerate(gate) if g == BOUNDARY]
-    opened = {j: j for j, g in enumerate(gate) if g == BOUNDARY or gains[g]}
+    one, on = data.constant(1), [j for j, g in enumerate(gate) if g is None]
+    opened = {j: j for j, g in enumerate(gate) if g is None or g}
     seen = data.x.moved(place, opened, shape)
-    if not on and all(g in (0, 1) for g in gate):
+    if not on and all(gate[j] == one for j in opened):
         return seen
     entries = seen.ratios()
     if on:
         require(len(entries) * len(on) <= MOST_ORTHOGONAL, "gate", "of fewer entries")
         entries = _orthogonal(data, entries, on)
-    gained = {(i, j): e * gains.get(gate[j], data.constant(1)) for (i, j), e in entries.items()}
+    gained = {at: e * (gate[at[1]] or one) for at, e in entries.items()}
     return data.assembled({at: e for at, e in gained.items() if e}, shape)
 
 
@@ -174,48 +176,39 @@ def _orthogonal(data: Data, entries: Any, on: list[int]) -> Any:
     return {(i, j): item for j, column in columns.items() for i, item in off(column).items()}
 
 
-def ascending(value: Any, path: str, most: int) -> list[int]:
-    """Return different indices in order."""
-    require(sorted(set(integers(value, path, most - 1))) == value, path, "ascending indices")
-    return value
-
-
-def read_pathway(data: Data, value: Any, path: str, earlier: list[Pathway]) -> Pathway:
+def read_pathway(data: Data, given: Given, earlier: list[Pathway]) -> Pathway:
     """Read a pathway and check its modes, or that it is the image of an earlier one."""
-    v = take(value, path, "name gate inputs outputs like commutator classes")
-    inputs = ascending(listed(v.inputs, f"{path}.inputs"), f"{path}.inputs", data.x.shape[0])
-    outputs = ascending(listed(v.outputs, f"{path}.outputs"), f"{path}.outputs", data.y.shape[0])
-    where = f"{path}.gate"
-    bare = [1 if g == BOUNDARY else g for g in listed(v.gate, where, data.samples)]
-    gains = read_gains(data, bare, where)
-    require(any(gains[g] for g in bare), where, "open for some sample")
-    p = Pathway(name=text(v.name, f"{path}.name"), path=path, moved=False)
+    v = given.take("name gate inputs outputs like commutator classes")
+    inputs = v.inputs.ascending(data.x.shape[0] - 1)
+    outputs = v.outputs.ascending(data.y.shape[0] - 1)
+    given.require(inputs and outputs, "of some inputs and outputs")
+    gate = read_gate(data, v.gate)
+    v.gate.require(any(g is None or g for g in gate), "open for some sample")
+    p = Pathway(name=v.name.text(), path=given.path, moved=False, gate=gate)
     p.outputs = {i: i for i in outputs}
-    p.key = tuple(inputs), tuple(outputs), tuple(map(str, v.gate))
-    p.features = gated(data, inputs, v.gate, gains)
-    if v.like is not None:
-        require(v.commutator is v.classes is None, path, "without claims where it is like another")
-        return _image(data, p, v, earlier)
+    p.key = tuple(inputs), tuple(outputs), tuple(map(str, v.gate.value))
+    p.features = gated(data, inputs, gate)
+    if v.like.there:
+        bare = not v.commutator.there and not v.classes.there
+        given.require(bare, "without claims where it is like another")
+        return _image(data, p, v.like, earlier)
     p.root, p.tau, p.rho = p, None, {i: i for i in inputs}
     p.driven = data.drive(p.features.T).rows(p.outputs)
     p.per_sample = data.per_sample
     p.b = combined([(data.per_sample, p.features @ p.features.T)]).reduced()
     p.m = combined([(data.per_sample * data.per_sample, p.driven.gram())]).reduced()
-    p.commutes = v.commutator is None
+    p.commutes = not v.commutator.there
     if not p.commutes:
-        _commutator(data, p, v.commutator, f"{path}.commutator")
-    _spectrum(data, p, v.classes, f"{path}.classes")
+        _commutator(data, p, v.commutator)
+    _spectrum(data, p, v.classes)
     return p
 
 
-def _image(data: Data, p: Pathway, v: Any, earlier: list[Pathway]) -> Pathway:
-    where = f"{p.path}.like"
-    most = max(len(earlier), len(data.symmetries)) - 1
-    place, n = integers(listed(v.like, where, 2), where, most)
-    good = place < len(earlier) and n < len(data.symmetries)
-    require(good, where, "an earlier pathway and a symmetry")
-    other, s = earlier[place], data.symmetries[n]
-    require(image(other.key, s) == p.key, where, "the image of that pathway")
+def _image(data: Data, p: Pathway, given: Given, earlier: list[Pathway]) -> Pathway:
+    place, n = given.items(2)
+    other = earlier[place.integer(len(earlier) - 1)]
+    s = data.symmetries[n.integer(len(data.symmetries) - 1)]
+    given.require(image(other.key, s) == p.key, "the image of that pathway")
     root = p.root = other.root
     p.rho = {i: s.inputs[k] for i, k in other.rho.items()}
     p.tau = [s.outputs[o] for o in (other.tau or range(data.y.shape[0]))]
@@ -234,16 +227,18 @@ def image(key: Any, s: Any) -> Any:
     return tuple(inputs), tuple(sorted(map(s.outputs.__getitem__, key[1]))), gate
 
 
-def _commutator(data: Data, p: Pathway, value: Any, where: str) -> None:
-    w = take(value, where, "row column value relative_norm_squared")
+def _commutator(data: Data, p: Pathway, given: Given) -> None:
+    w = given.take("row column value relative_norm_squared")
     forward, difference = _forward_and_difference(p)
-    require(difference, where, "null exactly where M and B commute")
+    given.require(difference, "null exactly where M and B commute")
     (row, column), top = min(difference.entries().items())
-    norm = data.ratio(w.relative_norm_squared, where)
-    good = type(w.row) is int is type(w.column) and (w.row, w.column) == (row, column)
-    good = good and norm == difference.inner(difference) / forward.inner(forward)
-    good = good and data.ratio(w.value, where) == Ratio(top, difference.below)
-    require(good, where, "the first non-zero entry of MB - BM, and |MB - BM|²/|MB|²")
+    w.row.shows(row, "that of the first non-zero entry of MB - BM")
+    w.column.shows(column, "that of the first non-zero entry of MB - BM")
+    good = data.ratio(w.value) == Ratio(top, difference.below)
+    w.value.require(good, "the first non-zero entry of MB - BM")
+    norm = difference.inner(difference) / forward.inner(forward)
+    good = data.ratio(w.relative_norm_squared) == norm
+    w.relative_norm_squared.require(good, "|MB - BM|²/|MB|²")
 
 
 def _forward_and_difference(p: Pathway) -> tuple[Matrix, Matrix]:
@@ -255,14 +250,14 @@ def _forward_and_difference(p: Pathway) -> tuple[Matrix, Matrix]:
 # -- its modes -------------------------------------------------------------------------------------
 
 
-def _spectrum(data: Data, p: Pathway, value: Any, path: str) -> None:
+def _spectrum(data: Data, p: Pathway, given: Given) -> None:
     p.classes, start = [], 0
-    for n, item in enumerate(listed(value, path)):
-        c = _class(data, p, item, f"{path}[{n}]")
+    for item in given.items():
+        c = _class(data, p, item)
         c.start, start = start, start + c.degree * c.size
         p.classes.append(c)
     size = p.b.shape[0]
-    require(start == size, path, f"a basis: {size} vectors")
+    given.require(start == size, f"a basis: {size} vectors")
     _unlike(data, p)
     words = [
         (word, 0, c.start + exponent * c.size)
@@ -284,7 +279,7 @@ def _spectrum(data: Data, p: Pathway, value: Any, path: str) -> None:
             require(False, f"{c.path}.{field}", "g with M w = g(T) w, or Sigma^x w = g(T) w for d")
     for c in p.classes:
         require(not c.left, f"{c.path}.minpoly", "f with f(T) w = 0")
-    _independent(data, p, path)
+    _independent(data, p, given)
 
 
 def _deciding_words(p: Pathway) -> list[int]:
@@ -320,43 +315,41 @@ def _unlike(data: Data, p: Pathway) -> None:
         known[at].append(c)
 
 
-def _class(data: Data, p: Pathway, value: Any, path: str) -> ModeClass:
-    keys = "operator minpoly eigenvalue d generators gram_inverse inverse_d_eff"
-    v = take(value, path, keys)
-    f, size = data.ratios(v.minpoly, f"{path}.minpoly"), p.b.shape[0]
-    c = ModeClass(f=f, degree=len(f) - 1, path=path, left=None, inverse_text=v.inverse_d_eff)
-    require(f[-1] and c.degree, f"{path}.minpoly", "a polynomial of degree > 0")
-    c.eigenvalue = data.ratios(v.eigenvalue, f"{path}.eigenvalue", c.degree)
-    require(p.commutes or v.d is None, f"{path}.d", "null: Sigma^x has no eigenvalue there")
-    c.d = data.ratios(v.d, f"{path}.d", c.degree) if p.commutes else None
+def _class(data: Data, p: Pathway, given: Given) -> ModeClass:
+    v = given.take("operator minpoly eigenvalue d generators gram_inverse inverse_d_eff")
+    f, size = data.ratios(v.minpoly), p.b.shape[0]
+    c = ModeClass(f=f, degree=len(f) - 1, path=given.path, left=None, inverse=v.inverse_d_eff)
+    v.minpoly.require(f[-1] and c.degree, "a polynomial of degree > 0")
+    c.eigenvalue = data.ratios(v.eigenvalue, c.degree)
+    v.d.require(p.commutes or not v.d.there, "null: Sigma^x has no eigenvalue there")
+    c.d = data.ratios(v.d, c.degree) if p.commutes else None
     c.null = not any(c.eigenvalue)
     good = c.null or c.degree == 1 or _invertible(data, c)
-    require(good, f"{path}.eigenvalue", "zero at every root of f, or at none")
-    c.words = [data.matrix(v.generators, f"{path}.generators", size)]
+    v.eigenvalue.require(good, "zero at every root of f, or at none")
+    c.words = [data.matrix(v.generators, size)]
     c.size = c.words[0].shape[1]
-    require(c.size, f"{path}.generators", "at least one vector")
+    v.generators.require(c.size, "at least one vector")
     weights = c.weights = c.operator = None
-    if isinstance(v.operator, list):
-        weights = c.weights = data.ratios(v.operator, f"{path}.operator", 2)
+    if isinstance(v.operator.value, list):
+        weights = c.weights = data.ratios(v.operator, 2)
     if c.degree == 1 and weights and (p.commutes or not weights[1]):
         # w will be shown to be an eigenvector of M and B, so that T w is known.
         theta = weights[0] * c.eigenvalue[0]
         c.left = f[0] + f[1] * (theta + weights[1] * c.d[0] if c.d else theta)
     else:
         _powers(data, p, c, v.operator)
-    span, where = c.degree * c.size, f"{path}.gram_inverse"
-    shown = v.gram_inverse is not None
-    c.gram = data.matrix(v.gram_inverse, where, span, span) if shown else None
+    span = c.degree * c.size
+    c.gram = data.matrix(v.gram_inverse, span, span) if v.gram_inverse.there else None
     return c
 
 
-def _powers(data: Data, p: Pathway, c: ModeClass, operator: Any) -> None:
+def _powers(data: Data, p: Pathway, c: ModeClass, operator: Given) -> None:
     """Find T^l w, and check that f(T) w = 0."""
     if c.weights:
         t = combined(list(zip(c.weights, (p.m, p.b), strict=True))).reduced()
     else:
         size = p.b.shape[0]
-        t = c.operator = data.matrix(operator, f"{c.path}.operator", size, size)
+        t = c.operator = data.matrix(operator, size, size)
     while len(c.words) <= c.degree:
         c.words.append((t @ c.words[-1]).reduced())
     left = combined(list(zip(c.f, c.words, strict=True)))
@@ -433,7 +426,7 @@ def multiplication(reader: Reader, f: Element, elements: list[Element]) -> list[
     return rows
 
 
-def _independent(data: Data, p: Pathway, path: str) -> None:
+def _independent(data: Data, p: Pathway, given: Given) -> None:
     """Prove that the words are a basis."""
     p.class_of = [a for a, c in enumerate(p.classes) for _ in range(c.degree * c.size)]
     p.orthogonal = _orthogonal_classes(data, p)
@@ -450,11 +443,11 @@ def _independent(data: Data, p: Pathway, path: str) -> None:
     for (i, j), entry in p.words.entries().items():
         columns[j][i] = data.at_point(entry)
     if not p.orthogonal:
-        require(rank(columns) == len(columns), path, "a basis")
+        given.require(rank(columns) == len(columns), "a basis")
     for c in p.classes:
         if p.orthogonal and c.gram is None:
             own = columns[c.start : c.start + c.degree * c.size]
-            require(rank(own) == len(own), path, "a basis")
+            given.require(rank(own) == len(own), "a basis")
 
 
 def characteristic(reader: Reader, f: Element, elements: list[Element], z: int) -> int:

@@ -103,32 +103,67 @@ def is_digest(value: Any) -> bool:
     return type(value) is str and re.fullmatch("[0-9a-f]{64}", value) is not None
 
 
-def take(value: Any, path: str, keys: str) -> SimpleNamespace:
-    """Return an object that must have exactly these keys."""
-    require(isinstance(value, dict) and set(value) == set(keys.split()), path, f"keys: {keys}")
-    return SimpleNamespace(**value)
+class Given:
+    """A value of a certificate and the place where it stands, which refusals name."""
 
+    def __init__(self, value: Any, path: str = "") -> None:
+        self.value, self.path = value, path
 
-def integers(value: Any, path: str, most: int) -> Any:
-    """Return a list that must hold integers from 0 to ``most``."""
-    good = isinstance(value, list) and set(map(type, value)) <= {int}
-    good = good and (not value or (min(value) >= 0 and max(value) <= most))
-    require(good, path, f"integers from 0 to {most}")
-    return value
+    def __getitem__(self, key: str | int) -> Given:
+        place = f"[{key}]" if isinstance(key, int) else f".{key}"
+        return Given(self.value[key], f"{self.path}{place}".lstrip("."))
 
+    def require(self, holds: object, needed: str) -> None:
+        """Raise CertificateError, which names the place, unless ``holds``."""
+        require(holds, self.path or "whole", needed)
 
-def listed(value: Any, path: str, length: int | None = None) -> Any:
-    """Return a list that must hold something, or ``length`` things."""
-    good = isinstance(value, list) and (len(value) == length if length is not None else value)
-    require(good, path, f"a list of {'something' if length is None else length}")
-    return value
+    @property
+    def there(self) -> bool:
+        """Whether it is not null."""
+        return self.value is not None
 
+    def shows(self, expected: Any, needed: str = "") -> None:
+        """Check that it is this JSON value: 1 is neither true nor 1.0."""
+        same = [json.dumps(value, sort_keys=True) for value in (self.value, expected)]
+        self.require(same[0] == same[1], needed or str(expected))
 
-def text(value: Any, path: str) -> str:
-    """Return a text, of characters only."""
-    good = type(value) is str and not re.search("[\ud800-\udfff]", value)
-    require(good, path, "a text")
-    return value
+    def take(self, keys: str) -> SimpleNamespace:
+        """Return the fields of an object that must have exactly these keys."""
+        good = isinstance(self.value, dict) and set(self.value) == set(keys.split())
+        self.require(good, f"keys: {keys}")
+        return SimpleNamespace(**{key: self[key] for key in self.value})
+
+    def items(self, length: int | None = None, least: int = 1) -> list[Given]:
+        """Return what is in a list that must hold something, or ``length`` things."""
+        good = isinstance(self.value, list)
+        good = good and (len(self.value) >= least if length is None else len(self.value) == length)
+        self.require(good, f"a list of {'something' if length is None else length}")
+        return [self[n] for n in range(len(self.value))]
+
+    def integers(self, most: int) -> list[int]:
+        """Return a list that must hold integers from 0 to ``most``."""
+        value = self.value
+        good = isinstance(value, list) and set(map(type, value)) <= {int}
+        good = good and (not value or (min(value) >= 0 and max(value) <= most))
+        self.require(good, f"integers from 0 to {most}")
+        return value
+
+    def integer(self, most: int, least: int = 0) -> int:
+        """Return an integer in a range."""
+        good = type(self.value) is int and least <= self.value <= most
+        self.require(good, f"an integer from {least} to {most}")
+        return self.value
+
+    def ascending(self, most: int) -> list[int]:
+        """Return different integers from 0 to ``most`` that must be in order."""
+        self.require(sorted(set(self.integers(most))) == self.value, "ascending indices")
+        return self.value
+
+    def text(self) -> str:
+        """Return a text, of characters only."""
+        good = type(self.value) is str and not re.search("[\ud800-\udfff]", self.value)
+        self.require(good, "a text")
+        return self.value
 
 
 def named(name: str) -> str:
@@ -140,8 +175,7 @@ class Reader:
     """Reads numbers in some parameters.
 
     Args:
-        names: The parameters.
-        path: Where they stand.
+        given: The parameters.
         seed: Decides the point at which ranks are taken.
 
     Attributes:
@@ -149,14 +183,15 @@ class Reader:
         divisors: The only factors that denominators may have, where that is asked; else None.
     """
 
-    def __init__(self, names: Any, path: str, seed: int = 1) -> None:
-        good = isinstance(names, list) and all(type(n) is str and n.isidentifier() for n in names)
-        require(good and len(set(names)) == len(names), path, "a list of unlike names")
-        self.names, self.unit = names, (0,) * len(names)
-        self.one = {self.unit: 1}
+    def __init__(self, given: Given, seed: int = 1) -> None:
+        names = self.names = [name.text() for name in given.items(least=0)]
+        good = all(map(str.isidentifier, names)) and len(set(names)) == len(names)
+        given.require(good, "a list of unlike names")
+        self.unit: tuple[int, ...] = (0,) * len(names)
+        self.one: Poly = {self.unit: 1}
         self.used: set[str] = set()
         self.texts: dict[str, Poly] = {}
-        self.where = path
+        self.where = given.path
         self.point = [seed % (10**9 + n) for n in range(len(names))]
         self.divisors: list[Poly] | None = None
         self.needed: set[int] = set()
@@ -189,16 +224,21 @@ class Reader:
             total[tuple(powers.values())] = int(number)
         return {key: value for key, value in total.items() if value}
 
-    def ratio(self, given: Any, path: str) -> Ratio:
+    def symbol(self, name: str) -> Ratio:
+        """Return a parameter."""
+        place = self.names.index(name)
+        return Ratio({tuple(int(n == place) for n in range(len(self.names))): 1}, self.one)
+
+    def ratio(self, given: Given) -> Ratio:
         """Read a ratio of polynomials, in lowest terms over the integers."""
-        self.where = path  # for the message where the text is no number
-        top, *below = map(self.poly, given.split(" / "))
+        self.where = given.path  # for the message where the text is no number
+        top, *below = map(self.poly, given.value.split(" / "))
         for bottom in below:
             good = bottom and bottom != self.one and bottom[max(bottom)] > 0
             good = good and top and gcd(*top.values(), *bottom.values()) == 1
             good = good and not (divides(top, bottom) or divides(bottom, top))
-            require(good, path, "a number with a denominator above 1, in lowest terms")
-            self.split(bottom, path)
+            given.require(good, "a number with a denominator above 1, in lowest terms")
+            self.split(bottom, given.path)
         return Ratio(top, *(below or [self.one]))
 
     def split(self, below: Poly, path: str) -> None:
@@ -210,54 +250,50 @@ class Reader:
         good = self.divisors is None or (len(below) == 1 and self.unit in below)
         require(good, path, "a product of divisors")
 
-    def ratios(self, value: Any, path: str, length: int | None = None) -> list[Ratio]:
+    def ratios(self, given: Given, length: int | None = None) -> list[Ratio]:
         """Read a list of numbers, of that length if one is given."""
-        return [self.ratio(item, path) for item in listed(value, path, length)]
+        return [self.ratio(item) for item in given.items(length)]
 
-    def matrix(
-        self, value: Any, path: str, rows: int | None = None, columns: int | None = None
-    ) -> Matrix:
+    def matrix(self, given: Given, rows: int | None = None, columns: int | None = None) -> Matrix:
         """Read a matrix, of that many rows and columns if these are given."""
-        v = take(value, path, "rows columns denominator entries")
-        self.where = path
-        integers([v.rows, v.columns], path, MOST_ROWS)
-        require(isinstance(v.entries, list), path, "of a list of entries")
-        require(v.rows * v.columns <= MOST_CELLS, path, f"of at most {MOST_CELLS} places")
+        v, self.where = given.take("rows columns denominator entries"), given.path
+        height, width = v.rows.integer(MOST_ROWS), v.columns.integer(MOST_ROWS)
+        given.require(height * width <= MOST_CELLS, f"of at most {MOST_CELLS} places")
         terms: Any = {}
         known: dict[str, Poly] = {}
-        last, width = (-1, -1), v.columns
-        for i, j, given in v.entries:
+        last = (-1, -1)
+        v.entries.require(isinstance(v.entries.value, list), "a list")
+        for i, j, number in v.entries.value:
             good = type(i) is int is type(j) and last < (i, j) and 0 <= j < width and i >= 0
-            entry = known.get(given)
+            entry = known.get(number)
             if entry is None:
-                entry = known[given] = self.poly(given)
+                entry = known[number] = self.poly(number)
             if not good or not entry:
-                require(False, path, "ascending places of numbers that are not 0")
+                given.require(False, "ascending places of numbers that are not 0")
             last = (i, j)
-            for key, number in entry.items():
+            for key, value in entry.items():
                 part = terms.get(key)
                 if part is None:
                     part = terms[key] = {}
                 if i in part:
-                    part[i][j] = number
+                    part[i][j] = value
                 else:
-                    part[i] = {j: number}
-        below = self.poly(v.denominator)
-        good = last < (v.rows, 0) and below and below[max(below)] > 0
-        good = good and v.rows == (v.rows if rows is None else rows)
-        good = good and width == (width if columns is None else columns)
-        shape = f"{v.rows if rows is None else rows} x {width if columns is None else columns}"
-        require(good, path, f"a {shape} matrix, its denominator positive")
-        contents = [number for entry in known.values() for number in entry.values()]
-        require(gcd(*contents, *below.values()) == 1, path, "in lowest terms")
+                    part[i] = {j: value}
+        below = self.poly(v.denominator.value)
+        wanted = height if rows is None else rows, width if columns is None else columns
+        good = last < (height, 0) and below and below[max(below)] > 0
+        good = good and (height, width) == wanted
+        given.require(good, f"a {wanted[0]} x {wanted[1]} matrix, its denominator positive")
+        contents = [value for entry in known.values() for value in entry.values()]
+        given.require(gcd(*contents, *below.values()) == 1, "in lowest terms")
         if below != self.one:
-            self.split(below, path)
-        return Matrix((v.rows, width), terms, below)
+            self.split(below, given.path)
+        return Matrix((height, width), terms, below)
 
-    def integer_matrix(self, value: Any, path: str, rows: int, columns: int | None) -> Matrix:
+    def integer_matrix(self, given: Given, rows: int, columns: int | None) -> Matrix:
         """Read a matrix of integers."""
-        found = self.matrix(value, path, rows, columns)
-        require(found.below == self.one and found.terms.keys() <= {self.unit}, path, "of integers")
+        found = self.matrix(given, rows, columns)
+        given.require(found.below == self.one and found.terms.keys() <= {self.unit}, "of integers")
         return found
 
     def common(self, below: Iterable[Poly]) -> Poly:
@@ -281,18 +317,18 @@ class Data(Reader):
     """A dataset, and what the stages of one part of a certificate have learnt of it.
 
     Args:
-        names: Parameters.
+        given: The certificate's ``parameters``; ``inputs``: X as written, shape (n_x, P);
+            ``targets``: Y, shape (n_y, P).
         seed: Decides the point at which ranks are taken.
-        inputs: X as written, shape (n_x, P).
-        targets: Y, shape (n_y, P).
     """
 
-    def __init__(self, names: Any, seed: int, inputs: Any, targets: Any) -> None:
-        super().__init__(names, "parameters", seed)
-        self.x, self.y = self.matrix(inputs, "inputs"), self.matrix(targets, "targets")
-        require(all(self.x.shape), "inputs", "at least one input and one sample")
-        require(self.y.shape[0], "targets", "at least one output")
-        require(self.x.shape[1] == self.y.shape[1], "targets", "as many samples as inputs")
+    def __init__(self, given: Any, seed: int) -> None:
+        super().__init__(given.parameters, seed)
+        self.x, self.y = self.matrix(given.inputs), self.matrix(given.targets)
+        given.inputs.require(all(self.x.shape), "at least one input and one sample")
+        given.targets.require(self.y.shape[0], "at least one output")
+        same = self.x.shape[1] == self.y.shape[1]
+        given.targets.require(same, "as many samples as inputs")
         self.samples = self.x.shape[1]
         self.per_sample = self.constant(1) / self.samples
         self.symmetries: list[Any] = []

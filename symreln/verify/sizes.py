@@ -25,12 +25,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
+from types import SimpleNamespace
 from typing import Any, Final
 
 from .matrices import Matrix, combined, products
 from .numbers import Poly, Ratio, add, multiply, quotient, require
-from .reading import Reader, integers, listed, take
+from .reading import Given, Reader
 
 OTHERS: Final = "*"
 #: Sizes that are tried, one by one, as zeros.
@@ -47,46 +48,40 @@ class Range(Reader):
         excepted: (size, value) at which some divisor vanishes.
     """
 
-    def __init__(self, v: Any, path: str, seed: int) -> None:
-        super().__init__(v.symbols, f"{path}.symbols", seed)
-        self.minimum, self.copies = v.minimum, v.copies
-        self.items: str | int = int(v.items) if v.items.isdigit() else v.items
-        good = isinstance(v.minimum, dict) and {*v.minimum} <= {*self.names}
-        good = good and (self.items in v.minimum or isinstance(self.items, int))
-        good = good and all(type(n) is int and 0 < n <= MOST_ROOTS for n in v.minimum.values())
-        good = good and (not v.copies or v.copies in self.names)
-        require(good, f"{path}.minimum", "one number a size")
-        good = isinstance(v.at, dict) and {*v.at} == {*v.minimum}
-        good = good and all(type(n) is int and n >= v.minimum[name] for name, n in v.at.items())
-        require(good, f"{path}.at", "a value in range for every size")
+    def __init__(self, v: Any, seed: int) -> None:
+        super().__init__(v.symbols, seed)
+        items, self.minimum, self.copies = v.items.text(), v.minimum.value, v.copies.text()
+        self.items: str | int = int(items) if items.isdigit() else items
+        good = isinstance(self.minimum, dict) and {*self.minimum} <= {*self.names}
+        good = good and (self.items in self.minimum or (items.isdigit() and items[0] != "0"))
+        good = good and all(type(n) is int and 0 < n <= MOST_ROOTS for n in self.minimum.values())
+        good = good and (not self.copies or self.copies in self.names)
+        v.minimum.require(good, "one number a size")
+        at = v.at.value
+        good = isinstance(at, dict) and {*at} == {*self.minimum}
+        good = good and all(type(n) is int and n >= self.minimum[name] for name, n in at.items())
+        v.at.require(good, "a value in range for every size")
         self.excepted: set[tuple[str, int]] = set()
-        divisors = [
-            self._divisor(item, f"{path}.divisors[{n}]") for n, item in enumerate(v.divisors)
-        ]
-        self.divisors = divisors
+        self.divisors = [self._divisor(item) for item in v.divisors.items(least=0)]
 
-    def _divisor(self, value: Any, path: str) -> Poly:
-        v = take(value, path, "polynomial symbol values")
-        self.where = path
-        found = self.poly(v.polynomial)
-        parts = self.coefficients(found)
-        occurring = {
-            n for p in parts for key in p for n, e in zip(self.names, key, strict=True) if e
-        }
+    def _divisor(self, given: Given) -> Poly:
+        v, self.where = given.take("polynomial symbol values"), given.path
+        found = self.poly(v.polynomial.value)
+        keys = [key for part in self.coefficients(found) for key in part]
+        met = {n for key in keys for n, e in zip(self.names, key, strict=True) if e}
         good = any(any(key) for key in found) and found[max(found)] > 0
-        require(good, path, "no constant, with a positive leading coefficient")
+        given.require(good, "no constant, with a positive leading coefficient")
         if self.never_zero(found):
-            require((v.symbol, v.values) == (None, None), path, "null, because it never vanishes")
-        elif len(occurring) == 1 and (
-            {*occurring} <= {*self.minimum} or self.items not in self.names
-        ):
-            require({v.symbol} == occurring, f"{path}.symbol", "the one size that occurs")
-            zeros = self._zeros(found, v.symbol)
-            shown = integers(v.values, f"{path}.values", MOST_ROOTS)
-            require(shown == zeros, f"{path}.values", "all zeros in range")
-            self.excepted |= {(v.symbol, n) for n in zeros}
+            v.symbol.shows(None, "null, because it never vanishes")
+            v.values.shows(None, "null, because it never vanishes")
+        elif len(met) == 1 and (met <= {*self.minimum} or self.items not in self.names):
+            v.symbol.shows(*met, "the one size that occurs")
+            zeros = self._zeros(found, v.symbol.value)
+            v.values.shows(zeros, "all zeros in range")
+            self.excepted |= {(v.symbol.value, n) for n in zeros}
         else:
-            require((v.symbol, v.values) == ("", []), path, "of unknown zeros")
+            v.symbol.shows("", "empty: of unknown zeros")
+            v.values.shows([], "empty: of unknown zeros")
         return found
 
     def coefficients(self, polynomial: Poly) -> list[Poly]:
@@ -126,12 +121,12 @@ class Range(Reader):
         constant = total.get(self.unit, 0)
         return bool(constant) and all((value > 0) == (constant > 0) for value in total.values())
 
-    def require_nonzero(self, number: Ratio, path: str) -> None:
+    def require_nonzero(self, number: Ratio, given: Given) -> None:
         """Check that a number vanishes only where divisors do."""
-        require(number, path, "a number other than 0")
+        given.require(number, "a number other than 0")
         top = self.numerator(number)
         if not self.never_zero(top):
-            self.split(top, path)
+            self.split(top, given.path)
 
     def numerator(self, number: Ratio) -> Poly:
         """Return a number's numerator without the divisors that are below it too."""
@@ -213,7 +208,7 @@ class Range(Reader):
             f"{d['symbol']} = {', '.join(map(str, d['values']))}"
             if d["symbol"]
             else f"where {_plain(d['polynomial'])} = 0"
-            for d in v.divisors
+            for d in v.divisors.value
             if d["values"] or d["symbol"] == ""
         ]
         generic = [n for n in self.names if n not in self.minimum and n != self.copies]
@@ -466,63 +461,50 @@ class Sector:
 class Dataset:
     """X and Y for every size, and what pathways see of them."""
 
-    def __init__(self, v: Any, path: str, sizes: Range) -> None:
+    def __init__(self, v: Any, sizes: Range) -> None:
         self.sizes = sizes
-        self.samples = sizes.ratio(v.samples, f"{path}.samples")
-        self.per_sample = sizes.ratio(v.per_sample, f"{path}.per_sample")
+        self.samples, self.per_sample = sizes.ratio(v.samples), sizes.ratio(v.per_sample)
         good = self.samples * self.per_sample == sizes.constant(1)
-        require(good, f"{path}.per_sample", "1/samples")
-        self.count = sizes.ratio(v.count, f"{path}.count")
+        v.per_sample.require(good, "1/samples")
+        self.count = sizes.ratio(v.count)
         number = self.count.top.get(sizes.unit, 0) if self.count.top.keys() <= {sizes.unit} else 0
-        symbol = next((n for n in sizes.minimum if v.count == f"1*{n}^1"), "")
-        require(symbol or number > 0, f"{path}.count", "a size or a number from 1")
-        good = {*sizes.minimum} <= {symbol, v.items}
-        require(good, f"{path}.minimum", "of sizes that occur")
-        self.sectors = [
-            self._sector(s, f"{path}.sectors[{n}]")
-            for n, s in enumerate(listed(v.sectors, f"{path}.sectors"))
-        ]
-        self._tree(v, path)
-        self.pathways = [
-            self._pathway(p, f"{path}.pathways[{n}]")
-            for n, p in enumerate(listed(v.pathways, f"{path}.pathways"))
-        ]
+        symbol = next((n for n in sizes.minimum if v.count.value == f"1*{n}^1"), "")
+        v.count.require(symbol or number > 0, "a size or a number from 1")
+        v.minimum.require({*sizes.minimum} <= {symbol, sizes.items}, "of sizes that occur")
+        self.sectors = [self._sector(s) for s in v.sectors.items()]
+        self._tree(v)
+        self.pathways = [self._pathway(p) for p in v.pathways.items()]
 
-    def _space(self, value: Any, path: str) -> Space:
+    def _space(self, given: Given) -> Space:
         kinds = []
-        for base, item in enumerate(listed(value, path)):
-            group, tag, weight, inverse = listed(item, path, 4)
-            require(tag in ("", OTHERS) and type(group) is str, path, "group and tag")
-            kind = Kind(
-                base, tag, group, self.sizes.ratio(weight, path), self.sizes.ratio(inverse, path)
-            )
-            good = kind.weight * kind.inverse == self.sizes.constant(1)
-            require(good, path, "weight and 1/weight")
-            kinds.append(kind)
+        for base, item in enumerate(given.items()):
+            group, tag, *lengths = item.items(4)
+            item.require(tag.value in ("", OTHERS), "group and tag")
+            weight, inverse = map(self.sizes.ratio, lengths)
+            item.require(weight * inverse == self.sizes.constant(1), "weight and 1/weight")
+            kinds.append(Kind(base, tag.value, group.text(), weight, inverse))
         return Space(kinds, self.count, self.sizes)
 
-    def pair(self, value: Any, path: str, rows: Space, columns: Space) -> Pair:
+    def pair(self, given: Given, rows: Space, columns: Space) -> Pair:
         """Read a matrix between two spaces: D between indexed types, E, and nothing unseen."""
-        v, shape = take(value, path, "d e"), (len(rows.kinds), len(columns.kinds))
-        d, e = (self.sizes.matrix(getattr(v, part), f"{path}.{part}", *shape) for part in "de")
+        v, shape = given.take("d e"), (len(rows.kinds), len(columns.kinds))
+        d, e = (self.sizes.matrix(part, *shape) for part in (v.d, v.e))
         good = all(i in rows.indexed and j in columns.indexed for i, j in d.entries())
-        require(good, f"{path}.d", "between indexed types")
+        v.d.require(good, "between indexed types")
         found = Pair(rows, columns, d, e)
-        good = (found.d.entries().keys(), found.e.entries().keys()) == (
-            d.entries().keys(), e.entries().keys()
-        )  # fmt: skip
-        require(good, path, "of entries that are seen at this number of values")
+        good = all(
+            x.entries().keys() == y.entries().keys() for x, y in ((found.d, d), (found.e, e))
+        )
+        given.require(good, "of entries that are seen at this number of values")
         return found
 
-    def _sector(self, value: Any, path: str) -> Sector:
-        v = take(value, path, "name multiplicity inputs samples outputs x y")
-        fields = (v.inputs, v.samples, v.outputs)
-        inputs, samples, outputs = (self._space(s, f"{path}.spaces") for s in fields)
+    def _sector(self, given: Given) -> Sector:
+        v = given.take("name multiplicity inputs samples outputs x y")
+        inputs, samples, outputs = map(self._space, (v.inputs, v.samples, v.outputs))
         good = {kind.group for kind in samples.kinds} == {"samples"}
-        require(good, f"{path}.samples", "of the group samples")
-        many = self.sizes.ratio(v.multiplicity, f"{path}.multiplicity")
-        x = self.pair(v.x, f"{path}.x", inputs, samples)
-        y = self.pair(v.y, f"{path}.y", outputs, samples)
+        v.samples.require(good, "of the group samples")
+        many = self.sizes.ratio(v.multiplicity)
+        x, y = self.pair(v.x, inputs, samples), self.pair(v.y, outputs, samples)
         for matrix in (x, y):
             places = [*matrix.d.entries(), *matrix.e.entries()]
             rows, columns = ({key[n] for key in places} for n in (0, 1))
@@ -532,49 +514,49 @@ class Dataset:
                 used = {kinds[n].group for n in rows}
                 idle = {n for n in idle if kinds[n].group in used}
             good = not idle and columns == {*range(len(matrix.columns.kinds))}
-            require(good, path, "without rows and columns that are zero")
-        return Sector(v.name, many, x, y)
+            given.require(good, "without rows and columns that are zero")
+        return Sector(v.name.text(), many, x, y)
 
-    def _pathway(self, value: Any, path: str) -> Any:
-        v = take(value, path, "name each gate inputs outputs")
+    def _pathway(self, given: Given) -> Any:
+        v = given.take("name each gate inputs outputs")
         kinds = self.sectors[0].inputs.columns.kinds
-        good = type(v.name) is str and type(v.each) is bool
-        pairs = [
-            integers(listed(pair, path, 2), path, 1) for pair in listed(v.gate, path, len(kinds))
-        ]
-        good = good and all(v.each or own == others for own, others in pairs)
-        require(good, path, "a gate for every type of sample")
-        for groups, what in ((v.inputs, "inputs"), (v.outputs, "outputs")):
-            spaces = [s.inputs.rows if what == "inputs" else s.targets.rows for s in self.sectors]
+        v.each.require(type(v.each.value) is bool, "true or false")
+        pathway = SimpleNamespace(**{**given.value, "name": v.name.text()})
+        for pair in v.gate.items(len(kinds)):
+            pair.items(2)
+            own, others = pair.integers(1)
+            pair.require(pathway.each or own == others, "a gate for every type of sample")
+        for groups, spaces in (
+            (v.inputs, [s.inputs.rows for s in self.sectors]),
+            (v.outputs, [s.targets.rows for s in self.sectors]),
+        ):
             known = {kind.group for space in spaces for kind in space.kinds}
-            known |= {f"{group}:own" for group in known} if v.each else set()
-            good = groups == sorted({*groups}) and {*groups} <= known and groups
-            require(good, f"{path}.{what}", "names of groups")
+            known |= {f"{group}:own" for group in known} if pathway.each else set()
+            shown = groups.value
+            good = shown == sorted({*shown}) and {*shown} <= known and shown
+            groups.require(good, "names of groups")
         one, opened = self.sizes.constant(1), self.sizes.constant(0)
-        for kind, (own, others) in zip(kinds, pairs, strict=True):
-            if kind.tag == OTHERS:
-                opened = opened + one * own + (self.count - one) * others
-            else:
-                opened = opened + one * others
-        self.sizes.require_nonzero(opened, f"{path}.gate")
-        return v
+        for kind, (own, others) in zip(kinds, pathway.gate, strict=True):
+            indexed = kind.tag == OTHERS
+            opened = opened + (one * own + (self.count - one) * others if indexed else one * others)
+        self.sizes.require_nonzero(opened, v.gate)
+        return pathway
 
-    def _tree(self, v: Any, path: str) -> None:
+    def _tree(self, v: Any) -> None:
         """Check the eigenvalues of the tree's features by induction, and its use."""
         sizes, one = self.sizes, self.sizes.constant(1)
         many = [sector.multiplicity for sector in self.sectors]
         # A tree's vectors: the constant one and u wavelets for every u = 1, 2, 4, … n/2.
-        n = sizes.ratio(f"1*{v.items}^1" if v.items in sizes.minimum else v.items, f"{path}.items")
+        n = sizes.symbol(sizes.items) if isinstance(sizes.items, str) else one * sizes.items
         own = one * len(self.sectors[0].targets.columns.kinds)
-        good = self.samples == self.count * (n if v.tree else own)
-        require(good, f"{path}.samples", "one an item and context")
-        if v.tree is None:
-            good = many == [one] and not v.copies
-            require(good, f"{path}.sectors", "one, of multiplicity 1")
+        good = self.samples == self.count * (n if v.tree.there else own)
+        v.samples.require(good, "one an item and context")
+        if not v.tree.there:
+            v.sectors.require(many == [one] and not sizes.copies, "one, of multiplicity 1")
             return
-        t = take(v.tree, f"{path}.tree", "root wavelets_times_u")
-        lemma = Reader(["n", "u"], f"{path}.tree")
-        root, wavelets = lemma.poly(t.root), lemma.poly(t.wavelets_times_u)
+        t = v.tree.take("root wavelets_times_u")
+        lemma = Reader(Given(["n", "u"], v.tree.path))
+        root, wavelets = lemma.poly(t.root.value), lemma.poly(t.wavelets_times_u.value)
         half = _scaled(root, Fraction(1, 2))
         # H(n)ᵀH(n) = 1 1ᵀ + two copies of H(n/2)ᵀH(n/2); u·tau is stored for the wavelets.
         good = root == add(half, {(1, 0): 1}) and sum(root.values()) == 1
@@ -583,29 +565,25 @@ class Dataset:
         at_one = {key: sum(c for (m, _), c in wavelets.items() if m == key[0]) for key in ones}
         good = good and {k: c for k, c in at_one.items() if c} == half
         good = good and wavelets == {k: 2 * c for k, c in _scaled(wavelets, Fraction(1, 2)).items()}
-        require(good, f"{path}.tree", "eigenvalues by induction on the tree")
-        items, copies = str(sizes.items), sizes.ratio(f"1*{v.copies}^1", f"{path}.copies")
-        least = sizes.minimum.get(items, 2)
+        v.tree.require(good, "eigenvalues by induction on the tree")
+        copies = sizes.symbol(sizes.copies)
+        least = sizes.minimum.get(str(sizes.items), 2)
         good = least >= 2 and least & (least - 1) == 0
-        require(
-            good, f"{path}.minimum", "a power of 2 for the items of a tree, which only these are"
-        )
-        require(many == [one, copies], f"{path}.sectors", "two, of multiplicities 1 and u")
+        v.minimum.require(good, "a power of 2 for the items of a tree, which only these are")
+        v.sectors.require(many == [one, copies], "two, of multiplicities 1 and u")
         for sector, length, polynomial, times in zip(
             self.sectors, (n, one), (root, wavelets), (one, copies), strict=True
         ):
             total = sizes.constant(0)
             for (a, b), value in polynomial.items():
-                term = one * value
-                for factor in [n] * a + [copies] * b:
-                    term = term * factor
-                total = total + term
-            self._tree_sector(sector, length, times, length * total, path)
+                total = total + reduce(Ratio.__mul__, [n] * a + [copies] * b, one * value)
+            v.tree.require(
+                self._is_tree(sector, length, times, length * total),
+                f"of sector {sector.name}: one item vector of the tree and its features",
+            )
 
-    def _tree_sector(
-        self, sector: Sector, length: Ratio, times: Ratio, features: Ratio, path: str
-    ) -> None:
-        """Check that X and Y are those of an item vector w and of its features H w.
+    def _is_tree(self, sector: Sector, length: Ratio, times: Ratio, features: Ratio) -> bool:
+        """Whether X and Y are those of an item vector w and of its features H w.
 
         Squared lengths are |w|² and, ``times`` that of H w, ``features``; a context's input may
         be anything on w.
@@ -623,9 +601,7 @@ class Dataset:
             shape = len(pair.rows.kinds), len(pair.columns.kinds)
             parts = (self.sizes.assembled(entries, shape) for entries in (d, {(0, 0): one}))
             good = good and not pair - Pair(pair.rows, pair.columns, *parts)
-        require(
-            good, f"{path}: sector {sector.name}", "one item vector of the tree and its features"
-        )
+        return good
 
 
 def _scaled(polynomial: Poly, factor: Fraction) -> Any:

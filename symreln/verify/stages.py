@@ -61,27 +61,25 @@ from typing import Any, Final
 from .matrices import Matrix, Part, combined, products
 from .modes import ModeClass, Pathway, image, read_pathway
 from .numbers import Element, Ratio, power, rank, require, times, trace
-from .reading import Data, integers, listed, named, take
+from .reading import Data, Given, named
 
 LEVELS: Final = ("closed", "closed by symmetry", "coupled modes", "coupled matrices")
 Node = tuple[int, int]  # place of a pathway in its stage, class of modes
 
 
-def check_pathways(data: Data, value: Any, path: str) -> tuple[str, list[str], list[Stage]]:
-    """Check one set of gates; return the level, a line a stage, and the stages."""
-    v = take(value, path, "kind step symmetries stages level")
+def check_pathways(
+    data: Data, given: Given, least: int, most: int
+) -> tuple[str, list[str], list[Stage]]:
+    """Check one set of gates, from a step in a range on; return level, a line a stage, stages."""
+    v = given.take("kind step symmetries stages level")
+    v.kind.shows("pathways", "pathways, a graph or sizes")
+    v.step.integer(most, least)
     data = data.afresh()
-    require(isinstance(v.symmetries, list), f"{path}.symmetries", "a list")
-    data.symmetries = [
-        _symmetry(data, s, f"{path}.symmetries[{n}]") for n, s in enumerate(v.symmetries)
-    ]
-    listed(v.stages, f"{path}.stages")
-    stages = [
-        Stage(data, item, f"{path}.stages[{n}]", last=n + 1 == len(v.stages))
-        for n, item in enumerate(v.stages)
-    ]
+    data.symmetries = [_symmetry(data, s) for s in v.symmetries.items(least=0)]
+    shown = v.stages.items()
+    stages = [Stage(data, item, last=item is shown[-1]) for item in shown]
     weakest = max((stage.level for stage in stages), key=LEVELS.index)
-    require(v.level == weakest, f"{path}.level", weakest)
+    v.level.shows(weakest)
     lines = []
     for n, stage in enumerate(stages):
         names = ", ".join(named(p.name) for p in stage.paths)
@@ -89,18 +87,19 @@ def check_pathways(data: Data, value: Any, path: str) -> tuple[str, list[str], l
     return weakest, lines, stages
 
 
-def _symmetry(data: Data, value: Any, path: str) -> Any:
-    v = take(value, path, "inputs outputs samples")
+def _symmetry(data: Data, given: Given) -> Any:
+    v = given.take("inputs outputs samples")
     sizes = (data.x.shape[0], data.y.shape[0], data.samples)
-    for name, size in zip(("inputs", "outputs", "samples"), sizes, strict=True):
-        moved = integers(getattr(v, name), f"{path}.{name}", size - 1)
-        require(sorted(moved) == list(range(size)), f"{path}.{name}", f"a permutation of {size}")
-    maps = [dict(enumerate(moved)) for moved in (v.inputs, v.outputs, v.samples)]
+    for moved, size in zip((v.inputs, v.outputs, v.samples), sizes, strict=True):
+        good = sorted(moved.integers(size - 1)) == list(range(size))
+        moved.require(good, f"a permutation of {size}")
+    s = SimpleNamespace(**given.value)
+    maps = [dict(enumerate(moved)) for moved in (s.inputs, s.outputs, s.samples)]
     for matrix, rows in ((data.x, maps[0]), (data.y, maps[1])):
         same = matrix.moved(rows, maps[2], matrix.shape).terms == matrix.terms
-        require(same, path, "a symmetry of inputs and targets")
-    v.origins = sorted(range(sizes[2]), key=v.samples.__getitem__)
-    return v
+        given.require(same, "a symmetry of inputs and targets")
+    s.origins = sorted(range(sizes[2]), key=s.samples.__getitem__)
+    return s
 
 
 def _fixed(root: Pathway, inputs: dict[int, int]) -> None:
@@ -127,11 +126,11 @@ def _moved(p: Pathway, s: Any, q: Pathway) -> bool:
 class Stage:
     """The pathways of a stage, checked: what they do to each other, and what they leave."""
 
-    def __init__(self, data: Data, value: Any, path: str, *, last: bool) -> None:
-        v = take(value, path, "pathways components couplings level map final_loss")
-        self.data, self.path, self.paths = data, path, list[Pathway]()
-        for n, item in enumerate(listed(v.pathways, f"{path}.pathways")):
-            self.paths.append(read_pathway(data, item, f"{path}.pathways[{n}]", self.paths))
+    def __init__(self, data: Data, given: Given, *, last: bool) -> None:
+        v = given.take("pathways components couplings level map final_loss")
+        self.data, self.given, self.paths = data, given, list[Pathway]()
+        for item in v.pathways.items():
+            self.paths.append(read_pathway(data, item, self.paths))
         self.one = data.constant(1)
         self.roots = [(place, p) for place, p in enumerate(self.paths) if not p.moved]
         self.moves = self._moves()
@@ -139,19 +138,19 @@ class Stage:
         if self.commutes:
             self._fixed_classes()
         self.level = self._level(v)
-        require(v.level == self.level, f"{path}.level", self.level)
+        v.level.shows(self.level)
         # Spaces that are split help to close sums and factors; against a level they say nothing.
         useful = self.level in LEVELS[1:3]
         split = next((p.split for _, p in self.roots if p.split and not useful), None)
-        require(split is None, split or path, "of other eigenvalues than the other classes")
+        require(split is None, split or "", "of other eigenvalues than the other classes")
         if self.level in LEVELS[:2]:
-            require(v.map is None, f"{path}.map", "null: the modes give the minimum")
+            v.map.require(not v.map.there, "null: the modes give the minimum")
             learned = self._closed_minimum()
         else:
-            learned = self._map_minimum(v.map, f"{path}.map")
+            learned = self._map_minimum(v.map)
         self.final_loss = data.loss = data.loss + learned * -1 / 2
-        holds = data.ratio(v.final_loss, f"{path}.final_loss") == data.loss
-        require(holds, f"{path}.final_loss", "|Y - W F|²/2P at the minimum")
+        good = data.ratio(v.final_loss) == data.loss
+        v.final_loss.require(good, "|Y - W F|²/2P at the minimum")
         needed = self.commutes and (len(self.paths) > 1 or not last)
         for c in (c for _, p in self.roots for c in p.classes):
             good = (c.gram is not None) == (needed and not c.null)
@@ -175,7 +174,7 @@ class Stage:
             roots = [p.root for p in self.paths]
             good = good and all(roots[m] is roots[n] for n, m in enumerate(move))
             needed = "moved into itself by every symmetry, one pathway claimed an orbit"
-            require(good, self.path, needed)
+            self.given.require(good, needed)
             moves.append(move)
         for equal in places.values():  # equal pathways can change places
             for a, b in combinations(equal, 2):
@@ -221,79 +220,74 @@ class Stage:
     # -- the level --
 
     def _level(self, v: Any) -> str:
-        where = f"{self.path}.couplings"
-        for name in ("components", "couplings"):
-            require(isinstance(getattr(v, name), list), f"{self.path}.{name}", "a list")
+        components, couplings = v.components.items(least=0), v.couplings.items(least=0)
         if not self.commutes:
-            bare = not v.components and not v.couplings
-            require(bare, self.path, "without couplings between modes")
+            bare = not components and not couplings
+            self.given.require(bare, "without couplings between modes")
             return LEVELS[3]
-        if not v.couplings:
-            self._components(v.components, f"{self.path}.components")
-            return LEVELS[1 if v.components else 0]
-        require(not v.components, f"{self.path}.components", "empty where there are couplings")
+        if not couplings:
+            self._components(v.components, components)
+            return LEVELS[1 if components else 0]
+        v.components.require(not components, "empty where there are couplings")
         known: dict[tuple[Node, Node], Any] = {}
-        for item in v.couplings:
-            c = take(item, where, "target source factors")
-            pair = self._node_list([c.target], where)[0], self._node_list([c.source], where)[0]
-            good = pair not in known and (not known or max(known) < pair)
-            good = good and not self.paths[pair[0][0]].moved
-            require(good, where, "ascending pairs of roots")
-            if c.factors is None:
-                good = len(v.couplings) == 1 and self._leak(*pair)
-                require(good, where, "one action that is proven to leave the modes it acts on")
+        for item in couplings:
+            c = item.take("target source factors")
+            pair = self._node(c.target), self._node(c.source)
+            good = (not known or max(known) < pair) and not self.paths[pair[0][0]].moved
+            item.require(good, "ascending pairs of roots")
+            if not c.factors.there:
+                good = len(couplings) == 1 and self._leak(*pair)
+                item.require(good, "one action that is proven to leave the modes it acts on")
                 return LEVELS[3]
             degree = self._class(pair[0]).degree
-            known[pair] = [self.data.ratios(q, where, degree) for q in listed(c.factors, where)]
-        symmetric = self._coupled_modes(known, where)
-        require(not symmetric, f"{self.path}.level", LEVELS[1])
+            known[pair] = [self.data.ratios(q, degree) for q in c.factors.items()]
+        symmetric = self._coupled_modes(known, v.couplings)
+        v.level.require(not symmetric, LEVELS[1])
         return LEVELS[2]
 
     def _class(self, node: Node) -> ModeClass:
         return self.paths[node[0]].root.classes[node[1]]
 
-    def _node_list(self, value: Any, path: str) -> list[Node]:
-        known = {(n, a) for n, p in enumerate(self.paths) for a in range(len(p.root.classes))}
-        found: Any = [tuple(integers(item, path, len(known))) for item in listed(value, path)]
-        good = found == sorted(set(found)) and known.issuperset(found)
-        require(good, path, "ascending classes [pathway, class]")
-        return found
+    def _node(self, given: Given) -> Node:
+        place, a = given.items(2)
+        p = self.paths[place.integer(len(self.paths) - 1)]
+        return place.value, a.integer(len(p.root.classes) - 1)
 
     def nodes(self) -> Iterator[tuple[Node, ModeClass]]:
         """Every class of modes that learn something."""
         for place, p in enumerate(self.paths):
             yield from (((place, a), c) for a, c in enumerate(p.root.classes) if not c.null)
 
-    def _components(self, value: Any, path: str) -> None:
+    def _components(self, given: Given, items: list[Given]) -> None:
         """Check the parts that classes of modes fall into, and find d_eff of all classes."""
         data, parts, gamma = self.data, dict[Node, int](), dict[Node, Element]()
         classes = dict(self.nodes())
         shown = []
-        for n, item in enumerate(value):
-            where = f"{path}[{n}]"
-            v = take(item, where, "members d_eff")
-            members = self._node_list(v.members, f"{where}.members")
+        for n, item in enumerate(items):
+            v = item.take("members d_eff")
+            members = [self._node(member) for member in v.members.items()]
+            v.members.require(members == sorted(set(members)), "ascending classes")
             good = all(node in classes and node not in parts for node in members)
             good = good and all(classes[node].same(classes[members[0]]) for node in members)
             needed = "equal classes that learn something, each named once"
-            require(good, f"{where}.members", needed)
+            v.members.require(good, needed)
             c = classes[members[0]]
-            d_eff = data.ratios(v.d_eff, f"{where}.d_eff", c.degree)
-            shown.append((members, v.d_eff))
+            d_eff = data.ratios(v.d_eff, c.degree)
+            shown.append((members, v.d_eff.value))
             for node in members:
                 parts[node] = n
                 classes[node].d_eff = d_eff
                 gamma[node] = [x - y for x, y in zip(d_eff, c.d, strict=True)]
-        require([m for m, _ in shown] == sorted(m for m, _ in shown), path, "in ascending order")
+        given.require([m for m, _ in shown] == sorted(m for m, _ in shown), "in ascending order")
         for move in self.moves:
             moved = [(sorted((move[p], a) for p, a in m), given) for m, given in shown]
-            require(sorted(moved) == shown, path, "moved into themselves by every symmetry")
+            given.require(sorted(moved) == shown, "moved into themselves by every symmetry")
         for node, c in classes.items():
             if node not in parts:
-                parts[node] = len(parts) + len(value)
+                parts[node] = len(parts) + len(items)
                 c.d_eff = c.d
         coupled = self._closure(parts, {node: g for node, g in gamma.items() if any(g)})
-        require(coupled or not value, path, "empty where no class acts on another pathway")
+        given.require(coupled or not items, "empty where no class acts on another pathway")
 
     # -- actions --
 
@@ -383,9 +377,8 @@ class Stage:
                 if elements := self._low(p, own, exponent):
                     sums.setdefault((-1, exponent), []).append(self._expected(p, elements))
             for pieces in sums.values():
-                where = f"{self.path}.components"
-                needed = f"parts whose sums close on {p.name}"
-                require(not self._effect(p, pieces), where, needed)
+                closes = not self._effect(p, pieces)
+                self.given["components"].require(closes, f"parts whose sums close on {p.name}")
         return coupled
 
     # -- coupled --
@@ -425,7 +418,7 @@ class Stage:
     def _at_point(self, matrix: Matrix) -> dict[Any, int]:
         return {at: self.data.at_point(entry) for at, entry in matrix.entries().items()}
 
-    def _coupled_modes(self, known: dict[tuple[Node, Node], Any], path: str) -> bool:
+    def _coupled_modes(self, known: dict[tuple[Node, Node], Any], given: Given) -> bool:
         """Check a complete list of couplings; return whether it is closed by symmetry."""
         left = dict(known)
         for place, p in self.roots:
@@ -434,19 +427,19 @@ class Stage:
                 pieces = dict(self._powers(q, block))
                 if factors is None:
                     none = not any(self._effect(p, [piece]) for piece in pieces.values())
-                    require(none, path, f"complete: {source} acts on {target}")
+                    given.require(none, f"complete: {source} acts on {target}")
                     continue
                 good = len(factors) == q.root.classes[source[1]].degree
                 good = good and not p.classes[target[1]].null
-                require(good, path, "a factor for every power, and no action on null modes")
+                given.require(good, "a factor for every power, and no action on null modes")
                 for exponent, factor in enumerate(factors):
                     both = [self._expected(p, {target[1]: factor})]
                     both += [pieces[exponent]] if exponent in pieces else []
                     holds = not self._effect(p, both)
-                    require(holds, path, "factors q_k with A_kl = A_p q_k(T) T^l w")
+                    given.require(holds, "factors q_k with A_kl = A_p q_k(T) T^l w")
                 alone = any(self._effect(p, [piece]) for piece in pieces.values())
-                require(alone, path, "couplings that do not vanish")
-        require(not left, path, "about classes that couple")
+                given.require(alone, "couplings that do not vanish")
+        given.require(not left, "about classes that couple")
         return self._symmetric(known)
 
     def _symmetric(self, known: dict[tuple[Node, Node], Any]) -> bool:
@@ -498,12 +491,12 @@ class Stage:
             orbit = sum(q.root is p for q in self.paths)
             p.inverses = dict[int, Element]()
             for a, c in enumerate(p.classes):
-                where = f"{c.path}.inverse_d_eff"
-                require((c.inverse_text is None) == c.null, where, "null exactly where s = 0")
+                c.inverse.require(c.inverse.there != c.null, "null exactly where s = 0")
                 if not c.null:
-                    inverse = p.inverses[a] = data.ratios(c.inverse_text, where, c.degree)
+                    inverse = p.inverses[a] = data.ratios(c.inverse, c.degree)
                     one = times(c.f, c.d_eff, inverse)
-                    require(one[0] == self.one and not any(one[1:]), where, "1/d_eff modulo f")
+                    good = one[0] == self.one and not any(one[1:])
+                    c.inverse.require(good, "1/d_eff modulo f")
                     learned = trace(c.f, times(c.f, c.eigenvalue, inverse))
                     total = total + learned * (c.size * orbit)
 
@@ -522,24 +515,22 @@ class Stage:
         data.fits.append(fit)
         return total
 
-    def _map_minimum(self, value: Any, path: str) -> Ratio:
+    def _map_minimum(self, given: Given) -> Ratio:
         """Check a minimiser that is given, and return what it takes off the loss."""
         data, total = self.data, self.data.constant(0)
-        listed(value, path, len(self.paths))
-        for n, (p, item) in enumerate(zip(self.paths, value, strict=True)):
-            where = f"{path}[{n}]"
-            alike = (item is None) == p.moved
-            require(alike, where, "null exactly where a pathway is like another")
+        for p, item in zip(self.paths, given.items(len(self.paths)), strict=True):
+            item.require(item.there != p.moved, "null exactly where a pathway is like another")
             if not p.moved:
-                p.map = data.matrix(item, where, data.y.shape[0], len(p.key[0]))
+                p.map = data.matrix(item, data.y.shape[0], len(p.key[0]))
                 good = all(i in p.outputs for i, _ in p.map.entries())
-                require(good, where, "one column an input, on the pathway's outputs")
-                wrong = [c.path for c in p.classes if c.inverse_text is not None]
-                require(not wrong, f"inverse_d_eff of {wrong}", "null in a stage not closed")
+                item.require(good, "one column an input, on the pathway's outputs")
+                for c in p.classes:
+                    c.inverse.require(not c.inverse.there, "null in a stage not closed")
                 orbit = sum(q.root is p for q in self.paths)
                 total = total + p.map.inner(p.a) * orbit
         for s, move in zip(data.symmetries, self.moves, strict=False):  # then swaps of equal ones
-            require(self._keeps_maps(s, move), path, "maps that every symmetry takes to each other")
+            keeps = self._keeps_maps(s, move)
+            given.require(keeps, "maps that every symmetry takes to each other")
 
         def fit(seen: Matrix) -> list[Part]:
             parts: list[Part] = []
@@ -552,6 +543,6 @@ class Stage:
         for _, p in self.roots:
             learned = products(fit(p.features.T)).rows(p.outputs)
             wrong = combined([(self.one, p.driven), (self.one, learned)])
-            require(not wrong, path, "a minimiser of the stage's loss")
+            given.require(not wrong, "a minimiser of the stage's loss")
         data.fits.append(fit)
         return total

@@ -32,6 +32,7 @@ from symreln.experiment.findings import (
 from symreln.experiment.gate_patterns import stage_ends
 from symreln.experiment.starts import fitted_start, measured_start
 from symreln.experiment.trained import gated_pathways, training_settings
+from symreln.laws.law import Regime
 from symreln.report.blame import failed_text
 from symreln.report.chapters.judgement import judgement_blocks
 from symreln.report.judgement_json import diagnosis_to_json
@@ -285,8 +286,9 @@ def test_gates_of_partial_pathways_are_not_replaced():
     spec = xor()
     first = replace(spec.pathways[0], boundary=(0,))
     part = SimpleNamespace(effective=SimpleNamespace(pathway=first))
-    known = SimpleNamespace(one_hidden_layer=True)
-    numbers = SimpleNamespace(spec=spec, later=(), ask=lambda _: (), pathways=(part,), known=known)
+    numbers = SimpleNamespace(
+        spec=spec, later=(), ask=lambda _: (), pathways=(part,), known=Regime.of(spec)
+    )
     case = SimpleNamespace(gdln_bears_out=True, numbers=numbers)
     with pytest.raises(NotSupportedError, match="orthogonal to samples"):
         _shown_gates(case, again.Experiment())

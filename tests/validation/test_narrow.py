@@ -18,6 +18,7 @@ from symreln.experiment.rules import compare_rules
 from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.report.blame import failed_text
 from symreln.report.terminal import show_validation
+from symreln.report.validation_json import validation_to_json
 from symreln.train.trainers import train_gdln
 
 TABLES = {
@@ -95,7 +96,7 @@ def test_trained_networks_hold_what_is_predicted(capsys, tmp_path):
     # The plateau lacks ½ 5²/4, and is what theory says within the scatter of a single unit.
     assert validation.prediction.loss[-1] == pytest.approx(25 / 8, rel=1e-6)
     np.testing.assert_allclose(validation.gdln.losses[:, -1], 25 / 8, rtol=1e-4)
-    assert list(validation.to_json()["narrow"][0]["held"]) == [outcome.first] * 4
+    assert list(validation_to_json(validation)["narrow"][0]["held"]) == [outcome.first] * 4
     show_validation(validation, tmp_path, [], as_json=False)
     out = capsys.readouterr().out
     assert "integrated reduction – GDLN" in out

@@ -13,7 +13,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.verify import digest, verify
 from symreln.verify.matrices import Matrix, Rows, placed
 from symreln.verify.modes import ModeClass
-from symreln.verify.reading import Reader
+from symreln.verify.reading import Given, Reader
 from tests.certificates import Json, certificate_of, certificates, pathway
 
 
@@ -327,18 +327,18 @@ def test_classes_of_two_eigenvalues_are_alike_up_to_the_scale_of_f(
 
 
 def empty() -> Reader:
-    return Reader(["c"], "")
+    return Reader(Given(["c"]))
 
 
 @pytest.mark.parametrize("text", ["1*c^2 / 1*c^1", "1*c^1 / 1*c^2", "2*c^2 + 2*c^1 / 3*c^1 + 3"])
 def test_a_ratio_that_can_be_divided_is_rejected(text: str) -> None:
     with pytest.raises(CertificateError, match="lowest terms"):
-        empty().ratio(text, "x")
+        empty().ratio(Given(text))
 
 
 @pytest.mark.parametrize("text", ["1 / 1*c^1", "-1 / 1*c^1 + 1", "2 / 3", "1*c^1 / 2"])
 def test_a_ratio_in_lowest_terms_is_read(text: str) -> None:
-    assert empty().ratio(text, "x")
+    assert empty().ratio(Given(text))
 
 
 def test_entries_that_cancel_are_left_out() -> None:

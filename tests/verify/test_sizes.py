@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import symreln as sr
+from symreln.claims.families.certificate import sizes_part
 from symreln.claims.families.derive import derive_family_unchecked
 from symreln.claims.families.stage import least_squares
 from symreln.errors import CertificateError
@@ -37,7 +38,7 @@ SETS = re.compile(r"symbols|divisors|stages\.\d+\.sectors\.\d+\.pathways\.\d+")
 
 @cache
 def certificate(name: str) -> str:
-    return json.dumps(derive_family_unchecked(sr.load(EXAMPLES[name])).certified[0])
+    return json.dumps(derive_family_unchecked(sr.load(EXAMPLES[name])).ask(sizes_part)[0])
 
 
 def whole(part: Json) -> Json:
@@ -119,12 +120,12 @@ def test_what_was_derived_is_accepted(name: str) -> None:
 
 def test_the_range_is_said_with_all_that_is_excepted() -> None:
     """A scale of c/(C - 3) is infinite at C = 3; nothing is proven there."""
-    found = derive_family_unchecked(sr.load(tables(scale="c/(C-3)", value=4))).certified[0]
+    found = derive_family_unchecked(sr.load(tables(scale="c/(C-3)", value=4))).ask(sizes_part)[0]
     first, second = proven(found)
     assert first.endswith("closed, for C >= 2, except C = 3, for generic c")
     assert second.endswith(", except C = 3, for generic c")
     unknown = derive_family_unchecked(sr.load(tables(scale="c/(C-n)", items="n", value=5)))
-    assert "except where n - C = 0" in proven(unknown.certified[0])[0]
+    assert "except where n - C = 0" in proven(unknown.ask(sizes_part)[0])[0]
 
 
 def test_a_tree_has_a_power_of_two_of_items() -> None:
@@ -138,7 +139,7 @@ def test_a_tree_has_a_power_of_two_of_items() -> None:
             proven(found)
     spec = copy.deepcopy(EXAMPLES["tree, items too"])
     spec["parameters"]["n"]["minimum"] = 3
-    assert derive_family_unchecked(sr.load(spec)).certified[0]["minimum"]["n"] == 4
+    assert derive_family_unchecked(sr.load(spec)).ask(sizes_part)[0]["minimum"]["n"] == 4
 
 
 def test_no_mutation_of_one_field_is_accepted() -> None:
@@ -174,7 +175,7 @@ def test_a_condition_left_out_is_refused() -> None:
     """A size at which a denominator vanishes must be listed."""
     spec = copy.deepcopy(EXAMPLES["all inputs"])
     spec["parameters"]["C"]["minimum"] = 1
-    found = derive_family_unchecked(sr.load(spec)).certified[0]
+    found = derive_family_unchecked(sr.load(spec)).ask(sizes_part)[0]
     listed = [d for d in found["divisors"] if d["values"]]
     assert [(d["symbol"], d["values"]) for d in listed] == [("C", [1])]
     proven(found)
@@ -196,7 +197,7 @@ def third(contexts: int | str) -> Json:
     """Return a certificate whose pathways see C - 1 contexts that are exchangeable."""
     items = 4 if contexts == "C" else "n"
     spec = tables(items=items, contexts=contexts, pathways=THIRD)
-    return copy.deepcopy(derive_family_unchecked(sr.load(spec)).certified[0])
+    return copy.deepcopy(derive_family_unchecked(sr.load(spec)).ask(sizes_part)[0])
 
 
 def root_classes(found: Json) -> list[Json]:
@@ -274,7 +275,7 @@ def test_sizes_and_samples_are_those_of_the_dataset(changes: Json, words: str) -
 def test_inputs_that_are_always_zero_are_null() -> None:
     spec = tables(items="n", scale="0", pathways=THIRD)
     del spec["parameters"]["c"]
-    found = derive_family_unchecked(sr.load(spec)).certified[0]
+    found = derive_family_unchecked(sr.load(spec)).ask(sizes_part)[0]
     assert "closed, for" in proven(found)[0]
     (null,) = root_classes(found)
     assert (null["s_squared"], null["multiplicity"]) == (["0"], "1*C^1")
@@ -309,7 +310,7 @@ def test_a_consistent_lie_about_d_eff_is_refused() -> None:
     lie = replace(part, d_eff=wrong, final_loss=loss)
     stages = (family.stages[0], replace(last, sectors=(last.sectors[0], lie)))
     with pytest.raises(CertificateError, match="couplings"):
-        proven(replace(family, stages=stages).certified[0])
+        proven(replace(family, stages=stages).ask(sizes_part)[0])
 
 
 def test_wrong_eigenvalues_of_the_tree_are_refused() -> None:
@@ -337,7 +338,7 @@ def test_a_family_belongs_to_its_own_derivation_only(overrides):
     assert len(verify(own.certificate)) == 4
     for other in ("xor", "linear-hierarchy", "contextual-3-modular"):
         with pytest.raises(CertificateError, match=r"parts\[1\]"):
-            verify(joined(sr.derive(sr.load(other)).certificate, own.family.certified[0]))
+            verify(joined(sr.derive(sr.load(other)).certificate, own.family.ask(sizes_part)[0]))
 
 
 def joined(certificate: Json, part: Json) -> Json:
@@ -349,14 +350,14 @@ def joined(certificate: Json, part: Json) -> Json:
 def test_a_family_of_other_sizes_scales_or_pathways_is_foreign():
     own = sr.derive(sr.load("contextual-C"))
     assert own.family is not None
-    part = own.family.certified[0]
+    part = own.family.ask(sizes_part)[0]
     for at, reason in (({"C": 4}, "samples"), ({"C": 1}, "range"), ({}, "range"), ({"n": 3}, "at")):
         with pytest.raises(CertificateError, match=reason):
             verify(joined(own.certificate, {**part, "at": at}))
     # Proven by itself, of as many samples and pathways of the same names.
     for overrides in (['dataset.context_scale="2*c"'], ['pathway.off.gate="context == {context}"']):
         spec = sr.load("contextual-C", overrides=overrides)
-        other = derive_family_unchecked(spec).certified[0]
+        other = derive_family_unchecked(spec).ask(sizes_part)[0]
         assert proven(other)
         with pytest.raises(CertificateError, match=r"of the (modes|first part's)"):
             verify(joined(own.certificate, other))
@@ -371,7 +372,7 @@ def test_nothing_vanishes_in_the_range_that_is_said_not_to() -> None:
         proven(part)
     spec = copy.deepcopy(EXAMPLES["tree"])
     spec["parameters"]["C"]["minimum"] = 1
-    found = derive_family_unchecked(sr.load(spec)).certified[0]
+    found = derive_family_unchecked(sr.load(spec)).ask(sizes_part)[0]
     assert "except C = 1" in proven(found)[1]
     listed = next(d for d in found["divisors"] if d["values"] == [1])
     forged = copy.deepcopy(found)

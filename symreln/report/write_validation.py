@@ -1,0 +1,35 @@
+"""A confrontation into a folder: validation.json, curves.npz and its figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from symreln.base.progress import phase
+from symreln.experiment.confront import Confrontation
+from symreln.report import jsonio
+from symreln.report.drawing import draw_all
+from symreln.report.folder import together, write_files
+from symreln.report.loss_unit import loss_unit
+from symreln.report.plots import validation_sketches
+from symreln.report.validation_json import validation_to_json
+from symreln.report.write import representations
+
+
+@phase("figures")
+def write_validation(validation: Confrontation, directory: str | Path) -> list[Path]:
+    """Write validation.json, curves.npz and the figures of losses and of the mean-field simulation.
+
+    Args:
+        validation: What is written.
+        directory: Folder, made if it is not there.
+    """
+    drawn = draw_all(validation_sketches(validation), pdf=False)
+    unit = loss_unit(validation.derivation.spec)
+    with together(Path(directory)) as draft:
+        figures = (*drawn, *representations(validation, pdf=False))
+        files = {
+            "curves.npz": unit.npz(validation.curves, validation.prediction.times),
+            **{f"{each.name}.svg": each.svg for each in figures},
+            "validation.json": jsonio.dumps(validation_to_json(validation)),
+        }
+        return draft.moved(write_files(draft.folder, files))
