@@ -12,8 +12,8 @@ from symreln.experiment import confront, outcome, scalar_confront
 from symreln.experiment.confront import Confrontation
 from symreln.experiment.trained import ProgressCallback
 from symreln.report import told
-from symreln.report.summary import validation_headline, validation_summary
 from symreln.report.validation_json import validation_to_json
+from symreln.report.validation_summary import validation_headline, validation_summary
 
 
 class _Confronted:

@@ -66,6 +66,7 @@ class Trials(ABC):
 
     def __init__(self, case: Confrontation) -> None:
         self._case = case
+        self._error = case.error[0]
         self._losses: dict[tuple[str, Change], np.ndarray] = {}
 
     @property
@@ -89,9 +90,7 @@ class Trials(ABC):
             NotSupportedError: What is replaced is not there.
         """
         theory, trained = self.theory(pair, made), self.losses(pair, made.change)
-        found = mutual_distance(
-            theory, trained, self._case.rng, self._case.error[0]
-        ).max_abs_over_initial
+        found = mutual_distance(theory, trained, self._case.rng, self._error).max_abs_over_initial
         return point(found.value) if is_aligned(pair) else found
 
     def before(self, pair: str, made: Experiment) -> float:

@@ -110,12 +110,16 @@ class Assumptions:
         given: What is known of a pair already: chance, and what was confronted with it anyway.
         candidates: What may fail, in order.
         many: Whether the theory takes many units.
+        settled: Whether alignment may settle it, and what is undecided alone is left so. Else scale
+            and width are asked beside alignment, because smaller or more random weights may be
+            aligned enough, and what is undecided is replaced together with others.
     """
 
     trials: Callable[[Any], Trials]
     given: Callable[[Any, str], Iterator[Finding]]
     candidates: Callable[[Any, str], Iterator[Candidate]]
     many: Callable[[Any], bool]
+    settled: bool = True
 
 
 def diagnosed(case: Case, assumptions: Assumptions | None = None) -> Case:
@@ -171,7 +175,7 @@ def _findings(
         if one.name != STEP or not any(f.explains and f.assumption == FLOW for f, _ in tried):
             tried.append((_tried(trials, pair, (one,)), one))
             yield tried[-1][0]
-    found = [*given, *(each for each, _ in tried)]
+    found = [*(given if assumptions.settled else ()), *(each for each, _ in tried)]
     if is_aligned(pair) or any(each.explains for each in found):
         yield from _rest(case.tolerance, trials, pair, found, tried)
         return
@@ -179,12 +183,14 @@ def _findings(
         tried.append((_tried(trials, pair, (WIDER,)), WIDER))
         yield tried[-1][0]
     if not tried[-1][0].explains:
-        yield from _pairs(trials, pair, tried)
+        yield from _pairs(trials, pair, tried, sure=assumptions.settled)
 
 
-def _pairs(again: Trials, pair: str, tried: list[tuple[Finding, Candidate]]) -> Iterator[Finding]:
+def _pairs(
+    again: Trials, pair: str, tried: list[tuple[Finding, Candidate]], *, sure: bool
+) -> Iterator[Finding]:
     """Replace two at a time of those that leave least, and alone do not explain it for certain."""
-    for one, other in combinations(_refuted(tried), 2):
+    for one, other in combinations(_refuted(tried, sure=sure), 2):
         yield _tried(again, pair, (one, other))
 
 
@@ -205,9 +211,13 @@ def _rest(
             yield _tried(again, pair, (one, other))
 
 
-def _refuted(tried: list[tuple[Finding, Candidate]]) -> list[Candidate]:
-    """Return those that alone do not explain it for certain, and leave least."""
-    known = [(found, one) for found, one in tried if found.refuted]
+def _refuted(tried: list[tuple[Finding, Candidate]], *, sure: bool = True) -> list[Candidate]:
+    """Return those that alone do not explain it, for certain or not, and leave least."""
+    known = [
+        (found, one)
+        for found, one in tried
+        if found.refuted or not (sure or found.explains or found.after is None)
+    ]
     known.sort(key=lambda each: each[0].after or 0.0)
     return [one for _, one in known[:PAIRED]]
 

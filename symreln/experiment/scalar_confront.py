@@ -284,6 +284,7 @@ class _Trials(Trials):
     def __init__(self, case: NetworkValidation) -> None:
         super().__init__(case)
         self.case = case
+        self._error = 0.0  # one start for all that is compared, so its error is common to them
         self._made = {Change(): (case.scalar, case.start)}
 
     @property
@@ -360,4 +361,6 @@ def _candidates(again: _Trials, pair: str) -> Iterator[Candidate]:
         yield Candidate(name=SCALE, made=halved_scale(again, tolerance, pair))
 
 
-EDGES = Assumptions(trials=_Trials, given=_given, candidates=_candidates, many=lambda _: True)
+EDGES = Assumptions(
+    trials=_Trials, given=_given, candidates=_candidates, many=lambda _: True, settled=False
+)

@@ -13,39 +13,29 @@ from symreln.claims.derivation import Derivation
 from symreln.claims.phases import in_phase
 from symreln.claims.solve import at_values
 from symreln.errors import InputError
-from symreln.experiment.metrics import drop_time, seed_band
-from symreln.experiment.scalar_confront import NetworkValidation
 from symreln.laws.choice import plateau
 from symreln.laws.law import Regime
 from symreln.report.cells import gate_pattern
 from symreln.report.drawing import Sketch
 from symreln.report.figures import (
-    GateShare,
     LossCurve,
     PathwayModes,
     PathwaySpectrum,
-    gate_motion,
     loss_curves,
     mode_trajectories,
     singular_values,
 )
-from symreln.report.loss_unit import loss_unit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.claims.curves import ModeCurve, Prediction
     from symreln.claims.derivation import ModeDerivation, PathwayDerivation
-    from symreln.experiment.outcome import Confrontation
-    from symreln.laws.mean_field import MeanField
-    from symreln.train.run import TrainingRun
 
 #: Points of a drawn curve: more cannot be told apart at the width of a page.
 POINTS = 400
 #: Modes up to which every trajectory of a pathway is drawn.
 MOST_CURVES = 12
-#: Classes of the mean-field simulation's gates that are drawn: each has a colour of its own.
-MOST_GATES = 7
 #: Runs of samples up to which they are named.
 MOST_GROUPS = 24
 #: Share of the greatest strength below which curves lie on each other in print.
@@ -92,12 +82,12 @@ def _gates(derivation: Derivation) -> Sketch:
         "gates": np.array([[gain != 0 for gain in gate] for gate in gates.values()]),
         "pathways": list(gates),
         "gains": np.array([[gain not in (0, 1) for gain in gate] for gate in gates.values()]),
-        "groups": _sample_groups(derivation),
+        "groups": sample_groups(derivation),
     }
     return Sketch(name="gates", draws=gate_pattern, shown=shown)
 
 
-def _sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
+def sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
     """Return runs of equal labels, of the label with the fewest runs (at least 2), or none."""
     found: list[list[tuple[str, int]]] = []
     for name, values in derivation.spec.dataset.labels.items():
@@ -153,7 +143,7 @@ def _modes(derivation: Derivation, prediction: Prediction) -> Sketch:
 
     Modes are those of the gates that hold, so that a curve ends where its gates do.
     """
-    chosen = _thinned(prediction.times)
+    chosen = thinned(prediction.times)
     curves: dict[str, list[ModeCurve]] = {}
     for curve in prediction.modes:
         found = curves.setdefault(curve.pathway, [])
@@ -248,109 +238,16 @@ def _apart(one: np.ndarray, other: np.ndarray) -> float:
     return float(np.nanmax(np.abs(one - other), initial=0.0))
 
 
-def validation_sketches(validation: Confrontation) -> tuple[Sketch, ...]:
-    """Sketch the losses and, where there is one, the gates of the mean-field simulation."""
-    found, derivation = validation.mean_field, validation.derivation
-    if found is None or not isinstance(derivation, Derivation):
-        return (_loss_sketch(validation),)
-    return _loss_sketch(validation), _mean_field_sketch(found, derivation)
-
-
-def _loss_sketch(validation: Confrontation) -> Sketch:
-    prediction, unit = validation.prediction, loss_unit(validation.derivation.spec)
-    chosen = _thinned(prediction.times)
-    times = prediction.times[chosen]
-    scalar = validation if isinstance(validation, NetworkValidation) else None
-    runs = {
-        validation.network_name: validation.network,
-        "GDLN": validation.gdln,
-        "GDLN, aligned start": None if scalar is None else scalar.aligned,
-    }
-    curves = [
-        _network_curve(name, run, times, chosen) for name, run in runs.items() if run is not None
-    ]
-    closed = validation.judged == "closed"
-    beside = prediction.loss if closed else prediction.closed_loss
-    if beside is not None and beside is not prediction.theory and scalar is None:
-        label = "integrated reduction" if closed else "aligned strengths alone"
-        curves.append(LossCurve(label=label, times=times, loss=beside[chosen], rival=True))
-    predicted = {}
-    if validation.mean_field is not None:
-        predicted["mean-field simulation"] = validation.mean_field.losses
-    if scalar is not None:
-        predicted["theory, aligned start"] = scalar.descent.loss
-    if scalar is None or not isinstance(scalar.start, str):
-        predicted["theory (closed forms as printed)" if closed else "theory"] = prediction.theory
-    for label, losses in predicted.items():
-        # A loss under machine epsilon is rounding: a difference of sums that cancel.
-        shown = losses if scalar is None else np.maximum(losses, np.finfo(float).eps * losses[0])
-        # The band is that of the reduction: networks drawn from the initialisation distribution.
-        low, high = _predicted_edges(validation, chosen) if label == "theory" else (None, None)
-        curves.append(
-            LossCurve(
-                label=label,
-                times=times,
-                loss=shown[chosen],
-                low=low,
-                high=high,
-                drop_time=_drop(losses),
-            )
-        )
-    return loss_sketch([unit.of(curve) for curve in curves], unit.words)
-
-
-def _predicted_edges(
-    validation: Confrontation, chosen: np.ndarray
-) -> tuple[np.ndarray, np.ndarray] | tuple[None, None]:
-    """Return the edges of the predicted band at some steps, or nothing where there is none."""
-    if validation.predicted is None:
-        return None, None
-    low, _, high = validation.predicted.band.values
-    return low[chosen], high[chosen]
-
-
-def _mean_field_sketch(found: MeanField, derivation: Derivation) -> Sketch:
-    classes = [
-        GateShare(
-            label=f"{letter(place)} {each.alike} alike",
-            gate="".join(map(str, each.gate)),
-            shares=each.shares,
-        )
-        for place, each in enumerate(found.classes[:MOST_GATES])
-    ]
-    times, groups = found.steps.astype(float), _sample_groups(derivation)
-    shown = {"classes": classes, "times": times, "groups": groups}
-    return Sketch(name="mean_field", draws=gate_motion, shown=shown)
-
-
 def letter(place: int) -> str:
     """Return the name of a class of gates."""
     return f"({chr(ord('a') + place)})"
 
 
-def _network_curve(name: str, run: TrainingRun, times: np.ndarray, chosen: np.ndarray) -> LossCurve:
-    band = seed_band(run.losses)
-    several = run.seeds > 1
-    return LossCurve(
-        label=name,
-        times=times,
-        loss=band.mean[chosen],
-        low=band.values[0][chosen] if several else None,
-        high=band.values[-1][chosen] if several else None,
-        drop_time=_drop(band.mean),
-    )
-
-
-def _drop(loss: np.ndarray) -> float | None:
-    found = drop_time(loss)
-    return None if found is None else float(found)
-
-
 def drawn_times(steps: int) -> np.ndarray:
     """Return the steps that a curve over ``steps`` recorded steps is drawn at."""
-    return _thinned(np.arange(steps)).astype(float)
+    return thinned(np.arange(steps)).astype(float)
 
 
-def _thinned(times: np.ndarray) -> np.ndarray:
+def thinned(times: np.ndarray) -> np.ndarray:
     """Return indices of at most POINTS times, the first and the last included."""
     return np.unique(np.linspace(0, len(times) - 1, POINTS).round().astype(int))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.derivation import Derivation, Derived
@@ -13,29 +11,23 @@ from symreln.claims.network.kept import conserved_of
 from symreln.claims.network.parts import parts_of
 from symreln.claims.network.routing import routing_of
 from symreln.exact.truth import Truth
-from symreln.report.told import metric_rows, sentence
 
-if TYPE_CHECKING:
-    from symreln.experiment.outcome import Confrontation
-
-#: Modes and pairs of curves that are listed, and characters of a line and of a sentence.
+#: Modes that are listed, and characters of a line.
 MOST_MODES = 5
-MOST_PAIRS = 5
 LINE = 98
-SENTENCE = 270
 
 
 def derivation_summary(derivation: Derived) -> list[str]:
     """Return title and verdict, the first modes or parts that learn, and how many checks hold."""
     if isinstance(derivation, NetworkDerivation):
-        found = [*map(_short, network_lines(derivation)[: MOST_MODES + 1])]
+        found = [*map(short, network_lines(derivation)[: MOST_MODES + 1])]
         return [*network_head(derivation), *found, checks_line(derivation)]
     assert isinstance(derivation, Derivation)
     verdict = derivation.verdict
     return [
         derivation.spec.title,
         f"verdict: {verdict.level.value}",
-        *(_short(f"  - {reason}") for reason in verdict.reasons[:1]),
+        *(short(f"  - {reason}") for reason in verdict.reasons[:1]),
         *_modes(derivation),
         checks_line(derivation),
     ]
@@ -79,27 +71,9 @@ def _modes(derivation: Derivation) -> list[str]:
             shown.pop("d_eff", None)
         said = [f"{name} = {text}" for name, text in shown.items()]
         said += [f"{mode.multiplicity} times"] if mode.multiplicity > 1 else []
-        lines.append(_short(f"{mode.label} of '{pathway.name}': {', '.join([*said, mode.family])}"))
+        lines.append(short(f"{mode.label} of '{pathway.name}': {', '.join([*said, mode.family])}"))
     left = len(learning) - MOST_MODES
     return lines if left <= 0 else [*lines, f"… {left} more modes: .pathways[i].modes"]
-
-
-def validation_summary(validation: Confrontation) -> list[str]:
-    """Return the verdict in words and the distances of the first pairs of curves."""
-    rows = [tuple(row) for row in metric_rows(validation)]
-    left = len(rows) - MOST_PAIRS
-    return [
-        f"{validation.derivation.spec.title}: {validation.seeds} seeds",
-        _short(sentence(validation), SENTENCE),
-        *(f"{row[0]}: max |ΔL|/L(0) {row[1]}, mean {row[2]}" for row in rows[:MOST_PAIRS]),
-        *([f"… {left} more pairs of curves: .metrics"] if left > 0 else []),
-    ]
-
-
-def validation_headline(validation: Confrontation) -> str:
-    """Return a line, for what holds a confrontation."""
-    kind, title = type(validation).__name__, validation.derivation.spec.title
-    return f"{kind}({title!r}, {validation.seeds} seeds, {validation.verdict})"
 
 
 def checks_line(derivation: Derived) -> str:
@@ -111,5 +85,6 @@ def checks_line(derivation: Derived) -> str:
     )
 
 
-def _short(text: str, room: int = LINE) -> str:
+def short(text: str, room: int = LINE) -> str:
+    """Return a text, cut where it is longer than its room."""
     return text if len(text) <= room else text[: room - 1] + "…"

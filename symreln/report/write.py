@@ -19,7 +19,7 @@ from symreln.report.derivation_json import derivation_to_json
 from symreln.report.drawing import draw_all
 from symreln.report.folder import CERTIFICATE, together, write_files
 from symreln.report.network_plots import network_sketches
-from symreln.report.plots import derivation_sketches, drawn_times, validation_sketches
+from symreln.report.plots import derivation_sketches, drawn_times
 from symreln.verify.folder import sealed_text
 
 if TYPE_CHECKING:
@@ -114,6 +114,9 @@ def _figures(
         sketches = derivation_sketches(derivation, _prediction(derivation, validation))
     if validation is None:
         return draw_all(sketches, pdf=pdf)
+    # Here, because it brings everything that trains networks.
+    from symreln.report.validation_plots import validation_sketches
+
     drawn = draw_all((*sketches, *validation_sketches(validation)), pdf=pdf)
     return (*drawn, *representations(validation, pdf=pdf))
 

@@ -10,8 +10,8 @@ from symreln.report import jsonio
 from symreln.report.drawing import draw_all
 from symreln.report.folder import together, write_files
 from symreln.report.loss_unit import loss_unit
-from symreln.report.plots import validation_sketches
 from symreln.report.validation_json import validation_to_json
+from symreln.report.validation_plots import validation_sketches
 from symreln.report.write import representations
 
 

@@ -28,7 +28,7 @@ from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.laws.early_phase import EarlyStrength
 from symreln.laws.reduced_flow import ModeStart
 from symreln.report.chapters.agreement import agreement_chapter
-from symreln.report.plots import validation_sketches
+from symreln.report.validation_plots import validation_sketches
 from symreln.report.write_validation import write_validation
 from symreln.train.trainers import train_gdln
 

@@ -116,7 +116,7 @@ def test_large_initial_weights_are_the_initial_scale_and_not_alignment():
     assert "what fails is the initial scale, which is too large" in found.sentence()
     (entry,) = validation_to_json(found)["failing"]
     assert entry["failed"] == [SCALE]
-    assert "half the initial scale" in str(agreement_chapter(found, figures=True))
+    assert "1/4 of the initial scale" in str(agreement_chapter(found, figures=True))
 
 
 def test_few_units_are_the_width():
@@ -128,7 +128,8 @@ def test_few_units_are_the_width():
     assert found.judged == "closed"
     assert pair.findings[0].before == found.metrics["closed_vs_gdln"].max_abs_over_initial
     assert titles(found)["theory_vs_gdln"].startswith("judged: closed forms")
-    assert validation_to_json(found)["intervals"]["pairs"].keys() == {"theory_vs_gdln"}
+    pairs = {"theory_vs_aligned", "theory_vs_gdln", "reduced_vs_gdln", "closed_vs_gdln"}
+    assert validation_to_json(found)["intervals"]["pairs"].keys() == pairs
 
 
 def test_a_rate_at_the_edge_of_stability_is_the_step_size():

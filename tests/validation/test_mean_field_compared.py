@@ -16,7 +16,7 @@ from symreln.experiment.findings import start_of
 from symreln.experiment.metrics import compare
 from symreln.experiment.words import percent
 from symreln.report.chapters.agreement import agreement_chapter
-from symreln.report.plots import validation_sketches
+from symreln.report.validation_plots import validation_sketches
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,120 @@
+"""The figures of a confrontation: losses, and the mean-field simulation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.claims.derivation import Derivation
+from symreln.experiment.metrics import drop_time, seed_band
+from symreln.experiment.scalar_confront import NetworkValidation
+from symreln.report.drawing import Sketch
+from symreln.report.figures import (
+    GateShare,
+    LossCurve,
+    gate_motion,
+)
+from symreln.report.loss_unit import loss_unit
+from symreln.report.plots import letter, loss_sketch, sample_groups, thinned
+
+if TYPE_CHECKING:
+    from symreln.experiment.outcome import Confrontation
+    from symreln.laws.mean_field import MeanField
+    from symreln.train.run import TrainingRun
+
+#: Classes of the mean-field simulation's gates that are drawn: each has a colour of its own.
+MOST_GATES = 7
+
+
+def validation_sketches(validation: Confrontation) -> tuple[Sketch, ...]:
+    """Sketch the losses and, where there is one, the gates of the mean-field simulation."""
+    found, derivation = validation.mean_field, validation.derivation
+    if found is None or not isinstance(derivation, Derivation):
+        return (_loss_sketch(validation),)
+    return _loss_sketch(validation), _mean_field_sketch(found, derivation)
+
+
+def _loss_sketch(validation: Confrontation) -> Sketch:
+    prediction, unit = validation.prediction, loss_unit(validation.derivation.spec)
+    chosen = thinned(prediction.times)
+    times = prediction.times[chosen]
+    scalar = validation if isinstance(validation, NetworkValidation) else None
+    runs = {
+        validation.network_name: validation.network,
+        "GDLN": validation.gdln,
+        "GDLN, aligned start": None if scalar is None else scalar.aligned,
+    }
+    curves = [
+        _network_curve(name, run, times, chosen) for name, run in runs.items() if run is not None
+    ]
+    closed = validation.judged == "closed"
+    beside = prediction.loss if closed else prediction.closed_loss
+    if beside is not None and beside is not prediction.theory and scalar is None:
+        label = "integrated reduction" if closed else "aligned strengths alone"
+        curves.append(LossCurve(label=label, times=times, loss=beside[chosen], rival=True))
+    predicted = {}
+    if validation.mean_field is not None:
+        predicted["mean-field simulation"] = validation.mean_field.losses
+    if scalar is not None:
+        predicted["theory, aligned start"] = scalar.descent.loss
+    if scalar is None or not isinstance(scalar.start, str):
+        predicted["theory (closed forms as printed)" if closed else "theory"] = prediction.theory
+    for label, losses in predicted.items():
+        # A loss under machine epsilon is rounding: a difference of sums that cancel.
+        shown = losses if scalar is None else np.maximum(losses, np.finfo(float).eps * losses[0])
+        # The band is that of the reduction: networks drawn from the initialisation distribution.
+        low, high = _predicted_edges(validation, chosen) if label == "theory" else (None, None)
+        curves.append(
+            LossCurve(
+                label=label,
+                times=times,
+                loss=shown[chosen],
+                low=low,
+                high=high,
+                drop_time=_drop(losses),
+            )
+        )
+    return loss_sketch([unit.of(curve) for curve in curves], unit.words)
+
+
+def _predicted_edges(
+    validation: Confrontation, chosen: np.ndarray
+) -> tuple[np.ndarray, np.ndarray] | tuple[None, None]:
+    """Return the edges of the predicted band at some steps, or nothing where there is none."""
+    if validation.predicted is None:
+        return None, None
+    low, _, high = validation.predicted.band.values
+    return low[chosen], high[chosen]
+
+
+def _mean_field_sketch(found: MeanField, derivation: Derivation) -> Sketch:
+    classes = [
+        GateShare(
+            label=f"{letter(place)} {each.alike} alike",
+            gate="".join(map(str, each.gate)),
+            shares=each.shares,
+        )
+        for place, each in enumerate(found.classes[:MOST_GATES])
+    ]
+    times, groups = found.steps.astype(float), sample_groups(derivation)
+    shown = {"classes": classes, "times": times, "groups": groups}
+    return Sketch(name="mean_field", draws=gate_motion, shown=shown)
+
+
+def _network_curve(name: str, run: TrainingRun, times: np.ndarray, chosen: np.ndarray) -> LossCurve:
+    band = seed_band(run.losses)
+    several = run.seeds > 1
+    return LossCurve(
+        label=name,
+        times=times,
+        loss=band.mean[chosen],
+        low=band.values[0][chosen] if several else None,
+        high=band.values[-1][chosen] if several else None,
+        drop_time=_drop(band.mean),
+    )
+
+
+def _drop(loss: np.ndarray) -> float | None:
+    found = drop_time(loss)
+    return None if found is None else float(found)

@@ -1,0 +1,32 @@
+"""What a confrontation comes to, in a few lines: its repr."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.report.summary import short
+from symreln.report.told import metric_rows, sentence
+
+if TYPE_CHECKING:
+    from symreln.experiment.outcome import Confrontation
+
+MOST_PAIRS = 5
+SENTENCE = 270
+
+
+def validation_summary(validation: Confrontation) -> list[str]:
+    """Return the verdict in words and the distances of the first pairs of curves."""
+    rows = [tuple(row) for row in metric_rows(validation)]
+    left = len(rows) - MOST_PAIRS
+    return [
+        f"{validation.derivation.spec.title}: {validation.seeds} seeds",
+        short(sentence(validation), SENTENCE),
+        *(f"{row[0]}: max |ΔL|/L(0) {row[1]}, mean {row[2]}" for row in rows[:MOST_PAIRS]),
+        *([f"… {left} more pairs of curves: .metrics"] if left > 0 else []),
+    ]
+
+
+def validation_headline(validation: Confrontation) -> str:
+    """Return a line, for what holds a confrontation."""
+    kind, title = type(validation).__name__, validation.derivation.spec.title
+    return f"{kind}({title!r}, {validation.seeds} seeds, {validation.verdict})"
