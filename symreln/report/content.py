@@ -34,14 +34,11 @@ from symreln.document.model import (
 from symreln.document.typeset import typeset
 from symreln.exact.truth import Truth
 from symreln.report.abbreviations import abbreviations
-from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.chapters.closing import checks_chapter, provenance_chapter
 from symreln.report.chapters.data import correlation_chapter, data_chapter
 from symreln.report.chapters.dynamics import dynamics_chapter
-from symreln.report.chapters.representations import representation_chapter
 from symreln.report.chapters.spectrum import MOST_ROWS, spectrum_chapter
 from symreln.report.chapters.verdict import verdict_chapter
-from symreln.report.told import clauses
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -131,13 +128,11 @@ def _of_network(
     derivation: NetworkDerivation, validation: Confrontation | None, drawn: Collection[str]
 ) -> tuple[Block, ...]:
     rules = (described, parts_of, conserved_of, routing_of, in_numbers)
-    own, agreement = set(drawn), ()
-    if validation is not None:
-        own, agreement = own - {"loss"}, (agreement_chapter(validation, figures=True),)
+    own = set(drawn) if validation is None else set(drawn) - {"loss"}  # it shows losses itself
     return (
         _network_summary(derivation),
         *with_drawn(said_of(derivation, *rules), own),
-        *agreement,
+        *_confronted(validation, drawn),
         checks_chapter(derivation),
         provenance_chapter(derivation, None),
     )
@@ -162,18 +157,19 @@ def _of_pathways(
         ),
     ]
     chapters += said_of(derivation, exceptional_sets, every_size, phases_of)
-    if validation is not None:
-        chapters.append(agreement_chapter(validation, figures="loss" in drawn))
-    if validation is not None and validation.representations is not None:
-        chapters.append(
-            representation_chapter(
-                validation.representations,
-                validation.network_name,
-                figures="representations" in drawn,
-            )
-        )
+    chapters += _confronted(validation, drawn)
     chapters += [checks_chapter(derivation), provenance_chapter(derivation, validation)]
     return tuple(chapters)
+
+
+def _confronted(validation: Confrontation | None, drawn: Collection[str]) -> list[Block]:
+    """Return the chapters on training, where there was some."""
+    if validation is None:
+        return []
+    # Here, because it brings everything that trains networks.
+    from symreln.report.chapters.agreement import agreement_chapters
+
+    return agreement_chapters(validation, drawn)
 
 
 def whole_document(
@@ -266,6 +262,8 @@ def _summary(derivation: Derivation, validation: Validation | None) -> Section:
     if sizes is not None:
         items.append(sizes.summary)
     if validation is not None:
+        from symreln.report.told import clauses
+
         items += [typeset(f"{each[:1].upper()}{each[1:]}.") for each in clauses(validation)]
         items.append(("Theory against training: ", Reference("sec:agreement"), "."))
         items.append(typeset(f"The prediction: {validation.prediction.method}."))

@@ -35,12 +35,13 @@ from symreln.report.chapters.judgement import (
     verdict_title,
 )
 from symreln.report.chapters.mean_field import mean_field_blocks
+from symreln.report.chapters.representations import representation_chapter
 from symreln.report.chapters.rules import rule_blocks
 from symreln.report.chapters.study import study_blocks
 from symreln.report.told import clauses, metric_rows, titles
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from symreln.experiment.aligned import PathwayAlignment
     from symreln.experiment.metrics import GateDrift
@@ -48,6 +49,22 @@ if TYPE_CHECKING:
 
 #: Rows of the table of edges' strengths; more are counted.
 MOST = 40
+
+
+def agreement_chapters(validation: Confrontation, drawn: Collection[str]) -> list[Block]:
+    """Return what training showed: the chapter on it, and that on hidden layers.
+
+    Args:
+        validation: What was trained.
+        drawn: Names of the figures that there will be.
+    """
+    edges = isinstance(validation, NetworkValidation)
+    chapters: list[Block] = [agreement_chapter(validation, figures=edges or "loss" in drawn)]
+    if isinstance(validation, Validation) and validation.representations is not None:
+        shown = "representations" in drawn
+        name = validation.network_name
+        chapters.append(representation_chapter(validation.representations, name, figures=shown))
+    return chapters
 
 
 def agreement_chapter(validation: Confrontation, *, figures: bool) -> Section:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from symreln.document.model import Block, Figure, Strong, Table, prose
 from symreln.document.typeset import say
 from symreln.experiment.words import percent
-from symreln.report.plots import MOST_GATES, letter
+from symreln.report.plots import letter
+from symreln.report.validation_plots import MOST_GATES
 
 if TYPE_CHECKING:
     from symreln.experiment.confront import Validation
