@@ -24,12 +24,6 @@ SPECS = ("contextual-3", "contextual-4", "contextual-5", "contextual-different",
 RELU = {"digits": ['network.activation="relu"']}
 
 
-def found_by(method: str, spec: sr.Spec, runs: int) -> NetworkGates:
-    record = find(spec, method, runs=runs).record
-    assert isinstance(record, NetworkGates)
-    return record
-
-
 def percent(found: NetworkGates, name: str) -> str:
     assert found.replay is not None
     return f"{100 * found.replay.errors[name].mean:.1f} %"
@@ -37,7 +31,7 @@ def percent(found: NetworkGates, name: str) -> str:
 
 def row(name: str, runs: int, windows: bool) -> str:
     spec = sr.load(name, RELU.get(name, [])).at_values()
-    found = found_by("kmeans", spec, runs)
+    found = find(spec, "kmeans", runs=runs)
     stable, replay = found.stability, found.replay
     assert stable is not None
     assert stable.adjusted_rand is not None
@@ -51,7 +45,7 @@ def row(name: str, runs: int, windows: bool) -> str:
         percent(found, "algorithm 1"),
     ]
     if windows:
-        other = found_by("windows", spec, 5)
+        other = find(spec, "windows", runs=5)
         cells += [f"{percent(other, 'windows')} (W = {other.windows})"]
     cells.append(f"{100 * replay.seed_floor:.1f} %")
     return " | ".join(cells)

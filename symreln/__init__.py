@@ -23,8 +23,9 @@ if (
 
 TYPE_CHECKING = False  # that of typing takes milliseconds in which Ctrl-C would print a traceback
 if TYPE_CHECKING:
-    from symreln.api import Derivation, NetworkDerivation, Validation, derive, validate
+    from symreln.api import Derivation, NetworkDerivation, derive
     from symreln.claims.given_weights import from_weights
+    from symreln.confrontation import Validation, validate
     from symreln.exact.truth import Truth
     from symreln.limits.with_limits import PartialDerivation, derive_within
     from symreln.spec.model import (
@@ -50,7 +51,7 @@ _HOMES = {
     "PathwaySpec": "symreln.spec.model",
     "Spec": "symreln.spec.model",
     "Truth": "symreln.exact.truth",
-    "Validation": "symreln.api",
+    "Validation": "symreln.confrontation",
     "ValidationSpec": "symreln.spec.model",
     "PartialDerivation": "symreln.limits.with_limits",
     "derive": "symreln.api",
@@ -58,7 +59,7 @@ _HOMES = {
     "derive_within": "symreln.limits.with_limits",
     "from_weights": "symreln.claims.given_weights",
     "load": "symreln.tasks.load",
-    "validate": "symreln.api",
+    "validate": "symreln.confrontation",
 }
 
 __all__ = [

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -20,22 +20,19 @@ from symreln.claims.derivation import Derived
 from symreln.claims.early import early_strengths
 from symreln.claims.equilibria import races_of
 from symreln.claims.exceptional.sets import exceptional_sets
+from symreln.claims.network import derivation as networks
+from symreln.claims.network.in_numbers import in_numbers
+from symreln.claims.network.routing import routing_of
 from symreln.claims.regime import regime_of
 from symreln.claims.unsupported import unsupported_pathways
 from symreln.claims.widths import narrow_pathways
-from symreln.errors import NotSupportedError
 from symreln.exact.spectrum import joint_spectrum
-from symreln.experiment import confront, graphs, outcome
-from symreln.graphs import derivation as networks
-from symreln.graphs.every_size import routing_of
-from symreln.graphs.in_numbers import in_numbers
 from symreln.pipeline import derive as pipeline
 from symreln.pipeline.certificate import certificate
 from symreln.report import html, latex
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json
-from symreln.report.summary import derivation_summary, validation_headline, validation_summary
-from symreln.report.validation_json import validation_to_json
+from symreln.report.summary import derivation_summary
 from symreln.report.write import write_derivation
 
 if TYPE_CHECKING:
@@ -47,13 +44,12 @@ if TYPE_CHECKING:
     from symreln.claims.early import EarlyStrengths
     from symreln.claims.equilibria import Race
     from symreln.claims.exceptional.claim import ExceptionalSets
+    from symreln.claims.network.curves import Curves
+    from symreln.claims.network.routing import Routing
     from symreln.claims.regime import Regime
     from symreln.claims.solve import Progress, Spectrum
     from symreln.claims.widths import NarrowPathway
     from symreln.document.model import Document
-    from symreln.experiment.trained import ProgressCallback
-    from symreln.graphs.curves import Curves
-    from symreln.graphs.every_size import Routing
     from symreln.spec.model import Spec
 
 
@@ -208,71 +204,6 @@ class Derivation(Answer, pathways.Derivation):
             NoClosedFormError: The verdict has no closed form.
         """
         return enclosing.enclose(self, times, digits, strength0)
-
-
-class _Confronted:
-    """What a user asks of any confrontation with trained networks."""
-
-    @classmethod
-    def of(cls, found: Any) -> Self:
-        """Return a confrontation that shares what was found of it already."""
-        made = object.__new__(cls)
-        vars(made).update(vars(found))
-        return made
-
-    def to_json(self) -> dict[str, Any]:
-        """Return what validation.json says."""
-        return validation_to_json(cast("Validation | NetworkValidation", self))
-
-    def _summary(self) -> list[str]:
-        return validation_summary(cast("Validation | NetworkValidation", self))
-
-    def _headline(self) -> str:
-        return validation_headline(cast("Validation | NetworkValidation", self))
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Validation(_Confronted, outcome.Validation):
-    """A derivation of pathways confronted with trained networks."""
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
-class NetworkValidation(_Confronted, graphs.GraphValidation):
-    """A derivation of nodes and edges confronted with trained networks."""
-
-
-def validate(
-    derivation: Derivation | NetworkDerivation,
-    seeds: int = 20,
-    rng: int = 0,
-    progress: ProgressCallback | None = None,
-    *,
-    terms: bool = False,
-) -> Validation | NetworkValidation:
-    """Train the networks of a derivation's spec and compare their loss curves with the theory.
-
-    See :func:`symreln.experiment.confront.validate` and
-    :func:`symreln.experiment.graphs.validate_graph`.
-
-    Args:
-        derivation: What is confronted; its spec needs a network and a value for every parameter.
-        seeds: Networks to train of each kind.
-        rng: Seed of the random streams; results depend on it and on nothing else.
-        progress: Called with (done, total) in seed-steps.
-        terms: Whether to say what the distance to the network is made of; of pathways alone.
-
-    Raises:
-        InputError: No network, a parameter without a value, or training diverged.
-        NotSupportedError: This cannot be confronted; the message says why.
-    """
-    if isinstance(derivation, networks.NetworkDerivation):
-        if terms:
-            msg = "validate: terms are measured for pathways, not for graphs. Leave terms out"
-            raise NotSupportedError(msg)
-        return NetworkValidation.of(graphs.validate_graph(derivation, seeds, rng, progress))
-    return Validation.of(confront.validate(derivation, seeds, rng, progress, terms=terms))
 
 
 def derive(

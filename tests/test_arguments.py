@@ -74,7 +74,6 @@ CALLS = {
     "derive_within, time": lambda h: sr.derive_within(b"none", time_limit=h),
     "derive_within, memory": lambda h: sr.derive_within(b"none", memory_limit=h),
     "derive_within, overrides": lambda h: sr.derive_within(b"none", overrides=h),
-    "to_numpy": lambda h: derived().pathways[0].modes[0].strength.to_numpy(h),
 }
 
 

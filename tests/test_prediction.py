@@ -15,6 +15,7 @@ from symreln.claims.probes import learning_modes, probe_bases
 from symreln.errors import InputError
 from symreln.exact.numeric import numpy_modes
 from symreln.exact.scalar import Scalar
+from symreln.laws.coupled_matrices import EqualModes
 from symreln.spec.model import Parameter
 from symreln.verdict.judge import Level
 from tests.cases import CASES, contexts_spec, derived, matrix_spec
@@ -397,18 +398,20 @@ def test_reduced_prediction_is_the_flow_in_full_spans(name):
     derivation = sr.derive(sr.load(name)).at_values
     times = np.linspace(0, FIRST_DROPS[name], 26)
     found = derivation.evaluate(times)
-    probes = [probe_bases(p) for p in derivation.pathways]
-    expected = coupled_matrices(derivation).trajectory(times, [(u, v) for u, v, _ in probes])
+    labels, probes = [], []
+    for place, pathway in enumerate(derivation.pathways):
+        u, v, own = probe_bases(pathway)
+        for label in dict.fromkeys(own):
+            equal = [row for row, other in enumerate(own) if other == label]
+            labels.append(label)
+            probes.append(EqualModes(pathway=place, u=u[:, equal], v=v[:, equal]))
+    expected = coupled_matrices(derivation).trajectory(times, probes)
     np.testing.assert_allclose(found.loss, expected.losses, atol=1e-9 * expected.losses[0])
     assert expected.losses[-1] < 0.95 * expected.losses[0]
     curves = {mode.label: mode.integrated for mode in found.modes}
-    size = max(np.abs(strengths).max() for strengths in expected.strengths)
-    for (_, _, labels), strengths in zip(probes, expected.strengths, strict=True):
-        for label in dict.fromkeys(labels):
-            rows = [row for row, own in enumerate(labels) if own == label]
-            np.testing.assert_allclose(
-                curves[label], strengths[rows].mean(axis=0), atol=1e-9 * size
-            )
+    size = np.abs(expected.strengths).max()
+    for label, strength in zip(labels, expected.strengths, strict=True):
+        np.testing.assert_allclose(curves[label], strength, atol=1e-9 * size)
 
 
 def test_a_prediction_shows_itself_in_a_line():

@@ -12,7 +12,6 @@ import pytest
 
 import symreln as sr
 from symreln.base.summaries import brief, short_repr
-from symreln.experiment.graphs import validate_graph
 from symreln.sweep.plan import Plan
 from symreln.sweep.summary import summarise
 
@@ -66,7 +65,7 @@ def roots(derivation, validation, tmp_path_factory):
     return [
         *(validation, derivation.evaluate(), derivation.convergence, validation.intervals),
         *(xor, xor.exceptional, sr.load("digits"), sr.derive(sr.load("contextual-C"))),
-        *(routing, validate_graph(routing, 2, 0), weights, weights.blocks([0.0, 1.0])),
+        *(routing, sr.validate(routing, 2, 0), weights, weights.blocks([0.0, 1.0])),
         *(plan, summarise(plan)),
     ]
 
@@ -79,7 +78,7 @@ def test_no_repr_is_longer_than_a_screen(roots):
         if len(text) > CHARACTERS or len(text.splitlines()) > LINES:
             long.append(f"{type(value)}: {len(text)} characters, {len(text.splitlines())} lines")
     assert not long, "\n".join(sorted(set(long)))
-    assert {"Validation", "TrainingRun", "GraphValidation", "Spec", "Dataset", "Plan"} <= kinds
+    assert {"Validation", "TrainingRun", "NetworkValidation", "Spec", "Dataset", "Plan"} <= kinds
     assert len(kinds) > 80
 
 

@@ -129,7 +129,7 @@ def first_message() -> dict[str, Any]:
     if not line:  # the parent is gone already
         os._exit(1)
     message = json.loads(line)
-    end_if_orphaned(message["parent"])
+    _end_if_orphaned(message["parent"])
     return message
 
 
@@ -141,14 +141,14 @@ def end_with_parent(parent: int) -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     die_with_parent()
-    end_if_orphaned(parent)
+    _end_if_orphaned(parent)
     if os.name == "posix" and sys.platform != "linux":
         threading.Thread(target=_watch_parent, args=(parent,), daemon=True).start()
 
 
 def _watch_parent(parent: int) -> None:
     while True:
-        end_if_orphaned(parent)
+        _end_if_orphaned(parent)
         time.sleep(PARENT_SECONDS)
 
 
@@ -162,7 +162,7 @@ def die_with_parent() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def end_if_orphaned(parent: int) -> None:
+def _end_if_orphaned(parent: int) -> None:
     """End this process at once if its parent died before :func:`die_with_parent` was called."""
     if os.name == "posix" and os.getppid() != parent:
         os._exit(1)

@@ -20,7 +20,7 @@ def end_silently(*_: object) -> None:
     os._exit(INTERRUPTED)
 
 
-class Interrupted(KeyboardInterrupt):
+class _Interrupted(KeyboardInterrupt):
     """Ctrl-C during work.
 
     A kind of its own: Python ends a process by the signal itself, whatever its exit code, where a
@@ -47,7 +47,7 @@ def signals_noted() -> Iterator[None]:
     calls from a destructor loses it. What ends the work then is raised as what it was.
 
     Raises:
-        Interrupted: Ctrl-C came.
+        _Interrupted: Ctrl-C came.
         SystemExit: Another signal came (:func:`ended_by_signals`).
     """
     global _asked, _noting
@@ -66,13 +66,13 @@ def signals_noted() -> Iterator[None]:
 def raise_noted(error: BaseException | None = None) -> None:
     """Raise what a signal has asked for that came during the work; nothing if none did."""
     if _asked:
-        raise (Interrupted() if _asked == INTERRUPTED else SystemExit(_asked)) from error
+        raise (_Interrupted() if _asked == INTERRUPTED else SystemExit(_asked)) from error
 
 
 def interrupt(*_: object) -> None:
     """Handle an interrupt while there is work that it ends."""
     _note(INTERRUPTED)
-    raise Interrupted
+    raise _Interrupted
 
 
 def set_interrupt(handler: object) -> None:

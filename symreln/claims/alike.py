@@ -162,8 +162,3 @@ def heights_latex(groups: Sequence[Alike], *, decay: bool = False) -> str:
     """
     found = max((group.height_latex for group in groups), key=len, default="s/d")
     return found.replace("s/", r"(s - \lambda)/", 1) if decay else found
-
-
-def decays(derivation: Derivation) -> bool:
-    """Whether weight decay keeps strengths below s/d."""
-    return derivation.known.weight_decay != 0

@@ -110,7 +110,7 @@ def decimals(ball: arb) -> dict[str, str]:
     return dict(zip(("decimal", "radius"), decimal_of(ball, DIGITS), strict=True))
 
 
-def claims_of(derivation: Asked, rule: Rule) -> tuple[Claim, ...]:
+def _claims_of(derivation: Asked, rule: Rule) -> tuple[Claim, ...]:
     """Return what a rule claims of a derivation: none, one or several claims."""
     found = derivation.ask(rule)
     if found is None:
@@ -120,14 +120,14 @@ def claims_of(derivation: Asked, rule: Rule) -> tuple[Claim, ...]:
 
 def said_of(derivation: Asked, *rules: Rule) -> list[Block]:
     """Return what the document says by some rules, in their order."""
-    return [b for rule in rules for claim in claims_of(derivation, rule) for b in claim.says()]
+    return [b for rule in rules for claim in _claims_of(derivation, rule) for b in claim.says()]
 
 
 def lines_of(derivation: Asked, *rules: Rule) -> list[str]:
     """Return what the terminal says by some rules, in their order."""
-    return [x for rule in rules for claim in claims_of(derivation, rule) for x in claim.lines()]
+    return [x for rule in rules for claim in _claims_of(derivation, rule) for x in claim.lines()]
 
 
 def steps_of(derivation: Asked, *rules: Rule) -> list[Step]:
     """Return what is checked of some rules' claims, in their order."""
-    return [x for rule in rules for claim in claims_of(derivation, rule) for x in claim.steps()]
+    return [x for rule in rules for claim in _claims_of(derivation, rule) for x in claim.steps()]

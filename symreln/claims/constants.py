@@ -149,30 +149,12 @@ def training_constants(
     Args:
         derivation: With a network.
         judged: "closed" where the printed closed forms are.
-        kappas: As for :func:`reduced_constants`, and so are the others.
-        errors: Likewise.
-        drawn: Likewise.
-    """
-    printed = printed_constants(derivation) if judged == "closed" else ()
-    reduced = reduced_constants(derivation, kappas, errors, drawn)
-    return tuple({constant.name: constant for constant in (*reduced, *printed)}.values())
-
-
-def reduced_constants(
-    derivation: Derivation,
-    kappas: Mapping[str, float],
-    errors: Mapping[str, float] | None = None,
-    drawn: NarrowLaw | None = None,
-) -> tuple[Constant, ...]:
-    """Return the constants of the integrated reduction.
-
-    Args:
-        derivation: With a network.
         kappas: κ of the pathways that start from it, by name.
         errors: Their standard errors, where they are known.
         drawn: The networks whose mean is the prediction, where pathways have few hidden units.
     """
-    found = [constant for constant in printed_constants(derivation) if constant.name != HALF]
+    printed = printed_constants(derivation)
+    found = [constant for constant in printed if constant.name != HALF]
     for name, kappa in kappas.items():
         found.append(
             Constant(
@@ -183,7 +165,7 @@ def reduced_constants(
                 origin="Monte Carlo over isolated hidden units in the early phase",
             )
         )
-    half = [c for c in printed_constants(derivation) if c.name == HALF]
+    half = [constant for constant in printed if constant.name == HALF]
     rest = [pathway.name for pathway in derivation.pathways if pathway.name not in kappas]
     if half and rest:
         found.append(_half(rest) if half[0].is_free else half[0])
@@ -197,7 +179,9 @@ def reduced_constants(
                 origin="Monte Carlo over networks drawn from the initialisation distribution",
             )
         )
-    return tuple(found)
+    if judged == "closed":
+        found += printed
+    return tuple({constant.name: constant for constant in found}.values())
 
 
 def chain_constants(start: ChainStart) -> tuple[Constant, ...]:

@@ -7,7 +7,7 @@ decided by :mod:`symreln.verdict.drives`, at the declared values.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import inf, isfinite, nextafter
 from typing import TYPE_CHECKING
@@ -53,7 +53,7 @@ HAND_ON = 48
 
 
 @dataclass(frozen=True, kw_only=True)
-class Near:
+class _Near:
     """From which step on the residual dataset is near the converged one.
 
     Attributes:
@@ -66,7 +66,7 @@ class Near:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HalfTimeBounds:
+class _HalfTimeBounds:
     """What is proven of a mode that learns in the second stage, in steps.
 
     Attributes:
@@ -76,14 +76,14 @@ class HalfTimeBounds:
             t = 0; six digits.
     """
 
-    label: str
+    label: str = ""
     not_before: int
     not_after: int
     closed_form: float
 
 
 @dataclass(frozen=True, kw_only=True)
-class PickedUp:
+class _PickedUp:
     """What a pathway of the second stage learns of the first stage's modes where it has s = 0.
 
     Attributes:
@@ -91,12 +91,12 @@ class PickedUp:
         at_most: Upper bound of the strength up to the last step; three digits.
     """
 
-    label: str
+    label: str = ""
     at_most: float
 
 
 @dataclass(frozen=True, kw_only=True)
-class NotBounded(Claim):
+class _NotBounded(Claim):
     """Modes of a later stage of which something is not bounded.
 
     Attributes:
@@ -136,10 +136,10 @@ class Convergence(Claim):
     """
 
     undecided: str = ""
-    residual_within: tuple[Near, ...] = ()
-    half_times: tuple[HalfTimeBounds, ...] = ()
-    not_bounded: tuple[NotBounded, ...] = ()
-    picked_up: tuple[PickedUp, ...] = ()
+    residual_within: tuple[_Near, ...] = ()
+    half_times: tuple[_HalfTimeBounds, ...] = ()
+    not_bounded: tuple[_NotBounded, ...] = ()
+    picked_up: tuple[_PickedUp, ...] = ()
     symbols: Mapping[str, str] = field(default_factory=dict, metadata={"prose": True})
 
     @property
@@ -252,11 +252,11 @@ def convergence_of(derivation: Derivation) -> Convergence | None:
     """
     spec = derivation.spec
     known = derivation.known
-    if derivation.later or spec.network is None or not known.two_layers_alike:
+    if derivation.later or spec.network is None or not known.plain.holds:
         return None
     if len(derivation.stages) < 2:
         return None
-    if any(parameter.value is None for parameter in spec.parameters):
+    if not spec.has_values:
         return None
     exact = derivation.ask(at_values)
     first, second = exact.stages[:2]
@@ -278,8 +278,8 @@ def convergence_of(derivation: Derivation) -> Convergence | None:
         bounds = _all_bounds(exact, second, classes, (earlier, scale))
     return Convergence(
         residual_within=near,
-        half_times=tuple(each for each in bounds if isinstance(each, HalfTimeBounds)),
-        picked_up=tuple(each for each in bounds if isinstance(each, PickedUp)),
+        half_times=tuple(each for each in bounds if isinstance(each, _HalfTimeBounds)),
+        picked_up=tuple(each for each in bounds if isinstance(each, _PickedUp)),
         not_bounded=(
             *_by_reason(bounds, is_null=False),
             *beyond,
@@ -290,29 +290,29 @@ def convergence_of(derivation: Derivation) -> Convergence | None:
 
 
 def _undecided(
-    reason: str, beyond: tuple[NotBounded, ...], near: tuple[Near, ...] = ()
+    reason: str, beyond: tuple[_NotBounded, ...], near: tuple[_Near, ...] = ()
 ) -> Convergence:
-    second = NotBounded(modes="the second stage's modes", why=reason)
+    second = _NotBounded(modes="the second stage's modes", why=reason)
     return Convergence(undecided=reason, residual_within=near, not_bounded=(second, *beyond))
 
 
-def _beyond(derivation: Derivation) -> tuple[NotBounded, ...]:
+def _beyond(derivation: Derivation) -> tuple[_NotBounded, ...]:
     """Return the modes of later stages than the second."""
     stages = [str(stage.stage) for stage in derivation.stages[2:]]
     if not stages:
         return ()
     modes = f"the modes of stage{'s' * (len(stages) > 1)} {', '.join(stages)}"
-    return (NotBounded(modes=modes, why=BEYOND),)
+    return (_NotBounded(modes=modes, why=BEYOND),)
 
 
-def _by_reason(bounds: list[Bound], *, is_null: bool) -> Iterator[NotBounded]:
+def _by_reason(bounds: list[Bound], *, is_null: bool) -> Iterator[_NotBounded]:
     """Yield the modes without a bound, those with one reason together."""
     reasons: dict[str, list[str]] = {}
     for each in bounds:
-        if isinstance(each, NotBounded) and each.is_null is is_null:
+        if isinstance(each, _NotBounded) and each.is_null is is_null:
             reasons.setdefault(each.why, []).append(each.modes)
     for why, labels in reasons.items():
-        yield NotBounded(modes=few(labels), why=why, is_null=is_null, count=len(labels))
+        yield _NotBounded(modes=few(labels), why=why, is_null=is_null, count=len(labels))
 
 
 def _first_reason(derivation: Derivation, first: StageDerivation) -> str:
@@ -333,7 +333,7 @@ def _modes(stage: StageDerivation) -> tuple[PathwayModes, ...]:
 
 def _near(
     first: StageDerivation, pushing: list[Source], earlier: list[Earlier], tau: Fraction
-) -> tuple[Near, ...]:
+) -> tuple[_Near, ...]:
     """Return from which step on the residual is within a share of the converged one's size."""
     left = first.final_loss.to_fraction()
     if not left:
@@ -351,7 +351,7 @@ def _near(
         (share, _first_step(lambda step, most=share**2 * left: missing(step) <= ball(most)))
         for share in SHARES
     )
-    return tuple(Near(share=share, from_step=step) for share, step in found if step is not None)
+    return tuple(_Near(share=share, from_step=step) for share, step in found if step is not None)
 
 
 def _first_step(holds: Callable[[int], bool]) -> int | None:
@@ -370,7 +370,7 @@ def _first_step(holds: Callable[[int], bool]) -> int | None:
 
 
 #: What is known of a mode of the second stage.
-Bound = HalfTimeBounds | PickedUp | NotBounded
+Bound = _HalfTimeBounds | _PickedUp | _NotBounded
 
 
 def _all_bounds(
@@ -390,7 +390,7 @@ def _all_bounds(
     bounds: list[Bound] = []
     steps = 0 if exact.spec.network is None else exact.spec.network.steps
     tau = exact.tau or Fraction(1)
-    known: dict[tuple, tuple[float, int, int] | str | float | None] = {}
+    known: dict[tuple, _HalfTimeBounds | _PickedUp | str | None] = {}
     for each, mode in _members(second, classes):
         later = _later(each, *before)
         key = (each.key, each.dampings)
@@ -398,20 +398,11 @@ def _all_bounds(
             known[key] = (
                 _picked_up(later, ball(steps / tau)) if mode.is_null else _half_time(later, tau)
             )
-        match known[key], mode.label:
-            case float() as most, label:
-                bounds.append(PickedUp(label=label, at_most=rounded_up(most, 3)))
-            case str() as why, label:
-                bounds.append(NotBounded(modes=label, why=why, is_null=mode.is_null))
-            case (closed, low, high), label:
-                bounds.append(
-                    HalfTimeBounds(
-                        label=label,
-                        not_before=low,
-                        not_after=high,
-                        closed_form=float(f"{closed:.6g}"),
-                    )
-                )
+        found = known[key]
+        if isinstance(found, str):
+            bounds.append(_NotBounded(modes=mode.label, why=found, is_null=mode.is_null))
+        elif found is not None:
+            bounds.append(replace(found, label=mode.label))
     return bounds
 
 
@@ -443,8 +434,8 @@ def _later(each: DrivenClass, earlier: list[Earlier], scale: arb) -> Later:
     )
 
 
-def _picked_up(later: Later, end: arb) -> float | str | None:
-    """Return the most that a null mode picks up, why that is not known, or None: nothing drives it.
+def _picked_up(later: Later, end: arb) -> _PickedUp | str | None:
+    """Return what a null mode picks up, why that is not known, or None where nothing drives it.
 
     A bound above all plateaus of what drives it says nothing; it grows with the initial weights
     beyond what a float holds.
@@ -458,11 +449,11 @@ def _picked_up(later: Later, end: arb) -> float | str | None:
             "of the modes that drive it"
         )
     # Rounding to the nearest float may be downwards.
-    return nextafter(float(most.upper()), inf)
+    return _PickedUp(at_most=rounded_up(nextafter(float(most.upper()), inf), 3))
 
 
-def _half_time(later: Later, tau: Fraction) -> tuple[float, int, int] | str:
-    """Return (half-time of the closed form, earliest, latest) in steps, or why there are none."""
+def _half_time(later: Later, tau: Fraction) -> _HalfTimeBounds | str:
+    """Return the bounds of a mode's half-time, or why there are none."""
     height = later.s / later.d
     start = later.g / 2
     if not start < height / 4:
@@ -478,7 +469,11 @@ def _half_time(later: Later, tau: Fraction) -> tuple[float, int, int] | str:
     if reached is None:
         return f"half of the plateau is not reached within {MOST_STEPS:.0e} steps"
     last = (min((t.upper() for t in latest), key=float) * ball(tau)).upper().ceil()
-    return closed, max(0, reached - 1), int(last.unique_fmpz() or 0)
+    return _HalfTimeBounds(
+        not_before=max(0, reached - 1),
+        not_after=int(last.unique_fmpz() or 0),
+        closed_form=float(f"{closed:.6g}"),
+    )
 
 
 def _proof() -> Details:

@@ -90,7 +90,7 @@ def estimate(spec: Spec, unit: float | None = None) -> Estimate:
     for look, pathway in alike.items():
         size = len(look[0])
         count = sum(_look(other) == look for other in spec.pathways)
-        values = distinct_values(spec, pathway)
+        values = _distinct_values(spec, pathway)
         spread = _spread(spec, values)
         easy = _ENTRY * entries + _CUBE * size**3 * monomials**2
         low += easy
@@ -105,7 +105,7 @@ def _look(pathway: PathwaySpec) -> tuple[tuple[int, ...], tuple[int, ...], int, 
     return pathway.inputs, pathway.outputs, len(pathway.open_samples), pathway.stage
 
 
-def distinct_values(spec: Spec, pathway: PathwaySpec) -> int:
+def _distinct_values(spec: Spec, pathway: PathwaySpec) -> int:
     """Return how many singular values of a pathway's Sigma^{yx} differ: at one point, modulo p.
 
     The degree of an irreducible polynomial is at most that. Pathways of later stages are taken with

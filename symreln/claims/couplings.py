@@ -44,7 +44,7 @@ UNDETERMINED = "s = 0 on the mode acted on: the data do not determine its output
 
 
 @dataclass(frozen=True, kw_only=True)
-class Overlap(Claim):
+class _Overlap(Claim):
     """k and g of two classes with common input directions.
 
     Attributes:
@@ -72,13 +72,13 @@ class Overlap(Claim):
         return to_latex(self.k.expr), to_latex(g), to_latex(self.k.expr * g)
 
 
-def _overlap(derivation: Derivation, stage: StageDerivation, found: ModeCoupling) -> Overlap:
+def _overlap(derivation: Derivation, stage: StageDerivation, found: ModeCoupling) -> _Overlap:
     """Return k and g: k s_p s_j is known exactly, and where s differs, so is (s_p s_j)²."""
     squared, g = found.overlap_squared, found.input_overlap
     if squared is None or g is None:
-        return Overlap(k=None, g=None)
+        return _Overlap(k=None, g=None)
     if found.target_class.is_null:
-        return Overlap(k=None, g=g)
+        return _Overlap(k=None, g=g)
     symbols, values = derivation.spec.symbols, derivation.spec.values
     (p, a), (j, i) = found.target, found.source
     target = stage.pathways[p].spectrum.classes[a].eigenvalue[0]
@@ -88,7 +88,7 @@ def _overlap(derivation: Derivation, stage: StageDerivation, found: ModeCoupling
     else:
         root = AlgebraicNumber.rational(target * source, is_sqrt=True)
         k = squared.to_sympy(symbols) / root.to_sympy(symbols)
-    return Overlap(k=Formula(expr=k, ball=_ball(squared, target * source, values)), g=g)
+    return _Overlap(k=Formula(expr=k, ball=_ball(squared, target * source, values)), g=g)
 
 
 def _ball(squared: Scalar, product: Scalar, values: Mapping[str, Fraction]) -> arb | None:
@@ -113,10 +113,10 @@ class Couplings(Claim):
 
     derivation: Derivation
     stage: StageDerivation
-    overlaps: tuple[Overlap, ...]
+    overlaps: tuple[_Overlap, ...]
 
     @property
-    def _each(self) -> Iterator[tuple[ModeCoupling, Overlap]]:
+    def _each(self) -> Iterator[tuple[ModeCoupling, _Overlap]]:
         return zip(self.stage.verdict.couplings.couplings, self.overlaps, strict=True)
 
     def entries(self) -> Iterator[dict[str, Any]]:
@@ -135,7 +135,7 @@ class Couplings(Claim):
     def _matrices(self, p: int, j: int) -> dict[str, Any]:
         """Return K and G at the declared values, in the bases of the modes with s > 0, or None."""
         target, source = self.stage.pathways[p], self.stage.pathways[j]
-        unknown = any(parameter.value is None for parameter in self.derivation.spec.parameters)
+        unknown = not self.derivation.spec.has_values
         if unknown or _learning(target) * _learning(source) > MOST_ENTRIES:
             return {"overlap": None, "input_overlap": None}
         place = self.derivation.stages.index(self.stage)
@@ -169,7 +169,7 @@ class Couplings(Claim):
                 "from.",
             )
 
-    def _table(self, plain: list[tuple[ModeCoupling, Overlap]]) -> Table:
+    def _table(self, plain: list[tuple[ModeCoupling, _Overlap]]) -> Table:
         """One row for all couplings with the same k and g, pathways and modes listed."""
         symbols = self.derivation.spec.symbols
         pathways = self.stage.pathways
@@ -220,9 +220,9 @@ def couplings_of(derivation: Derivation) -> tuple[Couplings, ...]:
     )
 
 
-def _overlaps(derivation: Derivation, stage: StageDerivation) -> tuple[Overlap, ...]:
+def _overlaps(derivation: Derivation, stage: StageDerivation) -> tuple[_Overlap, ...]:
     """Return k and g of all couplings, found once for those that a symmetry maps to each other."""
-    known: dict[int, Overlap] = {}
+    known: dict[int, _Overlap] = {}
     found = []
     for coupling in stage.verdict.couplings.couplings:
         first = coupling

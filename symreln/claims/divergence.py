@@ -12,8 +12,7 @@ from symreln.errors import InputError
 from symreln.laws.law import Regime
 
 if TYPE_CHECKING:
-    from symreln.laws.gated_data import SparseArray
-    from symreln.laws.reduced_flow import ReducedFlow
+    from symreln.laws.gated_data import GatedData, SparseArray
     from symreln.spec.model import NetworkSpec, Spec
 
 #: Relaxation a step, 2 s/tau, above which full-batch gradient descent diverges near a plateau.
@@ -74,9 +73,9 @@ def check_start(network: NetworkSpec, norm: float, tau: float) -> None:
         raise InputError(msg)
 
 
-def largest_norm(flow: ReducedFlow) -> float:
-    """Return the largest singular value of what any pathway of a flow sees, F/sqrt(P)."""
-    return max((_norm(feature) for feature in flow.data.features), default=0.0)
+def largest_norm(data: GatedData) -> float:
+    """Return the largest singular value of what any pathway sees, F/sqrt(P)."""
+    return max((_norm(feature) for feature in data.features), default=0.0)
 
 
 def check_before_deriving(spec: Spec) -> None:
@@ -87,10 +86,10 @@ def check_before_deriving(spec: Spec) -> None:
     Raises:
         InputError: The rate is too large, or a number is too large or too small for float64.
     """
-    if spec.network is None or any(p.value is None for p in spec.parameters):
+    if spec.network is None or not spec.has_values:
         return
     network, exact = network_of(spec), spec.at_values()
-    if not Regime.of_network(network).two_layers_alike:
+    if not Regime.of_network(network).plain.holds:
         return
     inputs = sparse_floats(exact.dataset.inputs, "dataset.X")
     targets = sparse_floats(exact.dataset.targets, "dataset.Y")

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from symreln.claims.claim import Claim
+from symreln.claims.equilibria import competition_of
 from symreln.claims.widths import narrow_pathways
 from symreln.document.model import Block
 from symreln.document.typeset import few, say, typeset
 from symreln.exact.truth import Truth
-from symreln.laws.competition import Competition
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ SAYS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class EqualStart:
+class _EqualStart:
     """Modes that have to start equal for what is printed of them.
 
     Attributes:
@@ -71,7 +71,7 @@ class EqualStarts(Claim):
     """
 
     stage: int
-    found: tuple[EqualStart, ...]
+    found: tuple[_EqualStart, ...]
     assumed: bool
 
     def says(self) -> Iterator[Block]:
@@ -93,7 +93,7 @@ class EqualStarts(Claim):
 
 def equal_starts(derivation: Derivation) -> tuple[EqualStarts, ...]:
     """Return what stages closed by symmetry owe to equal starts, where modes couple."""
-    two_layers = derivation.tau is not None and derivation.known.one_hidden_layer
+    two_layers = derivation.tau is not None and derivation.known.matrices.holds
     found = []
     for stage in derivation.stages:
         components = sorted(stage.verdict.components, key=sorted)
@@ -109,10 +109,10 @@ def equal_starts(derivation: Derivation) -> tuple[EqualStarts, ...]:
     return tuple(found)
 
 
-def _of(derivation: Derivation, stage: StageDerivation, nodes: list[Node]) -> EqualStart:
-    known = all(parameter.value is not None for parameter in derivation.spec.parameters)
+def _of(derivation: Derivation, stage: StageDerivation, nodes: list[Node]) -> _EqualStart:
+    known = derivation.spec.has_values
     plateaus, reason = _decided(stage, nodes, derivation.spec.values if known else None)
-    return EqualStart(
+    return _EqualStart(
         modes=tuple(
             mode.label
             for p, a in nodes
@@ -128,23 +128,17 @@ def _of(derivation: Derivation, stage: StageDerivation, nodes: list[Node]) -> Eq
 def _decided(
     stage: StageDerivation, nodes: list[Node], values: Mapping[str, Fraction] | None
 ) -> tuple[Truth, str]:
-    place = {node: index for index, node in enumerate(nodes)}
-    acting = [c for c in stage.verdict.couplings.couplings if c.source in place]
-    if any(c.target not in place and not c.target_class.is_null for c in acting):
+    acting = [c for c in stage.verdict.couplings.couplings if c.source in nodes]
+    if any(c.target not in nodes and not c.target_class.is_null for c in acting):
         return Truth.UNDECIDED, "what they do to other modes cancels while they are equal"
-    if any(c.target not in place or c.factors is None for c in acting):
+    if any(c.target not in nodes or c.factors is None for c in acting):
         return Truth.UNDECIDED, (
             "no single coupling is proven to map modes to modes, only the sum of all is, and that "
             "takes equal strengths"
         )
     if values is None:
         return Truth.UNDECIDED, "what unequal starts come to depends on parameters without a value"
-    system = Competition(
-        classes=tuple(stage.pathways[p].spectrum.classes[a] for p, a in nodes),
-        factors={
-            (place[c.target], place[c.source]): c.factors for c in acting if c.factors is not None
-        },
-    )
+    system = competition_of(stage, nodes)
     if not system.has_lyapunov:
         return Truth.UNDECIDED, "the couplings are not symmetric"
     return (Truth.PROVEN if system.is_convex(values) else Truth.REFUTED), ""

@@ -505,9 +505,10 @@ def _resting_loss(derivation: Derivation, races: tuple[Race, ...]) -> Scalar | N
     return total
 
 
-def _race(derivation: Derivation, stage: StageDerivation, nodes: list[tuple[int, int]]) -> Race:
+def competition_of(stage: StageDerivation, nodes: Sequence[tuple[int, int]]) -> Competition:
+    """Return the competition of some classes of modes, as (pathway, class), in a stage."""
     place = {node: index for index, node in enumerate(nodes)}
-    system = Competition(
+    return Competition(
         classes=tuple(stage.pathways[p].spectrum.classes[a] for p, a in nodes),
         factors={
             (place[c.target], place[c.source]): c.factors
@@ -515,6 +516,10 @@ def _race(derivation: Derivation, stage: StageDerivation, nodes: list[tuple[int,
             if c.target in place and c.source in place and c.factors is not None
         },
     )
+
+
+def _race(derivation: Derivation, stage: StageDerivation, nodes: list[tuple[int, int]]) -> Race:
+    system = competition_of(stage, nodes)
     groups = groups_alike(system)
     summed = totals(system, groups)
     end, line, reason = _end(summed, derivation)
@@ -546,7 +551,7 @@ def _end(
 ) -> tuple[Equilibrium | None, RestingLine | None, str]:
     """Return (the only end, the line of ends, why there is neither)."""
     values = derivation.spec.values
-    if any(parameter.value is None for parameter in derivation.spec.parameters):
+    if not derivation.spec.has_values:
         return None, None, "who wins depends on the parameters, and no value is declared"
     if not system.has_lyapunov:
         reason = "the couplings are not symmetric, and no function that falls along the flow is"

@@ -37,7 +37,7 @@ def has_early_phase(derivation: Derivation) -> bool:
     network = derivation.spec.network
     return (
         network is not None
-        and derivation.known.one_hidden_layer
+        and derivation.known.matrices.holds
         and network.activation != "linear"
         and not derivation.known.half_speed.holds
         and not any(p.effective.pathway.has_gains for p in first_pathways(derivation))
@@ -56,7 +56,7 @@ def unsupported_pathways(derivation: Derivation) -> dict[str, str]:
     Of later stages nothing is said: their units come from earlier ones. Decided at the declared
     values of parameters; empty where one has none.
     """
-    if any(parameter.value is None for parameter in derivation.spec.parameters):
+    if not derivation.spec.has_values:
         return {}
     numbers = derivation.ask(at_values)
     if numbers is not derivation:

@@ -74,7 +74,7 @@ def from_weights(
     if not (isinstance(tolerance, float | int) and 0 <= tolerance < 1):
         msg = f"from_weights: tolerance: found {tolerance!r}, expected a number from 0 to 1"
         raise InputError(msg)
-    why = why_not(derivation)
+    why = _why_not(derivation)
     if why:
         msg = f"from_weights: {why}"
         raise NotSupportedError(msg)
@@ -92,7 +92,7 @@ def from_weights(
     )
 
 
-def why_not(derivation: Derivation) -> str:
+def _why_not(derivation: Derivation) -> str:
     """Say why no weights can be given, or "". Whether the inputs are white is another question."""
     spec = derivation.spec
     if len(spec.pathways) != 1:
@@ -104,7 +104,7 @@ def why_not(derivation: Derivation) -> str:
 
 def white_inputs(derivation: Derivation) -> bool:
     """Whether weights can be given: one pathway, and its inputs are white for all parameters."""
-    if why_not(derivation):
+    if _why_not(derivation):
         return False
     sigma_x = derivation.pathways[0].effective.sigma_x
     return lambda_balanced.white_scale(sigma_x) is not None

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from symreln.errors import InputError, NotSupportedError
 from symreln.exact.numeric import numpy_modes
 from symreln.exact.scalar import Scalar
-from symreln.laws.coupled_matrices import CoupledMatrices, MatrixPathway
+from symreln.laws.coupled_matrices import CoupledMatrices
 from symreln.laws.gated_data import GatedData, SparseArray
 from symreln.laws.law import Regime
 from symreln.laws.reduced_flow import ModeProbe, ReducedFlow
@@ -57,12 +57,11 @@ def check_two_layers(network: NetworkSpec, what: str) -> None:
     Raises:
         NotSupportedError: It has other than two layers, weight decay, or layers that start apart.
     """
-    regime = Regime.of_network(network)
-    if not regime.two_layers_alike:
+    plain = Regime.of_network(network).plain
+    if not plain.holds:
         msg = (
-            f"{what} is written for two layers that start alike, without weight decay, and "
-            f"network.{regime.unusual[0]} asks for something else. `symreln derive` gives the "
-            "closed forms and their numbers, and `symreln validate` alone trains beside them"
+            f"{what} is written for {plain.why}. `symreln derive` gives the closed "
+            "forms and their numbers, and `symreln validate` alone trains beside them"
         )
         raise NotSupportedError(msg)
 
@@ -143,30 +142,13 @@ def mode_probes(derivation: Derivation) -> tuple[list[str], list[ModeProbe]]:
 
 
 def coupled_matrices(derivation: Derivation) -> CoupledMatrices:
-    """Return the flow of a derivation without free parameters in the full spans."""
-    network, dataset = network_of(derivation.spec), derivation.spec.dataset
-    inputs = dataset.inputs.to_numpy()
-    pathways = []
-    for pathway in derivation.pathways:
-        spec = pathway.effective.pathway
-        outputs, gate = np.zeros(dataset.n_y), gate_floats(spec)
-        outputs[list(spec.outputs)] = 1
-        pathways.append(
-            MatrixPathway(
-                inputs=pathway.effective.inputs.to_numpy()
-                if spec.boundary
-                else inputs[list(spec.inputs)] * gate,
-                gate=gate,
-                outputs=outputs,
-                stage=spec.stage,
-            )
-        )
+    """Return the flow of a derivation without free parameters in full spans, through all phases."""
+    flows = [descending_flow(phase) for _, phase in derivation.phases]
     return CoupledMatrices(
-        pathways=tuple(pathways),
-        targets=dataset.targets.to_numpy(),
-        staged=network.training == "staged",
-        tau=float(derivation.tau or 1),
-        gram_scale=float(derivation.known.gram_scale),
+        phases=tuple(flow.data for flow in flows),
+        switches=derivation.spec.switches,
+        tau=flows[0].tau,
+        gram_scale=flows[0].gram_scale,
     )
 
 

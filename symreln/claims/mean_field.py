@@ -11,6 +11,7 @@ from symreln.network.orbits import relations_of
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.laws.mean_field import MeanField
+    from symreln.spec.model import Spec
 
 #: A stream of its own: no network is trained with it.
 SEED = 1_861
@@ -28,8 +29,8 @@ def why_no_mean_field(derivation: Derivation, *, whatever_cost: bool = False) ->
     network, dataset = network_of(derivation.spec), derivation.spec.dataset
     if network.activation == "linear":
         return "a linear network has no gates"
-    if not derivation.known.one_hidden_layer:
-        return f"it is for networks of two layers, and this one has {derivation.known.layers}"
+    if not derivation.known.matrices.holds:
+        return derivation.known.matrices.why
     if any(pathway.has_gains for pathway in derivation.spec.pathways):
         return "gates have gains, which no ReLU unit has"
     if any(pathway.hidden is not None for pathway in derivation.spec.pathways):
@@ -47,18 +48,20 @@ def run_mean_field(derivation: Derivation) -> MeanField:
         derivation: Without free parameters, with a network; :func:`why_no_mean_field` says where it
             is not possible.
     """
-    network, dataset = network_of(derivation.spec), derivation.spec.dataset
+    dataset = derivation.spec.dataset
+    inputs, targets = dataset.inputs.to_numpy(), dataset.targets.to_numpy()
+    relations = relations_of(dataset.inputs, dataset.targets)
+    return simulate_mean_field(inputs, targets, descent_of(derivation.spec), SEED, relations)
+
+
+def descent_of(spec: Spec) -> Descent:
+    """Return how the particles of a spec's network are trained."""
+    network = network_of(spec)
     first, second = map(float, network.stds)
-    return simulate_mean_field(
-        dataset.inputs.to_numpy(),
-        dataset.targets.to_numpy(),
-        Descent(
-            hidden=network.hidden,
-            init_std=(first, second),
-            step=1 / float(network.tau(dataset.samples)),
-            steps=network.steps,
-            weight_decay=float(network.weight_decay),
-        ),
-        SEED,
-        relations_of(dataset.inputs, dataset.targets),
+    return Descent(
+        hidden=network.hidden,
+        init_std=(first, second),
+        step=1 / float(network.tau(spec.dataset.samples)),
+        steps=network.steps,
+        weight_decay=float(network.weight_decay),
     )

@@ -25,10 +25,10 @@ from symreln.claims.integration import (
 )
 from symreln.claims.mode_system import mode_system
 from symreln.claims.narrow_law import narrow_law
-from symreln.claims.probes import learning_modes, probe_bases
+from symreln.claims.probes import from_start, learning_modes, probe_bases
 from symreln.claims.switched import predict_descent, predict_flow
 from symreln.claims.widths import check_decided, learned_counts
-from symreln.laws.choice import law_of, started
+from symreln.laws.choice import law_of, plateau, started
 from symreln.laws.coupled_modes import integrate_modes
 from symreln.laws.integrate import PRECISE, Accuracy
 from symreln.laws.law import Start
@@ -77,7 +77,7 @@ def predict(
     # Converted first: it refuses data that float64 has no room for.
     flow = reduced_flow(derivation)
     check_step_size(network, flow.rate)
-    check_start(network, largest_norm(flow), flow.tau)
+    check_start(network, largest_norm(flow.data), flow.tau)
     closed, closed_loss = {}, None
     if derivation.closed:
         closed = closed_curves(derivation, grid)
@@ -123,9 +123,8 @@ def predict_training(
     labels, probes = mode_probes(derivation)
     reduced = descending_flow(derivation)
     check_step_size(network, reduced.rate)
-    check_start(network, largest_norm(reduced), reduced.tau)
+    check_start(network, largest_norm(reduced.data), reduced.tau)
     found = reduced.descent(network.steps, probes, mode_starts(derivation, kappas or {}))
-    (strengths,) = found.strengths
     closed = {curve.label: curve.closed for curve in flow.modes if curve.closed is not None}
     together = "staged" if network.training == "staged" else "joint"
     return replace(
@@ -135,7 +134,7 @@ def predict_training(
             "gradient descent on the coupled matrices of all pathways, step by step "
             f"({together} training)"
         ),
-        modes=_mode_curves(derivation, closed, dict(zip(labels, strengths, strict=True))),
+        modes=_mode_curves(derivation, closed, dict(zip(labels, found.strengths, strict=True))),
         flow_loss=flow.loss,
         constants=training_constants(derivation, flow.judged, _of_pathways(derivation, kappas)),
     )
@@ -297,11 +296,10 @@ def _integrate(
     derivation: Derivation, flow: ReducedFlow, grid: np.ndarray, accuracy: Accuracy
 ) -> tuple[np.ndarray, dict]:
     labels, probes = mode_probes(derivation)
-    whole = _from_zero(grid)
+    whole, first = from_start(grid)
     trajectory = flow.trajectory(whole, probes, accuracy=accuracy)
-    first = len(whole) - len(grid)
-    (strengths,) = trajectory.strengths
-    return trajectory.losses[first:], dict(zip(labels, strengths[:, first:], strict=True))
+    strengths = trajectory.strengths[:, first:]
+    return trajectory.losses[first:], dict(zip(labels, strengths, strict=True))
 
 
 def _integrate_modes(derivation: Derivation, grid: np.ndarray) -> tuple[np.ndarray, dict]:
@@ -309,24 +307,18 @@ def _integrate_modes(derivation: Derivation, grid: np.ndarray) -> tuple[np.ndarr
     tau = float(derivation.tau or 1)
     # Exact, where the reduced flow's own rate is of float64 data, which may drop small samples.
     check_step_size(network_of(derivation.spec), 2 * float(np.max(system.s, initial=0)) / tau)
-    whole = _from_zero(grid)
+    whole, first = from_start(grid)
     start = np.full(len(system.s), float(derivation.strength0 or 0))
     found = integrate_modes(system.s, system.kappa, start, whole, tau)
-    strengths = found[:, len(whole) - len(grid) :]
+    strengths = found[:, first:]
     loss = system.loss(float(derivation.initial_loss.to_fraction()), strengths)
     return loss, dict(zip(system.labels, strengths, strict=True))
-
-
-def _from_zero(grid: np.ndarray) -> np.ndarray:
-    """Prepend t = 0, where the flow starts also when the first time asked for is later."""
-    return grid if grid[0] == 0 else np.concatenate([[0.0], grid])
 
 
 def _mode_curves(
     derivation: Derivation, closed: dict[str, np.ndarray], integrated: dict[str, np.ndarray]
 ) -> tuple[ModeCurve, ...]:
     curves = []
-    decay = float(derivation.known.weight_decay)
     for pathway, mode in learning_modes(derivation):
         d = None if mode.d_eff is None else mode.d_eff.to_float()
         curves.append(
@@ -335,7 +327,7 @@ def _mode_curves(
                 label=mode.label,
                 closed=closed.get(mode.label),
                 integrated=integrated.get(mode.label),
-                plateau=max(0.0, mode.s.to_float() - decay) / d if d else None,
+                plateau=plateau(derivation.known, mode.s.to_float(), d) if d else None,
                 multiplicity=mode.multiplicity,
             )
         )

@@ -26,6 +26,11 @@ def learning_modes(
     return [(p, m) for p in derivation.pathways for m in p.modes if not m.is_null]
 
 
+def from_start(times: np.ndarray) -> tuple[np.ndarray, int]:
+    """Return (times with t = 0, where the flow starts, in front; the place of the first time)."""
+    return (times, 0) if times[0] == 0 else (np.concatenate([[0.0], times]), 1)
+
+
 def probe_bases(pathway: PathwayDerivation) -> tuple[np.ndarray, np.ndarray, list[str]]:
     """Return (U, V, label of every column) of the modes of a pathway that learn something."""
     sigma_yx = pathway.effective.sigma_yx.to_numpy()

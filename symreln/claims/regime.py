@@ -23,6 +23,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from flint import arb
+
 from symreln.claims.claim import Claim
 from symreln.claims.solve import at_values
 from symreln.document.model import Block, Strong
@@ -30,11 +32,11 @@ from symreln.document.typeset import say, typeset
 from symreln.errors import InputError
 from symreln.exact.enclosure import ball, precision, rounded_text
 from symreln.exact.numeric import numpy_modes
+from symreln.laws.choice import solve
+from symreln.laws.ops import ARB
 
 if TYPE_CHECKING:
     from fractions import Fraction
-
-    from flint import arb
 
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
 
@@ -137,7 +139,7 @@ def regime_of(derivation: Derivation) -> Regime | None:
     """
     if derivation.known.units is None:
         return None
-    if any(parameter.value is None for parameter in derivation.spec.parameters):
+    if not derivation.spec.has_values:
         return None
     exact = derivation.ask(at_values)
     start = exact.strength0
@@ -179,12 +181,11 @@ def _relative(
     if quotient is None or not quotient > 0:
         return None
     with precision(BITS):
-        growth = mode.s.ball({}, BITS) - ball(exact.known.weight_decay)
-        if not growth > 0:
+        law = solve(exact.known, mode.s.ball({}, BITS), arb(quotient), ops=ARB)
+        if not law.growth > 0:
             return None
-        plateau = growth / quotient
         # Not certainly below half: an equality, which no ball decides, counts as at half.
-        return not ball(start) < plateau / 2, (plateau / (4 * ball(start))).mid()
+        return not ball(start) < law.plateau / 2, (law.plateau / (4 * ball(start))).mid()
 
 
 def _quotient(pathway: PathwayDerivation, place: int) -> float | None:

@@ -47,9 +47,7 @@ class Diverging(Claim):
 def diverging(derivation: Derivation) -> Diverging | None:
     """Return the mode that diverges fastest, None where all settle or that is not known."""
     tau, values = derivation.tau, derivation.spec.values
-    if tau is None or not derivation.closed:
-        return None
-    if len(values) < len(derivation.spec.parameters):
+    if tau is None or not derivation.closed or not derivation.spec.has_values:
         return None
     # Depth L relaxes alike wherever it starts.
     start = law_of(derivation.known).start(derivation.known) or Start(strength0=Fraction(1))

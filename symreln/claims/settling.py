@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.claims.solve import at_values
 from symreln.exact.enclosure import ball, decimal_of, precision
+from symreln.laws.choice import solve
 from symreln.laws.loss import strength_symbol
+from symreln.laws.ops import ARB
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -21,7 +23,7 @@ def settled_loss(derivation: Derivation) -> sp.Expr | None:
 
     Every strength is put at its plateau, (s − λ)/d or 0.
     """
-    if not derivation.known.weight_decay or derivation.loss is None:
+    if not derivation.known.lowers_plateaus or derivation.loss is None:
         return None
     plateaus = {
         strength_symbol(mode.label): mode.strength.plateau
@@ -36,12 +38,11 @@ def settled_loss(derivation: Derivation) -> sp.Expr | None:
 def settled_decimal(derivation: Derivation, digits: int) -> tuple[str, str] | None:
     """Return (decimal, radius) of that limit at the declared values, or None without them.
 
-    A mode that stays below its height s/d by g adds m d g²/2 to the least-squares value, and g is
-    the smaller one of λ/d and s/d.
+    A mode that stays below its height s/d by g adds m d g²/2 to the least-squares value.
     """
     if derivation.spec.network is None:
         return None
-    if any(parameter.value is None for parameter in derivation.spec.parameters):
+    if not derivation.spec.has_values:
         return None
     exact = derivation.ask(at_values)
     with precision(BITS):
@@ -50,6 +51,7 @@ def settled_decimal(derivation: Derivation, digits: int) -> tuple[str, str] | No
             for mode in pathway.modes:
                 if mode.is_null or mode.d_eff is None:
                     continue
-                gap = mode.s.ball({}, BITS).min(ball(derivation.known.weight_decay))
-                total += mode.multiplicity * gap * gap / (2 * mode.d_eff.ball({}, BITS))
+                s, d = mode.s.ball({}, BITS), mode.d_eff.ball({}, BITS)
+                gap = s - ARB.positive(solve(derivation.known, s, d, ops=ARB).growth)
+                total += mode.multiplicity * gap * gap / (2 * d)
         return decimal_of(total, digits)

@@ -19,7 +19,7 @@ from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.exact.spectrum import joint_spectrum
 from symreln.laws import coupled_matrices, coupled_modes
 from symreln.laws.choice import choose, law_of, solve
-from symreln.laws.law import Regime
+from symreln.laws.law import PLAIN, Regime
 from symreln.network.effective import check_sizes, effective_dataset, twin_dataset
 from symreln.network.symmetry import symmetry_search
 from symreln.network.targets import Targets
@@ -242,10 +242,10 @@ def _check_two_layers(
             start alike, without weight decay.
     """
     regime = Regime.of(spec)
-    if not regime.two_layers_alike:
+    if not regime.plain.holds:
         msg = (
             f"network.{regime.unusual[0]}: the verdict is '{verdict.level.value}', and "
-            "coupled modes are derived for two layers that start alike, without weight decay. "
+            f"coupled modes are derived for {PLAIN}. "
             f"Leave the key out, or choose {_what_closes(verdict, spectra)}"
         )
         raise NotSupportedError(msg)

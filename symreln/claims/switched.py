@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symreln.claims.curves import ModeCurve, Prediction
-from symreln.claims.divergence import check_start, check_step_size
+from symreln.claims.divergence import check_start, check_step_size, largest_norm
 from symreln.claims.early import start_factor
-from symreln.claims.integration import check_range, coupled_matrices, network_of
+from symreln.claims.integration import coupled_matrices, network_of
 from symreln.claims.phases import in_phase
+from symreln.claims.probes import from_start
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import NotSupportedError
 from symreln.exact.numeric import numpy_modes
-from symreln.laws.switched_matrices import EqualModes, SwitchedMatrices
+from symreln.laws.coupled_matrices import CoupledMatrices, EqualModes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
-    from symreln.laws.coupled_matrices import MatrixTrajectory
+    from symreln.laws.block_flow import Trajectory
     from symreln.laws.integrate import Accuracy
 
 
@@ -38,17 +38,15 @@ def predict_flow(derivation: Derivation, times: np.ndarray, accuracy: Accuracy) 
         NotSupportedError: A pathway has fewer hidden units than modes.
     """
     matrices = derivation.ask(matrices_of)
-    whole = times if times[0] == 0 else np.concatenate([[0.0], times])
+    whole, first = from_start(times)
     modes = _modes(derivation)
     found = matrices.trajectory(whole, [each for each, *_ in modes], accuracy)
-    first = len(whole) - len(times)
-    (strengths,) = found.strengths
     return Prediction(
         times=times,
         loss=found.losses[first:],
         method="coupled matrices of all pathways, integrated from t = 0 over every switch of gates",
         closed_loss=None,
-        modes=_curves(modes, strengths[:, first:]),
+        modes=_curves(modes, found.strengths[:, first:]),
     )
 
 
@@ -64,7 +62,7 @@ def predict_descent(
     """
     network = network_of(derivation.spec)
     modes = _modes(derivation)
-    found: MatrixTrajectory = derivation.ask(matrices_of).descent(
+    found: Trajectory = derivation.ask(matrices_of).descent(
         network.steps, [each for each, *_ in modes], first_starts(derivation, kappas)
     )
     return replace(
@@ -74,9 +72,14 @@ def predict_descent(
             "gradient descent on the coupled matrices of all pathways, step by step over every "
             "switch of gates"
         ),
-        modes=_curves(modes, found.strengths[0]),
+        modes=_curves(modes, found.strengths),
         flow_loss=flow.loss,
     )
+
+
+def first_modes(derivation: Derivation) -> dict[str, EqualModes]:
+    """Return the modes of the first phase by the label of their strength."""
+    return {mode.label: equal for equal, _, mode, begin in _modes(derivation) if begin == 0}
 
 
 def first_starts(derivation: Derivation, kappas: Mapping[str, float]) -> list[EqualModes]:
@@ -88,53 +91,14 @@ def first_starts(derivation: Derivation, kappas: Mapping[str, float]) -> list[Eq
     """
     network = network_of(derivation.spec)
     return [
-        replace(each, factor=start_factor(network, kappas[mode.label]))
-        for each, _, mode, begin in _modes(derivation)
-        if begin == 0 and mode.label in kappas
+        replace(each, factor=start_factor(network, kappas[label]))
+        for label, each in first_modes(derivation).items()
+        if label in kappas
     ]
 
 
-class SwitchedNetworks:
-    """Many networks of a derivation whose gates switch, each with strengths of its own.
-
-    Args:
-        derivation: As for :func:`predict_flow`.
-    """
-
-    def __init__(self, derivation: Derivation) -> None:
-        self._matrices = derivation.ask(matrices_of)
-        self._modes = {
-            mode.label: equal for equal, _, mode, begin in _modes(derivation) if begin == 0
-        }
-
-    @property
-    def multiplications(self) -> int:
-        """How many multiplications a step of one network takes, about."""
-        return self._matrices.multiplications
-
-    def losses(self, labels: Sequence[str], factors: np.ndarray, steps: int) -> np.ndarray:
-        """Return the losses of networks at steps 0, 1, …, shape (networks, steps).
-
-        Args:
-            labels: Modes of the first phase.
-            factors: How many times its expected strength every mode starts from, shape
-                (networks, modes).
-            steps: How many steps are recorded, the start among them.
-        """
-        return self._matrices.descents(
-            steps,
-            [
-                [
-                    replace(self._modes[label], factor=float(factor))
-                    for label, factor in zip(labels, row, strict=True)
-                ]
-                for row in factors
-            ],
-        )
-
-
-def matrices_of(derivation: Derivation) -> SwitchedMatrices:
-    """Return the matrices of all phases; :attr:`Derivation.switched_matrices` keeps them.
+def matrices_of(derivation: Derivation) -> CoupledMatrices:
+    """Return the matrices of all phases.
 
     Raises:
         NotSupportedError: A pathway has fewer hidden units than modes.
@@ -145,15 +109,9 @@ def matrices_of(derivation: Derivation) -> SwitchedMatrices:
             "gives up at a switch is not derived. Raise network.hidden"
         )
         raise NotSupportedError(msg)
-    check_range(derivation)
-    matrices = SwitchedMatrices(
-        phases=tuple(coupled_matrices(phase) for _, phase in derivation.phases),
-        switches=derivation.spec.switches,
-    )
-    network, phases = network_of(derivation.spec), matrices.phases
+    matrices, network = coupled_matrices(derivation), network_of(derivation.spec)
     check_step_size(network, matrices.rate)
-    seen = max(float(np.linalg.norm(p.inputs, 2)) for phase in phases for p in phase.pathways)
-    check_start(network, seen / sqrt(derivation.spec.dataset.samples), phases[0].tau)
+    check_start(network, max(map(largest_norm, matrices.phases)), matrices.tau)
     return matrices
 
 

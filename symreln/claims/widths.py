@@ -58,23 +58,20 @@ class NarrowPathway(Claim):
     symbolic: PathwayDerivation | None = None
     declared: bool = False
 
-    def comparisons(self) -> tuple[tuple[ModeDerivation, ModeDerivation], ...]:
+    def comparisons(self, *, final: bool = False) -> Pairs:
         """Return the pairs of modes whose order in s decides which are learned first.
 
         The first of a pair has the larger s at the declared values, and what is learned first is
         the same wherever it has: modes with units, each beside every one that lacks some. Pairs
         that no parameter moves are left out.
+
+        Args:
+            final: Whether those are asked for whose order in s²/d decides which stay in the end.
         """
-        return self._pairs(None if self.found is None else self.found.plateau)
-
-    def final_comparisons(self) -> tuple[tuple[ModeDerivation, ModeDerivation], ...]:
-        """Return the pairs whose order in s²/d decides which are there in the end."""
-        return self._pairs(None if self.found is None else self.found.least)
-
-    def _pairs(
-        self, counts: tuple[int, ...] | None
-    ) -> tuple[tuple[ModeDerivation, ModeDerivation], ...]:
-        if self.symbolic is None or self.found is None or counts is None:
+        if self.symbolic is None or self.found is None:
+            return ()
+        counts = self.found.least if final else self.found.plateau
+        if counts is None:
             return ()
         modes = [mode for mode in self.symbolic.modes if not mode.is_null]
         return tuple(
@@ -110,7 +107,7 @@ class NarrowPathway(Claim):
             "at_declared_values": self.declared,
             "same_where": None
             if self.symbolic is None
-            else {"s": pairs(self.comparisons()), "s2_over_d": pairs(self.final_comparisons())},
+            else {"s": pairs(self.comparisons()), "s2_over_d": pairs(self.comparisons(final=True))},
             "first": counted(found and found.plateau),
             "least": counted(found and found.least),
             "replaced": []
@@ -139,7 +136,7 @@ class NarrowPathway(Claim):
             "a pathway that is wide enough." + self._wherever(self.comparisons(), "s"),
             learned=typeset(_learned(found, found.plateau)),
         )
-        final = self._wherever(self.final_comparisons(), "s^2/d")
+        final = self._wherever(self.comparisons(final=True), "s^2/d")
         if not found.escapes:
             yield say(
                 "No other mode can replace one of them: none has a larger $s^2/d$, and the plateau "
@@ -281,9 +278,10 @@ def _rank(pathway: PathwayDerivation) -> int:
 
 def _reason(derivation: Derivation) -> str:
     """Say why it is not decided what narrow pathways learn; empty where it is."""
-    if not derivation.known.two_layers_alike:
-        return "it is derived for two layers that start alike, without weight decay"
-    if any(parameter.value is None for parameter in derivation.spec.parameters):
+    plain = derivation.known.plain
+    if not plain.holds:
+        return f"it is derived for {plain.why}"
+    if not derivation.spec.has_values:
         return "the order of the modes depends on parameters, and no value is declared"
     exact = derivation.ask(at_values)
     if not exact.closed or any(stage.verdict.d_eff for stage in exact.stages):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from symreln.base.progress import Progress
 from symreln.cli.request import Request
@@ -11,6 +14,21 @@ from symreln.report.folder import require_folder
 
 if TYPE_CHECKING:
     from symreln.limits.steps import StepWriter
+
+
+def do(out: Path, *, tolerance: str | None = None, estimate: bool = False, **asked: Any) -> int:
+    """Do what the command line says; take its options, return the exit code."""
+    context = click.get_current_context()
+    if tolerance is not None:
+        given = f'validation.tolerance="{tolerance}"'
+        reason = 'validation.reason="given on the command line"'
+        asked["overrides"] = (*asked["overrides"], given, reason)
+    request = Request(command=context.info_name or "", out=str(out), **asked)
+    if not estimate:
+        return execute(request, began=context.obj)
+    from symreln.cli.derive import show_estimate
+
+    return show_estimate(request)
 
 
 def execute(

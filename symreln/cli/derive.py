@@ -35,7 +35,7 @@ class Session:
     def load(self) -> Spec:
         """Return the checked spec that is asked for."""
         with Progress(quiet=self.request.quiet)("reading the spec"):
-            spec = load_spec(self.request)
+            spec = _load_spec(self.request)
             if self.steps is not None:
                 self.steps.spec(spec)
         return spec
@@ -59,7 +59,7 @@ class Session:
         return written
 
 
-def load_spec(request: Request) -> Spec:
+def _load_spec(request: Request) -> Spec:
     """Return the checked spec that is asked for."""
     return load(request.spec, overrides=request.overrides, allow_outside=request.allow_outside)
 
@@ -80,6 +80,6 @@ def derive(request: Request, steps: StepWriter | None = None) -> int:
 
 def show_estimate(request: Request) -> int:
     """Print what a derivation may take, and derive nothing."""
-    found = cost.estimate(load_spec(request))
+    found = cost.estimate(_load_spec(request))
     click.echo(dumps(found.to_json()) if request.as_json else f"{found.sentence()}\n", nl=False)
     return 0

@@ -50,10 +50,10 @@ def training_machine(request: Request) -> Iterator[None]:
     with machine.used():
         yield
     if not request.quiet:
-        tell_peak()
+        _tell_peak()
 
 
-def tell_peak() -> None:
+def _tell_peak() -> None:
     """Say on stderr the most memory that this process and its children had."""
     own, child = (peak_bytes(children=which) / 2**20 for which in (False, True))
     if own:

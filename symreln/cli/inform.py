@@ -1,4 +1,4 @@
-"""The work of the commands that derive nothing: verify, tasks, info. Quick to import."""
+"""The work of the commands that derive nothing: verify, tasks, info, schema. Quick to import."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from symreln.base.progress import Progress
 from symreln.base.provenance import environment
 from symreln.errors import InputError
 from symreln.report.jsonio import dumps
+from symreln.spec.schema import json_schema
 from symreln.tasks import list_tasks
-from symreln.tasks.registry import spec_path
+from symreln.tasks.registry import TASKS, spec_path
 from symreln.verify import verify_file
 from symreln.verify.folder import CERTIFICATE
 
@@ -56,6 +57,12 @@ def show_info(*, as_json: bool) -> int:
         click.echo(dumps(found), nl=False)
     else:
         _show_pairs(found)
+    return 0
+
+
+def show_schema() -> int:
+    """Print the JSON Schema of a spec."""
+    click.echo(dumps(json_schema(TASKS)), nl=False)
     return 0
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gc
+import inspect
 import sys
 import time
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -23,11 +26,22 @@ from symreln.base.signals import (  # noqa: E402
     interrupt,
     set_interrupt,
 )
-from symreln.cli.depth import depth  # noqa: E402
-from symreln.cli.gates import gates, race, replay  # noqa: E402
-from symreln.cli.options import spec_options, training_options  # noqa: E402
-from symreln.cli.request import Request  # noqa: E402
-from symreln.cli.sweep import sweep  # noqa: E402
+from symreln.cli.options import (  # noqa: E402
+    DERIVING,
+    JSON,
+    MACHINE,
+    OUTSIDE,
+    OVERRIDES,
+    QUIET,
+    RNG,
+    SPEC,
+    TRAINING,
+    flag,
+    option,
+    out,
+    seeds,
+)
+from symreln.gates.finders import ALIASES, FINDERS  # noqa: E402
 
 EXIT_CODES = """
 \b
@@ -53,105 +67,235 @@ def cli() -> None:
     """
 
 
-def _request(command: str, out: Path | None, **more: Any) -> Request:
-    tolerance = more.pop("tolerance", None)
-    if tolerance is not None:
-        given = f'validation.tolerance="{tolerance}"'
-        reason = 'validation.reason="given on the command line"'
-        more["overrides"] = (*more["overrides"], given, reason)
-    folder = None if out is None else str(out)
-    return Request(command=command, out=folder, **more)
+def _command(work: str, *parameters: click.Parameter) -> Callable[[Callable], click.Command]:
+    """Return a decorator: a command with a function's name and text.
+
+    Args:
+        work: The function that does it, given the options and returning the exit code. It is
+            imported when the command is called: most need a second for that.
+        parameters: Its arguments and options.
+    """
+
+    def call(**asked: Any) -> int:
+        module, _, name = work.rpartition(".")
+        return getattr(import_module(module), name)(**asked)
+
+    def decorate(named: Callable) -> click.Command:
+        text = inspect.cleandoc(named.__doc__ or "")
+        made = click.Command(named.__name__, callback=call, params=list(parameters), help=text)
+        cli.add_command(made)
+        return made
+
+    return decorate
 
 
-def _execute(request: Request) -> int:
-    from symreln.cli.commands import execute
-
-    return execute(request, began=click.get_current_context().obj)
-
-
-@cli.command()
-@spec_options
-@training_options
-def run(out: Path | None, **asked: Any) -> int:
+@_command("symreln.cli.commands.do", *DERIVING, *TRAINING)
+def run() -> None:
     """Derive, train, compare and report: the main job."""
-    return _execute(_request("run", out, **asked))
 
 
-@cli.command()
-@spec_options
-@click.option(
-    "--format",
-    "formats",
-    type=click.Choice(["json", "tex", "html"]),
-    multiple=True,
-    help="What to write beside the certificate; may be repeated.  [default: all]",
+@_command(
+    "symreln.cli.commands.do",
+    *DERIVING,
+    option(
+        "--format formats",
+        "What to write beside the certificate; may be repeated.  [default: all]",
+        type=click.Choice(["json", "tex", "html"]),
+        multiple=True,
+    ),
+    flag("--estimate", "Only print roughly what time and memory it may take."),
 )
-@click.option(
-    "--estimate", is_flag=True, help="Only print roughly what time and memory it may take."
-)
-def derive(out: Path | None, estimate: bool, **asked: Any) -> int:
+def derive() -> None:
     """Derive the dynamics exactly and write the derivation with its certificate."""
-    request = _request("derive", out, **asked)
-    if not estimate:
-        return _execute(request)
-    from symreln.cli.derive import show_estimate
-
-    return show_estimate(request)
 
 
-@cli.command()
-@spec_options
-@training_options
-def validate(out: Path | None, **asked: Any) -> int:
+@_command("symreln.cli.commands.do", *DERIVING, *TRAINING)
+def validate() -> None:
     """Train the network and the GDLN and compare them with the prediction."""
-    return _execute(_request("validate", out, **asked))
 
 
-@cli.command()
-@click.argument("certificate", metavar="CERTIFICATE.JSON", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout.")
-def verify(certificate: Path, as_json: bool) -> int:
+@_command(
+    "symreln.cli.inform.verify",
+    click.Argument(["certificate"], metavar="CERTIFICATE.JSON", type=click.Path(path_type=Path)),
+    JSON,
+)
+def verify() -> None:
     """Check a certificate, or the one in a folder, with rational arithmetic alone."""
-    from symreln.cli import inform
-
-    return inform.verify(certificate, as_json=as_json)
 
 
-@cli.command()
-@click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout.")
-def tasks(name: str | None, as_json: bool) -> int:
+@_command("symreln.cli.inform.show_tasks", click.Argument(["name"], required=False), JSON)
+def tasks() -> None:
     """List the ready-made specs, or print the TOML of one, to start your own from."""
-    from symreln.cli import inform
-
-    return inform.show_tasks(name, as_json=as_json)
 
 
-cli.add_command(sweep)
-cli.add_command(depth)
-cli.add_command(gates)
-cli.add_command(race)
-cli.add_command(replay)
+@_command(
+    "symreln.cli.run_sweep.sweep_for_user",
+    SPEC,
+    option(
+        "--over",
+        "A key of the spec and its values, e.g. network.hidden=50,100. May be repeated: all "
+        "combinations are done.",
+        multiple=True,
+        metavar="KEY=V1,V2,…",
+    ),
+    OVERRIDES,
+    seeds(8),
+    RNG,
+    out("symreln-out/NAME-sweep", "; a sweep that is there goes on"),
+    option("--workers", "Processes.  [default: one a core]", 1, 1024),
+    option("--dask", "Let a dask.distributed cluster do it.", metavar="ADDRESS"),
+    option(
+        "--shard", "Do part i of N and no summary; parts need not know of another.", metavar="i/N"
+    ),
+    flag("--collect", "Only make the summary of what is done."),
+    JSON,
+    QUIET,
+    OUTSIDE,
+)
+def sweep() -> None:
+    """Validate a spec for all combinations of some keys' values, one file a network.
+
+    What is done is kept: the same command again, after whatever end, does only what is missing.
+    """
 
 
-@cli.command()
-@click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout.")
-def info(as_json: bool) -> int:
+@_command(
+    "symreln.cli.run_depth.depth_for_user",
+    click.Argument(["spec"], metavar="SPEC", default="depth"),
+    OVERRIDES,
+    seeds(50, least=2),
+    RNG,
+    out("symreln-out/NAME-depth"),
+    option(
+        "--share",
+        "Part of a layer's units that a gated node has; counts as a constant set by hand.  "
+        "[default: half for ReLU]",
+        type=click.FloatRange(0, 1, min_open=True),
+    ),
+    JSON,
+    QUIET,
+    *MACHINE,
+    OUTSIDE,
+)
+def depth() -> None:
+    """Train deep ReLU networks and a gated network of the same depth, and compare distributions.
+
+    SPEC is a network of nodes and edges, by default the paper's two hidden layers; the ReLU
+    network has as many hidden layers of network.hidden units. Writes depth.json, depth.html,
+    depth.svg and curves.npz. That they differ is a result, not a failure.
+    """
+
+
+@_command(
+    "symreln.cli.run_gates.find_gates",
+    SPEC,
+    option(
+        "--method",
+        "All gates that the data allow; those that early training selects; or those of networks "
+        "that are trained: by K-means (Algorithm 1 of the paper), or in time windows by weight.",
+        type=click.Choice([*(each.name for each in FINDERS), *ALIASES]),
+        required=True,
+    ),
+    option("--samples", "Draw so many directions instead of all gates.", 1, 10_000_000),
+    RNG,
+    option("--stages", "Stages to follow at most.", 1, default=8),
+    option(
+        "--against",
+        "Networks to compare self-consistent gates with: a confusion table over the steps.",
+        1,
+    ),
+    option("--clusters", "K.  [default: the number with the largest mean silhouette]", 1),
+    option("--windows", "Time windows at most, with --method windows.  [default: by replay]", 1),
+    option(
+        "--every",
+        "Updates between two looks at a network; windows look five times as often.",
+        1,
+        default=100,
+    ),
+    option("--trainings", "Networks of one run.", 1, default=1),
+    option("--runs", "Runs from other initial weights.  [default: 20, with windows 5]", 1),
+    option("--replays", "Further networks on which the gates are replayed.", 0, default=2),
+    QUIET,
+    option("--limit", "Gates above which to stop.", 1),
+    OVERRIDES,
+    out("symreln-out/NAME-gates"),
+    JSON,
+)
+def gates() -> None:
+    """Find the gates of a dataset, at the declared values of its parameters.
+
+    Exactly, from the data; or as trained networks show them. Writes gates.json and gates.toml, a
+    spec that `symreln derive` takes.
+    """
+
+
+@_command(
+    "symreln.cli.run_gates.race_gates",
+    SPEC,
+    option("--over", "The parameter.  [default: the only one]", metavar="PARAMETER"),
+    option(
+        "--by label",
+        "Race gates that are open on subsets of a label's values instead; with --over for all "
+        "values of the parameter.",
+        metavar="LABEL",
+    ),
+    option(
+        "--rivals modules",
+        "Race one pathway a value of a label against mixed-selective ones, and both together.",
+        metavar="LABEL",
+    ),
+    option("--stage", "Whose residual is learned.", 1, default=1),
+    option("--limit", "Gates above which to stop.", 1),
+    option("--seeds", "Networks to train at every point.", 0, default=0),
+    option("--points", "Points in every interval.", 1, default=3),
+    RNG,
+    OVERRIDES,
+    out("symreln-out/NAME-race"),
+    JSON,
+)
+def race() -> None:
+    """Say which self-consistent gate is fastest, for all values of a parameter at once.
+
+    Writes race.json and race.svg. With --seeds it trains ReLU networks in every interval between
+    boundaries, and says which gates they take: finding 1 of the paper as a table, race.md.
+    With --by context it says how fast gates open in m of the contexts are, stage by stage, at the
+    declared values, and which m trained networks take: subsets.json, subsets.md and subsets.svg.
+    With --by context --over c it does so for all c at once, with boundaries: race.json and race.md.
+    With --rivals context it derives and trains strictly modular, mixed-selective and both kinds of
+    pathways together: findings 2 and 3 as a table, rivals.md.
+    """
+
+
+@_command(
+    "symreln.cli.run_gates.replay_gates",
+    SPEC,
+    flag("--curve", "Also cluster the units: error by pathways and time windows."),
+    option(
+        "--seeds", "Networks that are replayed, and as many more that are clustered.", 1, default=2
+    ),
+    option("--every", "Updates between two looks at a network.", 1),
+    RNG,
+    QUIET,
+    OVERRIDES,
+    out("symreln-out/NAME-replay"),
+    JSON,
+)
+def replay() -> None:
+    """Train ReLU networks, then train them again with the spec's gates in place of their own.
+
+    From the same initial weights; each unit takes the nearest gate. Masks on inputs and outputs
+    and stages are not used: a network has none. Writes replay.json, with --curve also replay.svg.
+    """
+
+
+@_command("symreln.cli.inform.show_info", JSON)
+def info() -> None:
     """Show versions and the machine, for a bug report."""
-    from symreln.cli import inform
-
-    return inform.show_info(as_json=as_json)
 
 
-@cli.command()
-def schema() -> int:
+@_command("symreln.cli.inform.show_schema")
+def schema() -> None:
     """Print the JSON Schema of a spec, for editors."""
-    from symreln.report.jsonio import dumps
-    from symreln.spec.schema import json_schema
-    from symreln.tasks.registry import TASKS
-
-    click.echo(dumps(json_schema(TASKS)), nl=False)
-    return 0
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

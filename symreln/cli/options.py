@@ -1,4 +1,4 @@
-"""Options that several commands of the command line share."""
+"""The options of the command line; those that several commands share stand here once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from symreln.base.units import megabytes, seconds
+from symreln.base import units
 from symreln.errors import InputError
 
 
@@ -32,7 +32,7 @@ class _Quantity(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
-class IntegerRange(click.IntRange):
+class _IntegerRange(click.IntRange):
     """Integers from one to another."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
@@ -61,132 +61,119 @@ class _Share(click.ParamType):
         return str(value)
 
 
-def _add(options: list[Callable]) -> Callable[[Callable], Callable]:
-    def decorate(command: Callable) -> Callable:
-        for option in reversed(options):
-            command = option(command)
-        return command
+def option(
+    names: str, text: str, least: int | None = None, most: int | None = None, **more: Any
+) -> click.Option:
+    """Return an option; its default is said where it has one.
 
-    return decorate
+    Args:
+        names: How it is written, and behind that how the work calls it where that is another name.
+        text: What it does.
+        least: Of a whole number, the least.
+        most: Of a whole number, the greatest.
+        more: What click takes.
+    """
+    if least is not None:
+        more["type"] = _IntegerRange(min=least, max=most)
+    return click.Option(names.split(), help=text, show_default="default" in more, **more)
 
 
-spec_argument = click.argument("spec", metavar="SPEC")
-overrides_option = click.option(
-    "--set",
-    "overrides",
+def flag(names: str, text: str) -> click.Option:
+    """Return an option without a value."""
+    return click.Option(names.split(), help=text, is_flag=True)
+
+
+def out(default: str, more: str = "") -> click.Option:
+    """Return the option for the folder: ``default`` otherwise, NAME standing for the spec's."""
+    text = f"Folder for the results{more}.  [default: {default}]"
+
+    def filled(context: click.Context, _: click.Parameter, given: Path | None) -> Path:
+        return given or Path(default.replace("NAME", Path(context.params["spec"]).stem))
+
+    kind = click.Path(file_okay=False, path_type=Path)
+    return option("--out", text, type=kind, callback=filled)
+
+
+def seeds(default: int, least: int = 1) -> click.Option:
+    """Return the option for the number of networks."""
+    return option("--seeds", "Networks to train, of each kind.", least, 100_000, default=default)
+
+
+SPEC = click.Argument(["spec"], metavar="SPEC")
+OVERRIDES = option(
+    "--set overrides",
+    "Override a key of the spec, e.g. network.hidden=100. May be repeated.",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Override a key of the spec, e.g. network.hidden=100. May be repeated.",
 )
-quiet_option = click.option("--quiet", "-q", is_flag=True, help="No progress on stderr.")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the JSON on stdout.")
-outside_option = click.option(
-    "--allow-outside-data",
-    "allow_outside",
-    is_flag=True,
-    help="Let the spec name data files outside its own folder.",
+QUIET = flag("--quiet -q", "No progress on stderr.")
+JSON = flag("--json as_json", "Print the JSON on stdout.")
+OUTSIDE = flag(
+    "--allow-outside-data allow_outside",
+    "Let the spec name data files outside its own folder.",
 )
-rng_option = click.option(
-    "--rng",
-    type=IntegerRange(min=0),
-    default=0,
-    show_default=True,
-    help="Seed of the random streams.",
+RNG = option("--rng", "Seed of the random streams.", 0, default=0)
+MACHINE = (
+    option(
+        "--backend",
+        "Library that trains; those beside numpy have to be installed.",
+        type=click.Choice(["numpy", "torch", "cupy", "jax"]),
+        default="numpy",
+    ),
+    option(
+        "--device",
+        "Where the back-end trains, such as cuda:1 or cpu.  [default: a graphics card]",
+        metavar="NAME",
+    ),
+    flag(
+        "--float32",
+        "Train in single precision, which rounds at 1e-7; double precision otherwise.",
+    ),
 )
-machine_options = _add(
-    [
-        click.option(
-            "--backend",
-            type=click.Choice(["numpy", "torch", "cupy", "jax"]),
-            default="numpy",
-            show_default=True,
-            help="Library that trains; those beside numpy have to be installed.",
-        ),
-        click.option(
-            "--device",
-            metavar="NAME",
-            help="Where the back-end trains, such as cuda:1 or cpu.  [default: a graphics card]",
-        ),
-        click.option(
-            "--float32",
-            is_flag=True,
-            help="Train in single precision, which rounds at 1e-7; double precision otherwise.",
-        ),
-    ]
+#: Of the commands that derive.
+DERIVING = (
+    SPEC,
+    OVERRIDES,
+    out("symreln-out/NAME"),
+    JSON,
+    QUIET,
+    OUTSIDE,
+    option(
+        "--time-limit",
+        "End after this time (90, 90s, 5min, 2h) with what is proven so far; exit code 4.",
+        type=_Quantity("time", units.seconds),
+        metavar="TIME",
+    ),
+    option(
+        "--memory-limit",
+        "End beyond this memory (500MB, 2GB) with what is proven so far; exit code 4.",
+        type=_Quantity("size", units.megabytes),
+        metavar="SIZE",
+    ),
 )
-
-
-def out_option(default: str, more: str = "") -> Callable[[Callable], Callable]:
-    """Return the option for the folder, said to be ``default`` otherwise."""
-    text = f"Folder for the results{more}.  [default: {default}]"
-    return click.option("--out", type=click.Path(file_okay=False, path_type=Path), help=text)
-
-
-def seeds_option(default: int, least: int = 1) -> Callable[[Callable], Callable]:
-    """Return the option for the number of networks."""
-    return click.option(
-        "--seeds",
-        type=IntegerRange(min=least, max=100_000),
-        default=default,
-        show_default=True,
-        help="Networks to train, of each kind.",
-    )
-
-
-spec_options = _add(
-    [
-        spec_argument,
-        overrides_option,
-        out_option("symreln-out/NAME"),
-        json_option,
-        quiet_option,
-        outside_option,
-        click.option(
-            "--time-limit",
-            type=_Quantity("time", seconds),
-            metavar="TIME",
-            help="End after this time (90, 90s, 5min, 2h) with what is proven so far; exit code 4.",
-        ),
-        click.option(
-            "--memory-limit",
-            type=_Quantity("size", megabytes),
-            metavar="SIZE",
-            help="End beyond this memory (500MB, 2GB) with what is proven so far; exit code 4.",
-        ),
-    ]
-)
-
-training_options = _add(
-    [
-        seeds_option(8),
-        rng_option,
-        click.option(
-            "--terms",
-            is_flag=True,
-            help="Say what the distance to the network is made of; may take minutes.",
-        ),
-        click.option(
-            "--rules",
-            is_flag=True,
-            help="Compare mini-batches, rates, weight decay, biases; trains ten times as much.",
-        ),
-        click.option(
-            "--study",
-            is_flag=True,
-            help="Halve the learning rate and the initial scale twice and measure the orders of "
-            "what changes; trains ten times as much.",
-        ),
-        click.option(
-            "--representations",
-            is_flag=True,
-            help="Compare what hidden layers hold of the samples; trains once more.",
-        ),
-        machine_options,
-        click.option(
-            "--tolerance",
-            type=_Share(),
-            metavar="NUMBER",
-            help="Largest allowed max |ΔL|/L(0); overrides the spec's.",
-        ),
-    ]
+#: Of those of them that train.
+TRAINING = (
+    seeds(8),
+    RNG,
+    flag("--terms", "Say what the distance to the network is made of; may take minutes."),
+    flag(
+        "--rules",
+        "Compare mini-batches, rates, weight decay, biases; trains ten times as much.",
+    ),
+    flag(
+        "--study",
+        "Halve the learning rate and the initial scale twice and measure the orders of "
+        "what changes; trains ten times as much.",
+    ),
+    flag(
+        "--representations",
+        "Compare what hidden layers hold of the samples; trains once more.",
+    ),
+    *MACHINE,
+    option(
+        "--tolerance",
+        "Largest allowed max |ΔL|/L(0); overrides the spec's.",
+        type=_Share(),
+        metavar="NUMBER",
+    ),
 )

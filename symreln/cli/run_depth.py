@@ -13,8 +13,8 @@ from symreln.cli.hardware import training_machine
 from symreln.cli.request import Request
 from symreln.experiment.depth import DepthComparison, compare_depth
 from symreln.report.chapters.depth import HEADER, depth_rows, scatter_text
-from symreln.report.depth_write import write_depth
-from symreln.report.folder import require_folder
+from symreln.report.depth_figure import depth_files
+from symreln.report.folder import require_folder, write_files
 from symreln.report.jsonio import dumps
 from symreln.tasks.load import load
 
@@ -25,7 +25,7 @@ def depth_for_user(
     overrides: tuple[str, ...],
     seeds: int,
     rng: int,
-    out: Path | None,
+    out: Path,
     share: float | None,
     as_json: bool,
     quiet: bool,
@@ -36,8 +36,7 @@ def depth_for_user(
 
     Takes the options of the command; ``machine`` are those of where networks are trained.
     """
-    folder = out or Path("symreln-out") / f"{Path(spec).stem}-depth"
-    require_folder(folder)
+    require_folder(out)
     given = load(spec, overrides, allow_outside=allow_outside)
     asked = Request(command="depth", spec=spec, quiet=quiet, **machine)
 
@@ -51,12 +50,12 @@ def depth_for_user(
     with training_machine(asked), Progress(quiet=quiet)("training") as report:
         found = compare_depth(given, seeds, rng, report, share=share, ready=tell)
     with Progress(quiet=quiet)("writing the results"):
-        written = write_depth(found, folder)
+        written = write_files(out, depth_files(found))
     if as_json:
         click.echo(dumps(found.to_json()), nl=False)
         return 0
     _show(found)
-    click.echo(f"written to {folder}: {', '.join(written)}")
+    click.echo(f"written to {out}: {', '.join(path.name for path in written)}")
     return 0
 
 

@@ -15,9 +15,9 @@ from symreln.gates.finders import ALIASES, FINDERS
 from symreln.gates.replay import replay_report
 from symreln.gates.spec_text import gates_toml
 from symreln.report.encode import Encoder
-from symreln.report.folder import require_folder
+from symreln.report.folder import require_folder, write_files
 from symreln.report.gate_figures import figure_of
-from symreln.report.jsonio import dumps, write_json, write_text
+from symreln.report.jsonio import dumps
 from symreln.spec.model import Spec
 from symreln.tasks.load import load
 
@@ -27,7 +27,7 @@ def find_gates(
     spec: str,
     method: str,
     overrides: tuple[str, ...],
-    out: Path | None,
+    out: Path,
     as_json: bool,
     quiet: bool,
     **asked: Any,
@@ -43,12 +43,10 @@ def find_gates(
     with Progress(quiet=quiet)("gates"):
         found = finder.find(_at_values("gates", given), finder.name, **asked)
     files = {}
-    if found.stages:
+    if found.pathways:
         title = f"{given.title}: gates found ({finder.name})"
-        files["gates.toml"] = gates_toml(
-            given, found.stages, title, found.switches, numbered=found.numbered
-        )
-    _write(out or _folder(spec, "gates"), found.record, given, files, as_json=as_json)
+        files["gates.toml"] = gates_toml(given, found.pathways, title)
+    _write(out, found, given, files, as_json=as_json)
     return 0
 
 
@@ -56,7 +54,7 @@ def race_gates(
     *,
     spec: str,
     overrides: tuple[str, ...],
-    out: Path | None,
+    out: Path,
     as_json: bool,
     over: str | None,
     label: str | None,
@@ -79,14 +77,12 @@ def race_gates(
     with Progress(quiet=False)("race"):
         if modules is not None:
             found = races.rivals(given, modules, asked["seeds"], asked["rng"])
-        elif label is None:
-            found = races.over_parameter(given, over, **asked)
-        elif over is not None:
-            found = races.by_label_over(given, label, over, **asked)
+        elif label is None or over is not None:
+            found = races.over_parameter(given, over, label=label, **asked)
         else:
             numbers = _at_values("race", given)
             found = races.by_label(numbers, label, asked["seeds"], asked["rng"])
-    _write(out or _folder(spec, "race"), found, given, {}, as_json=as_json)
+    _write(out, found, given, {}, as_json=as_json)
     return 0
 
 
@@ -94,7 +90,7 @@ def replay_gates(
     *,
     spec: str,
     overrides: tuple[str, ...],
-    out: Path | None,
+    out: Path,
     as_json: bool,
     quiet: bool,
     **asked: Any,
@@ -104,16 +100,12 @@ def replay_gates(
     Raises:
         InputError: Options have no meaning together, or a parameter has no value.
     """
-    numbers, folder = _at_values("gates", load(spec, overrides)), out or _folder(spec, "replay")
-    require_folder(folder)
+    numbers = _at_values("gates", load(spec, overrides))
+    require_folder(out)
     with Progress(quiet=quiet)("replay"):
         found = replay_report(numbers, **asked)
-    _write(folder, found, numbers, {}, as_json=as_json)
+    _write(out, found, numbers, {}, as_json=as_json)
     return 0
-
-
-def _folder(spec: str, command: str) -> Path:
-    return Path("symreln-out") / f"{Path(spec).stem}-{command}"
 
 
 def _refuse(command: str, where: str, names: set[str]) -> None:
@@ -154,15 +146,13 @@ def _write(
     found, drawn = Encoder.of(spec)(result), figure_of(result)
     files = {**files, **result.tables} | ({f"{drawn.name}.svg": drawn.svg} if drawn else {})
     require_folder(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / result.file, found)
-    for name, text in files.items():
-        write_text(folder / name, text)
+    text = dumps(found)
+    write_files(folder, {result.file: text, **files})
     if as_json:
-        click.echo(dumps(found), nl=False)
+        click.echo(text, nl=False)
         return
     for line in result.lines():
         click.echo(line)
-    for text in result.tables.values():
-        click.echo(text, nl=False)
+    for table in result.tables.values():
+        click.echo(table, nl=False)
     click.echo(f"{folder}: {', '.join([result.file, *files])}", err=True)

@@ -13,8 +13,8 @@ from symreln.base.progress import Progress
 from symreln.base.tables import show_table
 from symreln.errors import InputError
 from symreln.experiment.intervals import METHOD
-from symreln.report.folder import require_folder
-from symreln.report.jsonio import dumps, write_text
+from symreln.report.folder import require_folder, write_files
+from symreln.report.jsonio import dumps
 from symreln.sweep import executors
 from symreln.sweep.axes import read_axes
 from symreln.sweep.figure import sweep_figures
@@ -33,7 +33,7 @@ def sweep_for_user(
     overrides: tuple[str, ...],
     seeds: int,
     rng: int,
-    out: Path | None,
+    out: Path,
     workers: int | None,
     dask: str | None,
     shard: str | None,
@@ -57,8 +57,7 @@ def sweep_for_user(
         raise InputError(msg)
     part = Shard() if shard is None else Shard.read(shard)
     axes = read_axes(over, overrides)
-    folder = out or Path("symreln-out") / f"{Path(spec).stem}-sweep"
-    require_folder(folder)
+    require_folder(out)
     plan = Plan(
         source=spec,
         overrides=overrides,
@@ -66,7 +65,7 @@ def sweep_for_user(
         seeds=seeds,
         rng=rng,
         allow_outside=allow_outside,
-        folder=folder,
+        folder=out,
     )
     plan.settle()
     with Progress(quiet=quiet)("looking for what is done"):
@@ -113,17 +112,14 @@ def _conclude(plan: Plan, failures: Sequence[Failure], *, as_json: bool, quiet: 
     """Write and print the summary."""
     with Progress(quiet=quiet)("summary"):
         summary = summarise(plan, failures)
-        written = [_RESULT]
-        for drawing in sweep_figures(summary):
-            written.append(f"{drawing.name}.svg")
-            write_text(plan.folder / written[-1], drawing.svg)
         text = dumps(summary.to_json())
-        write_text(plan.folder / _RESULT, text)
+        figures = {f"{each.name}.svg": each.svg for each in sweep_figures(summary)}
+        write_files(plan.folder, {**figures, _RESULT: text})
     if as_json:
         click.echo(text, nl=False)
         return
     _show(summary)
-    click.echo(f"written to {plan.folder}: {', '.join(written)}")
+    click.echo(f"written to {plan.folder}: {', '.join([_RESULT, *figures])}")
 
 
 def _show_part(plan: Plan, *, as_json: bool) -> None:

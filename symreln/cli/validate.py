@@ -5,6 +5,7 @@ from __future__ import annotations
 from symreln.base.progress import Progress
 from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.divergence import check_before_deriving
+from symreln.claims.network.derivation import NetworkDerivation
 from symreln.cli.derive import Session
 from symreln.cli.hardware import training_machine
 from symreln.cli.request import Request
@@ -14,11 +15,11 @@ from symreln.experiment.extras import check_extras, with_extras
 from symreln.experiment.graphs import GraphValidation, validate_graph
 from symreln.experiment.outcome import Validation
 from symreln.experiment.trained import ProgressCallback
-from symreln.graphs.derivation import NetworkDerivation
 from symreln.limits.steps import StepWriter
 from symreln.report import terminal as console
 from symreln.report.folder import together
-from symreln.report.write import write_derivation, write_validation
+from symreln.report.write import write_derivation
+from symreln.report.write_validation import write_validation
 from symreln.spec.model import Spec
 
 

@@ -11,6 +11,7 @@ from typing import cast
 
 from flint import fmpq_mat, fmpz_mat
 
+from symreln.base.linked import linked
 from symreln.errors import InputError
 from symreln.exact import integers, polynomials
 from symreln.exact.blocks import invariant_blocks
@@ -146,9 +147,38 @@ def _square(matrix: ExactMatrix, name: str) -> None:
 
 
 def _constant_inverse(matrix: ExactMatrix) -> ExactMatrix:
+    """Return the inverse of a constant matrix, by its connected components."""
+    links: list[set[int]] = [{k} for k in range(matrix.shape[0])]
+    for part in matrix.terms.values():
+        for row, column in zip(part.rows.tolist(), part.columns.tolist(), strict=True):
+            links[row].add(column)
+    groups = linked(links)
+    if len(groups) == 1:
+        return _whole_inverse(matrix)
+    known: dict[tuple, ExactMatrix] = {}
+    placed = []
+    for members in groups:
+        block = matrix.select(rows=members, columns=members)
+        numerator, denominator = block.integers()
+        spelled = len(members), denominator, tuple(map(int, numerator.entries()))
+        if spelled not in known:
+            known[spelled] = _whole_inverse(block)
+        placed.append(known[spelled].placed(members, members, matrix.shape))
+    return _total(placed).reduced()
+
+
+def _whole_inverse(matrix: ExactMatrix) -> ExactMatrix:
     numerator, denominator = matrix.integers()
     top, bottom = integers.inverse(numerator)
     return ExactMatrix.from_integers(top * denominator, bottom, matrix.parameters).reduced()
+
+
+def _total(parts: Sequence[ExactMatrix]) -> ExactMatrix:
+    """Return a sum, in pairs, so that the work is n log n."""
+    if len(parts) == 1:
+        return parts[0]
+    half = len(parts) // 2
+    return _total(parts[:half]) + _total(parts[half:])
 
 
 def _by_blocks(matrix: ExactMatrix) -> tuple[ExactMatrix, int]:

@@ -1,6 +1,13 @@
-"""Orthogonal projection of sparse rows onto the row space of others, over Q(parameters)."""
+"""Orthogonal projection of sparse rows onto the row space of others, over Q(parameters).
+
+Features that are a function of the parameters times a constant row, as scaled inputs are, span what
+their constant rows span: a basis b of those is enough, and b bᵀ is inverted by its connected
+components. For all others there are pseudo-inverses of Gram matrices.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 from flint import fmpz_mat
@@ -8,6 +15,7 @@ from flint import fmpz_mat
 from symreln.exact import integers, polynomials
 from symreln.exact.linear import inverse, pseudo_inverse
 from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar, polynomial_ring
 
 # Above so many operations of dense elimination the rows are eliminated as dictionaries.
 _DENSE_WORK = 5 * 10**8
@@ -16,44 +24,43 @@ _DENSE_WORK = 5 * 10**8
 def projected(rows: ExactMatrix, features: ExactMatrix) -> ExactMatrix:
     """Return every row's orthogonal projection onto the row space of the features.
 
-    Features that are a function times a constant row, as scaled inputs are, span what their
-    constant rows span. A basis of those is enough, or of their complement, whichever is smaller;
-    that the features lie in the span (are orthogonal to the complement) is checked over Z.
-
     Args:
         rows: Shape (any, P).
         features: Shape (any, P).
     """
-    constant = _constant_rows(features)
-    if constant is None:
-        return _by_gram(rows, features)
-    samples = features.shape[1]
-    chosen = independent_rows(constant)
-    if len(chosen) == samples:
+    found = _constant_basis(features)
+    if found is None:
+        if _spanning_rows(features) is not None:
+            return rows
+        return ((rows @ _general_inverse(features)) @ features).reduced()
+    if found.basis.shape[0] == features.shape[1]:
         return rows
-    basis = constant.select(rows=chosen)
-    others = constant.select(rows=sorted(set(range(constant.shape[0])) - set(chosen)))
-    if 2 * len(chosen) <= samples:
-        gram = _gram_inverse(basis)
-        result = _onto(rows, basis, gram)
-        spans = _onto(others, basis, gram) == others
-    else:
-        complement = _complement(basis)
-        result = rows - _onto(rows, complement, _gram_inverse(complement))
-        spans = (others @ complement.T).is_zero
-    # Rows that are dependent modulo the prime alone leave something out.
-    return result.reduced() if spans else _by_gram(rows, features)
-
-
-def _by_gram(rows: ExactMatrix, features: ExactMatrix) -> ExactMatrix:
-    """Return the projection of rows onto the span of any features."""
-    if _spanning_rows(features) is not None:
-        return rows
-    return ((rows @ right_inverse(features)) @ features).reduced()
+    return ((rows @ found.inverse) @ found.basis).reduced()
 
 
 def right_inverse(features: ExactMatrix) -> ExactMatrix:
     """Return Z, shape (P, any), with (1 - Z F) Fᵀ = 0 for features F of shape (any, P).
+
+    Features that are a multiple of one row share what it asks for.
+    """
+    found = _constant_basis(features)
+    if found is None:
+        return _general_inverse(features)
+    kinds: dict[Scalar, list[tuple[int, int]]] = {}
+    for place, ray in enumerate(found.rays):
+        for row, scale in ray:
+            kinds.setdefault(1 / (scale * len(ray)), []).append((place, row))
+    names, shape = features.parameters, (len(found.rays), features.shape[0])
+    weights = ExactMatrix.zeros(*shape, names)
+    for value, places in kinds.items():
+        at, columns = zip(*places, strict=True)
+        ones = ExactMatrix.from_entries(shape, at, columns, [1] * len(places), 1, names)
+        weights = weights + ones.scale(value)
+    return found.inverse @ weights
+
+
+def _general_inverse(features: ExactMatrix) -> ExactMatrix:
+    """Return Z of any features.
 
     Where the features span everything, the inverse of as many of them as there are samples; else
     F⁺, by the Gram matrix of the features or of the samples, whichever are fewer.
@@ -83,40 +90,76 @@ def _spanning_rows(features: ExactMatrix) -> list[int] | None:
     return chosen if len(chosen) == samples else None
 
 
-def _gram_inverse(basis: ExactMatrix) -> ExactMatrix:
-    """Return (B Bᵀ)⁻¹ of independent rows."""
-    return inverse(basis @ basis.T)
+#: The features that are multiples of one constant row: their places, with the factors.
+Ray = list[tuple[int, Scalar]]
 
 
-def _onto(rows: ExactMatrix, basis: ExactMatrix, gram: ExactMatrix) -> ExactMatrix:
-    """Return the projection onto the span of independent rows."""
-    return ((rows @ basis.T) @ gram @ basis).reduced()
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Basis:
+    """Constant rows that are a basis b of what features span, each a multiple of b's rows.
+
+    Attributes:
+        basis: b, short rows first.
+        inverse: bᵀ (b bᵀ)⁻¹.
+        rays: The features along each of the rows.
+    """
+
+    basis: ExactMatrix
+    inverse: ExactMatrix
+    rays: list[Ray]
 
 
-def _constant_rows(features: ExactMatrix) -> ExactMatrix | None:
-    """Return distinct constant rows that span the same space, or None where a row is mixed."""
-    found: dict[tuple[bytes, bytes], tuple[np.ndarray, np.ndarray]] = {}
-    seen = np.zeros(features.shape[0], dtype=bool)
-    for part in features.terms.values():
-        starts = np.searchsorted(part.rows, np.arange(features.shape[0] + 1))
-        for row in np.flatnonzero(np.diff(starts)).tolist():
-            if seen[row]:
-                return None  # several monomials: proportional or not, left to the general route
-            seen[row] = True
-            columns = part.columns[starts[row] : starts[row + 1]]
-            values = part.values[starts[row] : starts[row + 1]]
-            values = values // np.gcd.reduce(values)
-            key = (columns.tobytes(), ",".join(map(str, values.tolist())).encode())
-            found.setdefault(key, (columns, values))
-    lengths = [len(columns) for columns, _ in found.values()]
-    kept = list(found.values())
-    none = np.zeros(0, dtype=np.int64)
-    return ExactMatrix.from_entries(
-        (len(kept), features.shape[1]),
-        np.repeat(np.arange(len(kept)), lengths),
-        np.concatenate([columns for columns, _ in kept]) if kept else none,
-        np.concatenate([values for _, values in kept]) if kept else none,
+def _constant_basis(features: ExactMatrix) -> _Basis | None:
+    """Return a basis, or None where a feature is no function times a constant row, or by bad luck.
+
+    That the other features lie in the span is checked over Z: rows that are dependent modulo the
+    prime alone are left out.
+    """
+    found = _rays(features)
+    if found is None:
+        return None
+    rays = sorted(found.items(), key=lambda item: len(item[0][0]))
+    lengths = [len(columns) for (columns, _), _ in rays]
+    constant = ExactMatrix.from_entries(
+        (len(rays), features.shape[1]),
+        np.repeat(np.arange(len(rays)), lengths),
+        [column for (columns, _), _ in rays for column in columns],
+        [value for (_, values), _ in rays for value in values],
     )
+    chosen = independent_rows(constant)
+    basis = constant.select(rows=chosen)
+    back = (basis.T @ inverse((basis @ basis.T).reduced())).reduced()
+    others = constant.select(rows=sorted(set(range(len(rays))) - set(chosen)))
+    if (others @ back) @ basis != others:
+        return None
+    return _Basis(basis=basis, inverse=back, rays=[rays[k][1] for k in chosen])
+
+
+def _rays(features: ExactMatrix) -> dict[tuple[tuple[int, ...], tuple[int, ...]], Ray] | None:
+    """Return features by their primitive rows (columns, values), or None where one has none."""
+    found: dict[tuple[tuple[int, ...], tuple[int, ...]], Ray] = {}
+    seen = np.zeros(features.shape[0], dtype=bool)
+    for key, part in features.terms.items():
+        rows, starts = np.unique(part.rows, return_index=True)
+        if seen[rows].any():
+            return None  # several monomials: proportional or not, left to the general route
+        seen[rows] = True
+        contents = np.gcd.reduceat(part.values, starts) * np.where(part.values[starts] > 0, 1, -1)
+        scales = {c: _monomial(features, key, c) for c in dict.fromkeys(contents.tolist())}
+        ends = [*starts[1:].tolist(), part.size]
+        for row, start, end, content in zip(
+            rows.tolist(), starts.tolist(), ends, contents.tolist(), strict=True
+        ):
+            columns, values = part.columns[start:end], part.values[start:end] // content
+            ray = found.setdefault((tuple(columns.tolist()), tuple(values.tolist())), [])
+            ray.append((row, scales[content]))
+    return found
+
+
+def _monomial(matrix: ExactMatrix, key: tuple[int, ...], content: int) -> Scalar:
+    """Return content · (monomial key)/(denominator of the matrix)."""
+    top = polynomial_ring(matrix.parameters).from_dict({key: content})
+    return Scalar(matrix.parameters, top, matrix.denominator)
 
 
 def independent_rows(rows: ExactMatrix) -> list[int]:
@@ -162,12 +205,6 @@ def _eliminated(row: dict[int, int], pivots: dict[int, dict[int, int]]) -> dict[
             else:
                 row.pop(column, None)
     return row
-
-
-def _complement(basis: ExactMatrix) -> ExactMatrix:
-    """Return rows that span what is orthogonal to the given independent rows."""
-    null = integers.kernel(_dense(basis))
-    return ExactMatrix.from_integers(null).T
 
 
 def _dense(rows: ExactMatrix) -> fmpz_mat:

@@ -12,6 +12,7 @@ from symreln.claims.integration import network_of
 from symreln.errors import NotSupportedError
 from symreln.experiment.changed import Change, changed, steps_for_scale
 from symreln.experiment.closed import predict_aligned, train_aligned
+from symreln.experiment.comparing import ALIGNED, JUDGED
 from symreln.experiment.gate_patterns import effect_of_gates, shown_gates
 from symreln.experiment.instead import Instead, curve_instead
 from symreln.experiment.intervals import Interval, mutual_distance
@@ -20,15 +21,8 @@ from symreln.experiment.pair import pair_streams, train_gdlns, train_networks
 from symreln.train.record import Recording
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from symreln.claims.curves import Judged, ModeCurve
     from symreln.claims.derivation import Derivation
-    from symreln.experiment.band import PredictedBand
-    from symreln.experiment.metrics import CurveComparison
-    from symreln.experiment.trained import ProgressCallback
-    from symreln.laws.chain_start import ChainStart
-    from symreln.train.run import TrainingRun
+    from symreln.experiment.outcome import Validation
 
 #: Networks that are trained again: what is looked for is half of a distance beyond the tolerance,
 #: which the scatter of a few seldom hides; and at most, where they are small.
@@ -37,66 +31,7 @@ FEW, MANY = 4, 32
 BUDGET = 1e8
 HALF = Fraction(1, 2)
 #: The pairs of curves by what was trained.
-ALIGNED, RELU, GDLN = "descent_vs_aligned", "theory_vs_relu", "theory_vs_gdln"
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Confronted:
-    """What a diagnosis starts from.
-
-    Attributes:
-        numbers: The derivation, without free parameters.
-        kappas: κ of pathways by name.
-        prediction: The judged loss.
-        network: The trained networks, or None.
-        gdln: The trained GDLNs.
-        metrics: Distances by pair.
-        tolerance: Largest allowed one.
-        rng: Seed of the confrontation.
-        judged: Which curve is judged.
-        reduction: The loss of the integrated reduction, where it is not the judged one.
-        modes: Predicted strengths at every step.
-        error: Monte Carlo error of the judged loss over L(0), the radius of its 95 % interval.
-        predicted: The predicted band of the network, or of the GDLN where there is no other.
-        aligned: The GDLN that started aligned, where one was trained.
-        chain: Where modes of three or more layers start; None for one or two.
-        progress: Called with (done, total) experiments, or None.
-    """
-
-    numbers: Derivation
-    kappas: Mapping[str, float]
-    prediction: np.ndarray
-    network: TrainingRun | None
-    gdln: TrainingRun
-    metrics: Mapping[str, CurveComparison]
-    tolerance: float
-    rng: int
-    judged: Judged = "reduced"
-    reduction: np.ndarray | None = None
-    modes: Sequence[ModeCurve] = ()
-    error: float = 0.0
-    predicted: PredictedBand | None = None
-    aligned: TrainingRun | None = None
-    chain: ChainStart | None = None
-    progress: ProgressCallback | None = None
-
-    def distance(self, pair: str) -> float | None:
-        """Return max |ΔL|/L(0) of a pair, or None where it was not measured."""
-        found = self.metrics.get(pair)
-        return None if found is None else found.max_abs_over_initial
-
-    @property
-    def gdln_bears_out(self) -> bool:
-        """Whether the GDLN, which has the spec's gates and starts, is where its reduction is."""
-        curve = self.prediction if self.reduction is None else self.reduction
-        found = compare(curve, self.gdln.mean_loss).max_abs_over_initial
-        return found <= self.tolerance
-
-    def run(self, pair: str) -> TrainingRun:
-        """Return the trained side of a pair."""
-        run = {RELU: self.network, ALIGNED: self.aligned}.get(pair, self.gdln)
-        assert run is not None  # a pair that was not trained has no distance
-        return run
+GDLN, RELU = JUDGED
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +63,7 @@ class Experiment:
 class Again:
     """Experiments that are predicted and trained once more, each once."""
 
-    def __init__(self, case: Confronted) -> None:
+    def __init__(self, case: Validation) -> None:
         self.case = case
         self._numbers: dict[Change, Derivation] = {Change(): case.numbers}
         self._losses: dict[tuple[str, Change], np.ndarray] = {}
@@ -153,7 +88,7 @@ class Again:
         """
         theory, trained = self.theory(pair, made), self.losses(pair, made.change)
         found = mutual_distance(
-            theory, trained, self.case.rng, self.case.error
+            theory, trained, self.case.rng, self.case.error[0]
         ).max_abs_over_initial
         if pair != ALIGNED:
             return found
@@ -165,7 +100,7 @@ class Again:
         if pair == ALIGNED:
             return predict_aligned(numbers, case.chain)[None]
         if made == Experiment():
-            return case.prediction[None]
+            return case.prediction.theory[None]
         curve = curve_instead(numbers, case.kappas, case.judged, made.instead)[None]
         return curve + self._effect(made.change) if made.gates else curve
 
@@ -224,9 +159,7 @@ class Again:
             if self._gates is None:
                 losses = self.losses(RELU, Change())[:FEW]
                 stream = pair_streams(case.rng)[0]
-                self._gates = shown_gates(
-                    case.numbers, case.prediction, case.modes, losses, stream, case.judged
-                )
+                self._gates = shown_gates(case.numbers, case.prediction, losses, stream)
             # Closed forms start from half of the units, not from κ.
             kappas = {} if case.judged == "closed" else case.kappas
             self._effects[change] = effect_of_gates(

@@ -81,11 +81,11 @@ def _learned(
     derivation: Derivation, pathway: PathwayDerivation, maps: np.ndarray, names: list[str]
 ) -> list[list[int] | None]:
     """Return how many modes of every label each map holds; None where all are to be compared."""
-    decay = float(derivation.known.weight_decay)
+    known = derivation.known
     narrow = any(one.pathway.name == pathway.name for one in derivation.ask(narrow_pathways))
-    if not decay and not narrow:
+    if not known.lowers_plateaus and not narrow:
         return [None] * len(maps)
-    held = [held_modes(pathway, each, names, decay) for each in maps]
+    held = [held_modes(pathway, each, names, known) for each in maps]
     return [[each[name] for name in names] for each in held]
 
 

@@ -14,27 +14,27 @@ coordinates. What makes networks differ besides, above all gates that end elsewh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import lcm, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.early import start_factor
 from symreln.claims.integration import descending_flow, mode_probes, network_of
-from symreln.claims.switched import SwitchedNetworks
+from symreln.claims.switched import first_modes, matrices_of
 from symreln.experiment.metrics import SeedBand, SeedFloor, drop_time, seed_band, seed_floor
 from symreln.laws.law import pathway_units
-from symreln.laws.many_descents import ManyDescents
 from symreln.laws.reduced_flow import ModeStart
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from symreln.claims.derivation import Derivation
     from symreln.claims.narrow_law import NarrowLaw
     from symreln.laws.chain_start import ChainStart
+    from symreln.laws.coupled_matrices import EqualModes
     from symreln.laws.early_phase import EarlyStrength
     from symreln.laws.reduced_flow import ModeProbe
 
@@ -162,20 +162,23 @@ def predicted_band(
         return PredictedBand(losses=_of_chains(derivation, chain, random, draws or DRAWS))
     law = _Law.of(derivation, early, kappas)
     steps = network_of(derivation.spec).steps
-    systems: ManyDescents | SwitchedNetworks
+    modes: Sequence[EqualModes | ModeStart]
     if derivation.later:
-        systems = SwitchedNetworks(derivation)
+        systems, first = derivation.ask(matrices_of), first_modes(derivation)
+        modes = [first[label] for label in law.labels]
     else:
-        systems = ManyDescents.of(descending_flow(derivation), law.generic())
+        modes = law.generic()
+        systems = descending_flow(derivation).blocks(modes)
     cost = max(1, systems.multiplications) * steps
     if draws is None:
         if FEWEST * cost > USUAL_COST and not whatever_cost:
             return None
         draws = int(min(DRAWS, max(FEWEST, BUDGET // cost)))
-    factors = law.drawn(random, draws)
-    if isinstance(systems, SwitchedNetworks):
-        return PredictedBand(losses=systems.losses(law.labels, factors, steps))
-    return PredictedBand(losses=systems.losses(factors, steps))
+    starts: Any = [
+        [replace(mode, factor=float(factor)) for mode, factor in zip(modes, row, strict=True)]
+        for row in law.drawn(random, draws)
+    ]
+    return PredictedBand(losses=systems.descents(steps, starts))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -93,7 +93,7 @@ def predicted_again(numbers: Derivation, kappas: Mapping[str, float]) -> Predict
         numbers: As :func:`changed` returns it.
         kappas: κ of pathways by name: a property of the data, which no change touches.
     """
-    if not numbers.known.one_hidden_layer:
+    if not numbers.known.matrices.holds:
         from symreln.experiment.closed import closed_start, predict_chain
 
         return predict_chain(numbers, closed_start(numbers))

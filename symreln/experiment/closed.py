@@ -21,7 +21,7 @@ from symreln.claims.probes import learning_modes, probe_bases
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.trained import gated_pathways, gated_settings, training_settings
 from symreln.laws.chain_start import chain_start, rising_curves
-from symreln.laws.choice import expected_start, started
+from symreln.laws.choice import expected_start, law_of, started
 from symreln.laws.law import Start
 from symreln.laws.ops import NUMPY
 from symreln.train.network import GatedPathway, pathway_network
@@ -199,9 +199,7 @@ def check_covered(numbers: Derivation) -> None:
             "whole loss, in one stage whose loss is a sum over modes"
         )
         raise NotSupportedError(msg)
-    needed = 2 if known.apart else 1
-    if known.units is None:
-        return
+    needed = law_of(known).units_per_mode
     for pathway, trained in zip(numbers.pathways, gated_pathways(numbers.spec), strict=True):
         rank = sum(mode.multiplicity for mode in pathway.modes if not mode.is_null)
         if trained.hidden < needed * rank:
@@ -238,39 +236,20 @@ def aligned_weights(
 ) -> dict[str, list[np.ndarray]]:
     """Return weights that start as the closed forms assume, layer by layer, by pathway.
 
-    Every mode has hidden units of its own and no weight is elsewhere. Balanced layers carry
-    amplitudes π₀^{1/L} in the same unit; of two layers that start apart the first one's amplitude
-    is in one unit and the second one's in another, so that the product starts at 0 and the
-    conserved |a + b||a − b| = |a|² + |b|² is what the law expects.
-
     Args:
         numbers: A derivation without free parameters, with a network.
         gated: The pathways that are trained.
         start: :func:`closed_start`.
     """
+    known, strength = numbers.known, float(numbers.strength0 or 0)
+    if start is not None:
+        strength = start.strength(float(network_of(numbers.spec).init_std))
     found = {}
     for pathway, one in zip(numbers.pathways, gated, strict=True):
         u, v, _ = probe_bases(pathway)
-        found[one.name] = _aligned(numbers, u[list(one.outputs)], v, one.hidden, start)
+        own = u[list(one.outputs)]
+        found[one.name] = law_of(known).weights(known, own, v, one.hidden, strength)
     return found
-
-
-def _aligned(
-    numbers: Derivation, u: np.ndarray, v: np.ndarray, units: int, start: ChainStart | None
-) -> list[np.ndarray]:
-    rank, known, std = u.shape[1], numbers.known, float(network_of(numbers.spec).init_std)
-    if known.units is None:
-        return [float(numbers.strength0 or 0) * u @ v.T]
-    first = np.eye(units, rank)
-    if known.apart:
-        assert known.variances is not None  # of a network
-        second = np.eye(units, 2 * rank)[:, rank:]
-        a, b = (np.sqrt(float(variance)) * np.sqrt(units) for variance in known.variances)
-        return [a * first @ v.T, b * u @ second.T]
-    strength = float(numbers.strength0 or 0) if start is None else start.strength(std)
-    amplitude = strength ** (1 / known.layers)
-    middle = [amplitude * first @ first.T for _ in range(known.layers - 2)]
-    return [amplitude * first @ v.T, *middle, amplitude * u @ first.T]
 
 
 def train_aligned(numbers: Derivation, start: ChainStart | None) -> TrainingRun:
@@ -280,7 +259,7 @@ def train_aligned(numbers: Derivation, start: ChainStart | None) -> TrainingRun:
     weights = aligned_weights(numbers, gated, start)
     data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
     settings = gated_settings(spec, training_settings(spec))
-    if numbers.known.one_hidden_layer:
+    if numbers.known.matrices.holds:
         initial = {
             name: LayerWeights(w1=layers[0][None], w2=layers[1][None])
             for name, layers in weights.items()

@@ -13,12 +13,12 @@ from symreln.experiment.intervals import Distance, mutual_distance
 from symreln.experiment.metrics import CurveComparison, compare
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from symreln.claims.derivation import Derivation
     from symreln.experiment.foretold import Foretold
     from symreln.train.run import TrainingRun
 
+#: Curves from a start that closed forms assume: gradient descent on the modes, and a network.
+ALIGNED = "descent_vs_aligned"
 #: Names of the pairs of curves, fixed by the interface.
 PAIRS = ("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu")
 #: The pairs that the tolerance is for: "theory" is the judged curve, closed forms as printed where
@@ -54,11 +54,6 @@ class CurvePair:
         return mutual_distance(self.first, self.second, rng, self.error)
 
 
-def curve_metrics(pairs: Mapping[str, CurvePair]) -> dict[str, CurveComparison]:
-    """Compare every pair of curves."""
-    return {name: pair.comparison() for name, pair in pairs.items()}
-
-
 def curve_pairs(
     numbers: Derivation,
     foretold: Foretold,
@@ -86,14 +81,14 @@ def curve_pairs(
             pairs["mean_field_vs_relu"] = _pair(wide.losses, network, wide.error)
     reduced, closed = prediction.loss, prediction.closed_loss
     flow = prediction.flow_loss
-    for curve, losses in (("closed", closed), ("reduced", reduced), ("modes", foretold.modes)):
+    for curve, losses in (("closed", closed), ("reduced", reduced), ("modes", foretold.straight)):
         if losses is not None:
             pairs |= {f"{curve}_vs_{name}": _pair(losses, run) for name, run in trained.items()}
     if flow is not None and flow is not closed:
         name = "gdln" if network is None else "relu"
         pairs[f"flow_vs_{name}"] = _pair(flow, trained[name])
     if aligned is not None:
-        pairs["descent_vs_aligned"] = _pair(predict_aligned(numbers, foretold.chain), aligned)
+        pairs[ALIGNED] = _pair(predict_aligned(numbers, foretold.chain), aligned)
         if closed is not None:
             pairs["closed_vs_aligned"] = _pair(closed, aligned)
     return pairs

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.progress import both, phase
@@ -11,10 +10,11 @@ from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.aligned import gdln_alignment, split_network
 from symreln.experiment.closed import train_aligned
-from symreln.experiment.comparing import curve_metrics, curve_pairs
+from symreln.experiment.comparing import curve_pairs
+from symreln.experiment.diagnosis import diagnosed
 from symreln.experiment.foretold import foretell
 from symreln.experiment.gates_held import gates_held, stage_ends
-from symreln.experiment.metrics import GateDrift, gate_drift, seed_floor
+from symreln.experiment.metrics import gate_drift
 from symreln.experiment.outcome import Validation
 from symreln.experiment.pair import pair_streams, train_pair
 from symreln.experiment.strengths import marks, measured_strengths
@@ -68,30 +68,28 @@ def validate(
             marks=(*marks(foretold.prediction), *(step for _, step in ends)),
         )
     aligned = None
-    if not numbers.known.two_layers_alike:
+    if not numbers.known.plain.holds:
         with phase("training from an aligned start"):
             aligned = train_aligned(numbers, foretold.chain)
     pairs = curve_pairs(numbers, foretold, network, gdln, aligned)
     with phase("terms of the distance"):
         more = _taken_apart(numbers, foretold, network, gdln) if terms else {}
     found = Validation(
+        **vars(foretold.beside(gdln.seeds)),
         derivation=derivation,
         network=network,
         gdln=gdln,
         aligned=aligned,
         pairs=pairs,
-        metrics=curve_metrics(pairs),
-        floor=seed_floor((gdln if network is None else network).losses),
         gdln_alignment=gdln_alignment(numbers.last, gdln),
         modes=measured_strengths(numbers, foretold.prediction, network, gdln),
         gates=gates_held(numbers, network, ends),
         rng=rng,
-        **_predicted(foretold, gdln.seeds),
         **_seen_gates(numbers, network),
         **more,
     )
-    with phase("diagnosis") as report:
-        return found.diagnosed(both(progress, report))
+    with phase("diagnosis"):
+        return diagnosed(found)
 
 
 def _checked(derivation: Derivation, terms: bool) -> Derivation:
@@ -121,22 +119,6 @@ def _check_terms(network: NetworkSpec) -> None:
         raise NotSupportedError(msg)
 
 
-def _predicted(foretold: Foretold, trained: int) -> dict[str, Any]:
-    """Return what was predicted, by the names that a validation has for it."""
-    band = foretold.band
-    return {
-        "prediction": foretold.prediction,
-        "error": foretold.error,
-        "early": foretold.early,
-        "kappas": foretold.kappas,
-        "mean_field": foretold.mean_field,
-        "no_mean_field": foretold.no_mean_field,
-        "chain": foretold.chain,
-        "predicted": None if band is None else replace(band, trained=trained),
-        "not_predicted": foretold.no_band,
-    }
-
-
 def _taken_apart(
     numbers: Derivation,
     foretold: Foretold,
@@ -153,21 +135,12 @@ def _taken_apart(
 def _seen_gates(numbers: Derivation, network: TrainingRun | None) -> dict[str, Any]:
     """Return what is measured of ReLU networks' gates; nothing of other networks'."""
     if network is None or network.settings.activation != "relu":
-        names = ("drift", "network_alignment", "network_shares", "assignment_exact")
-        return dict.fromkeys(names)
-    split = split_network(numbers.last, network, numbers.spec.dataset.inputs.to_numpy())
-    return {
-        "drift": _drift(network),
-        "network_alignment": split.alignment,
-        "network_shares": split.shares,
-        "assignment_exact": split.exact,
-    }
-
-
-def _drift(network: TrainingRun) -> GateDrift:
-    return gate_drift(
+        return {}
+    drift = gate_drift(
         network.snapshots["activity"],
         network.snapshots["contribution"],
         network.snapshot_steps,
         network.losses,
     )
+    inputs = numbers.spec.dataset.inputs.to_numpy()
+    return {"drift": drift, "split": split_network(numbers.last, network, inputs)}

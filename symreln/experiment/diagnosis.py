@@ -44,8 +44,9 @@ from symreln.claims.probes import learning_modes
 from symreln.claims.regime import regime_of
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError, NotSupportedError
-from symreln.experiment.again import ALIGNED, HALF, RELU, Again, Confronted, Experiment
+from symreln.experiment.again import HALF, RELU, Again, Experiment
 from symreln.experiment.changed import predicted_again
+from symreln.experiment.comparing import ALIGNED
 from symreln.experiment.findings import (
     ALIGNMENT,
     AND,
@@ -67,6 +68,7 @@ from symreln.experiment.words import percent
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
+    from symreln.experiment.outcome import Validation
 
 #: Rise of a loss over the first one, in one step, above which it is no rounding.
 ROUNDING = 1e-12
@@ -97,11 +99,20 @@ class Candidate:
     measured: str = ""
 
 
-def diagnose(case: Confronted, pairs: tuple[str, ...]) -> tuple[PairDiagnosis, ...]:
-    """Say of every pair which assumption fails.
+def diagnosed(case: Validation) -> Validation:
+    """Return a confrontation with what fails where the judged curve and training disagree.
 
     A GDLN that starts aligned has the theory's own start, gates and units: what may fail is that
     steps so large amplify even rounding.
+    """
+    far, aligned = case.disagreements, case.distance(ALIGNED)
+    if aligned is not None and aligned > case.tolerance:
+        far = (*far, ALIGNED)
+    return replace(case, diagnosis=diagnose(case, far))
+
+
+def diagnose(case: Validation, pairs: tuple[str, ...]) -> tuple[PairDiagnosis, ...]:
+    """Say of every pair which assumption fails.
 
     Args:
         case: What was predicted and trained.
@@ -207,7 +218,7 @@ def _candidates(again: Again, pair: str) -> Iterator[Candidate]:
         yield _scale(again, pair)
 
 
-def _closed_forms(case: Confronted) -> Iterator[Candidate]:
+def _closed_forms(case: Validation) -> Iterator[Candidate]:
     """What closed forms take for granted beside the reduction that they are of."""
     if len(case.numbers.stages) > 1:
         what = "earlier stages followed as they learn"
@@ -240,7 +251,7 @@ def _starts(again: Again, pair: str) -> Iterator[Candidate]:
         )
 
 
-def _check_gdln(case: Confronted) -> None:
+def _check_gdln(case: Validation) -> None:
     """Refuse where the theory fails with its own gates and starts in place."""
     if not case.gdln_bears_out:
         msg = "the GDLN, whose gates and starts are the theory's, disagrees too"
@@ -272,12 +283,12 @@ def _later_start(again: Again, pair: str, made: Experiment, stage: int) -> tuple
     return started(factor), f"{factor:.3g} of its strength, the factor that fits best"
 
 
-def _shown_gates(case: Confronted, made: Experiment) -> tuple[Experiment, str]:
+def _shown_gates(case: Validation, made: Experiment) -> tuple[Experiment, str]:
     _check_gdln(case)
     if (
         case.numbers.later
         or case.numbers.ask(narrow_pathways)
-        or not case.numbers.known.one_hidden_layer
+        or not case.numbers.known.matrices.holds
     ):
         msg = "gates are replaced in networks of two layers with gates that stay and many units"
         raise NotSupportedError(msg)
@@ -346,7 +357,7 @@ WIDER = Candidate(
 # -- what is replaced by something that was confronted already -------------------------------------
 
 
-def _networks(case: Confronted, pair: str) -> Finding | None:
+def _networks(case: Validation, pair: str) -> Finding | None:
     """Return that chance alone gives a mean of so few networks this distance, where it does."""
     if case.predicted is None or not case.numbers.ask(narrow_pathways):
         return None  # few units are drawn whole; elsewhere what the band leaves out is looked for
@@ -385,10 +396,10 @@ def _more_networks(again: Again, pair: str) -> Finding | None:
     return found if found.explains else None
 
 
-def _alignment(case: Confronted, pair: str) -> Finding | None:
-    # Of two layers the reduction holds from any start, aligned or not.
+def _alignment(case: Validation, pair: str) -> Finding | None:
+    # Where a start is derived the reduction holds from any, aligned or not.
     aligned, spec = case.distance(ALIGNED), case.numbers.spec
-    if aligned is None or pair == ALIGNED or case.numbers.known.layers <= 2:
+    if aligned is None or pair == ALIGNED or case.numbers.strength0 is not None:
         return None
     if pair == RELU and not is_one_map(spec):
         return None  # what starts aligned has the spec's gates, and says nothing of one without

@@ -47,10 +47,11 @@ class Foretold:
         mean_field: The mean-field simulation; None where there is none.
         no_mean_field: Why there is none, or "".
         chain: Where modes of three or more layers start; None for one or two.
-        modes: Loss of modes that keep to their directions, as Assumption 2.1.1 has it, where it is
-            not proven; None where it is, and where gates switch or pathways are narrow.
-        band: How far networks scatter; None where there is none, or it was not asked for.
-        no_band: Why there is none, or "".
+        straight: Loss of modes that keep to their directions, as Assumption 2.1.1 has it, where it
+            is not proven; None where it is, and where gates switch or pathways are narrow.
+        predicted: Curves of several networks, from the law of initial strengths alone; None where
+            there is no such prediction, or it was not asked for.
+        not_predicted: Why there is none, or "".
     """
 
     prediction: Prediction
@@ -60,9 +61,15 @@ class Foretold:
     mean_field: MeanField | None = None
     no_mean_field: str = ""
     chain: ChainStart | None = None
-    modes: np.ndarray | None = None
-    band: PredictedBand | None = None
-    no_band: str = ""
+    straight: np.ndarray | None = None
+    predicted: PredictedBand | None = None
+    not_predicted: str = ""
+
+    def beside(self, networks: int) -> Foretold:
+        """Return the same with a band that knows how many networks are trained beside it."""
+        if self.predicted is None:
+            return self
+        return replace(self, predicted=replace(self.predicted, trained=networks))
 
 
 def foretell(
@@ -80,7 +87,7 @@ def foretell(
     if scatter is None:
         return found
     if (drawn := found.prediction.drawn) is not None:
-        return replace(found, band=PredictedBand(losses=drawn.losses, law=drawn))
+        return replace(found, predicted=PredictedBand(losses=drawn.losses, law=drawn))
     why, band = why_no_band(numbers), None
     if not why:
         with phase("band of networks"):
@@ -93,16 +100,16 @@ def foretell(
                 whatever_cost=whatever_cost,
             )
         why = "" if band is not None else TOO_LONG
-    return replace(found, band=band, no_band=why)
+    return replace(found, predicted=band, not_predicted=why)
 
 
 def _curves(numbers: Derivation, *, whatever_cost: bool) -> Foretold:
     """Make the predictions of the mean curves."""
-    if not numbers.known.two_layers_alike:
+    if not numbers.known.plain.holds:
         from symreln.experiment.closed import check_covered, closed_start, predict_chain
 
         check_covered(numbers)
-        if not numbers.known.one_hidden_layer:
+        if not numbers.known.matrices.holds:
             chain = closed_start(numbers)
             return _chained(numbers, predict_chain(numbers, chain), chain)
     with phase("κ of the early phase"):
@@ -125,7 +132,7 @@ def _curves(numbers: Derivation, *, whatever_cost: bool) -> Foretold:
         kappas=kappas,
         mean_field=mean_field,
         no_mean_field=why,
-        modes=mode_descent(numbers, by_mode) if _turns(numbers) else None,
+        straight=mode_descent(numbers, by_mode) if _turns(numbers) else None,
     )
 
 

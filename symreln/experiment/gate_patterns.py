@@ -28,7 +28,7 @@ from symreln.train.record import Recording
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from symreln.claims.curves import Judged, ModeCurve
+    from symreln.claims.curves import Judged, ModeCurve, Prediction
     from symreln.claims.derivation import Derivation
     from symreln.train.settings import TrainingSettings
 
@@ -46,11 +46,9 @@ USUAL_COST = 4e11
 
 def shown_gates(
     numbers: Derivation,
-    prediction: np.ndarray,
-    modes: Sequence[ModeCurve],
+    prediction: Prediction,
     losses: np.ndarray,
     stream: np.random.SeedSequence,
-    judged: Judged,
 ) -> list[np.ndarray]:
     """Return the gates of a pathway's units, shape (UNITS, P), one array a pathway.
 
@@ -59,15 +57,14 @@ def shown_gates(
 
     Args:
         numbers: Without free parameters; gates of 0 and 1.
-        prediction: The predicted loss at every step.
-        modes: Predicted strengths at every step.
+        prediction: At every step.
         losses: Of trained ReLU networks, shape (seeds, steps).
         stream: The networks' random stream: they are trained again to look at their units.
-        judged: Which curves the prediction and the ends of stages are of.
     """
     x = numbers.spec.dataset.inputs.to_numpy()
     given = np.array([gate_floats(p.effective.pathway) for p in numbers.pathways])
-    ends = _as_far(prediction, losses.mean(axis=0), stage_ends(numbers, modes, judged))
+    ends = stage_ends(numbers, prediction.modes, prediction.judged)
+    ends = _as_far(prediction.theory, losses.mean(axis=0), ends)
     looks = tuple(sorted(set(ends.values())))
     seen = Recording(
         quantities=("contribution",), observers={"seen": lambda _, w: w[0] @ x}, steps=looks

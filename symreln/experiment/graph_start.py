@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.graphs.flow import GraphFlow
 from symreln.laws.chain_start import ALIGNED, DRAWS, SEED
+from symreln.laws.network_flow import NetworkFlow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.graphs.components import Component
+    from symreln.claims.network.components import Component
     from symreln.spec.model import Spec
 
 #: Step of the classical Runge-Kutta method, over the shortest time in which an edge doubles.
@@ -118,7 +118,7 @@ def _followed(part: Component, depth: int, std: float) -> GraphStart:
     )
 
 
-def early_flow(part: Component, hidden: int | None = None) -> GraphFlow:
+def early_flow(part: Component, hidden: int | None = None) -> NetworkFlow:
     """Return the early flow of one mode, in units of tau/s: nothing saturates.
 
     Args:
@@ -131,7 +131,7 @@ def early_flow(part: Component, hidden: int | None = None) -> GraphFlow:
         node = graph.node(name)
         return (hidden or node.size) if node.is_hidden else 1
 
-    return GraphFlow(
+    return NetworkFlow(
         shapes=tuple((size(edge.target), size(edge.source)) for edge in graph.edges),
         paths=tuple(path.edges for path in data.paths),
         bundle_of=tuple(data.bundle_of[place] for place in range(len(data.paths))),
@@ -142,7 +142,7 @@ def early_flow(part: Component, hidden: int | None = None) -> GraphFlow:
     )
 
 
-def blow_up(flow: GraphFlow, weights: Sequence[np.ndarray], depth: int) -> float:
+def blow_up(flow: NetworkFlow, weights: Sequence[np.ndarray], depth: int) -> float:
     """Return when the weights of an early flow become infinite, in units of tau/s.
 
     Args:

@@ -34,8 +34,8 @@ from symreln.experiment.words import metric_cells, percent
 from symreln.spec.arguments import check_counts, instance_of
 
 if TYPE_CHECKING:
+    from symreln.claims.network.derivation import NetworkDerivation
     from symreln.experiment.trained import ProgressCallback
-    from symreln.graphs.derivation import NetworkDerivation
     from symreln.train.run import TrainingRun
 
 #: What every pair of curves is called (see :func:`titles`), and its networks after
@@ -269,7 +269,7 @@ def validate_graph(
         NotSupportedError: The data are not proven to diagonalise, a hidden node has fewer units
             than modes, or training is staged.
     """
-    from symreln.graphs.derivation import NetworkDerivation
+    from symreln.claims.network.derivation import NetworkDerivation
 
     call = "sr.validate(sr.derive(spec))"
     instance_of(derivation, NetworkDerivation, "validate_graph", call)

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 def why_no_growing_part(numbers: Derivation) -> str:
     """Return why the growing part of a start is not known, or ""."""
-    known = numbers.known
-    if not known.two_layers_alike:
-        return f"it is known of two layers that start alike, and network.{known.unusual[0]} is set"
+    plain = numbers.known.plain
+    if not plain.holds:
+        return f"it is known of {plain.why}"
     if len(numbers.stages) > 1:
         return "a later stage grows first by what the earlier ones have not learned yet"
     if not numbers.closed:

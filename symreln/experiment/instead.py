@@ -61,7 +61,7 @@ def curve_instead(
     if instead == Instead():
         found = predicted_again(numbers, kappas)
         return found.theory if judged == "closed" else found.loss
-    if not numbers.known.one_hidden_layer or numbers.later or numbers.ask(narrow_pathways):
+    if not numbers.known.matrices.holds or numbers.later or numbers.ask(narrow_pathways):
         msg = "starts are replaced in networks of two layers with gates that stay and many units"
         raise NotSupportedError(msg)
     if judged == "reduced":

@@ -11,6 +11,7 @@ from symreln.base.summaries import short_repr
 from symreln.claims.probes import probe_bases
 from symreln.claims.widths import narrow_pathways
 from symreln.experiment.words import percent
+from symreln.laws.choice import plateau
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.claims.narrow_law import NarrowLaw
     from symreln.claims.widths import NarrowPathway
+    from symreln.laws.law import Regime
     from symreln.train.run import TrainingRun
 
 
@@ -81,29 +83,33 @@ def narrow_outcomes(
         if one.found is not None and one.found.plateau is not None:
             place = names.index(one.pathway.name)
             inside = None if drawn is None else drawn.pathways[place].maps
-            found.append(_outcome(one, final[:, place], inside))
+            found.append(_outcome(derivation.known, one, final[:, place], inside))
     return tuple(found)
 
 
-def _outcome(one: NarrowPathway, maps: np.ndarray, drawn: np.ndarray | None) -> NarrowOutcome:
+def _outcome(
+    known: Regime, one: NarrowPathway, maps: np.ndarray, drawn: np.ndarray | None
+) -> NarrowOutcome:
     """Count the modes in maps of shape (seeds, n_y, n_x), and in Uᵀ W V of drawn networks."""
     assert one.found is not None
     labels = [entry.mode.label for entry in one.found.modes]
     first = dict(zip(labels, one.found.plateau or (), strict=True))
     least = dict(zip(labels, one.found.least, strict=True))
-    there = None if drawn is None else [_in_modes(one.pathway, core, labels) for core in drawn]
+    there = (
+        None if drawn is None else [_in_modes(one.pathway, core, labels, known) for core in drawn]
+    )
     return NarrowOutcome(
         pathway=one.pathway.name,
         first=first,
         least=least,
-        held=tuple(held_modes(one.pathway, each, labels) for each in maps),
+        held=tuple(held_modes(one.pathway, each, labels, known) for each in maps),
         share_first=None if there is None else float(np.mean([held == first for held in there])),
         share_least=None if there is None else float(np.mean([held == least for held in there])),
     )
 
 
 def held_modes(
-    pathway: PathwayDerivation, map_: np.ndarray, labels: Sequence[str], weight_decay: float = 0.0
+    pathway: PathwayDerivation, map_: np.ndarray, labels: Sequence[str], known: Regime
 ) -> dict[str, int]:
     """Return how many equal modes of every label a map holds: those above half of their height.
 
@@ -111,15 +117,15 @@ def held_modes(
         pathway: With its modes.
         map_: Shape (n_y, n_x).
         labels: Of modes that learn something.
-        weight_decay: λ, which takes as much off s.
+        known: What is known of the modes.
     """
     u, v, _ = probe_bases(pathway)
     seen = map_[:, list(pathway.effective.pathway.inputs)]
-    return _in_modes(pathway, u.T @ seen @ v, labels, weight_decay)
+    return _in_modes(pathway, u.T @ seen @ v, labels, known)
 
 
 def _in_modes(
-    pathway: PathwayDerivation, core: np.ndarray, labels: Sequence[str], weight_decay: float = 0.0
+    pathway: PathwayDerivation, core: np.ndarray, labels: Sequence[str], known: Regime
 ) -> dict[str, int]:
     owners = probe_bases(pathway)[2]
     modes = {mode.label: mode for mode in pathway.modes}
@@ -128,7 +134,7 @@ def _in_modes(
         own = [place for place, owner in enumerate(owners) if owner == label]
         d = modes[label].d
         assert d is not None
-        height = (modes[label].s.to_float() - weight_decay) / d.to_float()
+        height = plateau(known, modes[label].s.to_float(), d.to_float())
         # Equal modes may be learned in any rotation of their space.
         strengths = np.linalg.svd(core[np.ix_(own, own)], compute_uv=False)
         found[label] = int((strengths > height / 2).sum()) if height > 0 else 0

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from symreln.claims.curves import Prediction
+from symreln.claims.curves import Judged
 from symreln.claims.solve import at_values
 from symreln.claims.widths import narrow_pathways
-from symreln.experiment.again import ALIGNED
-from symreln.experiment.aligned import PathwayAlignment
+from symreln.experiment.aligned import PathwayAlignment, SplitNetwork
 from symreln.experiment.assumptions import AssumptionCost, assumption_costs
 from symreln.experiment.comparing import JUDGED, CurvePair
-from symreln.experiment.diagnosis import Confronted, PairDiagnosis, diagnose
+from symreln.experiment.findings import PairDiagnosis
+from symreln.experiment.foretold import Foretold
 from symreln.experiment.gates_held import GatesHeld
 from symreln.experiment.intervals import Distance
 from symreln.experiment.metrics import (
     CurveComparison,
     GateDrift,
-    SeedBand,
     SeedFloor,
-    seed_band,
+    compare,
+    seed_floor,
 )
 from symreln.experiment.published import PUBLISHED, PublishedPrediction
 from symreln.experiment.strengths import ModeMeasured
 from symreln.experiment.told import clauses, metric_rows
-from symreln.experiment.trained import ProgressCallback, gained_pathways, sized_pathways
+from symreln.experiment.trained import gained_pathways, sized_pathways
 from symreln.experiment.untested import Untested, why_untested
 from symreln.experiment.verdicts import (
     Verdict,
@@ -37,104 +37,81 @@ from symreln.experiment.verdicts import (
     not_tested,
     outcome_of,
 )
-from symreln.laws.early_phase import EarlyStrength
-from symreln.laws.mean_field import MeanField
 from symreln.train.run import TrainingRun
 
 if TYPE_CHECKING:
     from symreln.claims.constants import Constant
     from symreln.claims.derivation import Derivation
-    from symreln.experiment.band import PredictedBand
     from symreln.experiment.narrow import NarrowOutcome
     from symreln.experiment.representation import RepresentationComparison
     from symreln.experiment.rules import RuleComparison
     from symreln.experiment.study import Study
     from symreln.experiment.terms import Term
-    from symreln.laws.chain_start import ChainStart
     from symreln.spec.model import Spec
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Validation:
-    """A derivation confronted with trained networks.
+class Validation(Foretold):
+    """A derivation confronted with trained networks: all that was foretold, and what came of it.
 
     Attributes:
         derivation: What was predicted.
-        prediction: The predicted curves at steps 0, 1, …
         network: The trained ReLU (or linear) networks; None where a gate has gains, which no
             network realises.
         gdln: The trained gated deep linear networks.
-        early: What the early phase says of modes, by the label of their strength; empty for a
-            linear network.
-        kappas: κ of the pathways that the theory starts from it, by name.
-        metrics: Comparison of every pair of curves, by the interface's names: "theory_vs_…" is
+        aligned: A GDLN that started aligned with the modes, as closed forms assume; trained where
+            these are the whole prediction, else None.
+        pairs: Every pair of curves that is compared, by the interface's names: "theory_vs_…" is
             the judged curve, "closed_vs_…" and "reduced_vs_…" are both; "mean_field_vs_relu" is the
             mean-field simulation, "flow_vs_…" the reduction by infinitely small steps,
             "descent_vs_aligned" and "closed_vs_aligned" what starts as closed forms assume.
-        floor: The same metrics between seeds of the network, or of the GDLN where there is no
-            network; None for one seed.
-        drift: How far the network's gates move; None for a linear network.
-        gdln_alignment: One entry a pathway.
-        network_alignment: The same for the network, neurons given to the nearest gate; None for
-            a linear network with several pathways.
-        network_shares: Share of the network's contribution ‖w1‖‖w2‖ that each pathway has at the
-            end, neurons given to the nearest gate, mean over seeds; None for a linear network.
-        assignment_exact: Share of the network's contribution by neurons whose activity is
-            exactly a pathway's gate, mean over seeds; None for a linear network.
         rng: Seed of the random streams.
+        gdln_alignment: One entry a pathway.
+        drift: How far the network's gates move; None for a linear network.
+        split: The networks seen as pathways, neurons given to the nearest gate; None likewise.
+        modes: Every mode's measured strength beside its prediction, where maps were recorded.
+        gates: Share of the weight with a gate of the spec, or why gates are not tested.
         terms: What the distance to the network is made of, or to the GDLN where there is no other;
             empty where that was not asked for.
         no_terms: Why it is not said although it was asked for, or "".
-        predicted: Curves of several networks, from the law of initial strengths alone; None where
-            there is no such prediction.
-        not_predicted: Why there is none, or "".
-        rules: What other learning rules change; None where that was not asked for.
-        mean_field: The mean-field simulation; None where there is none.
-        no_mean_field: Why there is none, or "".
-        aligned: A GDLN that started aligned with the modes, as closed forms assume; trained where
-            these are the whole prediction, else None.
-        chain: Where modes of three or more layers start; None for one or two.
-        pairs: The curves that ``metrics`` compare.
-        modes: Every mode's measured strength beside its prediction, where maps were recorded.
-        gates: Share of the weight with a gate of the spec, or why gates are not tested.
-        error: Monte Carlo errors of the judged loss over L(0) and of the judged strengths over
-            their plateaus, as radii of 95 % intervals.
         diagnosis: Which assumptions fail, pair by pair, where theory and training disagree.
-        study: What halving the initial scale and the learning rate does; None where that was not
-            asked for.
-        representations: What hidden layers hold; None where that was not asked for.
+        rules: What other learning rules change; None where that was not asked for.
+        study: What halving the initial scale and the learning rate does; None likewise.
+        representations: What hidden layers hold; None likewise.
     """
 
     derivation: Derivation
-    prediction: Prediction
     network: TrainingRun | None
     gdln: TrainingRun
-    early: Mapping[str, EarlyStrength]
-    kappas: Mapping[str, float]
-    metrics: dict[str, CurveComparison]
-    floor: SeedFloor | None
-    drift: GateDrift | None
-    gdln_alignment: tuple[PathwayAlignment, ...]
-    network_alignment: tuple[PathwayAlignment, ...] | None
-    network_shares: tuple[float, ...] | None
-    assignment_exact: float | None
-    rng: int
-    terms: tuple[Term, ...] = ()
-    no_terms: str = ""
-    predicted: PredictedBand | None = None
-    not_predicted: str = ""
-    rules: RuleComparison | None = None
-    mean_field: MeanField | None = None
-    no_mean_field: str = ""
     aligned: TrainingRun | None = None
-    chain: ChainStart | None = None
-    pairs: Mapping[str, CurvePair] = field(default_factory=dict)
+    pairs: Mapping[str, CurvePair]
+    rng: int
+    gdln_alignment: tuple[PathwayAlignment, ...]
+    drift: GateDrift | None = None
+    split: SplitNetwork | None = None
     modes: tuple[ModeMeasured, ...] = ()
     gates: GatesHeld | str = "the gates of the units were not recorded"
-    error: tuple[float, float] = (0.0, 0.0)
+    terms: tuple[Term, ...] = ()
+    no_terms: str = ""
     diagnosis: tuple[PairDiagnosis, ...] = ()
+    rules: RuleComparison | None = None
     study: Study | None = None
     representations: RepresentationComparison | None = None
+
+    @cached_property
+    def numbers(self) -> Derivation:
+        """The derivation at its parameters' values."""
+        return self.derivation.ask(at_values)
+
+    @cached_property
+    def metrics(self) -> dict[str, CurveComparison]:
+        """The distance of every pair of curves."""
+        return {name: pair.comparison() for name, pair in self.pairs.items()}
+
+    @cached_property
+    def floor(self) -> SeedFloor | None:
+        """The same between seeds of the network, or of the GDLN where there is no other."""
+        return seed_floor((self.gdln if self.network is None else self.network).losses)
 
     @property
     def seeds(self) -> int:
@@ -146,7 +123,7 @@ class Validation:
         """Why only GDLNs were trained, or ""."""
         if self.network is not None:
             return ""
-        spec = self.derivation.ask(at_values).spec
+        spec = self.numbers.spec
         gained, own = gained_pathways(spec), sized_pathways(spec)
         names = ", ".join(f"'{name}'" for name in gained or own)
         if gained:
@@ -163,7 +140,7 @@ class Validation:
             return ()
         from symreln.experiment.narrow import narrow_outcomes
 
-        return narrow_outcomes(self.derivation.ask(at_values), self.gdln, self.prediction.drawn)
+        return narrow_outcomes(self.numbers, self.gdln, self.prediction.drawn)
 
     @property
     def tolerance(self) -> float:
@@ -171,7 +148,7 @@ class Validation:
         return float(self.derivation.spec.validation.tolerance)
 
     @property
-    def judged(self) -> str:
+    def judged(self) -> Judged:
         """Which curve the loss's verdict is about: "closed" or "reduced"."""
         return self.prediction.judged
 
@@ -224,13 +201,13 @@ class Validation:
     def untested(self) -> Untested | None:
         """Why training does not test the prediction; None where it does."""
         runs = [run.mean_loss for run in (self.network, self.gdln) if run is not None]
-        return why_untested(self.derivation.ask(at_values), runs, self.tolerance)
+        return why_untested(self.numbers, runs, self.tolerance)
 
     @cached_property
     def assumption_costs(self) -> tuple[AssumptionCost, ...]:
         """What each assumption costs of which there is a prediction with and one without."""
         found = assumption_costs(
-            self.derivation.ask(at_values), self._reduced, self.tolerance, early=bool(self.kappas)
+            self.numbers, self._reduced, self.tolerance, early=bool(self.kappas)
         )
         if self.judged == "reduced":
             return found
@@ -280,10 +257,6 @@ class Validation:
         """The trained networks that the terms of the distance speak of."""
         return "GDLN" if self.network is None else self.network_name
 
-    def band(self, run: TrainingRun) -> SeedBand:
-        """Return the spread over seeds of a run."""
-        return seed_band(run.losses)
-
     def metric_rows(self) -> Iterator[tuple[str, ...]]:
         """Yield (curves, max, mean, drop time error, tail) as text, for tables."""
         return metric_rows(self)
@@ -296,37 +269,22 @@ class Validation:
         """Return the same in one sentence."""
         return "; ".join(self.clauses())
 
-    def diagnosed(self, progress: ProgressCallback | None = None) -> Validation:
-        """Return the same, with what fails where the judged curve and training disagree.
+    @property
+    def gdln_bears_out(self) -> bool:
+        """Whether the GDLN, which has the spec's gates and starts, is where its reduction is."""
+        found = compare(self.prediction.loss, self.gdln.mean_loss).max_abs_over_initial
+        return found <= self.tolerance
 
-        Args:
-            progress: Called with (done, total), in experiments.
-        """
-        aligned = self.metrics.get(ALIGNED)
-        far = self.disagreements
-        if aligned is not None and aligned.max_abs_over_initial > self.tolerance:
-            far = (*far, ALIGNED)
-        if not far:
-            return self
-        case = Confronted(
-            numbers=self.derivation.ask(at_values),
-            kappas=self.kappas,
-            prediction=self.prediction.theory,
-            network=self.network,
-            gdln=self.gdln,
-            metrics=self.metrics,
-            tolerance=self.tolerance,
-            rng=self.rng,
-            judged=self.prediction.judged,
-            reduction=self.prediction.loss,
-            modes=self.prediction.modes,
-            error=self.error[0],
-            predicted=self.predicted,
-            aligned=self.aligned,
-            chain=self.chain,
-            progress=progress,
-        )
-        return replace(self, diagnosis=diagnose(case, far))
+    def distance(self, pair: str) -> float | None:
+        """Return max |ΔL|/L(0) of a pair, or None where it was not measured."""
+        found = self.metrics.get(pair)
+        return None if found is None else found.max_abs_over_initial
+
+    def run(self, pair: str) -> TrainingRun:
+        """Return the trained side of a pair."""
+        run = {"relu": self.network, "aligned": self.aligned}.get(pair.split("_vs_")[1], self.gdln)
+        assert run is not None  # a pair that was not trained has no distance
+        return run
 
 
 def _of_reduced(pair: str) -> str:

@@ -159,7 +159,7 @@ def check_representations(derivation: Derivation) -> None:
     known = derivation.known
     level = derivation.verdict.level
     reason = ""
-    if not known.one_hidden_layer:
+    if not known.matrices.holds:
         reason = "they are predicted of one hidden layer"
     elif derivation.spec.switches:
         reason = "they are predicted of gates that stay, and the spec's switch"

@@ -10,19 +10,18 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
+from symreln.claims.network.components import components
 from symreln.errors import NotSupportedError
 from symreln.exact.truth import Truth
 from symreln.experiment.trained import gain_value
-from symreln.graphs.aligned import aligned_weights, lacking_units, learning
-from symreln.graphs.components import components
-from symreln.graphs.data import GraphData
-from symreln.graphs.diagonal import decide_diagonal
-from symreln.graphs.modes import graph_modes
+from symreln.laws.scalar_modes import aligned_weights, lacking_units, learning, scalar_modes
+from symreln.network.bundles import NetworkData
 from symreln.train.network import GatedEdge, GatedNetwork, GatedNode
+from symreln.verdict.diagonal import decide_diagonal
 
 if TYPE_CHECKING:
-    from symreln.graphs.components import Component
-    from symreln.graphs.modes import GraphMode
+    from symreln.claims.network.components import Component
+    from symreln.laws.scalar_modes import ScalarMode
     from symreln.network.model import Network
     from symreln.network.parts import Gain
     from symreln.spec.model import Spec
@@ -58,9 +57,9 @@ class ScalarModes:
     """
 
     spec: Spec
-    data: GraphData
+    data: NetworkData
     parts: tuple[Component, ...]
-    modes: tuple[tuple[GraphMode, ...], ...]
+    modes: tuple[tuple[ScalarMode, ...], ...]
 
     @classmethod
     def of(cls, spec: Spec) -> ScalarModes:
@@ -73,7 +72,7 @@ class ScalarModes:
         if network_of(spec).training == "staged":
             msg = "network.training: graphs are derived and trained jointly. Leave it out"
             raise NotSupportedError(msg)
-        data = GraphData(graph=spec.graph, dataset=spec.dataset)
+        data = NetworkData(graph=spec.graph, dataset=spec.dataset)
         parts, found = components(data, spec), []
         for part in parts:
             decision = decide_diagonal(part.data)
@@ -84,8 +83,8 @@ class ScalarModes:
                     f"{decision.reason}"
                 )
                 raise NotSupportedError(msg)
-            found.append(tuple(learning(graph_modes(part.data, decision))))
-            if lacking := lacking_units(part, len(found[-1])):
+            found.append(tuple(learning(scalar_modes(part.data, decision))))
+            if lacking := lacking_units(part.data, len(found[-1])):
                 raise NotSupportedError(lacking)
         return cls(spec=spec, data=data, parts=parts, modes=tuple(found))
 
@@ -182,7 +181,7 @@ class ScalarModes:
     def aligned(self, start: float) -> list[np.ndarray]:
         """Return weights of all edges with one amplitude in every mode that learns."""
         parts = [
-            (part, [mode.vectors for mode in modes])
+            (part.edges, [mode.vectors for mode in modes])
             for part, modes in zip(self.parts, self.modes, strict=True)
         ]
         return aligned_weights(self.data.graph, parts, start)
@@ -210,7 +209,7 @@ class ScalarModes:
 
 
 def _descent(
-    mode: GraphMode, start: float, rate: float, steps: int
+    mode: ScalarMode, start: float, rate: float, steps: int
 ) -> tuple[np.ndarray, list[float]]:
     """What one mode adds to the loss at every step, and its strengths at the last one."""
     flow = mode.flow

@@ -336,6 +336,6 @@ def _order(
 def _why_no_closed(numbers: Derivation) -> str:
     if not numbers.closed or numbers.ask(narrow_pathways) or not numbers.loss_separates:
         return "the modes are not closed ones whose loss is a sum"
-    if not numbers.known.two_layers_alike or len(numbers.stages) > 1:
+    if not numbers.known.plain.holds or len(numbers.stages) > 1:
         return "their flow is not that of one stage of two layers that start alike"
     return ""

@@ -66,28 +66,21 @@ class _Step(NamedTuple):
         return _Step(self.vector * sign, self.products * sign)
 
 
+@dataclass(frozen=True, eq=False)
 class Cells:
     """The search.
 
-    Args:
+    Attributes:
         samples: Whole-number columns x_i of full row rank, shape (r, P).
         open_only: Whether only open gates are wanted.
         limit: Number of gates above which the search ends, or None.
         progress: Called with (samples done, of so many).
     """
 
-    def __init__(
-        self,
-        samples: np.ndarray,
-        *,
-        open_only: bool = False,
-        limit: int | None = None,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> None:
-        self._samples = samples
-        self._open_only = open_only
-        self._limit = limit
-        self._progress = progress
+    samples: np.ndarray
+    open_only: bool = False
+    limit: int | None = None
+    progress: Callable[[int, int], None] | None = None
 
     def found(self) -> Found:
         """Return all gates.
@@ -95,7 +88,7 @@ class Cells:
         Raises:
             LimitReachedError: There are more than ``limit``.
         """
-        return self._gates(self._samples, self._samples.shape[1], self._progress)
+        return self._gates(self.samples, self.samples.shape[1], self.progress)
 
     def _gates(
         self,
@@ -112,14 +105,14 @@ class Cells:
             progress: Called after every sample, but for the flats within.
         """
         start = planar_prefix(flat[:, :count])
-        found = Found(*planar_gates(flat[:, :start], open_only=self._open_only))
+        found = Found(*planar_gates(flat[:, :start], open_only=self.open_only))
         free = _orthogonal(flat[:, :start]) if start < count else []
         for n in range(start, count):
             found, free = self._with(flat, found, n, free)
-            if self._limit is not None and len(found.gates) > self._limit:
+            if self.limit is not None and len(found.gates) > self.limit:
                 msg = (
-                    f"gates: more than {self._limit} gates after {n + 1} of "
-                    f"{self._samples.shape[1]} samples. Raise the limit, or sample them"
+                    f"gates: more than {self.limit} gates after {n + 1} of "
+                    f"{self.samples.shape[1]} samples. Raise the limit, or sample them"
                 )
                 raise LimitReachedError(msg)
             if progress is not None:
@@ -143,7 +136,7 @@ class Cells:
             bit = np.zeros(len(found.gates), dtype=bool)
         elif alike > 0:
             bit = found.gates[:, alike - 1]
-        elif alike < 0 and self._open_only:
+        elif alike < 0 and self.open_only:
             bit = ~found.gates[:, -alike - 1]
         else:
             new, left = _split(free, column)
@@ -426,8 +419,10 @@ def without_parameters(matrix: ExactMatrix) -> ExactMatrix:
     return matrix.substitute(dict.fromkeys(matrix.parameters, Fraction(1)))
 
 
-def _constant_rows(inputs: ExactMatrix) -> list[list[Fraction]]:
-    """Return the entries of X.
+def whole_samples(inputs: ExactMatrix) -> tuple[np.ndarray, list[int]]:
+    """Return X with every sample made a primitive whole-number vector, and independent rows.
+
+    A positive factor changes no gate. The rows are as many as the rank.
 
     Raises:
         InputError: A parameter occurs, or there are no samples.
@@ -435,16 +430,8 @@ def _constant_rows(inputs: ExactMatrix) -> list[list[Fraction]]:
     if not inputs.shape[1]:
         msg = "gates: the dataset has no samples"
         raise InputError(msg)
-    return without_parameters(inputs).to_fractions()
-
-
-def whole_samples(inputs: ExactMatrix) -> tuple[np.ndarray, list[int]]:
-    """Return X with every sample made a primitive whole-number vector, and independent rows.
-
-    A positive factor changes no gate. The rows are as many as the rank.
-    """
-    entries = _constant_rows(inputs)
-    columns = [primitive([row[i] for row in entries]) for i in range(inputs.shape[1])]
+    entries = without_parameters(inputs).to_fractions()
+    columns = [primitive(column) for column in zip(*entries, strict=True)]
     whole = np.array([[int(v) for v in column] for column in columns], dtype=object).T
     table = fmpz_mat([[int(v) for v in row] for row in whole])
     rank = int(table.rank())

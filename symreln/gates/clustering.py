@@ -20,10 +20,13 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.errors import InputError
+from symreln.gates.enumerate import pattern
 
 #: Starts of which the best is kept, fewer of them where rows hold more numbers than LARGE; rounds
 #: after which a start that still moves is left.
 STARTS, FEWER_STARTS, LARGE, ROUNDS = 10, 3, 5_000_000, 300
+#: A centroid's entry is near 0 or 1 where it is at most this far from it; others are partial.
+NEAR = 0.1
 #: Decimals to which means are compared.
 DIGITS = 9
 #: Rows drawn for a silhouette: distances of all pairs would take the square of all rows.
@@ -49,30 +52,88 @@ class Rows:
         return (self.values**2).sum(axis=1)
 
 
+@dataclass(frozen=True)
+class GateCluster:
+    """A cluster of activity patterns.
+
+    Attributes:
+        pattern: The thresholded centroid, 0 or 1 a sample.
+        share: Of the weight of all rows.
+        pathway: Whether it is open somewhere.
+        partial: Samples on which the centroid is near neither 0 nor 1.
+        centroid: Share of its rows that are open on each sample, to six decimals.
+    """
+
+    pattern: str
+    share: float
+    pathway: bool
+    partial: tuple[int, ...]
+    centroid: tuple[float, ...]
+
+
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Clustering:
-    """Clusters by falling weight.
+    """Clusters of activity patterns by falling weight, and the gates that they are.
 
     Attributes:
-        centroids: Shape (K, P).
+        rows: What was clustered.
+        centroids: Share of a cluster's rows that are open on each sample, shape (K, P).
         labels: Cluster of each row, shape (U,).
-        weights: Weight of each cluster, shape (K,).
-        inertia: Mean over the weight of squared distances to the centroids.
     """
 
+    rows: Rows
     centroids: np.ndarray
     labels: np.ndarray
-    weights: np.ndarray
-    inertia: float
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """Weight of each cluster, shape (K,)."""
+        return np.bincount(self.labels, self.rows.weights, minlength=len(self.centroids))
+
+    @property
+    def inertia(self) -> float:
+        """Mean over the weight of squared distances to the centroids."""
+        apart = squared_distances(self.rows.values, self.centroids, self.rows.squares)
+        own = np.take_along_axis(apart, self.labels[:, None], axis=1)[:, 0]
+        return float(own @ self.rows.weights / self.rows.weights.sum())
 
     def ordered(self, order: np.ndarray) -> Clustering:
         """Return the clusters in another order."""
-        return replace(
-            self,
-            centroids=self.centroids[order],
-            labels=np.argsort(order)[self.labels],
-            weights=self.weights[order],
+        labels = np.argsort(order)[self.labels]
+        return replace(self, centroids=self.centroids[order], labels=labels)
+
+    @property
+    def gates(self) -> np.ndarray:
+        """Thresholded centroids, truth values, shape (K, P)."""
+        return self.centroids > 0.5
+
+    @property
+    def partial(self) -> np.ndarray:
+        """Where a centroid is near neither 0 nor 1, truth values, shape (K, P)."""
+        return (self.centroids > NEAR) & (self.centroids < 1 - NEAR)
+
+    @property
+    def pathways(self) -> np.ndarray:
+        """The different gates that are open somewhere, truth values, (G, P), by falling weight."""
+        opened = [tuple(gate) for gate in self.gates.tolist() if any(gate)]
+        return np.array(list(dict.fromkeys(opened)), dtype=bool).reshape(-1, self.gates.shape[1])
+
+    @property
+    def clusters(self) -> tuple[GateCluster, ...]:
+        """The clusters one by one."""
+        shares = self.weights / self.weights.sum()
+        return tuple(
+            GateCluster(
+                pattern(gate),
+                float(share),
+                bool(gate.any()),
+                tuple(np.flatnonzero(partial).tolist()),
+                tuple(centroid.round(6).tolist()),
+            )
+            for gate, partial, centroid, share in zip(
+                self.gates, self.partial, self.centroids, shares, strict=True
+            )
         )
 
 
@@ -150,16 +211,8 @@ def _lloyd(rows: Rows, centroids: np.ndarray) -> Clustering:
         if (labels == before).all():
             break
         centroids = _means(rows, labels, len(centroids))
-    apart = squared_distances(rows.values, centroids, rows.squares)
-    left = np.take_along_axis(apart, labels[:, None], axis=1)[:, 0] @ rows.weights
-    weights = np.bincount(labels, rows.weights, minlength=len(centroids))
-    found = Clustering(
-        centroids=centroids,
-        labels=labels,
-        weights=weights,
-        inertia=float(left / rows.weights.sum()),
-    )
-    return found.ordered(np.argsort(-weights, kind="stable"))
+    found = Clustering(rows=rows, centroids=centroids, labels=labels)
+    return found.ordered(np.argsort(-found.weights, kind="stable"))
 
 
 def _fill_empty(labels: np.ndarray, distances: np.ndarray, clusters: int) -> None:
@@ -194,7 +247,7 @@ def squared_distances(
     return np.maximum(known[:, None] + (centroids**2).sum(axis=1)[None, :] - 2 * cross, 0.0)
 
 
-def silhouette(rows: Rows, clustering: Clustering, rng: int | np.random.SeedSequence) -> float:
+def silhouette(clustering: Clustering, rng: int | np.random.SeedSequence) -> float:
     r"""Return the mean silhouette width (b − a)/max(a, b) of rows drawn by weight.
 
     a is a row's mean distance to its cluster's others, b that to the nearest other cluster; 0 for
@@ -202,7 +255,7 @@ def silhouette(rows: Rows, clustering: Clustering, rng: int | np.random.SeedSequ
     """
     if len(clustering.centroids) < 2:
         return 0.0
-    random = np.random.default_rng(rng)
+    random, rows = np.random.default_rng(rng), clustering.rows
     share = rows.weights / rows.weights.sum()
     drawn = random.choice(len(share), size=DRAWN, p=share)
     values, labels = rows.values[drawn], clustering.labels[drawn]

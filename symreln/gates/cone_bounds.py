@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from symreln.gates.sizes import orthogonal_to
-from symreln.laws.coupled_matrices import orthonormal_span
+from symreln.laws.spans import orthonormal_span
 from symreln.network.orbits import SampleGroup
 
 #: What is proven: no unit is faster by more than this share of the rate. Rounding is far below.

@@ -9,10 +9,11 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
+from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.order import order_key
 from symreln.gates.consistent import SelfConsistentGate, by_speed, self_consistent_gates
 from symreln.gates.finite_start import FiniteStart, finite_start
-from symreln.gates.observed import nearest_observer, observe
+from symreln.gates.observed import ObservedNetworks, nearest_observer, observe
 from symreln.gates.partial import partial_gates
 from symreln.gates.race_pieces import Race
 from symreln.gates.serialise import Result
@@ -22,6 +23,11 @@ from symreln.spec.model import Dataset, Spec
 FINEST = 100
 #: Standard errors within which a measured share agrees with the predicted one.
 WITHIN = 3.0
+
+#: Halvings of an interval in which shares become equal; they end within its 2^-12th part.
+HALVINGS = 12
+#: Part of two intervals that is left out at their ends, where one of two gates may be missing.
+EDGE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -127,6 +133,15 @@ class RacePoint(Result):
         return None if self.start is None else self.start.half_time * self.tau
 
 
+@dataclass(frozen=True)
+class Crossing:
+    """Where networks change sides, and how far that is from the boundary: the finite-init error."""
+
+    boundary: AlgebraicNumber
+    seen_at: float | None
+    error: float | None
+
+
 def confronted_points(race: Race, count: int) -> tuple[Fraction, ...]:
     """Return values of the parameter to train at: ``count`` in every interval, and rational cuts.
 
@@ -149,10 +164,10 @@ def confronted_points(race: Race, count: int) -> tuple[Fraction, ...]:
     return tuple(sorted(found))
 
 
-def confront(
-    race: Race, spec: Spec, value: Fraction, seeds: int, rng: int, *, by_label: bool = False
-) -> RacePoint:
+def confront(race: Race, spec: Spec, value: Fraction, seeds: int, rng: int) -> RacePoint:
     """Train networks at one value of the parameter, and say what is predicted for them.
+
+    Of a race of given gates nothing is predicted.
 
     Args:
         race: The race of the spec's data.
@@ -160,13 +175,16 @@ def confront(
         value: The parameter.
         seeds: How many networks.
         rng: Seed of their weights.
-        by_label: Whether the race is of given gates alone: nothing is predicted then.
     """
-    dataset, network = data_at(race, spec, value), network_of(spec)
-    candidates = candidates_at(race, spec, value)
-    start = None
-    if race.complete and not by_label:
-        start = finite_start(dataset, candidates, race.group, network)
+    dataset, network = _data_at(race, spec, value), network_of(spec)
+    part, start = race.at(value), None
+    if race.given:
+        order = part.order if part is not None else ()
+    else:
+        candidates = _candidates_at(race, spec, value)
+        order = tuple(tuple(each.pattern for each in rank) for rank in by_speed(candidates))
+        if race.complete:
+            start = finite_start(dataset, candidates, race.group, network)
     tau, steps = float(network.tau(dataset.samples)), network.steps
     if start is not None:
         # As long again as the slowest of outputs take to their end, counted from their half.
@@ -180,19 +198,14 @@ def confront(
         },
         steps=[steps - 1],
     )
-    part = race.at(value) if by_label else None
-    ranks = by_speed(candidates)
+    weights, (_, outside) = seen.weights[:, 0], np.moveaxis(seen.seen["nearest"][:, 0], -1, 0)
     return RacePoint(
         value=value,
         seeds=seeds,
-        order=tuple(tuple(each.pattern for each in rank) for rank in ranks)
-        if part is None
-        else part.order,
+        order=order,
         start=start,
-        classes=_shares(race, seen.weights[:, 0], seen.seen["nearest"][:, 0, :, 0], start),
-        outside=float(
-            (seen.weights[:, 0] * seen.seen["nearest"][:, 0, :, 1]).sum() / seen.weights[:, 0].sum()
-        ),
+        classes=_shares(race, seen, start),
+        outside=float((weights * outside).sum() / weights.sum()),
         left=float((seen.losses[:, -1] / seen.losses[:, 0]).max()),
         quarter=seen.quarter,
         updates=steps,
@@ -201,12 +214,13 @@ def confront(
 
 
 def _shares(
-    race: Race, weights: np.ndarray, nearest: np.ndarray, start: FiniteStart | None
+    race: Race, seen: ObservedNetworks, start: FiniteStart | None
 ) -> tuple[_ClassShare, ...]:
-    """Return the shares of classes from each unit's weight and class, shape (seeds, H)."""
+    """Return the shares of classes, of what the networks were looked at once for."""
+    shares, nearest = seen.class_shares("nearest", len(race.classes)), seen.seen["nearest"]
     found = []
     for place, pattern in enumerate(race.classes):
-        own = (weights * (nearest == place)).sum(axis=1) / weights.sum(axis=1)
+        own = shares[:, 0, place]
         predicted, error = (None, 0.0) if start is None else start.share_of(pattern)
         found.append(
             _ClassShare(
@@ -215,23 +229,81 @@ def _shares(
                 predicted_error=error,
                 measured=float(own.mean()),
                 spread=float(own.std(ddof=int(len(own) > 1))),
-                units=float((nearest == place).mean()),
+                units=float((nearest[..., 0] == place).mean()),
             )
         )
     return tuple(found)
 
 
-def data_at(race: Race, spec: Spec, value: Fraction) -> Dataset:
+def _data_at(race: Race, spec: Spec, value: Fraction) -> Dataset:
     """Return a spec's data at one value of the race's parameter."""
     data, at = spec.dataset, {race.parameter: value}
     return replace(data, inputs=data.inputs.substitute(at), targets=data.targets.substitute(at))
 
 
-def candidates_at(race: Race, spec: Spec, value: Fraction) -> tuple[SelfConsistentGate, ...]:
+def _candidates_at(race: Race, spec: Spec, value: Fraction) -> tuple[SelfConsistentGate, ...]:
     """Return the self-consistent gates at one value, one of each kind, the fastest first."""
-    data = data_at(race, spec, value)
+    data = _data_at(race, spec, value)
     kinds = [(alike[0], len(alike)) for alike in race.classes.values()]
     gates = [(tuple(int(s > 0) for s in signs), size) for signs, size in kinds if 0 not in signs]
     full = self_consistent_gates(data.inputs, data.targets, gates)
     partial = partial_gates(data.inputs, data.targets, [kind for kind in kinds if 0 in kind[0]])
     return tuple(sorted(full + partial, key=lambda each: order_key(each.s, {})))
+
+
+def predicted_shares(race: Race, spec: Spec, value: float) -> dict[str, float]:
+    """Return the predicted share of every class at a value of the parameter."""
+    exact = Fraction(value).limit_denominator(10_000)
+    candidates = _candidates_at(race, spec, exact)
+    start = finite_start(_data_at(race, spec, exact), candidates, race.group, network_of(spec))
+    return {name: start.share_of(name)[0] if start else 0.0 for name in race.classes}
+
+
+def seen_crossings(race: Race, spec: Spec) -> list[Crossing]:
+    """Return where networks of the spec's width and initial scale change sides.
+
+    That is where the predicted shares of two gates are equal whose speeds cross.
+
+    Args:
+        race: The race.
+        spec: Of its data, with a network.
+    """
+    found = []
+    for mark in race.boundaries:
+        if mark.kind != "speed" or not mark.changes_winner:
+            continue
+        ends = [
+            race.ends(k)
+            for k, part in enumerate(race.pieces)
+            if not part.piece.is_root
+            and any(end is not None and end == mark.value for end in part.piece.ends)
+        ]
+        exact, (low, high) = float(mark.value), (min(e[0] for e in ends), max(e[1] for e in ends))
+        edge = EDGE * (high - low)
+        at = _equal(race, spec, mark.between, (low + edge, exact))
+        at = _equal(race, spec, mark.between, (exact, high - edge)) if at is None else at
+        found.append(Crossing(mark.value, at, None if at is None else at - exact))
+    return found
+
+
+def _equal(
+    race: Race, spec: Spec, between: tuple[str, ...], ends: tuple[float, float]
+) -> float | None:
+    """Return where two predicted shares are equal in an interval, or None."""
+    one, two = between[:2]
+
+    def apart(value: float) -> float:
+        shares = predicted_shares(race, spec, value)
+        return shares[one] - shares[two]
+
+    start, end = ends
+    left, right = apart(start), apart(end)
+    if left * right >= 0:
+        return None
+    for _ in range(HALVINGS):
+        middle = (start + end) / 2
+        if left * apart(middle) > 0:
+            start = middle
+        else:
+            end = middle
+    return (start + end) / 2

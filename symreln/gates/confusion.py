@@ -19,13 +19,13 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
-from symreln.experiment.trained import training_settings
+from symreln.claims.mean_field import descent_of
 from symreln.gates.observed import ObservedNetworks, disagreement, observe
 from symreln.gates.search import GateStage
 from symreln.gates.serialise import Result, table
 from symreln.gates.sliding import settle
 from symreln.laws.gate_classes import GateClass, gate_classes, gate_names, sample_relations
-from symreln.laws.mean_field import Descent, look_steps, simulate_mean_field
+from symreln.laws.mean_field import look_steps, simulate_mean_field
 from symreln.network.orbits import moved_gates
 from symreln.spec.model import Spec
 from symreln.train.weights import LayerWeights
@@ -41,7 +41,7 @@ LEAST, EMPTY = 0.02, 0.0005
 MOST_CLASSES = 12
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class _PredictedClass(Result):
     """Gates that are alike, predicted for a stage.
 
@@ -93,18 +93,7 @@ class Confusion(Result):
         seeds: How many networks.
     """
 
-    JSON = (
-        "seeds",
-        "classes",
-        "steps=updates",
-        "loss",
-        "table=rounded",
-        "chance",
-        "hits",
-        "mean_field",
-        "overlap",
-        "markdown",
-    )
+    JSON = ("*", "steps=updates", "table=rounded", "hits", "markdown")
     classes: tuple[_PredictedClass, ...]
     updates: np.ndarray
     table: np.ndarray
@@ -180,9 +169,7 @@ def predicted_classes(stages: Iterable[GateStage]) -> tuple[_PredictedClass, ...
         stages: See :func:`symreln.gates.search.predicted_stages`.
     """
     return tuple(
-        _PredictedClass(
-            stage=stage.stage, pattern=each.pattern, signs=moved_gates(each.course, stage.group)
-        )
+        _PredictedClass(stage.stage, each.pattern, moved_gates(each.signs, stage.group))
         for stage in stages
         for each in stage.candidates
     )
@@ -200,9 +187,8 @@ def confusion(spec: Spec, classes: tuple[_PredictedClass, ...], seeds: int, rng:
     Raises:
         InputError: The network is linear, or has other than one hidden layer.
     """
-    network, settings = network_of(spec), training_settings(spec)
-    random = np.random.default_rng(rng)
-    first, second = settings.layer_stds(2)
+    network, random = network_of(spec), np.random.default_rng(rng)
+    first, second = map(float, network.stds)
     w1 = first * random.standard_normal((seeds, network.hidden, spec.dataset.n_x))
     w2 = second * random.standard_normal((seeds, spec.dataset.n_y, network.hidden))
     looks = look_steps(network.steps)
@@ -251,21 +237,12 @@ def _mean_field(
     spec: Spec, run: ObservedNetworks, chosen: np.ndarray
 ) -> tuple[tuple[_MeanFieldClass, ...], np.ndarray]:
     """Return classes of gates with their simulated and shown shares, and the shares' overlap."""
-    settings, network = training_settings(spec), network_of(spec)
-    first, second = settings.layer_stds(2)
-    descent = Descent(
-        hidden=network.hidden,
-        init_std=(first, second),
-        step=1 / float(network.tau(spec.dataset.samples)),
-        steps=network.steps,
-        weight_decay=settings.weight_decay,
-    )
     relations = sample_relations(run.inputs, run.targets)
     histories = [(list(run.active[k]), list(run.weights[k])) for k in range(run.seeds)]
     sides = [
         _by_name(classes, relations)
         for classes in (
-            simulate_mean_field(run.inputs, run.targets, descent, SEED).classes,
+            simulate_mean_field(run.inputs, run.targets, descent_of(spec), SEED).classes,
             gate_classes(histories, relations),
         )
     ]

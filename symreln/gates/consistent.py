@@ -22,65 +22,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeVar
+from fractions import Fraction
+from typing import Literal, TypeVar
 
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.linear_programming import dot
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
-from symreln.exact.scalar import Scalar
+from symreln.exact.spectrum import ModeClass
 from symreln.gates.arrangement import without_parameters
+from symreln.gates.parameter_intervals import rational_number
 from symreln.gates.serialise import Result
 from symreln.verdict.directions import Pair, Vector, columns, gate_spectrum, singular_pairs
 
 
-class _HasSpeed(Protocol):
-    @property
-    def s(self) -> AlgebraicNumber: ...
-
-
-Speedy = TypeVar("Speedy", bound=_HasSpeed)
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SelfConsistentGate(Result):
-    """A gate with a direction that keeps it: a full one of 0 and 1, or a partial one.
+class SignedGate(Result):
+    """A gate of 0 and 1, or one with samples on its boundary.
 
     Attributes:
-        signs: 1 open, -1 closed, 0 on the boundary, one a sample; zero samples count as closed.
-        times_open: 1, 0, or on the boundary the fraction of time that a unit is open, one a
-            sample.
-        s: Growth rate, in units of 1/tau.
-        v: The direction, not normalised; exact.
-        dimension: Of the space of directions with this rate.
-        largest: Whether s is the largest singular value of what drives w; partial gates are listed
-            for this one only.
-        unique: Whether direction and fractions are the only ones for these signs and s.
+        signs: 1 open, -1 closed, 0 on the boundary for a fraction of time, one a sample.
         size: How many gates a symmetry of the data makes alike, this one included.
     """
 
-    JSON = (
-        "pattern",
-        "name=pattern",
-        "kind",
-        "size",
-        "speed",
-        "realisable",
-        "self_consistent",
-        "fractions",
-        "unique",
-        "largest",
-        "dimension",
-        "boundary",
-    )
-    realisable = self_consistent = True
     signs: tuple[int, ...]
-    times_open: tuple[AlgebraicNumber, ...]
-    s: AlgebraicNumber
-    v: Vector
-    dimension: int
-    largest: bool
-    unique: bool = True
     size: int = 1
 
     @property
@@ -89,41 +54,97 @@ class SelfConsistentGate(Result):
         return tuple(int(sign > 0) for sign in self.signs)
 
     @property
-    def boundary(self) -> tuple[int, ...]:
-        """Samples, not zero, to which v is orthogonal."""
-        return tuple(place for place, sign in enumerate(self.signs) if not sign)
-
-    @property
     def kind(self) -> Literal["full", "partial"]:
         """Whether a unit must be open for a fraction of time on some boundary sample."""
-        held = (self.times_open[place] for place in self.boundary)
-        return "full" if all(value.is_zero for value in held) else "partial"
-
-    @property
-    def speed(self) -> AlgebraicNumber:
-        """The growth rate."""
-        return self.s
-
-    @property
-    def fractions(self) -> tuple[AlgebraicNumber, ...]:
-        """The gate on every / of the pattern, in order; empty for a full gate."""
-        return tuple(self.times_open[z] for z in self.boundary if self.kind == "partial")
-
-    @property
-    def course(self) -> tuple[int, ...]:
-        """What tells gates apart: the signs, boundary samples of a full gate counted as closed."""
-        return self.signs if self.kind == "partial" else tuple(2 * g - 1 for g in self.gate)
+        return "partial" if 0 in self.signs else "full"
 
     @property
     def pattern(self) -> str:
         """The gate as text, one letter a sample: 1, 0, or / on a partial gate's boundary."""
-        return sign_pattern(self.course)
+        return sign_pattern(self.signs)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class GrowingGate(SignedGate):
+    """A gate with a direction that grows: at one value of the data, or on a piece of a race.
+
+    Attributes:
+        s: Growth rate, in units of 1/tau; on a piece, at its number, or at a cut its value.
+        largest: Whether s is the largest singular value of what drives w.
+        fractions: The gate on every / of the pattern, in order: the fraction of time that a unit is
+            open; empty for a full gate.
+        rate: Growth rate as a function of the parameter, on an interval; None elsewhere.
+        mode_class: Its conjugacy class over Q(parameter), on an interval.
+        at: The rational number at which an interval was decided, fractions too.
+        self_consistent: Whether the direction has the gate. Only races of given gates have some
+            that have not, or None: not decided.
+        name: Of a given gate.
+    """
+
+    JSON = (
+        *("pattern", "name=called", "kind", "size", "speed", "realisable=stays?"),
+        *("self_consistent=stays?", "fractions", "fractions_at?", "largest"),
+    )
+    s: AlgebraicNumber
+    largest: bool = True
+    fractions: tuple[AlgebraicNumber, ...] = ()
+    rate: AlgebraicNumber | None = None
+    mode_class: ModeClass | None = None
+    at: Fraction | None = None
+    self_consistent: bool | None = True
+    name: str = ""
+
+    @property
+    def called(self) -> str:
+        """Its name, or the gate as text."""
+        return self.name or self.pattern
+
+    @property
+    def stays(self) -> bool | None:
+        """True: units can have the gate and keep it; None of given gates, which differ in it."""
+        return None if self.name else True
+
+    @property
+    def speed(self) -> AlgebraicNumber:
+        """The rate, as a function of the parameter where it is known."""
+        return self.s if self.rate is None else self.rate
+
+    @property
+    def fractions_at(self) -> Fraction | None:
+        """Where the fractions are given, if there are any and it has to be said."""
+        return self.at if self.fractions else None
 
     def __repr__(self) -> str:
-        return (
-            f"SelfConsistentGate({self.pattern}, {self.kind}, s = {float(self.s):.6g}, "
-            f"{self.size} alike)"
-        )
+        name = type(self).__name__
+        return f"{name}({self.pattern}, {self.kind}, s = {float(self.s):.6g}, {self.size} alike)"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SelfConsistentGate(GrowingGate):
+    """A gate with a direction that keeps it; partial ones are listed for the largest s only.
+
+    Attributes:
+        v: The direction, not normalised; exact.
+        dimension: Of the space of directions with this rate.
+        unique: Whether direction and fractions are the only ones for these signs and s.
+        boundary: Samples, not zero, to which v is orthogonal.
+    """
+
+    JSON = (*GrowingGate.JSON, "unique", "dimension", "boundary")
+    v: Vector
+    dimension: int
+    unique: bool = True
+    boundary: tuple[int, ...] = ()
+
+    @property
+    def times_open(self) -> tuple[AlgebraicNumber, ...]:
+        """The gate on every sample."""
+        held = iter(self.fractions)
+        whole = {sign: rational_number(int(sign > 0)) for sign in (1, -1)}
+        return tuple(whole[sign] if sign else next(held) for sign in self.signs)
+
+
+Growing = TypeVar("Growing", bound=GrowingGate)
 
 
 def sign_pattern(signs: Sequence[int]) -> str:
@@ -135,25 +156,19 @@ def consistent_pairs(
     pairs: Sequence[Pair], samples: Sequence[Vector], gate: Sequence[int], size: int = 1
 ) -> list[SelfConsistentGate]:
     """Return the pairs, the largest first, that open exactly the samples of their gate."""
-    found = []
-    for place, pair in enumerate(pairs):
-        v = pair.opening(samples, gate)
-        if v is not None:
-            found.append(
-                SelfConsistentGate(
-                    signs=tuple(
-                        1 if g else -int(bool(any(x) and dot(v, x)) or not any(x))
-                        for g, x in zip(gate, samples, strict=True)
-                    ),
-                    times_open=tuple(AlgebraicNumber.rational(Scalar.of(int(g))) for g in gate),
-                    s=pair.s,
-                    v=v,
-                    dimension=len(pair.vectors),
-                    largest=place == 0,
-                    size=size,
-                )
-            )
-    return found
+    return [
+        SelfConsistentGate(
+            signs=tuple(2 * int(g) - 1 for g in gate),
+            size=size,
+            s=pair.s,
+            v=v,
+            dimension=len(pair.vectors),
+            largest=place == 0,
+            boundary=tuple(k for k, x in enumerate(samples) if any(x) and not dot(v, x)),
+        )
+        for place, pair in enumerate(pairs)
+        if (v := pair.opening(samples, gate)) is not None
+    ]
 
 
 def self_consistent_gates(
@@ -184,9 +199,9 @@ def self_consistent_gates(
     return tuple(sorted(found, key=lambda each: order_key(each.s, {})))
 
 
-def by_speed(gates: Iterable[Speedy]) -> list[list[Speedy]]:
-    """Return what has a growth rate ``s``, equal ones together, the fastest first; exact."""
-    ranks: list[list[Speedy]] = []
+def by_speed(gates: Iterable[Growing]) -> list[list[Growing]]:
+    """Return gates with equal rates together, the fastest first; exact."""
+    ranks: list[list[Growing]] = []
     for each in sorted(gates, key=lambda gate: order_key(gate.s, {})):
         if ranks and ranks[-1][0].s == each.s:
             ranks[-1].append(each)

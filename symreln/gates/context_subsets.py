@@ -26,8 +26,6 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.errors import NotSupportedError
-
 if TYPE_CHECKING:
     from symreln.spec.model import Dataset
 
@@ -82,17 +80,7 @@ def comparisons() -> dict[str, Any]:
     return {name: sp.factor(sp.cancel(s.subs(M, M + 1) - s)) for name, s in squares.items()}
 
 
-def require_equal_structures(dataset: Dataset) -> None:
-    """Refuse data for which the formulas are not written.
-
-    Raises:
-        NotSupportedError: Not the contextual task with the hierarchy everywhere.
-    """
+def has_formulas(dataset: Dataset) -> bool:
+    """Return whether data are those of the formulas: contextual, with the hierarchy everywhere."""
     structures = {name.strip() for name in dataset.options.get("structures", "").split(",")}
-    if dataset.task != "contextual" or structures != {"hierarchy"}:
-        msg = (
-            "formulas in C, m, n and c are those of the contextual task with equal structures, and "
-            f"this is {dataset.task or 'other data'} with {', '.join(sorted(structures)) or 'none'}"
-            ". Speeds at the spec's own numbers are exact for any data with a label"
-        )
-        raise NotSupportedError(msg)
+    return dataset.task == "contextual" and structures == {"hierarchy"}

@@ -9,7 +9,7 @@ gates of XoR that early training selects are of this kind.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -183,13 +183,7 @@ def sample_gates(
     _, first = np.unique(gate_keys(gates), return_index=True)
     found = Found(gates[first], reduced_rows(drawn[off][first]))
     listed = _listed(found, np.ones(len(first), dtype=bool), rows, inputs.shape[0])
-    return RealisableGates(
-        gates=listed.gates,
-        witnesses=listed.witnesses,
-        open=listed.open,
-        sampled=True,
-        draws=draws,
-    )
+    return replace(listed, sampled=True, draws=draws)
 
 
 def gates_along(

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from symreln.base.progress import phase
 from symreln.gates.confusion import Confusion, confusion, predicted_classes
-from symreln.gates.consistent import SelfConsistentGate
-from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates, sample_gates
-from symreln.gates.finders import FORMAT, GateReport
-from symreln.gates.race_pieces import Runner
+from symreln.gates.consistent import GrowingGate, sign_pattern
+from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates, pattern, sample_gates
+from symreln.gates.finders import FORMAT
 from symreln.gates.remarks import remarks
 from symreln.gates.search import GateStage, predicted_stages
 from symreln.gates.serialise import Result, number_text
+from symreln.gates.spec_text import FoundPathway
 from symreln.network.orbits import sample_group
 from symreln.spec.model import Spec
 
@@ -42,76 +42,89 @@ class _GateKind:
     witness: tuple[int, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _AllGates(Result):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _ExactGates(Result):
+    """What gates.json says of gates that follow from the data.
+
+    Attributes:
+        method: The method's name.
+        found: The gates that the inputs allow, or those of directions drawn.
+        remarks: What to know of the data.
+    """
+
+    JSON = ("format", "*", "count=found.count", "sampled=found.sampled", "draws=found.draws")
+    file, format = "gates.json", FORMAT
+    method: str
+    found: RealisableGates = field(metadata={"prose": True})
+    remarks: tuple[str, ...]
+
+    def lines(self) -> Iterator[str]:
+        """Yield what the terminal shows."""
+        found = self.found
+        drawn = f" ({found.draws} directions drawn, more gates may exist)" if found.sampled else ""
+        yield f"{found.count} gates{drawn}"
+        yield from self._found_lines()
+        yield from (f"note: {text}" for text in self.remarks)
+
+    def _found_lines(self) -> Iterator[str]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _AllGates(_ExactGates):
     """What gates.json says of the gates that inputs allow.
 
     Attributes:
-        method: The method's name.
-        samples: P.
-        count: How many gates.
-        open: How many of them a direction drawn at random can give.
-        sampled: Whether directions were drawn: there may be more gates then.
-        draws: How many.
         symmetries: Order of the group of permutations of the samples.
         kinds: One gate of each kind.
-        gates: All of them, where they are not too many.
-        remarks: What to know of the data.
+        pathways: Of a spec with one a gate.
     """
 
-    JSON = (
-        *("format", "method", "samples", "count", "open", "sampled", "draws", "symmetries"),
-        *("kinds", "gates?", "remarks"),
-    )
-    file, format = "gates.json", FORMAT
-    method: str
-    samples: int
-    count: int
-    open: int
-    sampled: bool
-    draws: int
+    JSON = (*_ExactGates.JSON, "samples=found.samples", "open", "gates?")
     symmetries: int
     kinds: tuple[_GateKind, ...]
-    gates: tuple[str, ...] | None
-    remarks: tuple[str, ...]
+    pathways: Sequence[FoundPathway] = field(metadata={"prose": True})
 
-    def lines(self) -> Iterator[str]:
-        """Yield what the terminal shows."""
-        yield _count_line(self)
+    @property
+    def open(self) -> int:
+        """How many of the gates a direction drawn at random can give."""
+        return int(self.found.open.sum())
+
+    @property
+    def gates(self) -> tuple[str, ...] | None:
+        """All of them, where they are not too many."""
+        return tuple(map(pattern, self.found.gates)) if self.found.count <= LISTED else None
+
+    def _found_lines(self) -> Iterator[str]:
         yield from _first([f"  {each.pattern}  {_orbit(each.size)}" for each in self.kinds])
-        yield from _notes(self.remarks)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _SelectedGates(Result):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _SelectedGates(_ExactGates):
     """What gates.json says of self-consistent gates.
 
     Attributes:
-        method: The method's name.
-        count: How many gates the inputs allow, or of those drawn.
-        sampled: Whether directions were drawn.
-        draws: How many.
         stages: What is selected, stage by stage.
-        remarks: What to know of the data.
         confusion: Predicted against shown gates of trained networks.
     """
 
-    JSON = (
-        *("format", "method", "count", "sampled", "draws"),
-        *("stages", "remarks", "confusion?"),
-    )
-    file, format = "gates.json", FORMAT
-    method: str
-    count: int
-    sampled: bool
-    draws: int
+    JSON = (*_ExactGates.JSON, "confusion?")
     stages: tuple[GateStage, ...]
-    remarks: tuple[str, ...]
     confusion: Confusion | None
 
-    def lines(self) -> Iterator[str]:
-        """Yield what the terminal shows."""
-        yield _count_line(self)
+    @property
+    def pathways(self) -> list[FoundPathway]:
+        """Of a spec with all gates that are selected."""
+        text = {1: 1, -1: 0, 0: "/"}
+        return [
+            FoundPathway(
+                f"stage_{number}_{sign_pattern(signs)}", [text[sign] for sign in signs], number
+            )
+            for number, stage in enumerate((s for s in self.stages if s.winners), start=1)
+            for signs in stage.winners
+        ]
+
+    def _found_lines(self) -> Iterator[str]:
         for stage in self.stages:
             yield f"stage {stage.stage}: {len(stage.winners)} fastest; {stage.told}"
             yield from _first(
@@ -119,7 +132,6 @@ class _SelectedGates(Result):
             )
         if self.confusion is not None:
             yield from self.confusion.markdown.splitlines()
-        yield from _notes(self.remarks)
 
 
 def all_gates(
@@ -130,7 +142,7 @@ def all_gates(
     samples: int | None = None,
     limit: int | None = None,
     **_: object,
-) -> GateReport:
+) -> _AllGates:
     """List all gates that the inputs allow, or those of directions drawn at random.
 
     Args:
@@ -147,39 +159,28 @@ def all_gates(
     with phase("symmetries of the gates"):
         group = sample_group(spec.dataset.inputs)
         orbits = found.orbits(group)
-    chosen = [gate for gate in found.gates.tolist() if any(gate)]
+    chosen = [list(map(int, gate)) for gate in found.gates.tolist() if any(gate)]
     notes = remarks(spec.dataset)
     if len(chosen) > MOST_PATHWAYS:
         notes += (
             f"no gates.toml: {len(chosen)} gates that open are more than {MOST_PATHWAYS} pathways",
         )
-    kinds = tuple(
-        _GateKind(
-            found.pattern(index),
-            size,
-            bool(found.open[index]),
-            tuple(int(v) for v in found.witnesses[index]),
-        )
-        for index, size in orbits
-    )
-    patterns = (
-        tuple(found.pattern(k) for k in range(found.count)) if found.count <= LISTED else None
-    )
-    record = _AllGates(
+        chosen = []
+    return _AllGates(
         method=method,
-        samples=found.samples,
-        count=found.count,
-        open=int(found.open.sum()),
-        sampled=found.sampled,
-        draws=found.draws,
-        symmetries=group.order,
-        kinds=kinds,
-        gates=patterns,
+        found=found,
         remarks=notes,
-    )
-    return GateReport(
-        record=record,
-        stages=[chosen] if 0 < len(chosen) <= MOST_PATHWAYS else [],
+        symmetries=group.order,
+        kinds=tuple(
+            _GateKind(
+                found.pattern(index),
+                size,
+                bool(found.open[index]),
+                tuple(int(v) for v in found.witnesses[index]),
+            )
+            for index, size in orbits
+        ),
+        pathways=[FoundPathway(f"stage_1_{pattern(gate)}", gate) for gate in chosen],
     )
 
 
@@ -192,7 +193,7 @@ def selected(
     stages: int = 8,
     limit: int | None = None,
     against: int | None = None,
-) -> GateReport:
+) -> _SelectedGates:
     """List the gates that early training from small weights selects, stage by stage.
 
     Args:
@@ -214,22 +215,9 @@ def selected(
     if against is not None:
         with phase(f"{against} networks"):
             shown = confusion(spec, predicted_classes(followed), against, rng)
-    record = _SelectedGates(
-        method=method,
-        count=found.count,
-        sampled=found.sampled,
-        draws=found.draws,
-        stages=followed,
-        remarks=remarks(spec.dataset),
-        confusion=shown,
-    )
-    return GateReport(
-        record=record,
-        stages=[
-            [[{1: 1, -1: 0, 0: "/"}[sign] for sign in signs] for signs in stage.winners]
-            for stage in followed
-            if stage.winners
-        ],
+    notes = remarks(spec.dataset)
+    return _SelectedGates(
+        method=method, found=found, remarks=notes, stages=followed, confusion=shown
     )
 
 
@@ -241,9 +229,7 @@ def _realisable(spec: Spec, samples: int | None, limit: int | None, rng: int) ->
         return enumerate_gates(inputs, limit=limit or LIMIT, progress=callback)
 
 
-def candidate_line(
-    name: str, each: SelfConsistentGate | Runner, at: str = "", spec: Spec | None = None
-) -> str:
+def candidate_line(name: str, each: GrowingGate, at: str = "", spec: Spec | None = None) -> str:
     """Return what is said of a self-consistent gate; ``at`` says where its fractions are."""
     line = f"{name}  {_orbit(each.size)}  speed {number_text(each.speed, spec)}"
     if each.fractions:
@@ -257,16 +243,7 @@ def _orbit(size: int) -> str:
     return f"orbit of size {size}"
 
 
-def _count_line(found: _AllGates | _SelectedGates) -> str:
-    how = f" ({found.draws} directions drawn, more gates may exist)" if found.sampled else ""
-    return f"{found.count} gates{how}"
-
-
 def _first(lines: list[str]) -> list[str]:
     """Return the first lines, and one on what is not shown, if anything is."""
     more = len(lines) - SHOWN
     return lines[:SHOWN] + [f"  … and {more} more kinds in gates.json"] * (more > 0)
-
-
-def _notes(texts: Sequence[str]) -> list[str]:
-    return [f"note: {text}" for text in texts]

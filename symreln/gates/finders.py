@@ -1,41 +1,21 @@
 """The ways to find gates: what ``symreln gates --method`` knows.
 
-A finder is a function ``find(spec, method, **options) -> GateReport`` and a line here.
+A finder is a function ``find(spec, method, **options)`` and a line here; its result has
+``pathways``, of a spec with these gates.
 What it needs is imported when it is asked for: naming it costs nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
-
-Gate = Sequence[int | str]
-"""0, 1 or, on the boundary of a partial gate, "/" a sample."""
 
 FORMAT = "symreln-gates/1"
 
 
 #: Other spellings of methods.
 ALIASES = {"k-means": "kmeans"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class GateReport:
-    """What a finder found.
-
-    Attributes:
-        record: What gates.json holds and the terminal shows; a :class:`serialise.Result`.
-        stages: Gates of a spec's pathways, stage by stage; empty where none is written.
-        switches: Gates that a pathway takes later, with their steps, by its place among all.
-        numbered: Whether pathways are named gate_1, gate_2, … rather than by their gates.
-    """
-
-    record: Any
-    stages: Sequence[Sequence[Gate]]
-    switches: Mapping[int, Sequence[tuple[int, Sequence[int]]]] = field(default_factory=dict)
-    numbered: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +32,7 @@ class _GateFinder:
     home: str
     options: tuple[str, ...]
 
-    def find(self, *arguments: Any, **options: Any) -> GateReport:
+    def find(self, *arguments: Any, **options: Any) -> Any:
         """Find gates; see the function."""
         module, _, function = self.home.partition(":")
         find = getattr(import_module(module), function)

@@ -104,13 +104,21 @@ def finite_start(
 
     None also where some class alone would not reach the targets: the residual then changes shape.
     """
+    if network.weight_decay or any(each.kind == "partial" for each in candidates):
+        # A partial gate's class puts out nothing on samples that push its units back.
+        return None
     inputs, targets = dataset.inputs.to_numpy(), dataset.targets.to_numpy()
-    if network.weight_decay or not _keeps_shape(inputs, targets, candidates, group):
+    gates = [np.array(moved_gates(each.gate, group)) for each in candidates]
+    modes: list[list[EarlyMode]] = []
+    for each, alike in zip(candidates, gates, strict=True):
+        before = sum(map(len, modes))
+        modes.append([_mode(inputs, targets, g, each, before + k) for k, g in enumerate(alike)])
+    if not all(_keeps_shape(inputs, targets, *each) for each in zip(gates, modes, strict=True)):
         return None
     first, second = map(float, network.stds)
     variance = (first**2 + second**2) / 2
     scales = first / variance**0.5, second / variance**0.5
-    starts = _class_starts(inputs, targets, candidates, group, scales)
+    starts = _class_starts(inputs, targets, candidates, gates, modes, scales)
     if not any(start.kappa > 0 for start in starts):
         return None
     scale = network.hidden * variance / 2
@@ -151,70 +159,61 @@ def _when(logarithm: Callable[[float], float], level: float) -> float:
 
 
 def _keeps_shape(
-    inputs: np.ndarray,
-    targets: np.ndarray,
-    candidates: Sequence[SelfConsistentGate],
-    group: SampleGroup,
+    inputs: np.ndarray, targets: np.ndarray, gates: np.ndarray, modes: Sequence[EarlyMode]
 ) -> bool:
-    """Return whether each class, its gates alike equally strong, puts out a multiple of Y.
+    """Return whether a class, its gates alike equally strong, puts out a multiple of Y.
 
-    Then so do all together, and the residual stays one as well. A partial gate's class does not: it
-    puts out nothing on samples that push its units back.
+    Where all do, so do all together, and the residual stays one as well.
     """
-    for each in candidates:
-        if each.kind == "partial":
-            return False
-        output = np.zeros_like(targets, dtype=float)
-        for image in moved_gates(each.gate, group):
-            gate = np.array(image)
-            mode = _mode(inputs, targets, gate, each, 0)
-            output += mode.u @ mode.v.T @ inputs * gate
-        factor = np.vdot(output, targets) / np.vdot(targets, targets)
-        if np.abs(output - factor * targets).max() > SAME * np.abs(output).max():
-            return False
-    return True
+    output = np.zeros_like(targets, dtype=float)
+    for gate, mode in zip(gates, modes, strict=True):
+        output += mode.u @ mode.v.T @ inputs * gate
+    factor = np.vdot(output, targets) / np.vdot(targets, targets)
+    return bool(np.abs(output - factor * targets).max() <= SAME * np.abs(output).max())
 
 
 def _class_starts(
     inputs: np.ndarray,
     targets: np.ndarray,
     candidates: Sequence[SelfConsistentGate],
-    group: SampleGroup,
-    scales: tuple[float, float] = (1.0, 1.0),
+    gates: Sequence[np.ndarray],
+    modes: Sequence[Sequence[EarlyMode]],
+    scales: tuple[float, float],
 ) -> tuple[_ClassStart, ...]:
-    """Return κ, s and d of every class of gates, the fastest first; arguments as above.
+    """Return κ, s and d of every class of gates, the fastest first.
 
-    ``scales`` are the standard deviations of w and b at the start, their squares of mean one.
+    Args:
+        inputs: X, shape (n_x, P).
+        targets: Y, shape (n_y, P).
+        candidates: One gate of each class.
+        gates: All of each class, shape (alike, P).
+        modes: Theirs.
+        scales: Standard deviations of w and b at the start, their squares of mean one.
     """
-    images = [moved_gates(each.gate, group) for each in candidates]
-    gates = np.array([gate for alike in images for gate in alike], dtype=float)
-    modes, kinds = [], []
-    for place, (each, alike) in enumerate(zip(candidates, images, strict=True)):
-        before = sum(len(other) for other in images[:place])
-        for number, gate in enumerate(alike):
-            modes.append(_mode(inputs, targets, np.array(gate), each, before + number))
-            kinds.append(place)
-    if not modes:
+    kinds = [place for place, alike in enumerate(modes) for _ in alike]
+    asked = [mode for alike in modes for mode in alike]
+    if not asked:
         return ()
     # A step of the flow far below its fastest growth time; what is asked for is the flow's.
-    step = 0.02 / max(mode.s for mode in modes)
+    step = 0.02 / max(mode.s for mode in asked)
     random = np.random.default_rng(SEED)
-    phase = EarlyPhase(inputs, targets, gates, step, random, UNITS, scales)
-    strengths = phase.strengths(modes, kinds)
+    every = np.concatenate(gates).astype(float)
+    phase = EarlyPhase(inputs, targets, every, step, random, UNITS, scales)
+    strengths = phase.strengths(asked, kinds)
     found = []
-    for place, each in enumerate(candidates):
-        own = [k for k, kind in enumerate(kinds) if kind == place]
-        mode = modes[own[0]]
-        seen = mode.v.T @ inputs * np.array(images[place][0])
+    for place, (each, alike) in enumerate(zip(candidates, gates, strict=True)):
+        own = [strength for kind, strength in zip(kinds, strengths, strict=True) if kind == place]
+        mode = modes[place][0]
+        seen = mode.v.T @ inputs * alike[0]
         found.append(
             _ClassStart(
                 pattern=each.pattern,
-                size=len(images[place]),
+                size=len(alike),
                 s=mode.s,
                 d=float((seen**2).sum() / inputs.shape[1] / mode.v.shape[1]),
-                kappa=float(np.mean([strengths[k].kappa for k in own])),
-                error=float(np.mean([strengths[k].error for k in own])),
-                settled=all(strengths[k].settled for k in own),
+                kappa=float(np.mean([strength.kappa for strength in own])),
+                error=float(np.mean([strength.error for strength in own])),
+                settled=all(strength.settled for strength in own),
             )
         )
     return tuple(found)

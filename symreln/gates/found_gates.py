@@ -33,86 +33,12 @@ from symreln.gates.clustering import (
     silhouette,
     squared_distances,
 )
-from symreln.gates.enumerate import pattern
 from symreln.gates.observed import ObservedNetworks, disagreement, shares_of
 from symreln.gates.serialise import Result
 
-#: A centroid's entry is near 0 or 1 where it is at most this far from it; others are partial.
-NEAR = 0.1
 #: Clusters that are tried where their number is not given: these, and more until the last few are
 #: no better than the best, but never more than the most.
 USUAL_CLUSTERS, NO_BETTER, MOST_CLUSTERS = 10, 3, 40
-
-
-@dataclass(frozen=True)
-class GateCluster:
-    """A cluster of activity patterns.
-
-    Attributes:
-        pattern: The thresholded centroid, 0 or 1 a sample.
-        share: Of the weight of all rows.
-        pathway: Whether it is open somewhere.
-        partial: Samples on which the centroid is near neither 0 nor 1.
-        centroid: Share of its rows that are open on each sample, to six decimals.
-    """
-
-    pattern: str
-    share: float
-    pathway: bool
-    partial: tuple[int, ...]
-    centroid: tuple[float, ...]
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _FoundGates:
-    """Clusters of activity patterns, and the gates that they are.
-
-    Attributes:
-        clustering: Centroids, by falling weight.
-        rows: What was clustered.
-    """
-
-    clustering: Clustering
-    rows: Rows
-
-    @property
-    def centroids(self) -> np.ndarray:
-        """Share of a cluster's rows that are open on each sample, shape (K, P)."""
-        return self.clustering.centroids
-
-    @property
-    def gates(self) -> np.ndarray:
-        """Thresholded centroids, truth values, shape (K, P)."""
-        return self.centroids > 0.5
-
-    @property
-    def partial(self) -> np.ndarray:
-        """Where a centroid is near neither 0 nor 1, truth values, shape (K, P)."""
-        return (self.centroids > NEAR) & (self.centroids < 1 - NEAR)
-
-    @property
-    def pathways(self) -> np.ndarray:
-        """The different gates that are open somewhere, truth values, (G, P), by falling weight."""
-        opened = [tuple(gate) for gate in self.gates.tolist() if any(gate)]
-        return np.array(list(dict.fromkeys(opened)), dtype=bool).reshape(-1, self.gates.shape[1])
-
-    @property
-    def clusters(self) -> tuple[GateCluster, ...]:
-        """The clusters one by one."""
-        shares = self.clustering.weights / self.clustering.weights.sum()
-        return tuple(
-            GateCluster(
-                pattern(gate),
-                float(share),
-                bool(gate.any()),
-                tuple(np.flatnonzero(partial).tolist()),
-                tuple(round(float(value), 6) for value in centroid),
-            )
-            for gate, partial, centroid, share in zip(
-                self.gates, self.partial, self.centroids, shares, strict=True
-            )
-        )
 
 
 def algorithm_one(
@@ -154,7 +80,7 @@ def check_alive(trained: ObservedNetworks) -> None:
         raise InputError(msg)
 
 
-def _clustered(rows: Rows, clusters: int | None, rng: int) -> tuple[_FoundGates, dict[int, float]]:
+def _clustered(rows: Rows, clusters: int | None, rng: int) -> tuple[Clustering, dict[int, float]]:
     """Cluster rows, with as many clusters as the mean silhouette prefers if none are given.
 
     Returns:
@@ -164,7 +90,7 @@ def _clustered(rows: Rows, clusters: int | None, rng: int) -> tuple[_FoundGates,
         InputError: There are fewer different rows than clusters.
     """
     if clusters is not None:
-        return _FoundGates(clustering=kmeans(rows, clusters, rng), rows=rows), {}
+        return kmeans(rows, clusters, rng), {}
     most = min(MOST_CLUSTERS, len(rows.values))
     scores: dict[int, float] = {}
     best: Clustering | None = None
@@ -172,11 +98,11 @@ def _clustered(rows: Rows, clusters: int | None, rng: int) -> tuple[_FoundGates,
         if best is not None and count > max(USUAL_CLUSTERS, len(best.centroids) + NO_BETTER):
             break
         tried = kmeans(rows, count, rng)
-        scores[count] = silhouette(rows, tried, rng)
+        scores[count] = silhouette(tried, rng)
         if best is None or scores[count] > scores[len(best.centroids)]:
             best = tried
     assert best is not None
-    return _FoundGates(clustering=best, rows=rows), scores
+    return best, scores
 
 
 @dataclass(frozen=True)
@@ -208,10 +134,7 @@ class Stability(Result):
         runs_with_spec_gate: In how many runs each of them is.
     """
 
-    JSON = (
-        *("runs", "clusters", "pathways", "adjusted_rand", "matched_distance"),
-        *("runs_with_all_spec_gates?", "runs_with_spec_gate?"),
-    )
+    JSON = ("*", "runs_with_all_spec_gates?", "runs_with_spec_gate?")
     runs: int
     clusters: dict[int, int]
     pathways: dict[int, int]
@@ -221,18 +144,18 @@ class Stability(Result):
     runs_with_spec_gate: tuple[int, ...] | None
 
 
-def stability(runs: Sequence[_FoundGates], rows: Rows, wanted: np.ndarray) -> Stability:
+def stability(runs: Sequence[Clustering], rows: Rows, wanted: Sequence[np.ndarray]) -> Stability:
     """Compare runs with each other.
 
     Args:
         runs: One entry a run.
         rows: Patterns of all runs, which each run's centroids label.
-        wanted: Gates that are looked for, truth values, shape (G, P).
+        wanted: Gates that are looked for, truth values, shape (P,).
     """
     labels = [squared_distances(rows.values, run.centroids).argmin(axis=1) for run in runs]
     pairs = list(combinations(range(len(runs)), 2))
     alike = [p for p in pairs if len(runs[p[0]].centroids) == len(runs[p[1]].centroids)]
-    hits = np.array([(run.gates[:, None] == wanted).all(axis=2).any(axis=0) for run in runs])
+    hits = np.array([[(run.gates == gate).all(axis=1).any() for gate in wanted] for run in runs])
     return Stability(
         runs=len(runs),
         clusters=dict(sorted(Counter(len(run.centroids) for run in runs).items())),
@@ -268,7 +191,7 @@ class Coverage(Result):
         patterns: Different patterns with an open sample, in the mean over networks, shape (T,).
     """
 
-    JSON = ("steps=updates", "exact", "agreement", "patterns", "mean_exact", "mean_agreement")
+    JSON = ("*", "steps=updates", "mean_exact", "mean_agreement")
     updates: tuple[int, ...]
     exact: np.ndarray
     agreement: np.ndarray
@@ -321,7 +244,7 @@ class WindowedGates:
 
     windows: tuple[tuple[int, int], ...]
     starts: tuple[int, ...]
-    found: tuple[_FoundGates, ...]
+    found: tuple[Clustering, ...]
     silhouettes: dict[int, float]
 
     @property
@@ -392,14 +315,13 @@ def windowed_gates(
         count = min(len(whole.centroids), most)
     looks = _fitting(trained, window_looks(trained, windows), count)
     spans, starts = windows_of(trained, looks)
-    found: list[_FoundGates] = []
+    found: list[Clustering] = []
     for first, end in spans:
-        rows = unit_rows(trained, first, end)
-        clustering = kmeans(rows, count, rng)
+        clustering = kmeans(unit_rows(trained, first, end), count, rng)
         if found:  # numbered as those of the window before which they are nearest to
             order, _ = _matched(found[-1].centroids, clustering.centroids)
             clustering = clustering.ordered(order)
-        found.append(_FoundGates(clustering=clustering, rows=rows))
+        found.append(clustering)
     return WindowedGates(windows=spans, starts=starts, found=tuple(found), silhouettes=silhouettes)
 
 

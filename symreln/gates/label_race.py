@@ -13,39 +13,39 @@ direction starts or stops having its gate.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from flint import fmpz_mpoly
+import sympy as sp
 
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
-from symreln.errors import InputError, LimitReachedError, NotSupportedError
+from symreln.errors import InputError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
 from symreln.exact.linear_programming import realisable
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
+from symreln.gates import context_subsets
 from symreln.gates.arrangement import without_parameters
 from symreln.gates.consistent import SelfConsistentGate, consistent_pairs
-from symreln.gates.observed import observe
-from symreln.gates.race import Course, Entrant
-from symreln.gates.race_pieces import Race, Runner
+from symreln.gates.observed import nearest_observer, observe
+from symreln.gates.race import race
+from symreln.gates.race_pieces import Race
 from symreln.gates.search import stage_residuals
-from symreln.gates.serialise import Result
+from symreln.gates.serialise import Result, table
 from symreln.gates.sliding import sliding_gates
-from symreln.gates.wall_polynomials import consistency, ordering
 from symreln.network.orbits import gate_kinds, sample_group
 from symreln.spec.model import Dataset, Spec
 from symreln.train.record import Observer
-from symreln.verdict.directions import Pair, Vector, columns, gate_spectrum, singular_pairs
+from symreln.verdict.directions import columns, gate_spectrum, singular_pairs
 
 #: Values of a label above which subsets are refused: there are 2^k of them.
 MOST_VALUES = 12
-#: Looks at networks in training.
-LOOKS = 80
+#: Looks at networks in training, and rows of their table.
+LOOKS, ROWS = 80, 12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,38 +53,34 @@ class _LabelSubset(Result):
     """A gate open on the samples of some values of a label.
 
     Attributes:
-        held: The values, m of them.
-        gate: 0 or 1 a sample.
+        held: The values, m of them, as text.
         size: How many subsets a symmetry of the data makes alike, this one included.
         speed: Largest singular value of R diag(g) Xᵀ/P; None where it is zero.
         realisable: Whether some direction has the gate.
         self_consistent: Whether the direction of that speed has it.
     """
 
-    JSON = ("m=count", "values=names", "size", "speed", "realisable", "self_consistent")
-    held: tuple[object, ...]
-    gate: tuple[int, ...]
+    JSON = ("m", "*", "values=held")
+    held: tuple[str, ...]
     size: int
     speed: AlgebraicNumber | None
     realisable: bool
     self_consistent: bool
 
     @property
-    def count(self) -> int:
-        """The m."""
+    def m(self) -> int:
+        """How many values."""
         return len(self.held)
-
-    @property
-    def names(self) -> list[str]:
-        """The values as text."""
-        return list(map(str, self.held))
 
 
 @dataclass(frozen=True)
 class _PartialSubset(Result):
     """A partial gate that is open somewhere on m of a label's values."""
 
-    JSON = ("m", "pattern=gate.pattern", "size=gate.size", "speed=gate.s", "fractions", "unique")
+    JSON = (
+        *("m", "pattern=gate.pattern", "size=gate.size", "speed=gate.s", "fractions"),
+        "unique=gate.unique",
+    )
     m: int
     gate: SelfConsistentGate
 
@@ -92,11 +88,6 @@ class _PartialSubset(Result):
     def fractions(self) -> list[str]:
         """The gate on every sample, as text."""
         return [str(value.to_sympy()) for value in self.gate.times_open]
-
-    @property
-    def unique(self) -> bool:
-        """Whether direction and fractions are the only ones."""
-        return self.gate.unique
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -110,7 +101,7 @@ class SubsetStage(Result):
             self-consistent.
     """
 
-    JSON = ("stage", "fastest_m=fastest", "subsets", "partial")
+    JSON = ("*", "fastest_m=fastest")
     stage: int
     subsets: tuple[_LabelSubset, ...]
     partial: tuple[_PartialSubset, ...]
@@ -121,7 +112,7 @@ class SubsetStage(Result):
         if not self.subsets or self.subsets[0].speed is None:
             return ()
         top = self.subsets[0].speed
-        return tuple(sorted({each.count for each in self.subsets if each.speed == top}))
+        return tuple(sorted({each.m for each in self.subsets if each.speed == top}))
 
 
 @short_repr
@@ -137,7 +128,7 @@ class SubsetShares(Result):
         spread: Its standard deviation over seeds.
     """
 
-    JSON = ("seeds", "steps=updates", "loss", "shares", "spread", "taken")
+    JSON = ("*", "steps=updates", "taken")
     seeds: int
     updates: np.ndarray
     loss: np.ndarray
@@ -148,6 +139,89 @@ class SubsetShares(Result):
     def taken(self) -> int:
         """The m < k with the largest share at the end: those that tell values apart."""
         return int(self.shares[-1, 1:-1].argmax()) + 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SubsetsReport(Result):
+    """Speeds by subset stage by stage, formulas, and what trained networks take.
+
+    Attributes:
+        label: Name of the label.
+        names: Its values.
+        stages: Speeds.
+        formulas: In C, m, n and c, where they are those of the data and stages; else None.
+        faster_with_m: Speed² at m + 1 less that at m, by stage, likewise.
+        trained: Which m networks take, or None.
+    """
+
+    JSON = ("format", "*", "values=names", "formulas?", "faster_with_m?", "trained?")
+    file, format = "subsets.json", "symreln-subsets/1"
+    label: str
+    names: tuple[str, ...]
+    stages: Sequence[SubsetStage]
+    formulas: context_subsets.SubsetFormulas | None
+    faster_with_m: dict[str, sp.Expr] | None
+    trained: SubsetShares | None
+
+    @property
+    def tables(self) -> dict[str, str]:
+        """All of it as Markdown."""
+        lines = [line for stage in self.stages for line in self._stage(stage)]
+        if self.formulas is not None and self.faster_with_m is not None:
+            lines += _formula_lines(self.formulas, self.faster_with_m)
+        if self.trained is not None:
+            lines += self._trained(self.trained)
+        return {"subsets.md": "\n".join(lines) + "\n"}
+
+    def _stage(self, stage: SubsetStage) -> list[str]:
+        what = "the targets" if stage.stage == 1 else "what converged stages leave"
+        columns = [
+            ("m", lambda each: each.m),
+            ("gates alike", lambda each: each.size),
+            ("speed", lambda each: each.speed.to_sympy() if each.speed else "0"),
+            ("decimal", lambda each: f"{float(each.speed):.5f}" if each.speed else "0"),
+            ("self-consistent", lambda each: "yes" if each.self_consistent else "no"),
+        ]
+        last, fastest = len(self.names) - 1, " and ".join(map(str, stage.fastest)) or "none"
+        among = "the fastest" if len(stage.fastest) == 1 else "among them"
+        among = among if last in stage.fastest else "not among them"
+        lines = [f"Stage {stage.stage}, {what}:", "", *table(stage.subsets, columns), ""]
+        lines.append(f"Fastest: m = {fastest}. m = {last} is {among}.")
+        if stage.partial:
+            columns = [
+                ("m", lambda each: each.m),
+                ("partial gate", lambda each: each.gate.pattern),
+                ("alike", lambda each: each.gate.size),
+                ("speed", lambda each: each.gate.s.to_sympy()),
+                ("decimal", lambda each: f"{float(each.gate.s):.5f}"),
+                ("fractions", lambda each: ", ".join(sorted({*each.fractions} - {"0", "1"}))),
+            ]
+            lines += ["", "No gate of 0 and 1 by subset is self-consistent; units settle on these:"]
+            lines += ["", *table(stage.partial, columns)]
+        return [*lines, ""]
+
+    def _trained(self, found: SubsetShares) -> list[str]:
+        count = len(self.names)
+        columns = [
+            ("step", lambda k: found.updates[k]),
+            ("loss/L(0)", lambda k: f"{found.loss[k]:.4f}"),
+        ]
+        columns += [
+            (f"m = {m}", lambda k, m=m: f"{found.shares[k, m]:.3f} ± {found.spread[k, m]:.3f}")
+            for m in range(count + 1)
+        ]
+        rows = np.unique(np.linspace(0, len(found.updates) - 1, ROWS).round().astype(int))
+        last = self.stages[-1]
+        verdict = "is" if found.taken in last.fastest else "is **not**"
+        return [
+            f"Share of the weight of {found.seeds} trained networks by m, mean ± std over seeds:",
+            "",
+            *table(rows, columns),
+            "",
+            f"Of the m below {count}, networks end with most weight at m = {found.taken} "
+            f"({found.shares[-1, found.taken]:.3f}), which {verdict} the fastest on stage "
+            f"{last.stage} (m = {' and '.join(map(str, last.fastest)) or 'none'}).",
+        ]
 
 
 def label_values(dataset: Dataset, label: str) -> tuple[object, ...]:
@@ -198,23 +272,21 @@ def _label_subsets(dataset: Dataset, residual: ExactMatrix, label: str) -> tuple
     """
     inputs, residual = without_parameters(dataset.inputs), without_parameters(residual)
     samples, group = columns(inputs), sample_group(inputs, residual)
-    chosen, growing, still = _subset_gates(dataset, label), [], []
+    chosen, found = _subset_gates(dataset, label), []
     for alike in gate_kinds(chosen, group):
         gate = alike[0]
         pairs = singular_pairs(gate_spectrum(inputs, residual, gate))
-        found = _LabelSubset(
-            held=chosen[gate],
-            gate=gate,
+        subset = _LabelSubset(
+            held=tuple(map(str, chosen[gate])),
             size=len(alike),
             speed=pairs[0].s if pairs else None,
             realisable=realisable(samples, gate),
             self_consistent=bool(consistent_pairs(pairs[:1], samples, gate)),
         )
-        if pairs:
-            growing.append((order_key(pairs[0].s, {}), found))
-        else:
-            still.append(found)
-    return (*(found for _, found in sorted(growing, key=lambda pair: pair[0])), *still)
+        found.append(subset)
+    growing = [(order_key(each.speed, {}), each) for each in found if each.speed is not None]
+    ordered = [each for _, each in sorted(growing, key=lambda pair: pair[0])]
+    return (*ordered, *(each for each in found if each.speed is None))
 
 
 def subset_stages(spec: Spec, label: str) -> tuple[SubsetStage, ...]:
@@ -258,7 +330,7 @@ def trained_shares(spec: Spec, label: str, seeds: int, rng: int) -> SubsetShares
         observers={"m": count_observer(spec.dataset, label)},
         steps=looks,
     )
-    shares = count_shares(seen.seen["m"], seen.weights, len(label_values(spec.dataset, label)))
+    shares = seen.class_shares("m", len(label_values(spec.dataset, label)) + 1)
     return SubsetShares(
         seeds=seeds,
         updates=looks,
@@ -269,43 +341,54 @@ def trained_shares(spec: Spec, label: str, seeds: int, rng: int) -> SubsetShares
 
 
 def count_observer(dataset: Dataset, label: str) -> Observer:
-    """Return an observer of the number of a label's values on which each unit is open.
+    """Return an observer of the number m of a label's values that each unit is open on.
 
-    A unit counts as open on a value where the squares of its positive w·x on that value's samples
-    add up to more than those of its negative ones: the subset whose gate is nearest to its own,
-    samples weighted by (w·x)². Units that slide along some samples are placed by the others.
-
-    Returns:
-        Observer with values of shape (seeds, H).
+    That of the subset whose gate is nearest to its own; see :func:`nearest_observer`.
     """
-    inputs = dataset.inputs.to_numpy()
-    names, held = label_values(dataset, label), dataset.labels[label]
-    members = np.array([[value == name for value in held] for name in names], dtype=float)
-
-    def observed(step: int, weights: tuple) -> np.ndarray:
-        seen = np.matmul(weights[0], inputs)
-        signed = np.sign(seen) * seen**2
-        return (signed @ members.T > 0).sum(axis=-1)
-
-    return observed
+    by_size = {0: [(-1,) * dataset.samples]}
+    for gate, chosen in _subset_gates(dataset, label).items():
+        by_size.setdefault(len(chosen), []).append(tuple(2 * value - 1 for value in gate))
+    return nearest_observer(dataset.inputs.to_numpy(), list(by_size.values()))
 
 
-def count_shares(counts: np.ndarray, weights: np.ndarray, values: int) -> np.ndarray:
-    """Return the share of the units' weight by m, shape (seeds, looks, values + 1).
+def subsets_report(
+    spec: Spec, label: str, stages: Sequence[SubsetStage], trained: SubsetShares | None
+) -> SubsetsReport:
+    """Return what is said of a spec's subsets.
 
     Args:
-        counts: m of every unit, shape (seeds, looks, H).
-        weights: ‖w1‖‖w2‖ of every unit, the same shape.
-        values: Number of the label's values.
+        spec: Without free parameters.
+        label: Name of the label.
+        stages: See :func:`subset_stages`.
+        trained: What networks take, or None.
     """
-    total = weights.sum(axis=2)
-    parts = [(weights * (counts == m)).sum(axis=2) / total for m in range(values + 1)]
-    return np.stack(parts, axis=2)
+    first = [pathway for pathway in spec.pathways if pathway.stage == spec.stages[0]]
+    common = len(first) == 1 and tuple(first[0].gate) == (1,) * spec.dataset.samples
+    known = common and context_subsets.has_formulas(spec.dataset)
+    return SubsetsReport(
+        label=label,
+        names=tuple(map(str, label_values(spec.dataset, label))),
+        stages=stages,
+        formulas=context_subsets.formulas() if known else None,
+        faster_with_m=context_subsets.comparisons() if known else None,
+        trained=trained,
+    )
 
 
-#: Degree of growth rates over Q(parameter) above which the race is refused: where two of degree 8
-#: cross is decided by a polynomial of degree in the hundreds, and takes longer than anyone waits.
-MOST_DEGREE = 4
+def _formula_lines(found: context_subsets.SubsetFormulas, steps: dict[str, sp.Expr]) -> list[str]:
+    return [
+        "For all C, m, n and c, proven:",
+        "",
+        f"- first stage: s = {found.first};",
+        f"  s(m+1)² − s(m)² = {steps['first stage']}, positive: m = C is the fastest;",
+        f"- residual: s = {found.residual};",
+        f"  s(m+1)² − s(m)² = {steps['residual']}: the fastest m are the whole numbers next to",
+        "  C/2. m = C − 1 is among them for C = 2 and 3 only;",
+        f"- residual, partial gates: s = {found.partial}, open with fraction {found.inside} on the",
+        f"  other half of the items in the m contexts, and {found.outside} on its own half in the",
+        "  others; the same m are the fastest.",
+        "",
+    ]
 
 
 def label_race(dataset: Dataset, residual: ExactMatrix, label: str, limits: Range) -> Race:
@@ -321,61 +404,8 @@ def label_race(dataset: Dataset, residual: ExactMatrix, label: str, limits: Rang
         InputError: The label does not fit; no parameter occurs, or several do.
         NotSupportedError: Growth rates of a degree above ``MOST_DEGREE``.
     """
-    course = _Subsets(dataset.inputs, residual, limits)
-    course.gates = _subset_gates(dataset, label)
-    return course.run()
-
-
-class _Subsets(Course):
-    """The race of given gates by the speed of their fastest direction."""
-
-    gates: Mapping[tuple[int, ...], tuple[object, ...]]
-    # Of speeds alone something can be said where self-consistency is not decided.
-    known_kept = True
-
-    def _full(self) -> list[Entrant]:
-        kinds = gate_kinds(self.gates, self.group)
-        return [self._entrant(alike[0], len(alike)) for alike in kinds]
-
-    def _appearing(self) -> list[fmpz_mpoly]:
-        # The gates are given; where a direction keeps its gate is among the cuts of each.
-        return []
-
-    def _add_faces(self, entrants: object, appearing: object) -> None:
-        return
-
-    def _cuts(self, entrant: Entrant) -> list[fmpz_mpoly]:
-        spectrum = entrant.spectrum
-        degree = max(one.degree for one in spectrum.classes)
-        if degree > MOST_DEGREE:
-            msg = (
-                f"subsets over a parameter: a gate has growth rates of degree {degree} over "
-                f"{self.name}, more than {MOST_DEGREE}, and where they cross is too much to decide "
-                f"for all values. Give {self.name} a value and leave --over out"
-            )
-            raise NotSupportedError(msg)
-        try:
-            return consistency(self.inputs, spectrum)
-        except (NotSupportedError, LimitReachedError):
-            self.known_kept = False
-            return [self.inputs.denominator, *ordering(spectrum)]
-
-    def _may_run(self, samples: Sequence[Vector], entrant: Entrant) -> bool:
-        return True
-
-    def _found(
-        self, pairs: Sequence[Pair], samples: Sequence[Vector], entrant: Entrant
-    ) -> list[Runner]:
-        values = self.gates[entrant.gate]
-        return [
-            Runner(
-                name=f"m = {len(values)} ({', '.join(map(str, values))})",
-                signs=entrant.signs,
-                size=entrant.size,
-                s=pair.s,
-                self_consistent=pair.opening(samples, entrant.gate) is not None
-                if self.known_kept
-                else None,
-            )
-            for pair in pairs[:1]
-        ]
+    names = {
+        gate: f"m = {len(values)} ({', '.join(map(str, values))})"
+        for gate, values in _subset_gates(dataset, label).items()
+    }
+    return race(dataset.inputs, residual, limits, given=names)

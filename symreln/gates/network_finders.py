@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from symreln.base.progress import phase
 from symreln.claims.integration import network_of
+from symreln.gates.clustering import NEAR, GateCluster
 from symreln.gates.enumerate import pattern
-from symreln.gates.finders import FORMAT, GateReport
+from symreln.gates.finders import FORMAT
 from symreln.gates.found_gates import (
     MOST_CLUSTERS,
-    NEAR,
     Coverage,
-    GateCluster,
     Stability,
     WindowedGates,
     algorithm_one,
@@ -37,7 +35,9 @@ from symreln.gates.replay import (
     window_schedule,
 )
 from symreln.gates.selectivity import Indices, SelectivityReport, selectivity_report
-from symreln.gates.serialise import Result, counted
+from symreln.gates.serialise import Result
+from symreln.gates.spec_text import FoundPathway
+from symreln.spec.finding import counted
 from symreln.spec.model import Spec
 
 #: Runs where none are given: those of Algorithm 1 are compared with each other.
@@ -74,11 +74,6 @@ class _Networks:
     every: int
     rng: int
 
-    @property
-    def clustered(self) -> int:
-        """Networks that are clustered."""
-        return self.runs * self.trainings
-
 
 @dataclass(frozen=True)
 class _SpecGate:
@@ -110,159 +105,58 @@ class _Replays:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NetworkGates(Result):
-    """Gates of trained networks, and what is said of them.
+    """Gates of trained networks, and what is said of them; of windows, None says Algorithm 1.
 
     Attributes:
         method: "kmeans" or "windows".
-        spec: Without free parameters.
         networks: Which networks.
-        trained: All of them, those to replay last.
-        given: K as it was given, or None.
-        found: The gates; those of Algorithm 1 have one window.
-        tried: Error of a replay by number of windows, of those tried; None for Algorithm 1.
-        finer: Looks for each one of Algorithm 1.
+        clusters: Largest K of a window.
+        criterion: How K was chosen.
+        silhouettes: Mean silhouette by number of clusters, of those tried.
+        centroids: The clusters of Algorithm 1.
+        windows: How many windows.
+        windows_criterion: How their number was chosen.
+        replay_errors: Error of a replay by number of windows, of those tried.
+        pieces: The clusters window by window.
+        spec_gates: What became of the spec's own gates.
+        stability: How alike several runs of Algorithm 1 are.
+        coverage: What part of the weight the gates account for.
+        replay: Errors of replays on networks that were not clustered.
+        selectivity: Of units and gates, None where no label groups the samples.
+        pathways: Of a spec with these gates.
     """
 
     JSON = (
-        *("format", "method", "networks", "clusters=found.clusters", "criterion"),
-        *("silhouettes=found.silhouettes", "centroids?", "windows?", "windows_criterion?"),
-        *("replay_errors=tried?", "pieces?", "spec_gates", "stability?", "coverage"),
-        *("replay?", "selectivity"),
+        *("format", "*", "centroids?", "windows?", "windows_criterion?", "replay_errors?"),
+        *("pieces?", "stability?", "replay?"),
     )
     file, format = "gates.json", FORMAT
     method: str
-    spec: Spec
     networks: _Networks
-    trained: ObservedNetworks
-    given: int | None
-    found: WindowedGates
-    tried: dict[int, float] | None
-    finer: int
-
-    @property
-    def clustered(self) -> ObservedNetworks:
-        """The networks that were clustered."""
-        return self.trained.networks(0, self.networks.clustered)
-
-    @property
-    def held(self) -> ObservedNetworks:
-        """The networks on which gates are replayed."""
-        return self.trained.networks(self.networks.clustered, self.trained.seeds)
-
-    @property
-    def criterion(self) -> str:
-        """How K was chosen."""
-        return "largest mean silhouette" if self.given is None else "given"
-
-    @property
-    def centroids(self) -> tuple[GateCluster, ...] | None:
-        """The clusters of Algorithm 1."""
-        return self.found.found[0].clusters if self.tried is None else None
-
-    @property
-    def windows(self) -> int | None:
-        """How many windows, None for Algorithm 1."""
-        return None if self.tried is None else len(self.found.windows)
-
-    @property
-    def windows_criterion(self) -> str | None:
-        """How their number was chosen."""
-        if self.tried is None:
-            return None
-        return "least replay error" if self.tried else "given"
-
-    @property
-    def pieces(self) -> list[_GateWindow] | None:
-        """The clusters window by window, None for Algorithm 1."""
-        if self.tried is None:
-            return None
-        found = (each.clusters for each in self.found.found)
-        return [_GateWindow(*each) for each in zip(self.found.starts, found, strict=True)]
-
-    @cached_property
-    def wanted(self) -> tuple[list[str], np.ndarray]:
-        """Names and gates of the spec's pathways that have no gains, shape (G, P)."""
-        plain = [each for each in self.spec.pathways if not each.has_gains]
-        gates = np.array([each.gate for each in plain], dtype=bool)
-        return [each.name for each in plain], gates.reshape(len(plain), self.spec.dataset.samples)
-
-    @cached_property
-    def spec_gates(self) -> list[_SpecGate]:
-        """What became of the spec's own gates."""
-        gates = np.concatenate([each.gates for each in self.found.found])
-        if self.tried is not None:  # a pathway that is closed in a window keeps its gate
-            gates = np.unique(gates[gates.any(axis=1)], axis=0)
-        result = []
-        for name, gate in zip(*self.wanted, strict=True):
-            apart = (gates != gate).sum(axis=1)
-            least, near = int(apart.min()), gates[int(apart.argmin())]
-            result.append(_SpecGate(name, pattern(gate), least == 0, pattern(near), least))
-        return result
-
-    @cached_property
-    def stability(self) -> Stability | None:
-        """How alike several runs of Algorithm 1 are."""
-        if self.tried is not None or self.networks.runs == 1:
-            return None
-        size = self.networks.trainings
-        alone = [
-            algorithm_one(
-                self.trained.networks(start, start + size),
-                clusters=self.given,
-                rng=self.networks.rng,
-            ).found[0]
-            for start in range(0, self.networks.clustered, size)
-        ]
-        return stability(alone, self.found.found[0].rows, self.wanted[1])
-
-    @cached_property
-    def coverage(self) -> Coverage:
-        """What part of the weight the gates account for."""
-        return coverage(self.clustered, list(self.found.by_look))
-
-    @cached_property
-    def replay(self) -> _Replays | None:
-        """Errors of replays on networks that were not clustered; the seed floor is of all."""
-        if not self.networks.replayed:
-            return None
-        errors = {name: schedule_errors(self.held, each) for name, each in self._schedules()}
-        floor = seed_distance(self.trained.losses)
-        return _Replays("max |dL|/L(0) against the same network", floor, errors)
-
-    def _schedules(self) -> Iterator[tuple[str, GateSchedule]]:
-        """Yield Algorithm 1 and, for windows, the changes to it one after the other."""
-        if self.tried is None:
-            yield "algorithm 1", static_schedule(self.held, self.found)
-            return
-        clustered, held, rng = self.clustered, self.held, self.networks.rng
-        kept = range(0, len(held.steps), self.finer)
-        coarse = clustered.looks(kept)
-        # Mean activities in windows may be more than the patterns that Algorithm 1 sees.
-        most = len(stacked_rows(coarse).values)
-        given = self.given and min(self.given, most)
-        found = algorithm_one(coarse, clusters=given, rng=rng)
-        yield "algorithm 1", static_schedule(held.looks(kept), found)
-        whole = windowed_gates(clustered, windows=1, clusters=self.found.clusters, rng=rng)
-        yield "one window", window_schedule(held, whole)
-        yield "windows", window_schedule(held, self.found)
-        own = own_schedule(held, len(self.found.windows))
-        yield "every unit its own gate in each window", own
-
-    @cached_property
-    def selectivity(self) -> SelectivityReport | None:
-        """Of units and gates, None where no label groups the samples."""
-        last = self.found.found[-1].pathways
-        return selectivity_report(self.clustered, self.spec.dataset.labels, last)
+    clusters: int
+    criterion: str
+    silhouettes: dict[int, float]
+    centroids: tuple[GateCluster, ...] | None
+    windows: int | None
+    windows_criterion: str | None
+    replay_errors: dict[int, float] | None
+    pieces: list[_GateWindow] | None
+    spec_gates: list[_SpecGate]
+    stability: Stability | None
+    coverage: Coverage
+    replay: _Replays | None
+    selectivity: SelectivityReport | None
+    pathways: list[FoundPathway] = field(metadata={"prose": True})
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
         of = self.networks
         yield (
-            f"{counted(of.clustered, 'network')} of {counted(of.hidden, 'hidden unit')}, "
+            f"{counted(of.runs * of.trainings, 'network')} of {counted(of.hidden, 'hidden unit')}, "
             f"{counted(of.looks, 'look')} at each, one every {counted(of.every, 'update')}"
         )
         yield from _choices(self)
-        shown = self.pieces or [_GateWindow(0, self.found.found[0].clusters)]
+        shown = self.pieces or [_GateWindow(0, self.centroids or ())]
         count, shown = len(shown), shown[:: -(-len(shown) // SHOWN_WINDOWS)]
         if len(shown) < count:
             yield f"{len(shown)} of the windows (all are in gates.json):"
@@ -307,7 +201,7 @@ def find(
     trainings: int = 1,
     runs: int | None = None,
     replays: int = 2,
-) -> GateReport:
+) -> NetworkGates:
     """Train, look, cluster, replay.
 
     Args:
@@ -329,13 +223,13 @@ def find(
     runs = runs or (WINDOWS_RUNS if drifting else KMEANS_RUNS)
     # The finer looks contain those of Algorithm 1, so that both see the same networks.
     finer = FINER if drifting and every % FINER == 0 else 1
-    steps = sample_steps(network_of(spec).steps, every // finer)
+    steps, count = sample_steps(network_of(spec).steps, every // finer), runs * trainings
     with phase("training") as report:
         check_samples(spec.dataset)
-        seeds = runs * trainings + replays
-        trained = observe(spec, seeds=seeds, steps=steps, rng=rng, progress=report)
+        trained = observe(spec, seeds=count + replays, steps=steps, rng=rng, progress=report)
     with phase("clustering and replaying"):
-        clustered, tried = trained.networks(0, runs * trainings), None
+        clustered, held = trained.networks(0, count), trained.networks(count, trained.seeds)
+        tried: dict[int, float] = {}
         if not drifting:
             found = algorithm_one(clustered, clusters=clusters, rng=rng)
         elif windows is None:
@@ -343,10 +237,13 @@ def find(
             found, tried = choose_windows(clustered, judges, clusters=clusters, rng=rng)
         else:
             found = windowed_gates(clustered, windows=windows, clusters=clusters, rng=rng)
-            tried = {}
-        result = NetworkGates(
+        gates = np.concatenate([each.gates for each in found.found])
+        if drifting:  # a pathway that is closed in a window keeps its gate
+            gates = np.unique(gates[gates.any(axis=1)], axis=0)
+        pieces = zip(found.starts, (each.clusters for each in found.found), strict=True)
+        schedules = _schedules(clustered, held, found, clusters, rng, finer if drifting else 0)
+        return NetworkGates(
             method=method,
-            spec=spec,
             networks=_Networks(
                 runs=runs,
                 trainings=trainings,
@@ -356,57 +253,126 @@ def find(
                 every=every // finer,
                 rng=rng,
             ),
-            trained=trained,
-            given=clusters,
-            found=found,
-            tried=tried,
-            finer=finer,
+            clusters=found.clusters,
+            criterion="largest mean silhouette" if clusters is None else "given",
+            silhouettes=found.silhouettes,
+            centroids=None if drifting else found.found[0].clusters,
+            windows=len(found.windows) if drifting else None,
+            windows_criterion=("least replay error" if tried else "given") if drifting else None,
+            replay_errors=tried if drifting else None,
+            pieces=[_GateWindow(*each) for each in pieces] if drifting else None,
+            spec_gates=[_spec_gate(*each, gates) for each in _wanted(spec).items()],
+            stability=None
+            if drifting or runs == 1
+            else stability(
+                [
+                    algorithm_one(
+                        clustered.networks(start, start + trainings), clusters=clusters, rng=rng
+                    ).found[0]
+                    for start in range(0, count, trainings)
+                ],
+                found.found[0].rows,
+                list(_wanted(spec).values()),
+            ),
+            coverage=coverage(clustered, list(found.by_look)),
+            replay=_Replays(
+                metric="max |dL|/L(0) against the same network",
+                seed_floor=seed_distance(trained.losses),
+                errors={name: schedule_errors(held, each) for name, each in schedules},
+            )
+            if replays
+            else None,
+            selectivity=selectivity_report(
+                clustered, spec.dataset.labels, found.found[-1].pathways
+            ),
+            pathways=_switching_pathways(found, once=not drifting),
         )
-        result.values()  # computed here, where the phase is named
-    pathways, switches = _switching_pathways(found)
-    if not drifting:  # clusters of one gate are one pathway
-        pathways = list(dict.fromkeys(pathways))
-    return GateReport(
-        record=result,
-        stages=[pathways] if pathways else [],
-        switches=switches,
-        numbered=True,
-    )
 
 
-def _switching_pathways(
-    windowed: WindowedGates,
-) -> tuple[list[tuple[int, ...]], dict[int, list[tuple[int, tuple[int, ...]]]]]:
+def _wanted(spec: Spec) -> dict[str, np.ndarray]:
+    """Return the gates of the spec's pathways that have no gains, by name."""
+    plain = (each for each in spec.pathways if not each.has_gains)
+    return {each.name: np.array(each.gate, dtype=bool) for each in plain}
+
+
+def _spec_gate(name: str, gate: np.ndarray, found: np.ndarray) -> _SpecGate:
+    """Return what became of a gate of the spec among those found, shape (G, P)."""
+    apart = (found != gate).sum(axis=1)
+    least, near = int(apart.min()), found[int(apart.argmin())]
+    return _SpecGate(name, pattern(gate), least == 0, pattern(near), least)
+
+
+def _schedules(
+    clustered: ObservedNetworks,
+    held: ObservedNetworks,
+    found: WindowedGates,
+    clusters: int | None,
+    rng: int,
+    finer: int,
+) -> Iterator[tuple[str, GateSchedule]]:
+    """Yield Algorithm 1 and, for windows, the changes to it one after the other.
+
+    Args:
+        clustered: Networks whose gates were found.
+        held: Those on which gates are replayed.
+        found: The gates.
+        clusters: K as it was given, or None.
+        rng: Seed.
+        finer: Looks for each one of Algorithm 1; 0 where that was run.
+    """
+    if not finer:
+        yield "algorithm 1", static_schedule(held, found)
+        return
+    kept = range(0, len(held.steps), finer)
+    coarse = clustered.looks(kept)
+    # Mean activities in windows may be more than the patterns that Algorithm 1 sees.
+    given = clusters and min(clusters, len(stacked_rows(coarse).values))
+    first = algorithm_one(coarse, clusters=given, rng=rng)
+    yield "algorithm 1", static_schedule(held.looks(kept), first)
+    whole = windowed_gates(clustered, windows=1, clusters=found.clusters, rng=rng)
+    yield "one window", window_schedule(held, whole)
+    yield "windows", window_schedule(held, found)
+    own = own_schedule(held, len(found.windows))
+    yield "every unit its own gate in each window", own
+
+
+def _switching_pathways(windowed: WindowedGates, *, once: bool = False) -> list[FoundPathway]:
     """Return pathways whose gates switch from window to window.
 
     A pathway that is closed everywhere in a window keeps the gate before it; one that never opens
     is none.
+
+    Args:
+        windowed: The gates.
+        once: Whether clusters of one gate are one pathway.
     """
-    histories: list[list[tuple[int, tuple[int, ...]]]] = []
+    histories: list[tuple[tuple[int, tuple[int, ...]], ...]] = []
     for cluster in range(windowed.clusters):
         history: list[tuple[int, tuple[int, ...]]] = []
         for start, found in zip(windowed.starts, windowed.found, strict=True):
             gate = tuple(map(int, found.gates[cluster]))
             if any(gate) and (not history or gate != history[-1][1]):
-                history.append((start if history else 0, gate))
-        if history:
-            histories.append(history)
-    pathways = [history[0][1] for history in histories]
-    return pathways, {place: own[1:] for place, own in enumerate(histories) if own[1:]}
+                history.append((start, gate))
+        if history and not (once and tuple(history) in histories):
+            histories.append(tuple(history))
+    return [
+        FoundPathway(f"gate_{number}", history[0][1], then=history[1:])
+        for number, history in enumerate(histories, start=1)
+    ]
 
 
 def _choices(found: NetworkGates) -> Iterator[str]:
     how = found.criterion
-    if found.found.silhouettes:
-        scores = [f"{count}: {score:.3f}" for count, score in found.found.silhouettes.items()]
+    if found.silhouettes:
+        scores = [f"{count}: {score:.3f}" for count, score in found.silhouettes.items()]
         how += f" ({', '.join(scores)})"
-        if found.found.clusters == MOST_CLUSTERS:
+        if found.clusters == MOST_CLUSTERS:
             how += ", the most that are tried: more may be better"
-    yield f"K = {found.found.clusters} clusters: {how}"
+    yield f"K = {found.clusters} clusters: {how}"
     if found.windows is not None:
         why = found.windows_criterion
-        if found.tried:
-            errors = [f"{n}: {100 * e:.1f} %" for n, e in found.tried.items()]
+        if found.replay_errors:
+            errors = [f"{n}: {100 * e:.1f} %" for n, e in found.replay_errors.items()]
             why = f"{why} of clustered networks ({', '.join(errors)})"
         yield f"{counted(found.windows, 'window')}: {why}"
 

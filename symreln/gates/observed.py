@@ -66,14 +66,19 @@ class ObservedNetworks:
         return self.seen["contribution"]
 
     @property
-    def shares(self) -> np.ndarray:
-        """Each unit's share of its network's weight, shape (seeds, T, H)."""
-        return shares_of(self.weights)
-
-    @property
     def seeds(self) -> int:
         """Number of networks."""
         return len(self.losses)
+
+    def class_shares(self, name: str, count: int) -> np.ndarray:
+        """Return the share of the units' weight by what :func:`nearest_observer` recorded.
+
+        Returns:
+            Shape (seeds, T, count).
+        """
+        weights, which = self.weights, self.seen[name][..., 0]
+        parts = [(weights * (which == k)).sum(axis=-1) for k in range(count)]
+        return np.stack(parts, axis=-1) / weights.sum(axis=-1)[..., None]
 
     @cached_property
     def curve(self) -> np.ndarray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from functools import cmp_to_key
 from typing import TYPE_CHECKING
 
 from symreln.claims.exceptional.conditions import factors
@@ -18,6 +18,7 @@ from symreln.exact import enclosure
 from symreln.exact.algebraic import AlgebraicNumber, real_roots
 from symreln.exact.domain import Range, variables
 from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
     from flint import arb, fmpz_mpoly
@@ -138,7 +139,7 @@ def pieces_between(roots: Iterable[AlgebraicNumber], limits: Range) -> tuple[Pie
         number = None if end is None else rational_number(end)
         if number is not None and belongs and all(root != number for root in roots):
             roots.append(number)
-    ordered = _ordered(roots)
+    ordered = sorted(roots, key=cmp_to_key(_compared))
     found: list[Piece] = []
     low = rational_number(limits.low) if limits.open_low and limits.low is not None else None
     if low is not None or limits.low is None:
@@ -154,27 +155,14 @@ def pieces_between(roots: Iterable[AlgebraicNumber], limits: Range) -> tuple[Pie
     return tuple(found)
 
 
-def rational_number(value: Fraction) -> AlgebraicNumber:
+def rational_number(value: Fraction | int) -> AlgebraicNumber:
     """Return a fraction as an algebraic number."""
-    from symreln.exact.scalar import Scalar
-
     return AlgebraicNumber.rational(Scalar.of(value))
 
 
-def _ordered(roots: list[AlgebraicNumber]) -> list[AlgebraicNumber]:
-    """Return distinct numbers in ascending order, certified."""
-    bits = 64
-    while True:
-        balls = sorted(((r.ball({}, bits), k) for k, r in enumerate(roots)), key=_middle)
-        if all(a < b for (a, _), (b, _) in pairwise(balls)):
-            return [roots[k] for _, k in balls]
-        bits *= 2
-
-
-def _middle(pair: tuple[arb, int]) -> tuple[Fraction, int]:
-    mid = pair[0].mid()
-    man, exp = mid.man_exp()
-    return Fraction(int(man)) * Fraction(2) ** int(exp), pair[1]
+def _compared(one: AlgebraicNumber, two: AlgebraicNumber) -> int:
+    """Return the sign of the difference of distinct numbers."""
+    return enclosure.sign_of(lambda bits: one.ball({}, bits) - two.ball({}, bits))
 
 
 def _between(low: AlgebraicNumber | None, high: AlgebraicNumber | None) -> Piece:

@@ -20,7 +20,6 @@ asked, the fastest gate found is the largest value of F, and no unit grows faste
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -33,11 +32,11 @@ from symreln.exact.linear_programming import Direction, Number, direction, dot
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
 from symreln.exact.real_algebraic import Real
-from symreln.exact.scalar import Scalar
 from symreln.gates.arrangement import flats, without_parameters
 from symreln.gates.consistent import SelfConsistentGate
+from symreln.gates.parameter_intervals import rational_number
 from symreln.gates.sizes import orthogonal_to, unit_floats
-from symreln.laws.coupled_matrices import orthonormal_span
+from symreln.laws.spans import orthonormal_span
 from symreln.network.orbits import SampleGroup, gate_kinds
 from symreln.verdict.directions import Vector, columns
 from symreln.verdict.faces import held_on
@@ -93,9 +92,9 @@ def partial_gates(
     inputs, residual = without_parameters(inputs), without_parameters(residual)
     found = []
     for chosen, size in signs:
-        gate = _gate_on_face(inputs, residual, chosen)
-        if gate is not None and gate.kind == "partial":
-            found.append(replace(gate, size=size))
+        gate = _gate_on_face(inputs, residual, chosen, size)
+        if gate is not None:
+            found.append(gate)
     return tuple(sorted(found, key=lambda each: order_key(each.s, {})))
 
 
@@ -154,14 +153,15 @@ def _float_rays(on: np.ndarray) -> list[np.ndarray]:
 
 
 def _gate_on_face(
-    inputs: ExactMatrix, residual: ExactMatrix, signs: Sequence[int]
+    inputs: ExactMatrix, residual: ExactMatrix, signs: Sequence[int], size: int
 ) -> SelfConsistentGate | None:
-    """Return the gate whose direction has given signs, if the largest singular value has one.
+    """Return the partial gate with given signs, if the largest singular value has one.
 
     Args:
         inputs: X, shape (n_x, P), without parameters.
         residual: R, shape (n_y, P), without parameters.
         signs: 1 open, 0 on the boundary, -1 closed, one a sample.
+        size: How many are alike.
 
     Raises:
         InputError: Shapes or signs do not fit.
@@ -174,15 +174,18 @@ def _gate_on_face(
     table = columns(found.face.sigma.T)
     b = tuple(dot(row, v) for row in table)
     pushes = [dot(b, targets[z]) for z in edge]
-    held = iter(_fractions(inputs, edge, _missing(table, v, b), pushes))
+    held = _fractions(inputs, edge, _missing(table, v, b), pushes)
+    if not any(held):
+        return None
     independent = not edge or rank(inputs.select(columns=edge)) == len(edge)
     return SelfConsistentGate(
         signs=signs,
-        times_open=tuple(_number(fmpq(int(sign > 0)) if sign else next(held)) for sign in signs),
+        size=size,
         s=pair.s,
+        fractions=tuple(map(_number, held)),
         v=v,
         dimension=len(pair.vectors),
-        largest=True,
+        boundary=tuple(edge),
         unique=len(pair.vectors) == 1 and independent and all(pushes),
     )
 
@@ -237,4 +240,4 @@ def _number(value: Number) -> AlgebraicNumber:
     if isinstance(value, Real):
         return value.number
     exact = fmpq(value)
-    return AlgebraicNumber.rational(Scalar.of(Fraction(int(exact.p), int(exact.q))))
+    return rational_number(Fraction(int(exact.p), int(exact.q)))

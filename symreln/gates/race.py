@@ -7,17 +7,18 @@ direction with vectors over Q(parameter), whose signs change at roots of polynom
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cache
 from itertools import combinations
 
 import numpy as np
 from flint import fmpz_mpoly
 
 from symreln.base.progress import phase
-from symreln.errors import LimitReachedError
+from symreln.claims.exceptional.conditions import resultant
+from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
 from symreln.exact.linear import rank
@@ -26,7 +27,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.real_algebraic import RealField
 from symreln.exact.spectrum import JointSpectrum, Mode
 from symreln.gates.arrangement import flats
-from symreln.gates.consistent import SelfConsistentGate, consistent_pairs, sign_pattern
+from symreln.gates.consistent import GrowingGate, SelfConsistentGate, SignedGate, consistent_pairs
 from symreln.gates.enumerate import LIMIT, gates_along
 from symreln.gates.parameter_intervals import (
     Piece,
@@ -38,10 +39,10 @@ from symreln.gates.parameter_intervals import (
     roots_of,
 )
 from symreln.gates.partial import every_partial_gate, partial_gates, plausible
-from symreln.gates.race_pieces import Race, RacePiece, Runner, merged, ranked
+from symreln.gates.race_pieces import Race, RacePiece, merged, ranked
 from symreln.gates.search import may_be_kept
 from symreln.gates.sizes import unit_floats
-from symreln.gates.wall_polynomials import consistency, crossings, minors, realisability
+from symreln.gates.wall_polynomials import consistency, minors, ordering, realisability
 from symreln.network.orbits import gate_kinds, moved_gates, sample_group
 from symreln.verdict.directions import (
     Pair,
@@ -57,6 +58,9 @@ from symreln.verdict.faces import Face, face_of
 NEAR = 1e-6
 #: Faces above which partial gates are not followed over a parameter.
 MOST_FACES = 2000
+#: Degree of growth rates over Q(parameter) above which given gates are refused: where two of degree
+#: 8 cross is decided by a polynomial of degree in the hundreds, and takes longer than anyone waits.
+MOST_DEGREE = 4
 
 
 def race(
@@ -64,44 +68,42 @@ def race(
     residual: ExactMatrix,
     limits: Range,
     limit: int = LIMIT,
+    given: Mapping[tuple[int, ...], str] | None = None,
 ) -> Race:
     """Return the race of the self-consistent gates over the one parameter of the data.
+
+    Of given gates, whether a unit can keep them or not, each runs with the largest singular value
+    of R diag(g) Xᵀ/P, and whether its direction has the gate is said.
 
     Args:
         inputs: X, shape (n_x, P).
         residual: R, shape (n_y, P): the targets, or what a converged stage leaves.
         limits: The parameter's range.
         limit: Number of gates above which an enumeration ends.
+        given: Gates that run in place of the self-consistent ones, 0 or 1 a sample, and their
+            names.
 
     Raises:
         InputError: No parameter occurs in X and R, or several do.
         LimitReachedError: There are too many gates, or too many minors.
-        NotSupportedError: See :func:`symreln.gates.wall_polynomials.consistency`.
+        NotSupportedError: See :func:`symreln.gates.wall_polynomials.consistency`; or a given gate
+            has growth rates of a degree above ``MOST_DEGREE``.
     """
-    return Course(inputs, residual, limits, limit).run()
+    return _Course(inputs, residual, limits, limit, given or {}).run()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Entrant:
+class _Entrant(SignedGate):
     """A gate that may run somewhere.
 
     Attributes:
-        signs: 1 open, -1 closed, 0 on the boundary, one a sample.
-        size: How many are alike, for all values of the parameter.
         spectrum: Singular values of what drives its units, over Q(parameter).
         faces: None for a full gate; one for a partial gate whose boundary samples are independent,
             else one a way in which they open each other.
     """
 
-    signs: tuple[int, ...]
-    size: int
     spectrum: JointSpectrum
     faces: tuple[Face, ...] = ()
-
-    @property
-    def gate(self) -> tuple[int, ...]:
-        """0 or 1 a sample, samples on the boundary closed."""
-        return tuple(int(sign > 0) for sign in self.signs)
 
     @property
     def boundary(self) -> list[int]:
@@ -122,43 +124,8 @@ class Entrant:
         return bool(kept[0]) or int(large[0]) < growing
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _DataAt:
-    """X and R at a value of the parameter, exact and in float64 up to their sizes."""
-
-    inputs: ExactMatrix
-    residual: ExactMatrix
-
-    @cached_property
-    def floats(self) -> tuple[np.ndarray, np.ndarray]:
-        """Both in float64."""
-        return unit_floats(self.inputs), unit_floats(self.residual)
-
-
-@dataclass(kw_only=True)
-class _Entrants:
-    """Gates that may run, as they are gathered.
-
-    Attributes:
-        full: Full gates.
-        partial: Those of faces that intervals have, by signs.
-        alone: Partial gates that single values add.
-        why: Why partial gates are not asked, or "".
-    """
-
-    full: list[Entrant]
-    partial: dict[tuple[int, ...], Entrant] = field(default_factory=dict)
-    alone: dict[Fraction, list[Runner]] = field(default_factory=dict)
-    why: str = ""
-
-    @property
-    def all(self) -> list[Entrant]:
-        """Full ones first."""
-        return [*self.full, *self.partial.values()]
-
-
-class Course:
-    """The data of a race; the race of given gates overrides what is marked so.
+class _Course:
+    """The data of a race, and the gates that may run, as they are gathered.
 
     Args and errors as of :func:`race`.
     """
@@ -168,32 +135,45 @@ class Course:
         inputs: ExactMatrix,
         residual: ExactMatrix,
         limits: Range,
-        limit: int = LIMIT,
+        limit: int,
+        given: Mapping[tuple[int, ...], str],
     ) -> None:
         self.name = only_parameter(inputs, residual)
         self.inputs, self.residual = over(inputs, self.name), over(residual, self.name)
         self.group = sample_group(self.inputs, self.residual)
-        self.limits, self.limit = limits, limit
+        self.limits, self.limit, self.given = limits, limit, given
         self._poles = [self.residual.denominator, self.inputs.denominator]
         # What was decided at a number serves again when the range is cut by all gates.
-        self._known: dict[tuple[tuple[int, ...], Fraction], tuple[Runner, ...]] = {}
-        self._data: dict[Fraction, _DataAt] = {}
+        self._known: dict[tuple[tuple[int, ...], Fraction], tuple[GrowingGate, ...]] = {}
+        # Partial gates of faces that intervals have, by signs; those that single values add.
+        self._partial: dict[tuple[int, ...], _Entrant] = {}
+        self._alone: dict[Fraction | None, list[GrowingGate]] = {}
+        self._at, self._floats = cache(self._data_at), cache(self._floats_at)
+        # Of speeds of given gates something can be said where self-consistency is not decided.
+        self._known_kept = True
 
     def run(self) -> Race:
         """Return who runs where."""
         with phase("gates over the parameter"):
             full = self._full()
-        # Between the roots of these polynomials the faces are the same.
-        appearing = [] if self.inputs.is_constant else self._appearing()
-        appearing += self._poles
-        entrants = _Entrants(full=full)
-        with phase("faces over the parameter"):
-            self._add_faces(entrants, appearing)
-        roots: dict[str, AlgebraicNumber] = {}
-        running: dict[str, Runner] = {}
-        there: list[Entrant] = []
+        # Between the roots of these polynomials the gates, and their faces, are the same.
+        fixed = self.given or self.inputs.is_constant
+        appearing = [*([] if fixed else realisability(self.inputs)), *self._poles]
+        why = ""
+        if not self.given:
+            with phase("faces over the parameter"):
+                try:
+                    self._find_faces(pieces(appearing, (self.name,), self.limits))
+                except LimitReachedError as error:
+                    self._partial, self._alone = {}, {}
+                    why = f"partial gates were not asked ({error})"
+        singles = (rational_number(value) for value in self._alone if value is not None)
+        roots = {_name(value): value for value in singles}
+        running: dict[str, GrowingGate] = {}
+        there: list[_Entrant] = []
         with phase("gates that run somewhere") as callback:
-            for place, entrant in enumerate(entrants.all):
+            entrants = [*full, *self._partial.values()]
+            for place, entrant in enumerate(entrants):
                 alone = self._by_itself(entrant, appearing)
                 if any(part.ranks or part.undecided for part in alone):
                     there.append(entrant)
@@ -205,67 +185,64 @@ class Course:
                         for runner in part.runners
                         if runner.rate is not None
                     }
-                callback(place + 1, len(entrants.all))
-        roots |= {_name(number): number for number in map(rational_number, entrants.alone)}
+                callback(place + 1, len(entrants))
         with phase("where rates are equal") as callback:
             pairs = list(combinations(running.values(), 2))
             for place, (one, two) in enumerate(pairs):
                 assert one.mode_class is not None
                 assert two.mode_class is not None
-                met = crossings(one.mode_class, two.mode_class)
-                for root in roots_of(met, (self.name,), self.limits):
-                    if self._meet(one, two, root):
-                        roots[_name(root)] = root
+                met = [resultant(one.mode_class, two.mode_class, 0)]
+                crossed = roots_of(met, (self.name,), self.limits)
+                roots |= {_name(root): root for root in crossed if self._meet(one, two, root)}
                 callback(place + 1, len(pairs))
         with phase("the order between cuts"):
             cut = pieces_between(roots.values(), self.limits)
-            found = [self._piece(part, there, entrants.alone) for part in cut]
-        return Race(parameter=self.name, pieces=merged(found), group=self.group, why=entrants.why)
+            found = [self._piece(part, there, self._alone.get(part.sample, ())) for part in cut]
+        return Race(parameter=self.name, pieces=merged(found), group=self.group, why=why)
 
-    def _full(self) -> list[Entrant]:
-        """Return one full gate of each kind that some value allows; overridden."""
-        listed = gates_along(self.inputs, self.limits, self.limit)
-        chosen = (gate for _, gates in listed for gate in gates or ())
-        kinds = [(max(alike), len(alike)) for alike in gate_kinds(chosen, self.group)]
-        return [self._entrant(*kind) for kind in sorted(kinds, reverse=True)]
+    def _full(self) -> list[_Entrant]:
+        """Return one full gate of each kind that is given, or that some value allows."""
+        if self.given:
+            kinds = [(alike[0], len(alike)) for alike in gate_kinds(self.given, self.group)]
+        else:
+            listed = gates_along(self.inputs, self.limits, self.limit)
+            chosen = (gate for _, gates in listed for gate in gates or ())
+            alikes = gate_kinds(chosen, self.group)
+            kinds = sorted(((max(alike), len(alike)) for alike in alikes), reverse=True)
+        return [
+            _Entrant(
+                signs=tuple(2 * value - 1 for value in gate),
+                size=size,
+                spectrum=gate_spectrum(self.inputs, self.residual, gate),
+            )
+            for gate, size in kinds
+        ]
 
-    def _entrant(self, gate: tuple[int, ...], size: int) -> Entrant:
-        return Entrant(
-            signs=tuple(2 * value - 1 for value in gate),
-            size=size,
-            spectrum=gate_spectrum(self.inputs, self.residual, gate),
-        )
+    def _find_faces(self, chambers: Sequence[Piece]) -> None:
+        """Find what may have a partial gate somewhere.
 
-    def _appearing(self) -> list[fmpz_mpoly]:
-        """Return polynomials between whose roots the list of gates is the same; overridden."""
-        return realisability(self.inputs)
+        Raises:
+            LimitReachedError: There is too much to ask.
+        """
+        for piece in chambers:
+            if piece.sample is not None and not piece.is_root:
+                at = self.inputs.substitute({self.name: piece.sample})
+                for flat in flats(at):
+                    for signs in flat.signs.tolist() if flat.boundary else ():
+                        self._add_face(tuple(signs), at)
+        for piece in chambers:
+            if piece.sample is not None and piece.is_root:
+                try:
+                    more = every_partial_gate(*self._at(piece.sample), self.group)
+                except ZeroDivisionError:  # the data are infinite there
+                    continue
+                if more := [each for each in more if each.signs not in self._partial]:
+                    self._alone[piece.sample] = list(map(_runner, more))
 
-    def _add_faces(self, entrants: _Entrants, appearing: list[fmpz_mpoly]) -> None:
-        """Add what may have a partial gate somewhere; overridden."""
-        chambers = pieces(appearing, (self.name,), self.limits)
-        try:
-            for piece in chambers:
-                if piece.sample is not None and not piece.is_root:
-                    at = self.inputs.substitute({self.name: piece.sample})
-                    for flat in flats(at):
-                        for signs in flat.signs.tolist() if flat.boundary else ():
-                            self._add_face(entrants.partial, tuple(signs), at)
-            for piece in chambers:
-                if piece.sample is not None and piece.is_root:
-                    more = self._partial_at(piece.sample)
-                    if more := [each for each in more if each.signs not in entrants.partial]:
-                        entrants.alone[piece.sample] = list(map(_runner, more))
-        except LimitReachedError as error:
-            entrants.partial.clear()
-            entrants.alone.clear()
-            entrants.why = f"partial gates were not asked ({error})"
-
-    def _add_face(
-        self, found: dict[tuple[int, ...], Entrant], signs: tuple[int, ...], at: ExactMatrix
-    ) -> None:
+    def _add_face(self, signs: tuple[int, ...], at: ExactMatrix) -> None:
         """Add one face of each kind, with its conditions at a value of the parameter."""
         edge = [place for place, sign in enumerate(signs) if not sign]
-        known = found.get(signs)
+        known = self._partial.get(signs)
         if known and len(known.faces) == 1 and rank(at.select(columns=edge)) == len(edge):
             return
         alike = moved_gates(signs, self.group)
@@ -273,36 +250,28 @@ class Course:
         if face is None:
             return
         if known is None:
-            if len(found) >= MOST_FACES:
+            if len(self._partial) >= MOST_FACES:
                 msg = f"more than {MOST_FACES} kinds of faces"
                 raise LimitReachedError(msg)
-            found[signs] = Entrant(
-                signs=signs, size=len(alike), spectrum=face.spectrum, faces=(face,)
-            )
-        elif all(face.weak != each.weak for each in known.faces):
-            found[signs] = replace(known, faces=(*known.faces, face))
+            known = _Entrant(signs=signs, size=len(alike), spectrum=face.spectrum)
+        if all(face.weak != each.weak for each in known.faces):
+            self._partial[signs] = replace(known, faces=(*known.faces, face))
 
-    def _partial_at(self, value: Fraction) -> tuple[SelfConsistentGate, ...]:
-        """Return all partial gates at a value, none where the data are infinite."""
-        try:
-            data = self._at(value)
-            return every_partial_gate(data.inputs, data.residual, self.group)
-        except ZeroDivisionError:
-            return ()
-
-    def _at(self, value: Fraction) -> _DataAt:
+    def _data_at(self, value: Fraction) -> tuple[ExactMatrix, ExactMatrix]:
         """Return X and R at a value of the parameter.
 
         Raises:
             ZeroDivisionError: They are infinite there.
         """
-        if value not in self._data:
-            at = {self.name: value}
-            inputs, residual = self.inputs.substitute(at), self.residual.substitute(at)
-            self._data[value] = _DataAt(inputs=inputs, residual=residual)
-        return self._data[value]
+        at = {self.name: value}
+        return self.inputs.substitute(at), self.residual.substitute(at)
 
-    def _meet(self, one: Runner, two: Runner, root: AlgebraicNumber) -> bool:
+    def _floats_at(self, value: Fraction) -> tuple[np.ndarray, np.ndarray]:
+        """Return both in float64, up to their sizes."""
+        inputs, residual = self._at(value)
+        return unit_floats(inputs), unit_floats(residual)
+
+    def _meet(self, one: GrowingGate, two: GrowingGate, root: AlgebraicNumber) -> bool:
         """Return whether float64 leaves open that two rates, and no conjugates, are equal."""
         at = {self.name: Fraction(float(root))}
         try:
@@ -311,7 +280,7 @@ class Course:
             return True
         return abs(a - b) <= NEAR * max(abs(a), abs(b))
 
-    def _by_itself(self, entrant: Entrant, appearing: list[fmpz_mpoly]) -> tuple[RacePiece, ...]:
+    def _by_itself(self, entrant: _Entrant, appearing: list[fmpz_mpoly]) -> tuple[RacePiece, ...]:
         """Return where one gate runs, cut only where that changes."""
         cuts = [*self._cuts(entrant), *self._poles]
         if entrant.faces:
@@ -321,44 +290,67 @@ class Course:
             cuts += minors(on.T) if independent else appearing
         return merged([self._piece(p, [entrant]) for p in pieces(cuts, (self.name,), self.limits)])
 
-    def _cuts(self, entrant: Entrant) -> list[fmpz_mpoly]:
-        """Return polynomials between whose roots a gate's runners stay the same; overridden."""
+    def _cuts(self, entrant: _Entrant) -> list[fmpz_mpoly]:
+        """Return polynomials between whose roots a gate's runners stay the same.
+
+        Raises:
+            NotSupportedError: A given gate has growth rates of a degree above ``MOST_DEGREE``.
+        """
+        spectrum = entrant.spectrum
+        degree = max(one.degree for one in spectrum.classes)
+        if self.given and degree > MOST_DEGREE:
+            msg = (
+                f"subsets over a parameter: a gate has growth rates of degree {degree} over "
+                f"{self.name}, more than {MOST_DEGREE}, and where they cross is too much to decide "
+                f"for all values. Give {self.name} a value and leave --over out"
+            )
+            raise NotSupportedError(msg)
         conditions = [ExactMatrix.beside([face.strict, face.weak]) for face in entrant.faces]
-        return [
-            polynomial
-            for vectors in conditions or [self.inputs]
-            for polynomial in consistency(vectors, entrant.spectrum)
-        ]
+        try:
+            return [p for on in conditions or [self.inputs] for p in consistency(on, spectrum)]
+        except (NotSupportedError, LimitReachedError):
+            if not self.given:
+                raise
+            self._known_kept = False
+            return [self.inputs.denominator, *ordering(spectrum)]
 
     def _found(
-        self, pairs: Sequence[Pair], samples: Sequence[Vector], entrant: Entrant
-    ) -> list[Runner]:
-        """Return who runs of a full gate's singular pairs, the largest first; overridden."""
-        return list(map(_runner, consistent_pairs(pairs, samples, entrant.gate, entrant.size)))
+        self, pairs: Sequence[Pair], samples: Sequence[Vector], entrant: _Entrant
+    ) -> list[GrowingGate]:
+        """Return who runs of a full gate's singular pairs, the largest first.
 
-    def _may_run(self, samples: Sequence[Vector], entrant: Entrant) -> bool:
-        """Return whether a full gate may run at a cut where rates are not decided; overridden."""
-        return realisable(samples, entrant.gate)
+        Of a given gate that is its fastest direction, whether it has the gate or not.
+        """
+        if not self.given:
+            return list(map(_runner, consistent_pairs(pairs, samples, entrant.gate, entrant.size)))
+        return [
+            GrowingGate(
+                name=self.given[entrant.gate],
+                signs=entrant.signs,
+                size=entrant.size,
+                s=pair.s,
+                self_consistent=pair.opening(samples, entrant.gate) is not None
+                if self._known_kept
+                else None,
+            )
+            for pair in pairs[:1]
+        ]
 
     def _piece(
-        self,
-        piece: Piece,
-        entrants: Iterable[Entrant],
-        alone: dict[Fraction, list[Runner]] | None = None,
+        self, piece: Piece, entrants: Iterable[_Entrant], more: Sequence[GrowingGate] = ()
     ) -> RacePiece:
-        runners: list[Runner] = []
+        """Return who runs on a piece, ``more`` among them."""
+        runners = list(more)
         undecided: list[str] = []
         try:
             for entrant in entrants:
                 found = self._runners(entrant, piece)
                 if found is None:
-                    undecided.append(sign_pattern(entrant.signs))
+                    undecided.append(entrant.pattern)
                 else:
                     runners += found
         except ZeroDivisionError:
             return RacePiece(piece=piece, ranks=(), why="the data are infinite")
-        if alone and piece.is_root and piece.sample is not None:
-            runners += alone.get(piece.sample, ())
         return RacePiece(
             piece=piece,
             ranks=ranked(runners),
@@ -366,19 +358,18 @@ class Course:
             closed=(piece.is_root, piece.is_root),
         )
 
-    def _runners(self, entrant: Entrant, piece: Piece) -> Sequence[Runner] | None:
+    def _runners(self, entrant: _Entrant, piece: Piece) -> Sequence[GrowingGate] | None:
         """Return who of a gate runs on a piece, None where it is not decided."""
         if piece.sample is None:
             return self._at_irrational(entrant, piece)
         key = (entrant.signs, piece.sample)
         if key not in self._known:
-            data = self._at(piece.sample)
+            inputs, residual = self._at(piece.sample)
             if not entrant.faces:
-                pairs = singular_pairs(gate_spectrum(data.inputs, data.residual, entrant.gate))
-                found = self._found(pairs, columns(data.inputs), entrant)
-            elif entrant.plausible(*data.floats):
-                chosen = [(entrant.signs, entrant.size)]
-                kept = partial_gates(data.inputs, data.residual, chosen)
+                pairs = singular_pairs(gate_spectrum(inputs, residual, entrant.gate))
+                found = self._found(pairs, columns(inputs), entrant)
+            elif entrant.plausible(*self._floats(piece.sample)):
+                kept = partial_gates(inputs, residual, [(entrant.signs, entrant.size)])
                 # Where a boundary sample is zero, the face is another one.
                 found = [_runner(each) for each in kept if each.signs == entrant.signs]
             else:
@@ -394,16 +385,16 @@ class Course:
             for runner, mode in zip(runners, modes, strict=True)
         ]
 
-    def _at_irrational(self, entrant: Entrant, piece: Piece) -> Sequence[Runner] | None:
+    def _at_irrational(self, entrant: _Entrant, piece: Piece) -> Sequence[GrowingGate] | None:
         """Return who runs at an irrational value, None where it is not decided."""
         assert piece.low is not None
-        if not entrant.plausible(*self._at(Fraction(float(piece.low))).floats):
+        if not entrant.plausible(*self._floats(Fraction(float(piece.low)))):
             return []
         there = RealField.of(piece.low)
         samples, pairs = there.columns(self.inputs), pairs_at(entrant.spectrum, there)
         if not entrant.faces:
             if pairs is None:
-                return None if self._may_run(samples, entrant) else []
+                return None if self.given or realisable(samples, entrant.gate) else []
             return self._found(pairs, samples, entrant)
         if pairs is None or len(entrant.faces) != 1:
             return None
@@ -411,17 +402,11 @@ class Course:
         strict, weak = there.columns(face.strict), there.columns(face.weak)
         if not pairs or pairs[0].opened_by(strict, weak) is None:
             return []
-        return [Runner(signs=entrant.signs, size=entrant.size, s=pairs[0].s)]
+        return [GrowingGate(signs=entrant.signs, size=entrant.size, s=pairs[0].s)]
 
 
-def _runner(found: SelfConsistentGate) -> Runner:
-    return Runner(
-        signs=found.course,
-        size=found.size,
-        s=found.s,
-        largest=found.largest,
-        fractions=found.fractions,
-    )
+def _runner(found: SelfConsistentGate) -> GrowingGate:
+    return GrowingGate(**{f.name: getattr(found, f.name) for f in fields(GrowingGate)})
 
 
 def _mode(spectrum: JointSpectrum, s: AlgebraicNumber, at: dict[str, Fraction]) -> Mode:

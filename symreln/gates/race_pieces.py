@@ -26,87 +26,13 @@ from typing import Literal
 
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
-from symreln.exact.spectrum import ModeClass
-from symreln.gates.consistent import by_speed, sign_pattern
+from symreln.gates.consistent import GrowingGate, by_speed
 from symreln.gates.parameter_intervals import Piece
 from symreln.gates.serialise import Result
 from symreln.network.orbits import SampleGroup, moved_gates
 
 #: Pieces that the text of a race shows.
 MOST_SHOWN = 24
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Runner(Result):
-    """A gate on one piece of the parameter's range.
-
-    Attributes:
-        signs: 1 open, -1 closed, 0 on the boundary, one a sample (boundary samples of full gates
-            count as closed); one of ``size`` that a symmetry makes alike.
-        size: How many.
-        s: Growth rate at the piece's number (on an interval) or value (at a cut).
-        rate: Growth rate as a function of the parameter, on an interval; None at a cut.
-        mode_class: Its conjugacy class over Q(parameter), on an interval.
-        largest: Whether it is the largest singular value of what drives the gate's units.
-        fractions: The gate on every sample of a partial gate's boundary, at ``at``.
-        at: The rational number at which an interval was decided.
-        self_consistent: Whether the direction has the gate. Only races of given gates, see
-            :mod:`symreln.gates.label_race`, have runners that are not, or None: not decided.
-        name: Of a given gate.
-    """
-
-    JSON = (
-        *("pattern", "name=called", "kind", "size", "speed=rate", "realisable=stays?"),
-        *("self_consistent=stays?", "fractions", "fractions_at?", "largest"),
-    )
-    signs: tuple[int, ...]
-    size: int
-    s: AlgebraicNumber
-    rate: AlgebraicNumber | None = None
-    mode_class: ModeClass | None = None
-    largest: bool = True
-    fractions: tuple[AlgebraicNumber, ...] = ()
-    at: Fraction | None = None
-    self_consistent: bool | None = True
-    name: str = ""
-
-    def __repr__(self) -> str:
-        return f"Runner({self.pattern}, {self.kind}, s = {float(self.s):.6g}, {self.size} alike)"
-
-    @property
-    def gate(self) -> tuple[int, ...]:
-        """0 or 1 a sample, samples on the boundary closed."""
-        return tuple(int(sign > 0) for sign in self.signs)
-
-    @property
-    def kind(self) -> Literal["full", "partial"]:
-        """Whether a unit must be open for a fraction of time on some boundary sample."""
-        return "partial" if 0 in self.signs else "full"
-
-    @property
-    def pattern(self) -> str:
-        """The gate as text."""
-        return sign_pattern(self.signs)
-
-    @property
-    def called(self) -> str:
-        """Its name, or the gate as text."""
-        return self.name or self.pattern
-
-    @property
-    def stays(self) -> bool | None:
-        """True: units can have the gate and keep it; None of given gates, which differ in it."""
-        return None if self.name else True
-
-    @property
-    def speed(self) -> AlgebraicNumber:
-        """The rate, as a function of the parameter where it is known."""
-        return self.s if self.rate is None else self.rate
-
-    @property
-    def fractions_at(self) -> Fraction | None:
-        """Where the fractions are given, if there are any."""
-        return self.at if self.fractions else None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -121,9 +47,12 @@ class RacePiece(Result):
         closed: Whether the lower and the upper end belong to it.
     """
 
-    JSON = ("from=piece.low", "to=piece.high", "closed", "order", "undecided?", "why?")
+    JSON = (
+        *("from=piece.low", "to=piece.high", "closed", "order", "undecided?", "why?"),
+        "self_consistent?",
+    )
     piece: Piece
-    ranks: tuple[tuple[Runner, ...], ...]
+    ranks: tuple[tuple[GrowingGate, ...], ...]
     undecided: tuple[str, ...] = ()
     why: str = ""
     closed: tuple[bool, bool] = (False, False)
@@ -136,7 +65,7 @@ class RacePiece(Result):
         return f"RacePiece({where}: {told})"
 
     @property
-    def runners(self) -> Iterator[Runner]:
+    def runners(self) -> Iterator[GrowingGate]:
         """All that run, the fastest first."""
         return (runner for rank in self.ranks for runner in rank)
 
@@ -157,6 +86,11 @@ class RacePiece(Result):
         for runner in self.runners:
             kept.setdefault(runner.pattern, runner.self_consistent)
         return kept
+
+    @property
+    def self_consistent(self) -> dict[str, bool | None] | None:
+        """The same of given gates; None of those that all are."""
+        return self.kept if any(runner.name for runner in self.runners) else None
 
     @property
     def decided(self) -> bool:
@@ -278,6 +212,11 @@ class Race:
         return {name: moved_gates(signs, self.group) for name, signs in ordered}
 
     @property
+    def given(self) -> bool:
+        """Whether the gates were given, rather than all that are self-consistent."""
+        return any(runner.name for part in self.pieces for runner in part.runners)
+
+    @property
     def names(self) -> dict[str, str]:
         """What gates are called, by pattern."""
         return {runner.pattern: runner.called for part in self.pieces for runner in part.runners}
@@ -296,7 +235,7 @@ class Race:
         return (high - width if low is None else low), (low + width if high is None else high)  # type: ignore[operator]
 
 
-def ranked(runners: Iterable[Runner]) -> tuple[tuple[Runner, ...], ...]:
+def ranked(runners: Iterable[GrowingGate]) -> tuple[tuple[GrowingGate, ...], ...]:
     """Return runners of equal rate together, the fastest first; equality is exact."""
     return tuple(
         tuple(sorted(rank, key=lambda each: each.signs, reverse=True)) for rank in by_speed(runners)

@@ -4,33 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 from symreln.claims.integration import network_of
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.gates.confronted import WITHIN, RacePoint, candidates_at, data_at
-from symreln.gates.consistent import sign_pattern
-from symreln.gates.enumerate import enumerate_gates, pattern
+from symreln.gates.confronted import WITHIN, Crossing, RacePoint
+from symreln.gates.consistent import GrowingGate, SignedGate
+from symreln.gates.enumerate import enumerate_gates
 from symreln.gates.exact_finders import candidate_line
-from symreln.gates.finite_start import finite_start
-from symreln.gates.race_pieces import Race, RacePiece, Runner
+from symreln.gates.race_pieces import Race, RacePiece
 from symreln.gates.serialise import Result, table
-from symreln.spec.model import NetworkSpec, Spec
+from symreln.spec.model import Spec
 from symreln.verdict.directions import gate_spectrum
-
-#: Halvings of an interval in which shares become equal; they end within its 2^-12th part.
-HALVINGS = 12
-#: Part of two intervals that is left out at their ends, where one of two gates may be missing.
-EDGE = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Unraced(Result):
+class _Unraced(SignedGate):
     """A gate pattern that is asked for beside those that run.
 
     Attributes:
         name: Name of the pathway, or "all open".
-        gate: 0 or 1 a sample.
         speed: Largest singular value, as a function of the parameter; None where it is zero.
         realisable: Whether some direction has the gate, at the value in the middle of the first
             interval.
@@ -40,57 +32,10 @@ class _Unraced(Result):
         *("pattern", "name", "kind", "size", "speed", "realisable", "self_consistent"),
         "fractions",
     )
-    kind, size, self_consistent, fractions = "full", 1, False, ()
+    self_consistent, fractions = False, ()
     name: str
-    gate: tuple[int, ...]
     speed: AlgebraicNumber | None
     realisable: bool
-
-    @property
-    def pattern(self) -> str:
-        """The gate as text."""
-        return pattern(self.gate)
-
-
-@dataclass(frozen=True)
-class _Crossing:
-    """Where networks change sides, and how far that is from the boundary: the finite-init error."""
-
-    boundary: AlgebraicNumber
-    seen_at: float | None
-    error: float | None
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Confronted(Result):
-    """What trained networks took, and what was predicted for them.
-
-    Attributes:
-        seeds: Networks at a point.
-        network: Their width and initial scale.
-        points: By value of the parameter.
-        crossings: Where predicted shares are equal whose speeds cross.
-    """
-
-    JSON = (
-        *("seeds", "hidden=network.hidden", "init_std=network.init_std", "standard_errors"),
-        *("points", "crossings", "fastest_taken", "within_stated_error"),
-    )
-    standard_errors = WITHIN
-    seeds: int
-    network: NetworkSpec
-    points: Sequence[RacePoint]
-    crossings: Sequence[_Crossing]
-
-    @property
-    def fastest_taken(self) -> int:
-        """At how many points networks took the fastest class."""
-        return sum(point.fastest_taken for point in self.points)
-
-    @property
-    def within_stated_error(self) -> int:
-        """At how many points all shares are as predicted."""
-        return sum(point.agrees is True for point in self.points)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -102,24 +47,23 @@ class RaceReport(Result):
         spec: As it was given.
         learned: The spec with what is learned in place of its targets, others parameters declared.
         beside: Patterns that are asked for and do not run.
-        confronted: Trained networks, or None.
+        seeds: Networks at every point; 0 where none were trained.
+        points: What they took, and what was predicted, by value of the parameter.
+        crossings: Where predicted shares are equal whose speeds cross.
     """
 
     JSON = (
         *("format", "parameter=race.parameter", "candidates", "winner", "winner_proven"),
-        *("why_not=race.why", "boundaries=race.boundaries", "pieces", "confronted?"),
+        *("why_not=race.why", "boundaries=race.boundaries", "pieces=race.pieces", "confronted?"),
     )
     file, format = "race.json", "symreln-race/1"
     race: Race
     spec: Spec
     learned: Spec
     beside: Sequence[_Unraced] = ()
-    confronted: Confronted | None = None
-
-    @property
-    def pieces(self) -> Sequence[object]:
-        """Who runs where."""
-        return self.race.pieces
+    seeds: int = 0
+    points: Sequence[RacePoint] = ()
+    crossings: Sequence[Crossing] = ()
 
     @property
     def here(self) -> RacePiece | None:
@@ -137,12 +81,12 @@ class RaceReport(Result):
         return self.race.complete and self.here is not None and self.here.decided
 
     @property
-    def runners(self) -> list[Runner]:
+    def runners(self) -> list[GrowingGate]:
         """One runner for each gate and formula of its rate, at the declared value if it runs there.
 
         Fractions are given there, else in the first interval where the gate runs.
         """
-        found: dict[str, Runner] = {}
+        found: dict[str, GrowingGate] = {}
         for part in self.race.pieces:
             for runner in part.runners:
                 key = f"{runner.pattern} {runner.rate!r}"
@@ -156,17 +100,43 @@ class RaceReport(Result):
         return [*self.runners, *self.beside]
 
     @property
-    def points(self) -> Sequence[RacePoint]:
-        """Where networks were trained."""
-        return () if self.confronted is None else self.confronted.points
+    def confronted(self) -> dict[str, object] | None:
+        """What trained networks took, and what was predicted for them."""
+        if not self.seeds or self.race.given:
+            return None
+        network = network_of(self.learned)
+        return {
+            "seeds": self.seeds,
+            "hidden": network.hidden,
+            "init_std": network.init_std,
+            "standard_errors": WITHIN,
+            "points": self.points,
+            "crossings": self.crossings,
+            "fastest_taken": sum(point.fastest_taken for point in self.points),
+            "within_stated_error": sum(point.agrees is True for point in self.points),
+        }
 
     @property
     def tables(self) -> dict[str, str]:
-        """The table of finding 1, where networks were trained."""
-        if self.confronted is None:
+        """The table of finding 1, where networks were trained; of given gates, all pieces."""
+        if self.race.given:
+            return {"race.md": _label_race_table(self.race, self.points)}
+        if not self.seeds:
             return {}
         table = finding_table(self.race, self.beside, self.points)
-        return {"race.md": table + _crossing_notes(self.race, self.confronted)}
+        return {"race.md": table + self._crossing_notes()}
+
+    def _crossing_notes(self) -> str:
+        """Return what finite initial weights do to boundaries, as Markdown."""
+        network = network_of(self.learned)
+        return "".join(
+            f"\nAt hidden = {network.hidden} and init_std = {network.init_std} shares are "
+            f"predicted to be equal at {self.race.parameter} = {each.seen_at:.4g}, and at "
+            f"{each.boundary.to_json({})['expr']} = {each.seen_at - each.error:.4g} as init_std "
+            f"goes to 0: the finite-init error is {each.error:.2g}.\n"
+            for each in self.crossings
+            if each.seen_at is not None and each.error is not None
+        )
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
@@ -182,43 +152,6 @@ class RaceReport(Result):
             yield f"{name} = {value}: {each.kind} of {', '.join(each.between)}{more}"
 
 
-@dataclass(frozen=True)
-class _LabelPiece(Result):
-    """A piece of a race by subset, with who keeps its gate there."""
-
-    JSON = (
-        *("from=part.piece.low", "to=part.piece.high", "closed=part.closed", "order=part.order"),
-        *("undecided=part.undecided?", "why=part.why?", "self_consistent=part.kept"),
-    )
-    part: RacePiece
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LabelRaceReport(RaceReport):
-    """A race of gates by subset of a label's values.
-
-    Attributes:
-        trained: Networks, by value of the parameter.
-    """
-
-    trained: Sequence[RacePoint] = ()
-
-    @property
-    def points(self) -> Sequence[RacePoint]:
-        """Where networks were trained."""
-        return self.trained
-
-    @property
-    def pieces(self) -> Sequence[object]:
-        """Who runs where."""
-        return list(map(_LabelPiece, self.race.pieces))
-
-    @property
-    def tables(self) -> dict[str, str]:
-        """The pieces, and what networks took in them."""
-        return {"race.md": _label_race_table(self.race, self.points)}
-
-
 def unraced(race: Race, spec: Spec) -> tuple[_Unraced, ...]:
     """Return the gate that is open everywhere and those of the spec's pathways, if they do not run.
 
@@ -228,82 +161,25 @@ def unraced(race: Race, spec: Spec) -> tuple[_Unraced, ...]:
         race: The race of the spec's data.
         spec: With all parameters declared but the race's.
     """
-    runs = {sign_pattern(signs) for alike in race.classes.values() for signs in alike}
+    runs = {signs for alike in race.classes.values() for signs in alike}
     asked = {(1,) * spec.dataset.samples: "all open"}
     for pathway in spec.pathways:
         if all(gate in (0, 1) for gate in pathway.gate):
-            asked.setdefault(tuple(int(g != 0) for g in pathway.gate), pathway.name)
+            asked.setdefault(tuple(2 * int(g != 0) - 1 for g in pathway.gate), pathway.name)
     samples = (p.piece.sample for p in race.pieces if not p.piece.is_root)
     at = {race.parameter: next(sample for sample in samples if sample is not None)}
     gates = enumerate_gates(spec.dataset.inputs.substitute(at))
     found = []
-    for gate, name in asked.items():
-        if pattern(gate) in runs:
+    for signs, name in asked.items():
+        if signs in runs:
             continue
+        gate = [int(sign > 0) for sign in signs]
         spectrum = gate_spectrum(spec.dataset.inputs, spec.dataset.targets, gate)
         speeds = [mode.s for mode in spectrum.modes if not mode.is_null]
         top = max(speeds, key=lambda s: s.to_float(at), default=None)
         known = gates.index(gate) is not None
-        found.append(_Unraced(name=name, gate=gate, speed=top, realisable=known))
+        found.append(_Unraced(name=name, signs=signs, speed=top, realisable=known))
     return tuple(found)
-
-
-def predicted_shares(race: Race, spec: Spec, value: float) -> dict[str, float]:
-    """Return the predicted share of every class at a value of the parameter."""
-    exact = Fraction(value).limit_denominator(10_000)
-    candidates = candidates_at(race, spec, exact)
-    start = finite_start(data_at(race, spec, exact), candidates, race.group, network_of(spec))
-    return {name: start.share_of(name)[0] if start else 0.0 for name in race.classes}
-
-
-def seen_crossings(race: Race, spec: Spec) -> list[_Crossing]:
-    """Return where networks of the spec's width and initial scale change sides.
-
-    That is where the predicted shares of two gates are equal whose speeds cross.
-
-    Args:
-        race: The race.
-        spec: Of its data, with a network.
-    """
-    found = []
-    for mark in race.boundaries:
-        if mark.kind != "speed" or not mark.changes_winner:
-            continue
-        ends = [
-            race.ends(k)
-            for k, part in enumerate(race.pieces)
-            if not part.piece.is_root
-            and any(end is not None and end == mark.value for end in part.piece.ends)
-        ]
-        exact, (low, high) = float(mark.value), (min(e[0] for e in ends), max(e[1] for e in ends))
-        edge = EDGE * (high - low)
-        at = _equal(race, spec, mark.between, (low + edge, exact))
-        at = _equal(race, spec, mark.between, (exact, high - edge)) if at is None else at
-        found.append(_Crossing(mark.value, at, None if at is None else at - exact))
-    return found
-
-
-def _equal(
-    race: Race, spec: Spec, between: tuple[str, ...], ends: tuple[float, float]
-) -> float | None:
-    """Return where two predicted shares are equal in an interval, or None."""
-    one, two = between[:2]
-
-    def apart(value: float) -> float:
-        shares = predicted_shares(race, spec, value)
-        return shares[one] - shares[two]
-
-    start, end = ends
-    left, right = apart(start), apart(end)
-    if left * right >= 0:
-        return None
-    for _ in range(HALVINGS):
-        middle = (start + end) / 2
-        if left * apart(middle) > 0:
-            start = middle
-        else:
-            end = middle
-    return (start + end) / 2
 
 
 def finding_table(race: Race, others: Sequence[_Unraced], points: Sequence[RacePoint]) -> str:
@@ -340,19 +216,6 @@ def finding_table(race: Race, others: Sequence[_Unraced], points: Sequence[RaceP
         can = "a ReLU unit can have it" if other.realisable else "no ReLU unit can have it"
         lines.append(f"\n{other.pattern} ({other.name}): speed {speed}; {can}, and none keeps it.")
     return "\n".join([*lines, *_explained(race.parameter, points)]) + "\n"
-
-
-def _crossing_notes(race: Race, confronted: Confronted) -> str:
-    """Return what finite initial weights do to boundaries, as Markdown."""
-    network = confronted.network
-    return "".join(
-        f"\nAt hidden = {network.hidden} and init_std = {network.init_std} shares are "
-        f"predicted to be equal at {race.parameter} = {each.seen_at:.4g}, and at "
-        f"{each.boundary.to_json({})['expr']} = {each.seen_at - each.error:.4g} as init_std "
-        f"goes to 0: the finite-init error is {each.error:.2g}.\n"
-        for each in confronted.crossings
-        if each.seen_at is not None and each.error is not None
-    )
 
 
 def _explained(name: str, points: Sequence[RacePoint]) -> list[str]:

@@ -5,22 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from symreln.base.progress import phase
-from symreln.claims.integration import network_of
 from symreln.errors import InputError
 from symreln.exact.domain import Range
-from symreln.gates.confronted import confront, confronted_points
+from symreln.gates.confronted import confront, confronted_points, seen_crossings
 from symreln.gates.enumerate import LIMIT
-from symreln.gates.label_race import label_race, subset_stages, trained_shares
-from symreln.gates.label_report import subsets_report
+from symreln.gates.label_race import label_race, subset_stages, subsets_report, trained_shares
 from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
-from symreln.gates.race_report import (
-    Confronted,
-    LabelRaceReport,
-    RaceReport,
-    seen_crossings,
-    unraced,
-)
+from symreln.gates.race_report import RaceReport, unraced
 from symreln.gates.rivals import contest
 from symreln.gates.search import stage_residuals
 from symreln.gates.serialise import Result
@@ -34,17 +26,19 @@ def over_parameter(
     spec: Spec,
     over: str | None,
     *,
+    label: str | None = None,
     stage: int = 1,
     limit: int | None = None,
     seeds: int = 0,
     points: int = 3,
     rng: int = 0,
 ) -> Result:
-    """Race the self-consistent gates over a parameter.
+    """Race the self-consistent gates over a parameter, or those by subsets of a label.
 
     Args:
         spec: With parameters.
         over: The parameter; None for the only one.
+        label: Name of the label, if gates are by its subsets.
         stage: Whose residual is learned.
         limit: Gates above which to stop.
         seeds: Networks at every point, 0 for none.
@@ -55,45 +49,35 @@ def over_parameter(
         InputError: No parameter, or no stage, is meant; or networks are asked for on a residual.
     """
     limits, learned = _asked(spec, over, stage)
-    if seeds and stage > 1:
+    if seeds and stage > 1 and label is None:
         msg = (
             f"race: found --seeds {seeds} with --stage {stage}; networks learn the first stage at "
             "once, and what they leave is no data set to train on. Leave --seeds out"
         )
         raise InputError(msg)
-    found = race(learned.dataset.inputs, learned.dataset.targets, limits, limit or LIMIT)
-    beside, confronted = unraced(found, learned), None
+    data = learned.dataset
+    if label is not None:
+        found, beside = label_race(data, data.targets, label, limits), ()
+        # Networks learn the targets, whatever stage is raced.
+        learned = _asked(spec, over, 1)[1]
+    else:
+        found = race(data.inputs, data.targets, limits, limit or LIMIT)
+        beside = unraced(found, learned)
+    trained, crossings = [], []
     if seeds:
         with phase(f"{seeds} networks at every point"):
             values = confronted_points(found, points)
-            confronted = Confronted(
-                seeds=seeds,
-                network=network_of(learned),
-                points=[confront(found, learned, value, seeds, rng) for value in values],
-                crossings=seen_crossings(found, learned),
-            )
-    return RaceReport(race=found, spec=spec, learned=learned, beside=beside, confronted=confronted)
-
-
-def by_label_over(
-    spec: Spec,
-    label: str,
-    over: str | None,
-    *,
-    stage: int = 1,
-    seeds: int = 0,
-    points: int = 3,
-    rng: int = 0,
-    **_unheard: object,
-) -> Result:
-    """Race gates by subsets of a label over a parameter; arguments as of :func:`over_parameter`."""
-    limits, learned = _asked(spec, over, stage)
-    found = label_race(learned.dataset, learned.dataset.targets, label, limits)
-    # Networks learn the targets, whatever stage is raced.
-    whole = _asked(spec, over, 1)[1]
-    values = confronted_points(found, points) if seeds else ()
-    trained = [confront(found, whole, value, seeds, rng, by_label=True) for value in values]
-    return LabelRaceReport(race=found, spec=spec, learned=whole, trained=trained)
+            trained = [confront(found, learned, value, seeds, rng) for value in values]
+            crossings = [] if label is not None else seen_crossings(found, learned)
+    return RaceReport(
+        race=found,
+        spec=spec,
+        learned=learned,
+        beside=beside,
+        seeds=seeds,
+        points=trained,
+        crossings=crossings,
+    )
 
 
 def by_label(spec: Spec, label: str, seeds: int, rng: int) -> Result:

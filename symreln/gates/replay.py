@@ -8,9 +8,9 @@ well they imitate it: the quality of a rectified linear network.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 from math import ceil
 
 import numpy as np
@@ -79,7 +79,7 @@ class ReplayErrors(Result):
         each: max |ΔL|/L(0) of each network that was replayed.
     """
 
-    JSON = ("mean", "each")
+    JSON = ("mean", "*")
     each: tuple[float, ...]
 
     @property
@@ -97,7 +97,7 @@ class _QualityPoint(ReplayErrors):
         windows: W.
     """
 
-    JSON = ("gates", "clusters", "windows", "mean", "each")
+    JSON = ("*", "mean", "gates")
     clusters: int | None
     windows: int
 
@@ -153,16 +153,20 @@ def schedule_errors(trained: ObservedNetworks, schedule: GateSchedule) -> Replay
     return ReplayErrors(each=tuple(compare(a, b).max_abs_over_initial for a, b in pairs))
 
 
-def _nearest(means: np.ndarray, centroids: np.ndarray, gates: np.ndarray) -> np.ndarray:
+def _nearest(
+    means: np.ndarray, centroids: np.ndarray, gates: np.ndarray, *, living: bool = False
+) -> np.ndarray:
     """Return the gate of the centroid that is nearest to each unit's mean activity.
 
     Args:
         means: Shape (seeds, H, P).
         centroids: Shape (K, P).
         gates: Truth values, one a centroid, shape (K, P).
+        living: Whether units that are open nowhere stay closed.
     """
     apart = squared_distances(means.reshape(-1, means.shape[-1]), centroids)
-    return gates[apart.argmin(axis=1)].reshape(means.shape)
+    found = gates[apart.argmin(axis=1)].reshape(means.shape)
+    return found & means.any(axis=-1, keepdims=True) if living else found
 
 
 def static_schedule(trained: ObservedNetworks, found: WindowedGates) -> GateSchedule:
@@ -183,11 +187,10 @@ def window_schedule(trained: ObservedNetworks, windowed: WindowedGates) -> GateS
         trained: Networks looked at after the same steps as those that were clustered.
         windowed: What was found.
     """
-    gates = []
-    for (first, end), found in zip(windowed.windows, windowed.found, strict=True):
-        means, _ = unit_means(trained, first, end)
-        chosen = _nearest(means, found.centroids, found.gates)
-        gates.append(chosen & means.any(axis=-1, keepdims=True))
+    gates = [
+        _nearest(unit_means(trained, *span)[0], found.centroids, found.gates, living=True)
+        for span, found in zip(windowed.windows, windowed.found, strict=True)
+    ]
     return GateSchedule(starts=windowed.starts, gates=np.array(gates))
 
 
@@ -226,7 +229,7 @@ def _spec_schedule(spec: Spec, trained: ObservedNetworks) -> GateSchedule:
         means, _ = unit_means(trained, first, last)
         given = np.array([pathway.gate for pathway in spec.during(start).pathways], dtype=float)
         given = np.concatenate([given, np.zeros((1, given.shape[1]))])
-        gates.append(_nearest(means, given, given > 0) & means.any(axis=-1, keepdims=True))
+        gates.append(_nearest(means, given, given > 0, living=True))
     return GateSchedule(starts=starts, gates=np.array(gates))
 
 
@@ -261,8 +264,7 @@ def choose_windows(
 def _quality_curve(
     clustered: ObservedNetworks,
     held: ObservedNetworks,
-    clusters: Sequence[int],
-    windows: Sequence[int],
+    tried: Iterable[tuple[int | None, int]],
     *,
     rng: int = 0,
 ) -> list[_QualityPoint]:
@@ -271,44 +273,40 @@ def _quality_curve(
     Args:
         clustered: Networks whose units are clustered.
         held: Other networks, looked at after the same steps, whose units take the gates.
-        clusters: Numbers of gates, K.
-        windows: Numbers of windows, W. Where the units of a window are fewer than K different
-            ones, windows are joined, and the point has the number that is left.
+        tried: K and W. K is None for every unit's own gates: as large as it can be. Where the
+            units of a window are fewer than K different ones, windows are joined, and the point
+            has the number that is left.
         rng: Seed of K-means.
     """
     looks = len(clustered.steps)
     most = len(unit_rows(clustered, 0, looks).values)
-    points: dict[tuple[int, int], _QualityPoint] = {}
-    for count in (k for k in clusters if k <= most):
-        for pieces in (w for w in windows if w <= looks):
-            made = windowed_gates(clustered, windows=pieces, clusters=count, rng=rng)
-            key = count, len(made.windows)
-            if key not in points:
-                errors = schedule_errors(held, window_schedule(held, made))
-                points[key] = _QualityPoint(clusters=count, windows=key[1], each=errors.each)
+    points: dict[tuple[int | None, int], _QualityPoint] = {}
+    for count, windows in tried:
+        if windows > looks or (count or 0) > most:
+            continue
+        if count is None:
+            schedule = own_schedule(held, windows)
+        else:
+            made = windowed_gates(clustered, windows=windows, clusters=count, rng=rng)
+            schedule = window_schedule(held, made)
+        key = count, len(schedule.starts)
+        if key not in points:
+            each = schedule_errors(held, schedule).each
+            points[key] = _QualityPoint(clusters=count, windows=key[1], each=each)
     return list(points.values())
 
 
-def _own_curve(held: ObservedNetworks, windows: Sequence[int]) -> list[_QualityPoint]:
-    """Replay every unit's own gates, constant in each of W windows: K as large as it can be."""
-    points: dict[int, _QualityPoint] = {}
-    for pieces in (w for w in windows if w <= len(held.steps)):
-        schedule = own_schedule(held, pieces)
-        count = len(schedule.starts)
-        if count not in points:
-            errors = schedule_errors(held, schedule)
-            points[count] = _QualityPoint(clusters=None, windows=count, each=errors.each)
-    return list(points.values())
+@dataclass(frozen=True, kw_only=True)
+class _SpecReplay(ReplayErrors):
+    """Replay errors of the spec's own gates.
 
-
-@dataclass(frozen=True)
-class _SpecReplay:
-    """Replay errors of the spec's own gates."""
+    Attributes:
+        pathways: How many.
+        windows: How often they switch, and one.
+    """
 
     pathways: int
     windows: int
-    mean: float
-    each: tuple[float, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -324,7 +322,7 @@ class ReplayReport(Result):
         curve: Errors by number of gates and windows.
     """
 
-    JSON = ("format", "metric", "seeds", "rng", "looks", "seed_floor", "spec", "curve")
+    JSON = ("format", "metric", "*")
     file, format = "replay.json", "symreln-replay/1"
     metric = "max |dL|/L(0) against the same network"
     seeds: int
@@ -383,13 +381,16 @@ def replay_report(
         points: list[_QualityPoint] = []
         if curve:
             clustered = trained.networks(seeds, trained.seeds)
-            points = _quality_curve(clustered, held, CLUSTERS, WINDOWS, rng=rng)
-            points += _own_curve(held, (*OWN_WINDOWS, len(held.steps)))
+            tried = [*product(CLUSTERS, WINDOWS), *((None, w) for w in OWN_WINDOWS)]
+            tried.append((None, len(held.steps)))
+            points = _quality_curve(clustered, held, tried, rng=rng)
         return ReplayReport(
             seeds=seeds,
             rng=rng,
             looks=len(trained.steps),
             seed_floor=floor,
-            spec=_SpecReplay(len(spec.pathways), 1 + len(spec.switches), own.mean, own.each),
+            spec=_SpecReplay(
+                pathways=len(spec.pathways), windows=1 + len(spec.switches), each=own.each
+            ),
             curve=points,
         )

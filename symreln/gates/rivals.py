@@ -11,8 +11,8 @@ nothing is fitted; measured are gated deep linear networks from random weights, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from itertools import combinations, pairwise
+from dataclasses import dataclass, field, replace
+from itertools import combinations, groupby
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from symreln.claims.integration import network_of
 from symreln.claims.prediction import predict_training
 from symreln.claims.solve import at_values
 from symreln.experiment.trained import gated_pathways, training_settings
-from symreln.gates.label_race import count_observer, count_shares, label_values
+from symreln.gates.label_race import count_observer, label_values
 from symreln.gates.observed import observe
 from symreln.gates.serialise import Result, table
 from symreln.pipeline.derive import derive
@@ -55,22 +55,18 @@ class _Rival(Result):
         theory: First step at which the predicted loss is at each of the levels, or None.
         measured: The same for the mean over trained gated deep linear networks.
         errors: Standard errors of these times over seeds.
-        distance: max |ΔL|/L(0) between their mean and that of the ReLU networks.
+        distance_to_network: max |ΔL|/L(0) between their mean and that of the ReLU networks.
         shares: Share of the weight ‖w1‖‖w2‖ at the end by kind of pathway.
     """
 
-    JSON = (
-        *("name", "pathways", "fastest", "slowest", "theory"),
-        *("measured", "distance_to_network=distance", "shares"),
-    )
     name: str
     pathways: int
     fastest: sp.Expr
     slowest: sp.Expr
     theory: tuple[int | None, ...]
     measured: tuple[int | None, ...]
-    errors: tuple[float, ...]
-    distance: float
+    errors: tuple[float, ...] = field(metadata={"prose": True})
+    distance_to_network: float
     shares: dict[str, float]
 
 
@@ -88,18 +84,18 @@ class Contest(Result):
         title: What it is about.
     """
 
-    JSON = ("seeds", "levels", "network", "taken", "rivals")
+    JSON = ("*", "levels")
     file, levels = "rivals.json", LEVELS
     rivals: tuple[_Rival, ...]
     network: tuple[int | None, ...]
     taken: tuple[float, ...]
     seeds: int
-    title: str
+    title: str = field(metadata={"prose": True})
 
     @property
     def tables(self) -> dict[str, str]:
-        """Theory's order, the measured order and the differences."""
-        return {"rivals.md": contest_table(self)}
+        """Theory's order, the measured order and the differences, as Markdown."""
+        return {"rivals.md": _contest_table(self)}
 
 
 def _rival_pathways(dataset: Dataset, label: str) -> dict[str, tuple[PathwaySpec, ...]]:
@@ -150,7 +146,7 @@ def contest(spec: Spec, label: str, seeds: int, rng: int, title: str = "") -> Co
         observers={"m": count_observer(at.dataset, label)},
         steps=[last],
     )
-    taken = count_shares(looked.seen["m"], looked.weights, len(values)).mean(axis=0)[0]
+    taken = looked.class_shares("m", len(values) + 1).mean(axis=0)[0]
     rivals = tuple(
         _rival(name, replace(spec, pathways=pathways), looked.curve, seeds, rng)
         for name, pathways in _rival_pathways(at.dataset, label).items()
@@ -190,7 +186,7 @@ def _rival(name: str, spec: Spec, curve: np.ndarray, seeds: int, rng: int) -> _R
         theory=_times_to(theory / theory[0]),
         measured=_times_to(mean),
         errors=_errors(run.losses),
-        distance=float(np.abs(mean - curve).max()),
+        distance_to_network=float(np.abs(mean - curve).max()),
         shares=_kinds(at, run.snapshots["contribution"][:, 0]),
     )
 
@@ -225,13 +221,10 @@ def _times_to(curve: np.ndarray) -> tuple[int | None, ...]:
 
 def _errors(losses: np.ndarray) -> tuple[float, ...]:
     """Return standard errors of the times over seeds; where one network never gets there, inf."""
-    times = [_times_to(curve / curve[0]) for curve in losses]
-    found = []
-    for at in zip(*times, strict=True):
-        known = np.array([time for time in at if time is not None], dtype=float)
-        spread = known.std(ddof=int(len(at) > 1)) if len(known) == len(at) else np.inf
-        found.append(float(spread / np.sqrt(len(at))))
-    return tuple(found)
+    # A time that is None becomes nan, and so does its spread.
+    times = np.array([_times_to(curve / curve[0]) for curve in losses], dtype=float)
+    spread = times.std(axis=0, ddof=int(len(times) > 1)) / np.sqrt(len(times))
+    return tuple(np.where(np.isnan(spread), np.inf, spread).tolist())
 
 
 def _differ(found: Contest, place: int) -> str:
@@ -263,14 +256,11 @@ def _order_text(times: Mapping[str, int | None]) -> str:
 
     Those that never get there come last, in given order.
     """
-    names = sorted(times, key=lambda name: _late(times[name]))
-    text = names[0]
-    for before, name in pairwise(names):
-        text += (" = " if times[before] == times[name] else ", ") + name
-    return text
+    ranks = groupby(sorted(times, key=lambda name: _late(times[name])), key=times.get)
+    return ", ".join(" = ".join(names) for _, names in ranks)
 
 
-def contest_table(found: Contest) -> str:
+def _contest_table(found: Contest) -> str:
     """Return theory's order, the measured order and the differences, as Markdown."""
     architectures = [
         ("architecture", lambda each: each.name),
@@ -282,7 +272,7 @@ def contest_table(found: Contest) -> str:
             lambda each: _steps(each.theory),
         ),
         ("GDLN", lambda each: _steps(each.measured)),
-        ("to the ReLU network", lambda each: f"{each.distance:.1%}"),
+        ("to the ReLU network", lambda each: f"{each.distance_to_network:.1%}"),
     ]
 
     def order(place: int, kind: str) -> str:

@@ -53,13 +53,8 @@ class GateStage(Result):
     """
 
     JSON = (
-        "stage",
-        "candidates",
-        "winners=winner_patterns",
-        "complete",
-        "winner_proven=proven",
-        "bound",
-        "told",
+        *("stage", "candidates", "winners=winner_patterns", "complete", "winner_proven=proven"),
+        *("bound", "told"),
     )
     residual: ExactMatrix
     candidates: tuple[SelfConsistentGate, ...]
@@ -77,7 +72,7 @@ class GateStage(Result):
     @property
     def winners(self) -> tuple[tuple[int, ...], ...]:
         """Their signs with those of all that are alike: 1 open, -1 closed, 0 on the boundary."""
-        images = (image for each in self.fastest for image in moved_gates(each.course, self.group))
+        images = (image for each in self.fastest for image in moved_gates(each.signs, self.group))
         return tuple(dict.fromkeys(images))
 
     @property

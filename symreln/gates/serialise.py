@@ -22,22 +22,30 @@ class Result(Claim):
     """A claim whose values are attributes of its own.
 
     Attributes:
-        JSON: Which, in this order: an attribute, ``key=attribute`` where JSON has another word;
-            with a ? behind it what is None, or an empty text or tuple, is left out.
+        JSON: Which, in this order: * for all fields; an attribute, or ``key=attribute`` where JSON
+            has another word. With a ? behind it what is None, or an empty text or tuple, is left
+            out.
         file: Of a command's result, the file that holds it.
     """
 
-    JSON: ClassVar[tuple[str, ...]]
+    JSON: ClassVar[tuple[str, ...]] = ("*",)
     file: ClassVar[str]
 
     def values(self) -> dict[str, Any]:
         """Return the attributes by key."""
-        found = {}
+        entries: dict[str, tuple[str, str, bool]] = {}
         for entry in self.JSON:
+            if entry == "*":
+                entries |= {name: (name, name, False) for name in super().values()}
+                continue
             key, _, attribute = entry.rstrip("?").partition("=")
-            value = attrgetter(attribute or key)(self)
+            place = attribute if attribute in entries else key
+            entries[place] = key, attribute or key, entry.endswith("?")
+        found = {}
+        for key, attribute, optional in entries.values():
+            value = attrgetter(attribute)(self)
             nothing = value is None or (isinstance(value, str | tuple) and not value)
-            if not (nothing and entry.endswith("?")):
+            if not (nothing and optional):
                 found[key] = value
         return found
 
@@ -74,8 +82,3 @@ def number_text(number: AlgebraicNumber, spec: Spec | None = None) -> str:
     near = float(exact)
     fits = isfinite(near) and bool(near) == bool(exact)
     return f"{near if fits else exact:.6g}"
-
-
-def counted(count: int, thing: str) -> str:
-    """Return how many there are of a thing."""
-    return f"{count} {thing}{'' if count == 1 else 's'}"

@@ -7,18 +7,17 @@ it. Units that settle on the same signs up to a symmetry are one proposal.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
 from symreln.exact.matrix import ExactMatrix
 from symreln.gates.arrangement import without_parameters
 from symreln.gates.consistent import SelfConsistentGate
 from symreln.gates.partial import partial_gates
 from symreln.gates.sizes import unit_floats
-from symreln.laws.coupled_matrices import orthonormal_span
 from symreln.laws.gate_classes import gate_names, sample_relations
+from symreln.laws.spans import orthonormal_span
 from symreln.network.orbits import moved_gates, sample_group
 
 #: Units that are followed, and the seed of their draw.
@@ -32,27 +31,19 @@ NEAR = 0.02
 RARE = 0.002
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Settled:
-    """What units settled on.
-
-    Attributes:
-        signs: 1 open, -1 closed, 0 on the boundary, shape (proposals, P), the most frequent first.
-        shares: Share of the units that settled there or where a symmetry maps it.
-    """
-
-    signs: np.ndarray
-    shares: np.ndarray
-
-
-def _settled_signs(inputs: np.ndarray, residual: np.ndarray, rng: int = SEED) -> _Settled:
+def _settled_signs(
+    inputs: np.ndarray, residual: np.ndarray, rng: int = SEED
+) -> tuple[np.ndarray, np.ndarray]:
     """Follow units drawn from a normal law until they keep their direction.
 
     Args:
         inputs: X, shape (n_x, P).
         residual: R, shape (n_y, P), not all zero.
         rng: Seed of the units.
+
+    Returns:
+        Signs, 1 open, -1 closed, 0 on the boundary, shape (proposals, P), the most frequent first;
+        and the share of the units that settled there or where a symmetry maps it.
     """
     random = np.random.default_rng(rng)
     first = random.standard_normal((UNITS, inputs.shape[0]))
@@ -98,7 +89,7 @@ def _followed(
 
 def _proposals(
     seen: np.ndarray, pushes: np.ndarray, inputs: np.ndarray, residual: np.ndarray
-) -> _Settled:
+) -> tuple[np.ndarray, np.ndarray]:
     """Gather units by signs; those that grow no longer are left out."""
     rates = (np.maximum(seen, 0) * pushes).sum(axis=1)
     growing = rates > 1e-3 * rates.max()
@@ -114,7 +105,7 @@ def _proposals(
     shares = np.array([counts[places].sum() / len(rates) for places in alike])
     heaviest = [max(places, key=lambda k: counts[k]) for places in alike]
     kept = shares >= RARE
-    return _Settled(signs=distinct[heaviest][kept], shares=shares[kept])
+    return distinct[heaviest][kept], shares[kept]
 
 
 def sliding_gates(inputs: ExactMatrix, residual: ExactMatrix) -> tuple[SelfConsistentGate, ...]:
@@ -127,9 +118,9 @@ def sliding_gates(inputs: ExactMatrix, residual: ExactMatrix) -> tuple[SelfConsi
         residual: R, shape (n_y, P), without parameters, not zero.
     """
     inputs, residual = without_parameters(inputs), without_parameters(residual)
-    settled = _settled_signs(unit_floats(inputs), unit_floats(residual))
+    settled, _ = _settled_signs(unit_floats(inputs), unit_floats(residual))
     group = sample_group(inputs, residual)
-    proposed = [tuple(int(value) for value in row) for row in settled.signs]
+    proposed = [tuple(map(int, row)) for row in settled]
     return tuple(
         replace(gate, size=len(moved_gates(gate.signs, group)))
         for gate in partial_gates(inputs, residual, [(signs, 1) for signs in proposed])

@@ -3,38 +3,44 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.spec.model import NetworkSpec, Parameter, Spec
 
 
-def gates_toml(
-    spec: Spec,
-    stages: Sequence[Sequence[Sequence[int | str]]],
-    title: str,
-    switches: Mapping[int, Sequence[tuple[int, Sequence[int]]]] | None = None,
-    *,
-    numbered: bool = False,
-) -> str:
-    """Return a spec with the data and the network of another and the gates given.
+@dataclass(frozen=True)
+class FoundPathway:
+    """A pathway whose gate was found.
+
+    Attributes:
+        name: Its name.
+        gate: 0, 1 or, on the boundary of a partial gate, "/" a sample.
+        stage: Its stage.
+        then: Gates that it takes later, with their steps.
+    """
+
+    name: str
+    gate: Sequence[int | str]
+    stage: int = 1
+    then: Sequence[tuple[int, Sequence[int]]] = ()
+
+
+def gates_toml(spec: Spec, pathways: Sequence[FoundPathway], title: str) -> str:
+    """Return a spec with the data and the network of another and the pathways given.
 
     Args:
         spec: Where data, parameters and network come from.
-        stages: Gates, stage by stage: 0, 1 or, on the boundary of a partial gate, "/" a sample.
+        pathways: Stage by stage.
         title: Title of the new spec.
-        switches: Gates that a pathway takes later, with their steps, by its place among all.
-        numbered: Whether pathways are named gate_1, gate_2, … rather than by their gates.
     """
     parts = [f"title = {_text(title)}", _dataset(spec)]
     parts += [_parameter(parameter) for parameter in spec.parameters]
-    gates = [(gate, number) for number, each in enumerate(stages, start=1) for gate in each]
-    for place, (gate, stage) in enumerate(gates):
-        name = f"gate_{place + 1}" if numbered else f"stage_{stage}_{''.join(map(str, gate))}"
-        parts.append(_pathway(gate, stage, name, (switches or {}).get(place, ())))
+    parts += map(_pathway, pathways)
     if spec.network is not None:
-        parts.append(_network(spec.network, staged=len(stages) > 1))
+        parts.append(_network(spec.network, staged=any(each.stage > 1 for each in pathways)))
     return "\n\n".join(parts) + "\n"
 
 
@@ -76,15 +82,13 @@ def _parameter(parameter: Parameter) -> str:
     return "\n".join(lines)
 
 
-def _pathway(
-    gate: Sequence[int | str], stage: int, name: str, then: Sequence[tuple[int, Sequence[int]]]
-) -> str:
+def _pathway(pathway: FoundPathway) -> str:
     lines = [
-        f"[[pathway]]\nname = {_text(name)}\ngate = [{_listed(gate)}]",
-        f"stage = {stage}",
+        f"[[pathway]]\nname = {_text(pathway.name)}\ngate = [{_listed(pathway.gate)}]",
+        f"stage = {pathway.stage}",
     ]
-    if then:
-        later = [f"  {{step = {step}, gate = [{_listed(each)}]}}," for step, each in then]
+    if pathway.then:
+        later = [f"  {{step = {step}, gate = [{_listed(each)}]}}," for step, each in pathway.then]
         lines += ["then = [", *later, "]"]
     return "\n".join(lines)
 

@@ -12,19 +12,16 @@ rank all of these vanish, so such points are roots too. Over an irrational eigen
 
 from __future__ import annotations
 
-from fractions import Fraction
 from itertools import combinations
 from math import comb
 
-from flint import fmpz_mpoly, fmpz_poly
+from flint import fmpz_mat, fmpz_mpoly
 
 from symreln.claims.exceptional.conditions import in_x, resultant
 from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.exact.field import Field, quotient_coefficients
-from symreln.exact.integers import pivot_columns
-from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.polynomials import SPECTRAL
+from symreln.exact.polynomials import SPECTRAL, Packing, independent_rows
 from symreln.exact.scalar import polynomial_ring
 from symreln.exact.spectrum import JointSpectrum, ModeClass
 
@@ -41,7 +38,10 @@ def realisability(inputs: ExactMatrix) -> list[fmpz_mpoly]:
     Raises:
         LimitReachedError: There are more than ``MOST_MINORS`` minors.
     """
-    return [inputs.denominator, *minors(inputs.select(rows=_independent_rows(inputs)))]
+    return [
+        inputs.denominator,
+        *minors(inputs.select(rows=independent_rows(inputs.T.numerators()))),
+    ]
 
 
 def consistency(inputs: ExactMatrix, spectrum: JointSpectrum) -> list[fmpz_mpoly]:
@@ -69,11 +69,6 @@ def ordering(spectrum: JointSpectrum) -> list[fmpz_mpoly]:
         found += _apart(one)
         found += [resultant(one, two, 0) for two in spectrum.classes[:a]]
     return found
-
-
-def crossings(one: ModeClass, two: ModeClass) -> list[fmpz_mpoly]:
-    """Return polynomials between whose roots two classes of growth rates keep their order."""
-    return [resultant(one, two, 0)]
 
 
 def _apart(one: ModeClass) -> list[fmpz_mpoly]:
@@ -132,57 +127,9 @@ def minors(matrix: ExactMatrix) -> list[fmpz_mpoly]:
             f"than {MOST_MINORS}. Give the parameter a value, or use fewer samples"
         )
         raise LimitReachedError(msg)
-    ring = polynomial_ring(matrix.parameters)
-    columns = list({tuple(map(str, column)): column for column in _columns(matrix)}.values())
-    found: dict[str, fmpz_mpoly] = {}
-    for chosen in combinations(columns, height):
-        value = _determinant([list(column) for column in chosen])
-        if value:
-            name = str(value)
-            if name not in found:
-                terms = {(k,): value[k] for k in range(value.degree() + 1) if value[k]}
-                found[name] = ring.from_dict(terms)
-    return list(found.values())
-
-
-def _columns(matrix: ExactMatrix) -> list[list[fmpz_poly]]:
-    """Return the numerators over the common denominator, column by column."""
-    height, width = matrix.shape
-    top = max((key[0] for key in matrix.terms), default=0)
-    blank = [[[0] * (top + 1) for _ in range(height)] for _ in range(width)]
-    for (power,), part in matrix.terms.items():
-        for i, row in enumerate(part.flint.tolist()):
-            for j, value in enumerate(row):
-                blank[j][i][power] = int(value)
-    return [[fmpz_poly(entry) for entry in column] for column in blank]
-
-
-def _determinant(rows: list[list[fmpz_poly]]) -> fmpz_poly:
-    """Return the determinant without fractions (Bareiss), up to its sign."""
-    size, previous = len(rows), fmpz_poly([1])
-    for k in range(size):
-        pivot = next((i for i in range(k, size) if rows[i][k]), None)
-        if pivot is None:
-            return fmpz_poly([])
-        rows[k], rows[pivot] = rows[pivot], rows[k]
-        for i in range(k + 1, size):
-            for j in range(k + 1, size):
-                value = rows[i][j] * rows[k][k] - rows[i][k] * rows[k][j]
-                rows[i][j] = value // previous
-        previous = rows[k][k]
-    return previous
-
-
-def _independent_rows(matrix: ExactMatrix) -> list[int]:
-    """Return rows that are independent over Q(parameter), as many as the rank."""
-    wanted = rank(matrix)
-    (name,) = matrix.parameters
-    for step in range(1, 1000):  # all but finitely many values have the full rank
-        try:
-            at = matrix.substitute({name: Fraction(7 * step + 1, 3)})
-        except ZeroDivisionError:
-            continue
-        rows = pivot_columns(at.integers()[0].transpose())
-        if len(rows) == wanted:
-            return rows
-    raise AssertionError
+    if not height:
+        return []
+    packing = Packing.for_minors(matrix.numerators(), matrix.parameters)
+    columns = dict.fromkeys(tuple(map(packing.pack, c)) for c in matrix.T.numerators())
+    found = dict.fromkeys(int(fmpz_mat(chosen).det()) for chosen in combinations(columns, height))
+    return [packing.unpack(value) for value in found if value]

@@ -18,6 +18,7 @@ Float64 only.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf, log
@@ -26,10 +27,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from scipy.linalg import block_diag
 
+from symreln.base.summaries import short_repr
 from symreln.laws.integrate import PRECISE, Accuracy, integrate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 #: Stands for an angle of 0 where one divides by it; its square is still a normal number.
 TINY = 1e-150
@@ -51,12 +53,26 @@ class Coupling(Protocol):
         ...
 
     def errors(self, maps: np.ndarray) -> np.ndarray:
-        """Return E of every block, shape (entries,), from the maps, shape (entries,)."""
+        """Return E of every block, of the shape of the maps: (entries,) or (entries, any)."""
         ...
 
     def losses(self, maps: np.ndarray) -> np.ndarray:
-        """Return the loss, shape (times,), of maps of shape (entries, times)."""
+        """Return the loss, shape (any,), of maps of shape (entries, any)."""
         ...
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Trajectory:
+    """What following a flow gives.
+
+    Attributes:
+        losses: Mean loss 1/(2P) Σ‖y − ŷ‖² at every time, shape (times,).
+        strengths: What was asked of the maps, shape (probes, times).
+    """
+
+    losses: np.ndarray
+    strengths: np.ndarray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,10 +98,10 @@ class AffineCoupling:
 
     def errors(self, maps: np.ndarray) -> np.ndarray:
         """Return E of every block."""
-        return self.offsets - self.matrix @ maps
+        return (self.offsets - (self.matrix @ maps).T).T
 
     def losses(self, maps: np.ndarray) -> np.ndarray:
-        """Return the loss, shape (times,)."""
+        """Return the loss, shape (any,)."""
         left = self.targets[:, None] - self.outputs @ maps
         return 0.5 * np.einsum("it,it->t", left, left) + self.floor
 
@@ -108,17 +124,21 @@ def joined(parts: Sequence[AffineCoupling]) -> AffineCoupling:
 
 
 class BlockFlow:
-    """The flow of the blocks of several independent systems.
+    """The flow of the blocks of several independent systems, of one network or of many.
 
     Where all blocks are vectors the state is H, else it is Q of every block: a singular value
-    decomposition a step costs more than its digits are worth.
+    decomposition a step costs more than its digits are worth. States and maps of many networks, or
+    of many times, are columns.
 
     Args:
         couplings: The systems; maps are held in their order.
         gram_scale: g.
         tau: Time constant in steps.
-        starts: Q Qᵀ/g at the start, one a block; then the state is Q in any case, as
-            :meth:`descent` needs it. The identity, and H where it can be, without it.
+        starts: Q Qᵀ/g at the start, one a block, with one axis more where networks are many; then
+            the state is Q in any case, as :meth:`descent` needs it. The identity, and H where it
+            can be, without it.
+        later: The systems of later phases, of the same shapes, where gates switch.
+        switches: First step of every later phase, ascending.
     """
 
     def __init__(
@@ -127,123 +147,191 @@ class BlockFlow:
         gram_scale: float,
         tau: float,
         starts: Sequence[np.ndarray] | None = None,
+        *,
+        later: Sequence[Sequence[Coupling]] = (),
+        switches: Sequence[int] = (),
     ) -> None:
-        affine = [c for c in couplings if isinstance(c, AffineCoupling)]
-        self.couplings = (joined(affine),) if len(affine) == len(couplings) else tuple(couplings)
-        self.tau = tau
-        sizes = [sum(a * b for a, b in coupling.shapes) for coupling in self.couplings]
+        self.phases = tuple(_together(phase) for phase in (couplings, *later))
+        self.switches = tuple(switches)
+        self.tau, self._scale = tau, gram_scale
+        first = self.phases[0]
+        sizes = [sum(a * b for a, b in coupling.shapes) for coupling in first]
         ends = np.cumsum([0, *sizes]).tolist()
         self.places = [slice(a, b) for a, b in pairwise(ends)]
         self.size = ends[-1]
-        shapes = [shape for coupling in self.couplings for shape in coupling.shapes]
+        self._shapes = [shape for coupling in first for shape in coupling.shapes]
         # Of one kind: see _groups.
-        self._groups: list[Any] = _groups(shapes, gram_scale, starts)
+        self._groups: list[Any] = _groups(self._shapes, gram_scale, starts)
         thin = len(self._groups) == 1 and isinstance(self._groups[0], _Vectors)
-        alone = thin and len(self.couplings) == 1 and isinstance(self._groups[0].index, slice)
-        self._single = (self._groups[0], self.couplings[0]) if alone else None
+        alone = thin and len(first) == 1 and isinstance(self._groups[0].index, slice)
+        self._single = self._groups[0] if alone else None
 
     @property
     def rate(self) -> float:
         """Largest rate with which a mode relaxes to its plateau, in 1/steps."""
-        return max((coupling.rate for coupling in self.couplings), default=0.0) / self.tau
+        every = (coupling.rate for phase in self.phases for coupling in phase)
+        return max(every, default=0.0) / self.tau
 
-    def derivative(self, state: np.ndarray) -> np.ndarray:
-        """Return the derivative of the state in time."""
+    def start(self) -> np.ndarray:
+        """Return the state at the start."""
+        return np.concatenate([group.start() for group in self._groups])
+
+    def read(self, state: np.ndarray) -> tuple[np.ndarray, list[Any]]:
+        """Return W, entry by entry, and what :meth:`velocity` needs beside it."""
         if self._single is not None:
             # The state is the maps' own layout: nothing to gather, which halves a call.
-            group, coupling = self._single
-            parts = group.read(state)
-            return group.velocity(parts, coupling.errors(group.maps(parts))) / self.tau
-        maps, found = np.empty(self.size), []
+            parts = self._single.read(state)
+            return self._single.maps(parts), [parts]
+        maps, found = np.empty((self.size, *state.shape[1:])), []
         for group in self._groups:
             parts = group.read(state[group.place])
             maps[group.index] = group.maps(parts)
             found.append(parts)
-        errors = np.concatenate(
-            [c.errors(maps[place]) for c, place in zip(self.couplings, self.places, strict=True)]
-        )
+        return maps, found
+
+    def velocity(self, maps: np.ndarray, found: list[Any], phase: int) -> np.ndarray:
+        """Return the derivative in time of a state that was read."""
+        couplings = self.phases[phase]
+        if self._single is not None:
+            return self._single.velocity(found[0], couplings[0].errors(maps)) / self.tau
+        every = [c.errors(maps[place]) for c, place in zip(couplings, self.places, strict=True)]
+        errors = np.concatenate(every)
+        many = maps.ndim > 1
+        if many:  # far fewer numbers than the state has
+            errors /= self.tau
         velocity = [
-            group.velocity(parts, errors[group.index]).ravel()
+            group.velocity(parts, errors[group.index])
             for group, parts in zip(self._groups, found, strict=True)
         ]
-        return np.concatenate(velocity) / self.tau
+        return np.concatenate(velocity) if many else np.concatenate(velocity) / self.tau
 
-    def maps(self, states: np.ndarray) -> np.ndarray:
-        """Return W, entry by entry, shape (entries, times), of states of shape (state, times)."""
-        maps = np.empty((self.size, states.shape[1]))
+    def input_factors(self, state: np.ndarray) -> list[np.ndarray]:
+        """Return W1ᵀ of every block of one network, shape (inputs, any); Q is the state."""
+        # A block without entries never moves.
+        found = [np.sqrt(self._scale) * np.eye(inputs) for _, inputs in self._shapes]
         for group in self._groups:
-            maps[group.index] = group.maps(group.read(states[group.place]))
-        return maps
+            first, _ = group.read(state[group.place])
+            for number, one in zip(group.numbers, first, strict=True):
+                found[number] = one
+        return found
 
     def trajectory(
         self,
         times: np.ndarray,
         functionals: np.ndarray,
         accuracy: Accuracy = PRECISE,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Integrate from zero maps.
+    ) -> Trajectory:
+        """Integrate from the start.
 
         Args:
-            times: Ascending times in steps; times[0] is the start.
+            times: Ascending times in steps; times[0] is the start. At a switch the new gates hold.
             functionals: Linear functions of all maps, shape (functions, entries).
             accuracy: How the flow is integrated.
-
-        Returns:
-            Sum of the systems' losses, shape (times,); values, shape (functions, times).
         """
-        return self._followed(
-            lambda start: integrate(
-                lambda _, state: self.derivative(state), start, times, self.rate, accuracy
-            ),
-            len(times),
-            functionals,
-        )
+        if not self.size:
+            return self._summed((), len(times), functionals)
+        return self._summed(self._integrated(times, accuracy), len(times), functionals)
 
-    def descent(
-        self, steps: int, functionals: np.ndarray, keep: float = 1.0
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def descent(self, steps: int, functionals: np.ndarray, keep: float = 1.0) -> Trajectory:
         """Return what :meth:`trajectory` does for gradient descent itself, at steps 0, 1, ….
-
-        A step is Q ← (k + F/τ) Q with both layers moved at once: no time is continuous.
 
         Args:
             steps: How many steps are recorded, the start among them.
             functionals: Linear functions of all maps, shape (functions, entries).
-            keep: k, what weight decay leaves of every weight in a step; 1 without.
+            keep: What weight decay leaves of every weight in a step; 1 without.
         """
-        return self._followed(lambda start: self._descended(start, steps, keep), steps, functionals)
+        if not self.size:
+            return self._summed((), steps, functionals)
+        return self._summed(self._chunks(steps, keep), steps, functionals)
 
-    def _descended(
-        self, state: np.ndarray, steps: int, keep: float
-    ) -> Iterator[tuple[slice, np.ndarray]]:
-        for first in range(0, steps, CHUNK):
-            part = slice(first, min(first + CHUNK, steps))
-            states = np.empty((len(state), part.stop - first))
-            for column in range(part.stop - first):
-                states[:, column] = state
-                state = keep * state + self.derivative(state)
-            yield part, states
+    def descents(self, networks: int, steps: int, keep: float = 1.0) -> np.ndarray:
+        """Return the losses of many networks by gradient descent, shape (networks, steps)."""
+        losses = np.empty((networks, steps))
+        if not self.size:
+            losses[:] = self._losses(np.zeros((0, 1)), 0)
+            return losses
+        with np.errstate(over="ignore", invalid="ignore"):
+            for step, (_, maps) in enumerate(self.descended(steps, keep)):
+                losses[:, step] = self._losses(maps, self.phase(step))
+        return losses
 
-    def _followed(
+    def descended(self, steps: int, keep: float = 1.0) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield states and maps at steps 0, 1, … of gradient descent.
+
+        A step is Q ← (k + F/τ) Q with both layers moved at once: no time is continuous.
+        """
+        state = self.start()
+        for step in range(steps):
+            maps, parts = self.read(state)
+            yield state, maps
+            state = keep * state + self.velocity(maps, parts, self.phase(step))
+
+    def phase(self, step: float) -> int:
+        """Return the phase that a step is in."""
+        return bisect_right(self.switches, step)
+
+    def _chunks(self, steps: int, keep: float) -> Iterator[tuple[np.ndarray, int, np.ndarray]]:
+        """Yield (steps, phase, maps at them): the losses of several are found together."""
+        taken = self.descended(steps, keep)
+        edges = [0, *(switch for switch in self.switches if switch < steps), steps]
+        for phase, (begin, end) in enumerate(pairwise(edges)):
+            for first in range(begin, end, CHUNK):
+                part = np.arange(first, min(first + CHUNK, end))
+                maps = np.empty((self.size, len(part)))
+                for column in range(len(part)):
+                    _, maps[:, column] = next(taken)
+                yield part, phase, maps
+
+    def _integrated(
+        self, times: np.ndarray, accuracy: Accuracy
+    ) -> Iterator[tuple[np.ndarray, int, np.ndarray]]:
+        """Yield (places of times, phase, maps), phase after phase, each from the last's state."""
+        state = self.start()
+        now = self.phase(times[0])
+        coming = [switch for switch in self.switches[now:] if switch <= times[-1]]
+        for phase, (begin, end) in enumerate(pairwise([times[0], *coming, inf]), start=now):
+            (places,) = np.nonzero((times >= begin) & (times < end))
+            # Both ends of the phase are visited, whether or not they are asked for.
+            stops = [[begin], times[places], [end] if end < inf else []]
+            inside, where = np.unique(np.concatenate(stops), return_inverse=True)
+            where = where[1 : 1 + len(places)]
+
+            def rhs(_: float, flat: np.ndarray, phase: int = phase) -> np.ndarray:
+                return self.velocity(*self.read(flat), phase)
+
+            for part, states in integrate(rhs, state, inside, self.rate, accuracy):
+                asked = (where >= part.start) & (where < part.stop)
+                maps, _ = self.read(states[:, where[asked] - part.start])
+                yield places[asked], phase, maps
+                state = states[:, -1] if part.stop > part.start else state
+
+    def _summed(
         self,
-        follow: Callable[[np.ndarray], Iterator[tuple[slice, np.ndarray]]],
+        follow: Iterable[tuple[np.ndarray, int, np.ndarray]],
         count: int,
         functionals: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return losses and values of the states that ``follow`` finds from the start."""
+    ) -> Trajectory:
+        """Return losses and values of the maps that are found."""
         losses, values = np.zeros(count), np.zeros((len(functionals), count))
         if not self.size:
-            losses += sum(float(c.losses(np.zeros((0, 1)))[0]) for c in self.couplings)
-            return losses, values
-        start = np.concatenate([group.start() for group in self._groups])
+            losses += float(self._losses(np.zeros((0, 1)), 0)[0])
         # A trial step may leave the range of floats; the integrator then shortens it.
         with np.errstate(over="ignore", invalid="ignore"):
-            for part, states in follow(start):
-                maps = self.maps(states)
-                for coupling, place in zip(self.couplings, self.places, strict=True):
-                    losses[part] += coupling.losses(maps[place])
+            for part, phase, maps in follow:
+                losses[part] = self._losses(maps, phase)
                 values[:, part] = functionals @ maps
-        return losses, values
+        return Trajectory(losses=losses, strengths=values)
+
+    def _losses(self, maps: np.ndarray, phase: int) -> np.ndarray:
+        total = np.zeros(maps.shape[1])
+        for coupling, place in zip(self.phases[phase], self.places, strict=True):
+            total += coupling.losses(maps[place])
+        return total
+
+
+def _together(couplings: Sequence[Coupling]) -> tuple[Coupling, ...]:
+    affine = [c for c in couplings if isinstance(c, AffineCoupling)]
+    return (joined(affine),) if len(affine) == len(couplings) else tuple(couplings)
 
 
 class _Angles:
@@ -308,30 +396,35 @@ class _Factors:
     """Blocks of one shape as Q = [W1ᵀ; W2], shape (inputs + outputs) squared.
 
     Attributes:
+        numbers: Which blocks.
         index: Where the entries are among all maps, shape (blocks, outputs, inputs).
         place: Where Q is in the state.
     """
 
-    def __init__(self, blocks: list[np.ndarray], start: np.ndarray, first: int) -> None:
+    def __init__(
+        self, numbers: list[int], index: np.ndarray, start: np.ndarray, first: int
+    ) -> None:
         """Lay out the state.
 
         Args:
-            blocks: Places of the entries of every block among all maps.
-            start: Q of every block at the start, shape (blocks, size, size).
+            numbers: Which blocks.
+            index: Where the entries are among all maps.
+            start: Q of every block at the start, shape (blocks, size, size), or with the networks
+                first.
             first: Where the state begins.
         """
-        self.index = np.array(blocks)
-        self._inputs = self.index.shape[2]
-        self._shape = start.shape
+        self.numbers, self.index = numbers, index
+        self._inputs = index.shape[2]
+        self._shape = start.shape[-3:]
         self._start = start
-        self.place = slice(first, first + start.size)
+        self.place = slice(first, first + int(np.prod(self._shape)))
 
     def start(self) -> np.ndarray:
-        return self._start.ravel()
+        return self._flat(self._start)
 
     def read(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         # Times, where there are several, come last in states and first in a batch.
-        q = np.moveaxis(state, 0, -1).reshape(*state.shape[1:], *self._shape)
+        q = state.T.reshape(*state.shape[1:], *self._shape)
         return q[..., : self._inputs, :], q[..., self._inputs :, :]
 
     def maps(self, parts: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
@@ -341,33 +434,39 @@ class _Factors:
 
     def velocity(self, parts: tuple[np.ndarray, np.ndarray], errors: np.ndarray) -> np.ndarray:
         first, second = parts
-        return np.concatenate([errors.swapaxes(-1, -2) @ second, errors @ first], axis=-2)
+        pull = errors if errors.ndim == 3 else np.moveaxis(errors, -1, 0)
+        return self._flat(np.concatenate([pull.swapaxes(-1, -2) @ second, pull @ first], axis=-2))
+
+    def _flat(self, q: np.ndarray) -> np.ndarray:
+        return q.ravel() if q.ndim == 3 else q.reshape(len(q), -1).T
 
 
 def _groups(
     shapes: list[tuple[int, int]], gram_scale: float, starts: Sequence[np.ndarray] | None
 ) -> list[_Vectors] | list[_Factors]:
-    kinds: dict[tuple[int, int], list[np.ndarray]] = {}
-    roots: dict[tuple[int, int], list[np.ndarray]] = {}
+    kinds: dict[tuple[int, int], list[int]] = {}
+    blocks: list[np.ndarray] = []
     begin = 0
-    for place, shape in enumerate(shapes):
-        size = shape[0] * shape[1]
-        if size:
-            kinds.setdefault(shape, []).append(begin + np.arange(size).reshape(shape))
-            start = np.eye(sum(shape)) if starts is None else symmetric_root(starts[place])
-            roots.setdefault(shape, []).append(np.sqrt(gram_scale) * start)
-        begin += size
+    for number, (rows, columns) in enumerate(shapes):
+        blocks.append(begin + np.arange(rows * columns).reshape(rows, columns))
+        if rows * columns:
+            kinds.setdefault((rows, columns), []).append(number)
+        begin += rows * columns
     if starts is None and all(min(shape) == 1 for shape in kinds):
-        blocks = sorted((b for found in kinds.values() for b in found), key=lambda b: b.flat[0])
-        return [_Vectors([block.ravel() for block in blocks], gram_scale)] if blocks else []
+        thin = [block.ravel() for block in blocks if block.size]
+        return [_Vectors(thin, gram_scale)] if thin else []
     groups: list[_Factors] = []
-    for shape, found in kinds.items():
+    for shape, numbers in kinds.items():
+        grams = [np.eye(sum(shape)) if starts is None else starts[n] for n in numbers]
+        start = np.sqrt(gram_scale) * symmetric_root(np.stack(grams, axis=-3))
         first = groups[-1].place.stop if groups else 0
-        groups.append(_Factors(found, np.array(roots[shape]), first))
+        index = np.array([blocks[number] for number in numbers])
+        groups.append(_Factors(numbers, index, start, first))
     return groups
 
 
 def symmetric_root(gram: np.ndarray) -> np.ndarray:
-    """Return the symmetric square root of a positive semidefinite matrix."""
+    """Return the symmetric square roots of positive semidefinite matrices, shape (…, n, n)."""
     values, vectors = np.linalg.eigh(gram)
-    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    roots = np.sqrt(np.maximum(values, 0.0))[..., None, :]
+    return (vectors * roots) @ vectors.swapaxes(-1, -2)

@@ -9,12 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from symreln.errors import NoClosedFormError, NotSupportedError
 from symreln.laws import half_speed, lambda_balanced
 from symreln.laws.depth import Depth
 from symreln.laws.law import Law, Regime, Start
 from symreln.laws.one_layer import OneLayer
-from symreln.laws.ops import SYMPY, Ops
+from symreln.laws.ops import NUMPY, SYMPY, Ops
 from symreln.laws.two_layer import TwoLayer, TwoLayerDecay
 from symreln.laws.unbalanced import Unbalanced, UnbalancedDecay
 
@@ -108,6 +110,12 @@ def expected_start(regime: Regime) -> Start:
 def solve(regime: Regime, s: Any, d: Any, *, ops: Ops = SYMPY, **more: Any) -> Law:
     """Return the law of a decoupled mode with its numbers; arguments as of :meth:`Law.of`."""
     return law_of(regime).of(regime, ops, s, d, **more)
+
+
+def plateau(regime: Regime, s: float, d: float) -> float:
+    """Return what a mode's strength comes to, in float64; infinite beyond it."""
+    with np.errstate(over="ignore"):
+        return float(solve(regime, np.asarray(s), np.asarray(d), ops=NUMPY).plateau)
 
 
 def started(

@@ -8,334 +8,238 @@ With :math:`W1_p = R B1_p V_p^T`, :math:`W2_p = U_p B2_p R^T` the flow of theory
 with K = U_pᵀ O_p O_j U_j and G = V_jᵀ Sigma^x(j,p) V_p. It is exact when V_p spans the
 pathway's inputs and U_p every direction in which its error can point; both spans are built so.
 
-Float64 only: this is the named place where a derivation's exact data become floats.
+Where gates switch the weights are carried over, and the equations change: V_p and U_p then span
+what the phases see and want together, so the weights in them are all that any phase can read or
+move.
+
+Float64 only.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.laws.integrate import PRECISE, Accuracy, integrate
-from symreln.laws.packing import Packing
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from symreln.laws.block_flow import BlockFlow, Trajectory
+from symreln.laws.gated_data import GatedData, GatedModule
+from symreln.laws.integrate import PRECISE, Accuracy
+from symreln.laws.matrix_coupling import MatrixCoupling
+from symreln.laws.spans import orthonormal_span
 
 NAME = "coupled matrices"
 
-#: Directions below this share of the largest singular value are float64 noise, not data. Measured
-#: on the features and targets of the ready-made tasks: noise at most 2e-16, data at least 1e-2.
-#: A direction of that size has s of its square, 1e-22 of the largest: no stable training of fewer
-#: than 1e20 steps would learn it.
-SPAN_TOLERANCE = 1e-11
 
-
-@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MatrixPathway:
-    """A pathway in floats.
+class EqualModes:
+    """Equal modes of a pathway.
 
     Attributes:
-        inputs: X_p, shape (inputs of the pathway, P), closed samples zero.
-        gate: 0 or 1 a sample, shape (P,).
-        outputs: 1 for the outputs that the pathway writes to, else 0, shape (n_y,).
-        stage: Training stage.
+        pathway: Which pathway.
+        u: Left singular vectors, shape (n_y, multiplicity).
+        v: Right singular vectors among the pathway's inputs, shape (inputs, multiplicity).
+        factor: Q Qᵀ/g along their growing directions (v, u)/√2 at the start; 1 is expected.
     """
 
-    inputs: np.ndarray
-    gate: np.ndarray
-    outputs: np.ndarray
-    stage: int
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
-class MatrixTrajectory:
-    """What the integration gives.
-
-    Attributes:
-        losses: Mean loss 1/(2P) Σ‖y − ŷ‖² at every time, shape (times,).
-        strengths: One array a pathway, shape (probes of the pathway, times): uᵀ W_p(t) v for
-            every probe pair asked for.
-    """
-
-    losses: np.ndarray
-    strengths: tuple[np.ndarray, ...]
+    pathway: int
+    u: np.ndarray
+    v: np.ndarray
+    factor: float = 1.0
 
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class CoupledMatrices:
-    """The reduced flow of a gated deep linear network with one hidden layer.
+    """The reduced flow of a gated deep linear network with one hidden layer, in full spans.
 
     Attributes:
-        pathways: The pathways.
-        targets: Y, shape (n_y, P).
-        staged: Whether a stage ignores the outputs of later stages (theory.md 2); otherwise all
-            pathways see the whole residual.
+        phases: The data under the gates of every phase; phases differ in features alone.
+        switches: First step of every phase but the first, ascending.
         tau: Time constant in steps.
         gram_scale: g in E[Q Qᵀ] = g I for the initial weights of a pathway.
     """
 
-    pathways: tuple[MatrixPathway, ...]
-    targets: np.ndarray
-    staged: bool
+    phases: tuple[GatedData, ...]
+    switches: tuple[int, ...] = ()
     tau: float
     gram_scale: float
 
-    def sees(self, p: int, j: int) -> bool:
-        """Whether the error of pathway p contains the output of pathway j."""
-        return not self.staged or self.pathways[j].stage <= self.pathways[p].stage
+    @cached_property
+    def _features(self) -> list[tuple[np.ndarray, ...]]:
+        """What every pathway sees, one entry a phase."""
+        return [tuple(f.toarray() for f in phase.features) for phase in self.phases]
+
+    @cached_property
+    def _targets(self) -> np.ndarray:
+        return self.phases[0].targets.toarray()
 
     @cached_property
     def input_bases(self) -> tuple[np.ndarray, ...]:
-        """V_p: orthonormal basis of the span of the pathway's inputs."""
-        return tuple(orthonormal_span(pathway.inputs) for pathway in self.pathways)
+        """V_p: orthonormal basis of the span of the pathway's inputs in all phases."""
+        return tuple(
+            orthonormal_span(np.hstack(each)) for each in zip(*self._features, strict=True)
+        )
 
     @cached_property
     def output_bases(self) -> tuple[np.ndarray, ...]:
         """U_p: spans of the targets, enlarged until no coupling leads out of them."""
-        masked = [path.outputs[:, None] for path in self.pathways]
+        data = self.phases[0]
+        masked = [writes[:, None] for writes in data.writes]
         bases = [
-            orthonormal_span(mask * self.targets * path.gate)
-            for mask, path in zip(masked, self.pathways, strict=True)
+            orthonormal_span(mask * np.hstack([self._targets * f.any(axis=0) for f in each]))
+            for mask, each in zip(masked, zip(*self._features, strict=True), strict=True)
         ]
         grown = True
         while grown:
             grown = False
             for p, mask in enumerate(masked):
-                seen = [mask * bases[j] for j in range(len(bases)) if j != p and self.sees(p, j)]
+                seen = [mask * basis for j, basis in enumerate(bases) if j != p and data.sees[p, j]]
                 basis = orthonormal_span(np.hstack([bases[p], *seen]))
                 grown |= basis.shape[1] > bases[p].shape[1]
                 bases[p] = basis
-        return _shared(bases)
+        return tuple(bases)
 
     @cached_property
-    def _reduced(self) -> ReducedMatrices:
-        return reduced_in(self, self.output_bases, self.input_bases)
+    def _couplings(self) -> tuple[MatrixCoupling, ...]:
+        """The phases in reduced coordinates."""
+        # One basis of everything that is written or wanted, so that the loss is a plain norm.
+        whole = orthonormal_span(np.hstack([self._targets, *self.output_bases]))
+        bases = [whole.T @ basis for basis in self.output_bases]
+        return tuple(
+            MatrixCoupling(
+                GatedModule(
+                    copies=1,
+                    inputs=self.input_bases,
+                    features=tuple(v.T @ f for v, f in zip(self.input_bases, own, strict=True)),
+                    targets=whole.T @ self._targets,
+                    writes=np.ones((len(bases), whole.shape[1]), dtype=bool),
+                    sees=phase.sees,
+                    stages=phase.stages,
+                    floor=0.0,
+                ),
+                bases,
+            )
+            for phase, own in zip(self.phases, self._features, strict=True)
+        )
+
+    def flow(self, grams: Sequence[np.ndarray] | None = None) -> BlockFlow:
+        """Return the flow from Q_p Q_pᵀ/g of every pathway, on [V_p; U_p]; the identity by default.
+
+        The flow of W2_p W1_p depends on the weights through Q_p Q_pᵀ alone (it obeys a closed
+        equation, Q̇ = F Q), so a network of many units follows the identity up to the relative
+        fluctuation 1/sqrt(units) of its own Gram matrix.
+        """
+        first, *later = ((coupling,) for coupling in self._couplings)
+        begin = [np.eye(a + b) for a, b in self._couplings[0].shapes] if grams is None else grams
+        return BlockFlow(
+            first, self.gram_scale, self.tau, begin, later=later, switches=self.switches
+        )
 
     @property
     def rate(self) -> float:
-        """Largest rate with which a mode relaxes to its plateau, 2 s/tau, in 1/steps."""
-        return self._reduced.rate / self.tau
-
-    def start(self) -> list[np.ndarray]:
-        """Return Q_p = [B1_pᵀ; B2_p] with Q_p Q_pᵀ equal to its expectation g I.
-
-        The flow of W2_p W1_p depends on the weights through Q_p Q_pᵀ alone (it obeys a closed
-        equation, Q̇ = F Q), so a network of many units follows this start up to the relative
-        fluctuation 1/sqrt(units) of its own Gram matrix.
-        """
-        sizes = [
-            v.shape[1] + u.shape[1]
-            for v, u in zip(self.input_bases, self.output_bases, strict=True)
-        ]
-        return [np.sqrt(self.gram_scale) * np.eye(size) for size in sizes]
+        """Largest rate with which a mode of any phase relaxes to its plateau, 2 s/tau."""
+        return max(coupling.rate for coupling in self._couplings) / self.tau
 
     def trajectory(
         self,
         times: np.ndarray,
-        probes: Sequence[tuple[np.ndarray, np.ndarray]] | None = None,
-        start: Sequence[np.ndarray] | None = None,
+        probes: Sequence[EqualModes] = (),
         accuracy: Accuracy = PRECISE,
-    ) -> MatrixTrajectory:
-        """Integrate the flow.
+        starts: Sequence[EqualModes] = (),
+    ) -> Trajectory:
+        """Integrate the flow from the expected start.
 
         Args:
-            times: Ascending times in steps; times[0] is the start.
-            probes: One pair (U, V) of orthonormal columns a pathway, shapes (n_y, k) and
-                (inputs of the pathway, k); the strengths uᵀ W_p v are returned.
-            start: One Q_p a pathway, shape (inputs span + outputs span, any); the expected
-                start by default.
+            times: Ascending times in steps; times[0] is the start. At a switch the new gates hold.
+            probes: Modes; the mean of uᵀ W_p v over the equal ones is returned, one row a probe.
             accuracy: How the flow is integrated.
+            starts: Modes that do not start as expected, each once.
         """
-        reduced = self._reduced
-        state = [np.array(q) for q in (start or self.start())]
-        packing = Packing.of(state)
-        seen = self._probes(probes)
+        flow = self.flow(self._grams(starts))
+        return flow.trajectory(np.asarray(times, float), self.functionals(probes), accuracy)
 
-        def rhs(_: float, flat: np.ndarray) -> np.ndarray:
-            return reduced.derivative(packing.unpack(flat)) / self.tau
+    def descent(
+        self, steps: int, probes: Sequence[EqualModes] = (), starts: Sequence[EqualModes] = ()
+    ) -> Trajectory:
+        """Return what :meth:`trajectory` does for gradient descent with its finite steps.
 
-        losses = np.empty(len(times))
-        strengths = [np.empty((u.shape[0], len(times))) for u, _ in seen]
-        grid = np.asarray(times, dtype=float)
-        first = packing.pack(state)
-        for part, states in integrate(rhs, first, grid, self.rate, accuracy):
-            for index, flat in zip(range(part.start, part.stop), states.T, strict=True):
-                maps = reduced.maps(packing.unpack(flat))
-                losses[index] = reduced.loss(maps)
-                for p, (left, right) in enumerate(seen):
-                    strengths[p][:, index] = np.einsum("kr,rc,ck->k", left, maps[p], right)
-        return MatrixTrajectory(losses=losses, strengths=tuple(strengths))
-
-    def _probes(
-        self, probes: Sequence[tuple[np.ndarray, np.ndarray]] | None
-    ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return the probe pairs of every pathway in reduced coordinates; none by default."""
-        outputs = len(self.targets)
-        nothing = [(np.zeros((outputs, 0)), np.zeros((len(p.inputs), 0))) for p in self.pathways]
-        bases = self.output_bases, self.input_bases
-        return [
-            (u.T @ base_u, base_v.T @ v)
-            for (u, v), base_u, base_v in zip(probes or nothing, *bases, strict=True)
-        ]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Coupled:
-    """What the error of one pathway contains: Σ_j K_j W_j G_j as one product of wide matrices."""
-
-    partners: tuple[int, ...]
-    k: tuple[np.ndarray | None, ...]
-    g: np.ndarray
-
-    def seen(self, maps: list[np.ndarray]) -> np.ndarray:
-        wide = [
-            maps[j] if k is None else k @ maps[j]
-            for j, k in zip(self.partners, self.k, strict=True)
-        ]
-        return np.concatenate(wide, axis=-1) @ self.g
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ReducedMatrices:
-    """S, K, G and the data in reduced coordinates.
-
-    Attributes:
-        widths: Columns of V of every pathway.
-        s: S of every pathway.
-        couplings: What the errors contain.
-        targets: Y in a basis of all that is written or wanted.
-        lifts: U of every pathway in that basis.
-        inputs: Vᵀ X of every pathway.
-    """
-
-    widths: tuple[int, ...]
-    s: tuple[np.ndarray, ...]
-    couplings: tuple[_Coupled, ...]
-    targets: np.ndarray
-    lifts: tuple[np.ndarray, ...]
-    inputs: tuple[np.ndarray, ...]
+        Args:
+            steps: How many steps are recorded, the start among them.
+            probes: As for the flow.
+            starts: As for the flow.
+        """
+        return self.flow(self._grams(starts)).descent(steps, self.functionals(probes))
 
     @property
-    def rate(self) -> float:
-        """2 s of the largest singular value: the rate at which its mode relaxes to its plateau."""
-        return 2 * max((float(np.linalg.norm(s, 2)) for s in self.s if s.size), default=0.0)
+    def multiplications(self) -> int:
+        """How many multiplications a step of one network takes, about."""
+        module, shapes = self._couplings[0].module, self._couplings[0].shapes
+        outputs, samples = module.targets.shape
+        total = 0
+        for rows, width in shapes:
+            total += 4 * width * rows * (width + rows)
+            total += rows * width * (width * len(shapes) + samples)
+            total += outputs * rows * samples
+        return total
 
-    def maps(self, state: list[np.ndarray]) -> list[np.ndarray]:
-        """Return W_p = B2_p B1_p of every pathway; of many networks, one after another first."""
-        return [
-            q[..., w:, :] @ q[..., :w, :].swapaxes(-1, -2)
-            for q, w in zip(state, self.widths, strict=True)
-        ]
-
-    def stepped(
-        self, state: list[np.ndarray], maps: list[np.ndarray], rate: float
-    ) -> list[np.ndarray]:
-        """Return Q of every pathway of many networks after a step of gradient descent.
+    def descents(self, steps: int, starts: Sequence[Sequence[EqualModes]]) -> np.ndarray:
+        """Return the losses of many networks by gradient descent, shape (networks, steps).
 
         Args:
-            state: Q of every pathway, shape (networks, size, any).
-            maps: Their maps.
-            rate: 1/τ with τ in steps.
+            steps: How many steps are recorded, the start among them.
+            starts: Of every network the modes that do not start as expected.
         """
-        moved = []
-        for p, (q, width) in enumerate(zip(state, self.widths, strict=True)):
-            pull = rate * (self.s[p] - self.couplings[p].seen(maps))
-            first, second = q[..., :width, :], q[..., width:, :]
-            steps = (pull.swapaxes(-1, -2) @ second, pull @ first)
-            moved.append(q + np.concatenate(steps, axis=-2))
-        return moved
+        each = zip(*map(self._grams, starts), strict=True)
+        return self.flow([np.stack(own) for own in each]).descents(len(starts), steps)
 
-    def losses(self, maps: list[np.ndarray]) -> np.ndarray:
-        """Return the mean loss of maps of many networks, shape (networks,)."""
-        error = self.targets - sum(
-            lift @ (m @ x) for lift, m, x in zip(self.lifts, maps, self.inputs, strict=True)
-        )
-        return 0.5 * np.einsum("kij,kij->k", error, error) / self.targets.shape[1]
+    def similarities(self, steps: Sequence[int], starts: Sequence[EqualModes] = ()) -> np.ndarray:
+        r"""Return the products of what the hidden layer holds of samples, by gradient descent.
 
-    def derivative(self, state: list[np.ndarray]) -> np.ndarray:
-        """Return τ Q̇ of every pathway, one after another, flat."""
-        maps = self.maps(state)
-        parts = []
-        for p, (q, width) in enumerate(zip(state, self.widths, strict=True)):
-            error = self.s[p] - self.couplings[p].seen(maps)
-            parts += [(error.T @ q[width:]).ravel(), (error @ q[:width]).ravel()]
-        return np.concatenate(parts)
+        .. math:: S_{\mu\nu} = \sum_p (V_p^T x_\mu)^T B_p^T B_p (V_p^T x_\nu), \quad
+                  B_p = W_{1,p} V_p,
 
-    def loss(self, maps: list[np.ndarray]) -> float:
-        """Return the mean loss of maps W_p."""
-        error = self.targets - sum(
-            lift @ (m @ x) for lift, m, x in zip(self.lifts, maps, self.inputs, strict=True)
-        )
-        return 0.5 * float(np.vdot(error, error)) / self.targets.shape[1]
+        x under the gates of the step's phase.
 
+        Args:
+            steps: K of them, ascending.
+            starts: As for the flow.
 
-def _coupled(
-    system: CoupledMatrices, u: tuple[np.ndarray, ...], inputs: list[np.ndarray], p: int
-) -> _Coupled:
-    mask = system.pathways[p].outputs[:, None]
-    partners, ks, gs = [], [], []
-    for j in range(len(u)):
-        k = u[p].T @ (mask * u[j])
-        g = inputs[j] @ inputs[p].T / system.targets.shape[1]
-        # A pathway always sees itself, so that there is something to concatenate.
-        if j == p or (system.sees(p, j) and np.any(k) and np.any(g)):
-            partners.append(j)
-            # U_p lies inside O_p, so with one basis for both K is the identity.
-            ks.append(None if u[j] is u[p] else k)
-            gs.append(g)
-    return _Coupled(partners=tuple(partners), k=tuple(ks), g=np.concatenate(gs))
+        Returns:
+            Shape (K, P, P).
+        """
+        flow, found = self.flow(self._grams(starts)), []
+        samples = self._targets.shape[1]
+        for step, (state, _) in enumerate(flow.descended(steps[-1] + 1)):
+            if step == steps[len(found)]:
+                features = self._couplings[flow.phase(step)].module.features
+                factors = flow.input_factors(state)
+                held = [q.T @ x for q, x in zip(factors, features, strict=True)]
+                found.append(samples * sum(h.T @ h for h in held))
+        return np.array(found)
 
+    def functionals(self, probes: Sequence[EqualModes]) -> np.ndarray:
+        """Return the probes as linear functions of all maps, shape (probes, entries)."""
+        first = self._couplings[0]
+        sizes = [rows * width for rows, width in first.shapes]
+        found = np.zeros((len(probes), sum(sizes)))
+        for row, probe in zip(found, probes, strict=True):
+            u, v = self._coordinates(probe)
+            begin = sum(sizes[: probe.pathway])
+            row[begin : begin + sizes[probe.pathway]] = (u @ v.T / u.shape[1]).ravel()
+        return found
 
-def _shared(bases: list[np.ndarray]) -> tuple[np.ndarray, ...]:
-    """Give pathways with the same span the same basis, so that their K is the identity."""
-    shared: list[np.ndarray] = []
-    for basis in bases:
-        same = (
-            known
-            for known in shared
-            if known.shape == basis.shape
-            and np.abs(basis - known @ (known.T @ basis)).max(initial=0.0) < SPAN_TOLERANCE
-        )
-        shared.append(next(same, basis))
-    return tuple(shared)
+    def _coordinates(self, modes: EqualModes) -> tuple[np.ndarray, np.ndarray]:
+        u = self.output_bases[modes.pathway].T @ modes.u
+        return u, self.input_bases[modes.pathway].T @ modes.v
 
-
-def reduced_in(
-    system: CoupledMatrices, u: tuple[np.ndarray, ...], v: tuple[np.ndarray, ...]
-) -> ReducedMatrices:
-    """Return S, K, G and the data of a system in bases that hold its own spans, or more.
-
-    Args:
-        system: The system.
-        u: U of every pathway, orthonormal columns, shape (n_y, any).
-        v: V of every pathway, orthonormal columns, shape (inputs of the pathway, any).
-    """
-    samples = system.targets.shape[1]
-    inputs = [base.T @ path.inputs for base, path in zip(v, system.pathways, strict=True)]
-    # One basis of everything that is written or wanted, so that the loss is a plain norm.
-    whole = orthonormal_span(np.hstack([system.targets, *u]))
-    return ReducedMatrices(
-        widths=tuple(base.shape[1] for base in v),
-        s=tuple(base.T @ system.targets @ x.T / samples for base, x in zip(u, inputs, strict=True)),
-        couplings=tuple(_coupled(system, u, inputs, p) for p in range(len(u))),
-        targets=whole.T @ system.targets,
-        lifts=tuple(whole.T @ base for base in u),
-        inputs=tuple(inputs),
-    )
-
-
-def orthonormal_span(matrix: np.ndarray) -> np.ndarray:
-    """Return an orthonormal basis of the column space, shape (rows, rank)."""
-    if matrix.size == 0:
-        return np.zeros((matrix.shape[0], 0))
-    u, s, _ = np.linalg.svd(matrix, full_matrices=False)
-    return u[:, s > SPAN_TOLERANCE * max(s[0], np.finfo(float).tiny)]
+    def _grams(self, starts: Sequence[EqualModes]) -> list[np.ndarray]:
+        """Return Q Qᵀ/g of every pathway."""
+        grams = [np.eye(rows + width) for rows, width in self._couplings[0].shapes]
+        for start in starts:
+            u, v = self._coordinates(start)
+            along = np.vstack([v, u])
+            grams[start.pathway] += 0.5 * (start.factor - 1) * (along @ along.T)
+        return grams

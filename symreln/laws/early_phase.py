@@ -35,7 +35,7 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.errors import InputError
-from symreln.laws.coupled_matrices import orthonormal_span
+from symreln.laws.spans import orthonormal_span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

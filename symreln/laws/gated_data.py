@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.laws.coupled_matrices import orthonormal_span
+from symreln.laws.spans import orthonormal_span
 
 #: A scipy.sparse.csr_array; scipy ships no types.
 SparseArray = Any

@@ -15,14 +15,13 @@ from functools import cached_property
 from math import sqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
 import sympy as sp
 
 from symreln.laws.half_speed import SLOWER, asked
 from symreln.laws.ops import NUMPY, SYMPY, Ops
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from symreln.spec.model import NetworkSpec, Spec
 
 #: Symbols that every printed trajectory uses: time in steps, its constant, the initial strength,
@@ -32,6 +31,8 @@ TIME_CONSTANT = sp.Symbol("tau", positive=True)
 STRENGTH0 = sp.Symbol("pi_0", positive=True)
 STRENGTH = sp.Symbol("pi", positive=True)
 
+#: What most reductions are written for.
+PLAIN = "two layers that start alike, without weight decay"
 #: Why no law of single modes solves one that is coupled.
 COUPLED = "the mode is coupled to modes of other pathways"
 
@@ -130,9 +131,23 @@ class Regime:
         return self.units * sum(self.variances) / 2
 
     @property
-    def one_hidden_layer(self) -> bool:
-        """Whether it is that of two layers of weights, whose steps the coupled matrices take."""
-        return self.layers == 2
+    def matrices(self) -> Match:
+        """Whether training is that of two layers of weights, whose steps coupled matrices take."""
+        return Match(
+            holds=self.layers == 2,
+            why=f"it is for networks of two layers, and this one has {self.layers}",
+        )
+
+    @property
+    def plain(self) -> Match:
+        """Whether it is that of two layers that start alike, without weight decay."""
+        set_ = f", and network.{self.unusual[0]} is set" if self.unusual else ""
+        return Match(holds=not self.unusual, why=f"{PLAIN}{set_}")
+
+    @property
+    def lowers_plateaus(self) -> bool:
+        """Whether strengths stay below s/d, and the loss above the least one."""
+        return self.weight_decay != 0
 
     @property
     def scales(self) -> tuple[float, float]:
@@ -141,11 +156,6 @@ class Regime:
         mean = sum(self.variances) / 2
         first, last = (sqrt(variance / mean) for variance in self.variances)
         return first, last
-
-    @property
-    def two_layers_alike(self) -> bool:
-        """Whether it is that of two layers that start alike, without weight decay."""
-        return not self.unusual
 
     def unfit_for_two_layers(self, *, wants_balanced: bool) -> str:
         """Say why a mode is not that of two decoupled layers with the start wanted, or ""."""
@@ -193,6 +203,8 @@ class Law(ABC):
     closed: ClassVar[bool] = True
     #: Whether modes start at strength 0 in expectation.
     starts_at_zero: ClassVar[bool] = False
+    #: Hidden units that a mode takes which starts as the law assumes.
+    units_per_mode: ClassVar[int] = 1
     #: Where initial strengths come from, for tables of constants and of provenance.
     start_origin: ClassVar[str]
     start_source: ClassVar[str]
@@ -213,6 +225,26 @@ class Law(ABC):
     @abstractmethod
     def start(cls, regime: Regime) -> Start | None:
         """Return where modes of a network start; None where no formula says it."""
+
+    @classmethod
+    def weights(
+        cls, regime: Regime, u: np.ndarray, v: np.ndarray, units: int, strength0: float
+    ) -> list[np.ndarray]:
+        """Return weights that start as the law assumes, layer by layer: aligned with the modes.
+
+        Every mode has hidden units of its own and no weight is elsewhere. Balanced layers carry
+        amplitudes π₀^{1/L} in the same unit.
+
+        Args:
+            regime: What is known of the modes, of a network.
+            u: Left singular vectors of the modes, shape (outputs, modes).
+            v: Right ones, shape (inputs, modes).
+            units: Hidden units of every layer.
+            strength0: π₀.
+        """
+        first, amplitude = np.eye(units, u.shape[1]), strength0 ** (1 / regime.layers)
+        middle = [amplitude * first @ first.T for _ in range(regime.layers - 2)]
+        return [amplitude * first @ v.T, *middle, amplitude * u @ first.T]
 
     @classmethod
     def of(cls, regime: Regime, ops: Ops, s: Any, d: Any, **more: Any) -> Self:

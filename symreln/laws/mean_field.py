@@ -29,8 +29,8 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.errors import InputError
-from symreln.laws.coupled_matrices import orthonormal_span
 from symreln.laws.gate_classes import GateClass, gate_classes, sample_relations
+from symreln.laws.spans import orthonormal_span
 
 #: Draws whose mean is the result, and particles of each: the Monte Carlo error is then about 0.1 %
 #: of L(0) on the contextual tasks.

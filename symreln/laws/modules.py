@@ -36,7 +36,7 @@ COPY_TOLERANCE = 1e-11
 #: some 1e-15, one copy too many or too few among 128 is 1e-2 of its level.
 TRACE_TOLERANCE = 1e-10
 #: Length of an input vector's features, relative to a bound of the largest, that counts as zero;
-#: see SPAN_TOLERANCE in coupled_matrices.
+#: see SPAN_TOLERANCE in spans.
 NULL_TOLERANCE = 1e-11
 #: Lengths of the words that test copies, and columns of an eigenspace that they are tested on.
 WORDS, TESTED = 3, 4

@@ -28,6 +28,7 @@ class OneLayer(Law):
 
     name = "shallow"
     starts_at_zero = True
+    units_per_mode = 0
     start_origin = "mean of a single random layer"
     start_source = "0, the mean of a single random layer"
 
@@ -48,6 +49,13 @@ class OneLayer(Law):
     def start(cls, regime: Regime) -> Start:
         """Return 0, the mean of a single random layer."""
         return Start(strength0=Fraction(0))
+
+    @classmethod
+    def weights(
+        cls, regime: Regime, u: np.ndarray, v: np.ndarray, units: int, strength0: float
+    ) -> list[np.ndarray]:
+        """Return the one matrix with these strengths."""
+        return [strength0 * u @ v.T]
 
     @property
     def equation(self) -> str:

@@ -15,18 +15,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.errors import NotSupportedError
-from symreln.laws.block_flow import BlockFlow
-from symreln.laws.coupled_matrices import MatrixTrajectory
+from symreln.laws.block_flow import BlockFlow, Trajectory
 from symreln.laws.integrate import PRECISE, Accuracy
+from symreln.laws.matrix_coupling import MatrixCoupling
 from symreln.laws.modules import Split, split, whole
-from symreln.laws.plain_module import PlainModule
 from symreln.laws.ternary import ReducedModule, tie
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from symreln.laws.block_flow import Coupling
     from symreln.laws.gated_data import GatedData, GatedModule
 
 #: How well the modes must fill the modules: relative error of their number and of their s².
@@ -96,13 +95,12 @@ class ReducedFlow:
         accuracy: Accuracy = PRECISE,
         starts: Sequence[ModeStart] | None = None,
         factors: Mapping[int, float] | None = None,
-    ) -> MatrixTrajectory:
+    ) -> Trajectory:
         """Integrate the flow.
 
         Args:
             times: Ascending times in steps; times[0] is the start.
-            probes: Modes; the mean of uᵀ W_p v over the equal ones is returned, one row a probe
-                in one array.
+            probes: Modes; the mean of uᵀ W_p v over the equal ones is returned, one row a probe.
             accuracy: How the flow is integrated.
             starts: Modes that do not start as expected, each once; None where all do.
             factors: What Q Qᵀ of whole pathways is multiplied by, where it is not 1; with
@@ -128,7 +126,7 @@ class ReducedFlow:
         probes: Sequence[ModeProbe] = (),
         starts: Sequence[ModeStart] = (),
         factors: Mapping[int, float] | None = None,
-    ) -> MatrixTrajectory:
+    ) -> Trajectory:
         """Return what :meth:`trajectory` does for gradient descent with its finite steps.
 
         The blocks are those of the flow: a step of gradient descent is made of the same two
@@ -152,40 +150,65 @@ class ReducedFlow:
 
     def _followed(
         self,
-        follow: Callable[[BlockFlow, np.ndarray], tuple[np.ndarray, np.ndarray]],
+        follow: Callable[[BlockFlow, np.ndarray], Trajectory],
         count: int,
         probes: Sequence[ModeProbe],
-        starts: Sequence[ModeStart] | None = None,
-        factors: Mapping[int, float] | None = None,
-    ) -> MatrixTrajectory:
+        starts: Sequence[ModeStart] | None,
+        factors: Mapping[int, float] | None,
+    ) -> Trajectory:
         """Sum what ``follow`` finds for the blocks, ``count`` times, over all modules.
 
         With ``starts``, were it empty, the state is Q.
         """
-        asked = [*probes, *(start.probe for start in starts or ())]
-        found, shares = self.modules_of(asked)
-        grams, tuples = start_grams(found.modules, starts or (), shares[len(probes) :], factors)
-        losses, values = np.full(count, found.floor), np.zeros((len(probes), count))
-        reduced = [
-            tie(module, more) or PlainModule(module)
-            for module, more in zip(found.modules, tuples, strict=True)
-        ]
+        blocks = self.blocks(starts or (), probes, factors)
+        losses, values = np.full(count, blocks.floor), np.zeros((len(probes), count))
+        grams = blocks.starts(starts or (), factors)
         # Systems of vectors alone have better coordinates, so they are integrated by themselves.
         for thin in (True, False):
-            chosen = [i for i, each in enumerate(reduced) if _is_thin(each) is thin]
-            couplings: list[Coupling] = [reduced[i].coupling for i in chosen]
-            begin = [block for i in chosen for block in reduced[i].starts(grams[i])]
+            chosen = [i for i, each in enumerate(blocks.systems) if _is_thin(each) is thin]
+            couplings = [blocks.systems[i].coupling for i in chosen]
+            begin = [gram for i in chosen for gram in grams[i]]
             flow = BlockFlow(
                 couplings, self.gram_scale, self.tau, None if starts is None else begin
             )
             functionals = np.zeros((len(probes), flow.size))
-            for row, (probe, each) in enumerate(zip(probes, shares, strict=False)):
-                parts = [reduced[i].functional(probe.pathway, each[i]) for i in chosen]
+            for row, (probe, each) in enumerate(zip(probes, blocks.asked, strict=True)):
+                parts = [blocks.systems[i].functional(probe.pathway, each[i]) for i in chosen]
                 functionals[row] = np.concatenate([np.zeros(0), *parts])
-            more_losses, more_values = follow(flow, functionals)
-            losses += more_losses
-            values += more_values
-        return MatrixTrajectory(losses=losses, strengths=(values,))
+            found = follow(flow, functionals)
+            losses += found.losses
+            values += found.strengths
+        return Trajectory(losses=losses, strengths=values)
+
+    def blocks(
+        self,
+        starts: Sequence[ModeStart],
+        probes: Sequence[ModeProbe] = (),
+        factors: Mapping[int, float] | None = None,
+    ) -> Blocks:
+        """Return the blocks that the flow falls into from some starts.
+
+        Args:
+            starts: Modes that do not start as expected. Of networks that differ in their factors
+                all of these modes, with factors that are all different: blocks in which such modes
+                stay apart serve any factors.
+            probes: Modes that are asked for.
+            factors: What Q Qᵀ of whole pathways is multiplied by, where it is not 1.
+        """
+        found, shares = self.modules_of([*probes, *(start.probe for start in starts)])
+        asked, begun = shares[: len(probes)], shares[len(probes) :]
+        _, tuples = start_grams(found.modules, starts, begun, factors)
+        return Blocks(
+            flow=self,
+            modules=found.modules,
+            systems=[
+                tie(module, more) or MatrixCoupling(module)
+                for module, more in zip(found.modules, tuples, strict=True)
+            ],
+            asked=asked,
+            begun=begun,
+            floor=found.floor,
+        )
 
     def modules_of(self, probes: Sequence[ModeProbe]) -> tuple[Split, list[list[np.ndarray]]]:
         """Return the modules that the flow falls into, and what every probe is of each of them."""
@@ -195,6 +218,68 @@ class ReducedFlow:
             found = whole(self.data)
             weights = [_weights(found.modules, probe, trusted=True) for probe in probes]
         return found, [each for each in weights if each is not None]
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Blocks:
+    """The blocks of a flow, ready to be followed from starts of the modes that they keep apart.
+
+    Attributes:
+        flow: What is followed.
+        modules: Its modules.
+        systems: Each module in its blocks.
+        asked: What every mode that is asked for is of each module.
+        begun: What every mode that does not start as expected is of each module.
+        floor: Loss of no module.
+    """
+
+    flow: ReducedFlow
+    modules: Sequence[GatedModule]
+    systems: Sequence[ReducedModule | MatrixCoupling]
+    asked: Sequence[list[np.ndarray]]
+    begun: Sequence[list[np.ndarray]]
+    floor: float
+
+    def starts(
+        self, starts: Sequence[ModeStart], factors: Mapping[int, float] | None = None
+    ) -> list[list[np.ndarray]]:
+        """Return Q Qᵀ/g of every block of every system."""
+        grams, _ = start_grams(self.modules, starts, self.begun, factors)
+        return [system.starts(own) for system, own in zip(self.systems, grams, strict=True)]
+
+    @property
+    def multiplications(self) -> int:
+        """How many multiplications a step of one network takes, about."""
+        total = 0
+        for system in self.systems:
+            shapes = system.coupling.shapes
+            total += sum(4 * a * b * (a + b) for a, b in shapes)
+            if isinstance(system, MatrixCoupling):
+                total += 2 * system.module.sigma_yx.shape[0] * system.module.sigma_x.size
+            else:
+                total += 2 * sum(a * b for a, b in shapes) ** 2
+        return total
+
+    def descents(self, steps: int, starts: Sequence[Sequence[ModeStart]]) -> np.ndarray:
+        """Return the losses of networks by gradient descent, shape (networks, steps).
+
+        The blocks are the same for every network: they are found once, and all networks take each
+        step together.
+
+        Args:
+            steps: How many steps are recorded, the start among them.
+            starts: Of every network all the modes of the blocks, in their order.
+        """
+        flow, count = self.flow, len(starts)
+        keep = 1 - flow.weight_decay / flow.tau
+        total = np.full((count, steps), self.floor)
+        begin = [self.starts(own) for own in starts]
+        for place, system in enumerate(self.systems):
+            grams = [np.stack(each) for each in zip(*(one[place] for one in begin), strict=True)]
+            blocks = BlockFlow([system.coupling], flow.gram_scale, flow.tau, grams)
+            total += blocks.descents(count, steps, keep)
+        return total
 
 
 def start_grams(
@@ -231,7 +316,7 @@ def start_grams(
     return grams, tuples
 
 
-def _is_thin(reduced: ReducedModule | PlainModule) -> bool:
+def _is_thin(reduced: ReducedModule | MatrixCoupling) -> bool:
     return all(min(shape) <= 1 for shape in reduced.coupling.shapes)
 
 

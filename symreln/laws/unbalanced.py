@@ -53,6 +53,7 @@ class Unbalanced(Law):
 
     name = "two-layer unbalanced"
     starts_at_zero = True
+    units_per_mode = 2
     start_origin = SOURCE
     start_source = (
         "0, the mean of a product of independent layers, with the conserved product of the "
@@ -82,6 +83,20 @@ class Unbalanced(Law):
         if regime.units is None or regime.variances is None:
             return None
         return Start(strength0=Fraction(0), imbalance=regime.units * sum(regime.variances))
+
+    @classmethod
+    def weights(
+        cls, regime: Regime, u: np.ndarray, v: np.ndarray, units: int, strength0: float
+    ) -> list[np.ndarray]:
+        """Return weights whose products start at 0, with the |a|² + |b|² that is expected.
+
+        The first layer's amplitude is in one unit and the second one's in another.
+        """
+        assert regime.variances is not None  # of a network
+        rank = u.shape[1]
+        first, second = np.eye(units, rank), np.eye(units, 2 * rank)[:, rank:]
+        a, b = (np.sqrt(float(variance)) * np.sqrt(units) for variance in regime.variances)
+        return [a * first @ v.T, b * u @ second.T]
 
     @property
     def equation(self) -> str:

@@ -15,16 +15,17 @@ from typing import Any, cast
 from symreln.base.provenance import library_versions
 from symreln.claims.claim import Step
 from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
+from symreln.claims.network.derivation import PartsVerdict
 from symreln.document.mathtext import to_latex
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, Mode, joint_spectrum
 from symreln.exact.spectrum_json import classes_to_json
-from symreln.graphs.derivation import PartsVerdict
 from symreln.laws import coupled_matrices, coupled_modes
 from symreln.laws.choice import choose
 from symreln.laws.law import Regime
 from symreln.network.effective import EffectiveDataset
 from symreln.report.derivation_json import pathway_to_json
+from symreln.report.encode import Encoder
 from symreln.report.spec_json import spec_to_json
 from symreln.spec.model import Spec
 from symreln.verdict.judge import DiagonalisabilityVerdict, Level, StageVerdict
@@ -141,7 +142,7 @@ def _pathway_entry(
         loss_separates=False,
         steps=(),
     )
-    return pathway_to_json(nothing, pathway)
+    return pathway_to_json(nothing, pathway, Encoder.of(spec))
 
 
 def _latex(mode: Mode, spec: Spec) -> dict[str, str | None]:

@@ -53,7 +53,7 @@ def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[
             steps += half_speed_steps(derivation) + steps_of(derivation, flow_errors)
         if derivation.loss_separates:
             steps += [_least_loss(stage, _reached(derivation)) for stage in derivation.stages]
-        if derivation.spec.parameters and _has_values(derivation):
+        if derivation.spec.parameters and derivation.spec.has_values:
             steps.append(_values(derivation))
         if carried:
             verification.lines()
@@ -109,7 +109,7 @@ def _trajectories(modes: list[ModeDerivation]) -> Step:
 
 def _reached(derivation: Derivation) -> str:
     """Say what reaches the least-squares loss."""
-    if derivation.known.weight_decay:
+    if derivation.known.lowers_plateaus:
         return "Strengths s/d, which weight decay keeps them below, would reach"
     if derivation.ask(narrow_pathways):
         return "The plateaus of pathways that are wide enough would reach"
@@ -135,10 +135,6 @@ def _least_loss(stage: StageDerivation, reached: str) -> Step:
             "sum of s²/(2 d_eff) against what they take off the loss"
         ),
     )
-
-
-def _has_values(derivation: Derivation) -> bool:
-    return all(parameter.value is not None for parameter in derivation.spec.parameters)
 
 
 def _values(derivation: Derivation) -> Step:

@@ -11,11 +11,11 @@ from symreln.claims.derivation import (
     Step,
 )
 from symreln.claims.families.derive import derive_family
+from symreln.claims.network.derivation import NetworkDerivation
+from symreln.claims.network.derive import derive_network, network_steps
 from symreln.claims.solve import derive_unchecked, silent
 from symreln.errors import InputError
 from symreln.exact.spectrum import joint_spectrum
-from symreln.graphs.derivation import NetworkDerivation
-from symreln.graphs.derive import derive_network, network_steps
 from symreln.pipeline.certificate import certificate
 from symreln.pipeline.checks import derivation_steps
 from symreln.spec.finding import quoted

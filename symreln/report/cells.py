@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,14 +14,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-_SIDE, _TALLEST = 3.1, 1.6  # inches of the longer side; height over width at most
 _ROW, _ROWS = 0.26, 3.2  # inches: height of a row of gates, and of all of them at most
 _NAMED_ROWS = 26  # names that fit beside _ROWS inches
 _NAMES = 60  # letters that fit below the width of a page
-_STEPS = 48  # of the colour scale
 _GATES, _OPEN, _GAIN = "Blues", 0.87, 0.43  # colour map, and where in it a gate's shade is
-LEVELS = 256  # of colour; more cannot be told apart
-MOST_SHAPES = 6000
+_LEVELS = 256  # of colour; more cannot be told apart
+_MOST_SHAPES = 6000
 
 
 @styled
@@ -57,7 +55,7 @@ def gate_pattern(
     named = np.arange(0, rows, -(-rows // _NAMED_ROWS))
     ax.set_yticks(named + 0.5, [plain(pathways[int(row)]) for row in named])
     common, groups = _shortened(groups)
-    _group_ticks(ax, groups, samples, "x")
+    _group_ticks(ax, groups, samples)
     dress(ax, x=f"samples ({samples})" + f", by {plain(common)}" * bool(common))
     _frame(ax)
     return ax
@@ -87,78 +85,19 @@ def _shortened(groups: Sequence[tuple[str, int]]) -> tuple[str, Sequence[tuple[s
     return heads.pop(), [(name.partition(" ")[2], size) for name, size in groups]
 
 
-@styled
-def matrix_image(
-    values: NDArray[np.float64],
-    *,
-    title: str = "",
-    row_groups: Sequence[tuple[str, int]] = (),
-    column_groups: Sequence[tuple[str, int]] = (),
-    ax: Axes | None = None,
-) -> Axes:
-    r"""Draw a matrix as coloured cells, blue below zero and red above, white at zero.
-
-    Args:
-        values: Shape (rows, columns), finite.
-        title: Mathtext of our own, such as ``$\Sigma^{yx}$``.
-        row_groups: Label and number of rows of each block.
-        column_groups: Label and number of columns of each block.
-        ax: Axes to draw into.
-    """
-    rows, columns = values.shape
-    shape = float(np.clip(rows / columns, 0.2, _TALLEST))
-    ax = ax or new_axes(0.5 + _SIDE * min(1.0, shape), width=1.2 + _SIDE / max(1.0, shape))[0]
-    bound = float(np.abs(values).max()) or 1.0
-    signed = bool((values < 0).any())
-    draw_cells(ax, values, colours=_colours(signed), bound=bound)
-    ax.set_box_aspect(shape)
-    _group_ticks(ax, row_groups, rows, "y")
-    _group_ticks(ax, column_groups, columns, "x")
-    dress(ax, title=title)
-    _frame(ax)
-    _colour_bar(ax, bound, signed=signed, width=0.04 * max(1.0, shape))
-    return ax
-
-
-def _colours(signed: bool) -> str:
-    return "RdBu_r" if signed else "Reds"
-
-
-def _colour_bar(ax: Axes, bound: float, *, signed: bool, width: float) -> None:
-    """Draw the scale beside ``ax``; steps overlap downwards, so that no gap shows between them."""
-    from matplotlib import colormaps
-
-    bar = ax.inset_axes((1.03, 0.0, width, 1.0))
-    low = -bound if signed else 0.0
-    edges = np.linspace(bound, low, _STEPS + 1)
-    for index, edge in enumerate(edges[:-1]):
-        share = 1 - index / (_STEPS - 1)
-        bar.axhspan(low, edge, facecolor=colormaps[_colours(signed)](share), linewidth=0)
-    bar.set_xticks([])
-    bar.set_ylim(low, bound)
-    bar.yaxis.tick_right()
-    levels = (bound, 0.0, -bound) if signed else (bound, 0.0)
-    bar.set_yticks(levels, [f"{level:.3g}".replace("-", "−") for level in levels])
-    bar.tick_params(labelsize=FONT_SIZE - 1.5, length=2, width=0.6)
-    _frame(bar)
-
-
-def _group_ticks(
-    ax: Axes, groups: Sequence[tuple[str, int]], total: int, axis: Literal["x", "y"]
-) -> None:
-    """Name runs of rows or columns in their middle and rule a line between them."""
+def _group_ticks(ax: Axes, groups: Sequence[tuple[str, int]], total: int) -> None:
+    """Name runs of columns in their middle and rule a line between them."""
     sizes = [size for _, size in groups]
     if groups and sum(sizes) != total:
-        msg = f"figure: groups of {sizes} for {total} along {axis}. Give sizes that add up."
+        msg = f"figure: groups of {sizes} for {total} samples. Give sizes that add up."
         raise InputError(msg)
     ends = np.cumsum(sizes)
     centres = ends - np.array(sizes) / 2
     names = [plain(name) for name, _ in groups]
-    (ax.set_xticks if axis == "x" else ax.set_yticks)(centres, names)
-    rule = ax.axvline if axis == "x" else ax.axhline
+    ax.set_xticks(centres, names)
     for end in ends[:-1]:
-        rule(float(end), color=INK, linewidth=0.8)
-    ax.tick_params(axis=axis, length=0)
+        ax.axvline(float(end), color=INK, linewidth=0.8)
+    ax.tick_params(axis="x", length=0)
 
 
 def _frame(ax: Axes) -> None:
@@ -170,7 +109,7 @@ def draw_cells(ax: Axes, values: NDArray[np.float64], *, colours: str, bound: fl
     """Draw ``values`` as unit squares, row 0 at the top.
 
     Cells of one colour are one shape, and neighbours in a row are one rectangle of it: a browser
-    would smear an image and leave hairlines between separate squares. Above MOST_SHAPES changes of
+    would smear an image and leave hairlines between separate squares. Above _MOST_SHAPES changes of
     colour the shapes are finer than a page can show and would fill megabytes: then it is an image.
 
     Args:
@@ -185,16 +124,16 @@ def draw_cells(ax: Axes, values: NDArray[np.float64], *, colours: str, bound: fl
 
     rows, columns = values.shape
     low = -bound if (values < 0).any() else 0.0
-    levels = np.rint((values - low) / (bound - low) * (LEVELS - 1)).astype(int)
-    if np.count_nonzero(np.diff(levels, axis=1)) > MOST_SHAPES:
-        shades = colormaps[colours](levels / (LEVELS - 1))
+    levels = np.rint((values - low) / (bound - low) * (_LEVELS - 1)).astype(int)
+    if np.count_nonzero(np.diff(levels, axis=1)) > _MOST_SHAPES:
+        shades = colormaps[colours](levels / (_LEVELS - 1))
         ax.imshow(shades, extent=(0, columns, rows, 0), aspect="auto", interpolation="none")
         return
     for level in np.unique(levels):
         corners = _rectangles(levels == level)
         codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * len(corners)
         shape = Path(corners.reshape(-1, 2), codes)
-        colour = colormaps[colours](level / (LEVELS - 1))
+        colour = colormaps[colours](level / (_LEVELS - 1))
         ax.add_patch(PathPatch(shape, facecolor=colour, linewidth=0, antialiased=False))
     ax.set(xlim=(0, columns), ylim=(rows, 0))
 

@@ -10,6 +10,12 @@ from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
+from symreln.claims.network.derivation import NetworkDerivation
+from symreln.claims.network.described import described
+from symreln.claims.network.in_numbers import in_numbers
+from symreln.claims.network.kept import conserved_of
+from symreln.claims.network.parts import parts_of
+from symreln.claims.network.routing import routing_of
 from symreln.claims.phases import phases_of
 from symreln.claims.regime import regime_of
 from symreln.document.model import (
@@ -27,12 +33,6 @@ from symreln.document.model import (
 )
 from symreln.document.typeset import typeset
 from symreln.exact.truth import Truth
-from symreln.graphs.derivation import NetworkDerivation
-from symreln.graphs.described import described
-from symreln.graphs.every_size import routing_of
-from symreln.graphs.in_numbers import in_numbers
-from symreln.graphs.kept import conserved_of
-from symreln.graphs.parts import parts_of
 from symreln.report.abbreviations import abbreviations
 from symreln.report.chapters.closing import checks_chapter, provenance_chapter
 from symreln.report.chapters.data import correlation_chapter, data_chapter

@@ -1,4 +1,4 @@
-"""The figure of deep networks: bands of losses, and distributions of when they fall."""
+"""Deep networks compared, as files; the figure: bands of losses, distributions of their falls."""
 
 from __future__ import annotations
 
@@ -6,18 +6,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.experiment.distributions import crossing_times
-from symreln.report.chapters.depth import NAME
+from symreln.experiment.distributions import MOMENTS, crossing_times, spread_moments
+from symreln.report import html
+from symreln.report.chapters.depth import NAME, depth_document
 from symreln.report.drawing import (
     DASHES,
-    FONT_SIZE,
     PALETTE,
     TEXT_WIDTH,
     drawing,
     dress,
+    legend_below,
     plain,
     styled,
 )
+from symreln.report.jsonio import dumps
+from symreln.report.loss_unit import npz
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,8 +35,27 @@ DRAWN = (0.9, 0.5, 0.25)
 HEIGHT = 3.0  # inches
 
 
+def depth_files(found: DepthComparison) -> dict[str, str | bytes]:
+    """Return curves.npz, depth.svg, depth.html and, last, depth.json."""
+    figure = depth_drawing(found)
+    return {
+        "curves.npz": _curves(found),
+        "depth.svg": figure.svg,
+        "depth.html": html.render(depth_document(found, figure)),
+        "depth.json": dumps(found.to_json()),
+    }
+
+
+def _curves(found: DepthComparison) -> bytes:
+    """Return all losses at the steps at which whole curves are compared."""
+    pooled = np.concatenate([found.relu.losses, found.gdln.losses])
+    steps = spread_moments(pooled.mean(axis=0), MOMENTS)
+    runs = {"relu": found.relu, "gdln": found.gdln, "one_hidden_layer": found.shallow}
+    return npz({name: run.losses[:, steps] for name, run in runs.items()} | {"steps": steps})
+
+
 @styled
-def depth_drawing(found: DepthComparison, *, pdf: bool = False) -> Drawing:
+def depth_drawing(found: DepthComparison) -> Drawing:
     """Draw the distributions of a comparison."""
     from matplotlib.figure import Figure
 
@@ -55,9 +77,8 @@ def depth_drawing(found: DepthComparison, *, pdf: bool = False) -> Drawing:
     levels = ", ".join(f"{level:g}" for level in DRAWN)
     dress(left, x="steps", y="loss")
     dress(right, x="steps", y="share of networks", title=f"loss below {levels} of the first")
-    handles, labels = left.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="lower left", ncols=3, fontsize=FONT_SIZE - 1, frameon=False)
-    return drawing(NAME, left, pdf=pdf)
+    legend_below(left)
+    return drawing(NAME, left, pdf=False)
 
 
 def _band(panel: Axes, losses: np.ndarray, name: str, colour: str) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.base.provenance import library_versions
 from symreln.claims.alike import alike
+from symreln.claims.claim import DIGITS
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.convergence import convergence_of
 from symreln.claims.couplings import couplings_of
@@ -17,27 +18,25 @@ from symreln.claims.equilibria import equilibria_of
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
 from symreln.claims.halving import half_time
+from symreln.claims.network.derivation import NetworkDerivation
+from symreln.claims.network.described import described
+from symreln.claims.network.in_numbers import in_numbers
+from symreln.claims.network.kept import conserved_of
+from symreln.claims.network.parts import parts_of
+from symreln.claims.network.routing import routing_of
 from symreln.claims.regime import regime_of
 from symreln.claims.settling import settled_decimal, settled_loss
 from symreln.claims.unsupported import unsupported_of
 from symreln.claims.widths import width_of
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.scalar import Scalar
-from symreln.graphs.derivation import NetworkDerivation
-from symreln.graphs.described import described
-from symreln.graphs.every_size import routing_of
-from symreln.graphs.in_numbers import in_numbers
-from symreln.graphs.kept import conserved_of
-from symreln.graphs.parts import parts_of
 from symreln.pipeline.certificate import certificate
 from symreln.report.encode import Encoder
-from symreln.report.spec_json import DIGITS, spec_to_json
+from symreln.report.spec_json import spec_to_json
 from symreln.verify.folder import sealed_json
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import ModeDerivation, PathwayDerivation
-    from symreln.spec.model import PathwaySpec, Spec
 
 
 #: The format of nodes and edges.
@@ -69,10 +68,9 @@ def _found(derivation: Derived, encode: Encoder) -> dict[str, Any]:
 
 def _of_network(derivation: NetworkDerivation, encode: Encoder) -> dict[str, Any]:
     """Return what is said of nodes and edges."""
-    verdict = derivation.verdict
     return {
         "format": NETWORK_FORMAT,
-        "verdict": {"level": verdict.level.value, "reasons": list(verdict.reasons)},
+        "verdict": encode.fields(derivation.verdict, "level", "reasons"),
         **encode(derivation.ask(described)),
         **encode(derivation.ask(parts_of)),
         **encode(derivation.ask(conserved_of)),
@@ -85,24 +83,19 @@ def _of_pathways(derivation: Derivation, encode: Encoder) -> dict[str, Any]:
     """Return what is said of pathways."""
     return {
         "verdict": {
-            "level": derivation.verdict.level.value,
-            "reasons": list(derivation.verdict.reasons),
+            **encode.fields(derivation.verdict, "level", "reasons"),
             "stages": [
-                {
-                    "stage": stage.stage,
-                    "level": stage.verdict.level.value,
-                    "reasons": list(stage.verdict.reasons),
-                }
+                {"stage": stage.stage, **encode.fields(stage.verdict, "level", "reasons")}
                 for stage in derivation.stages
             ],
         },
-        "pathways": _pathways(derivation),
+        "pathways": _pathways(derivation, encode),
         "couplings": [
             encode(entry) for stage in derivation.ask(couplings_of) for entry in stage.entries()
         ],
         "loss": {
-            "initial": _number(derivation, derivation.initial_loss),
-            "final": _final(derivation),
+            "initial": encode.number(derivation.initial_loss),
+            "final": _final(derivation, encode),
             "expr": None if derivation.loss is None else str(derivation.loss),
         },
         **_known(
@@ -125,11 +118,11 @@ def _known(encode: Encoder, **findings: Any) -> dict[str, Any]:
     return {name: encode(found) for name, found in findings.items() if found}
 
 
-def _final(derivation: Derivation) -> dict[str, str] | None:
+def _final(derivation: Derivation, encode: Encoder) -> dict[str, str] | None:
     """Return the loss in the end: the least-squares value unless weight decay holds it above."""
     settled = settled_loss(derivation)
     if settled is None:
-        return _number(derivation, derivation.final_loss)
+        return encode.number(derivation.final_loss)
     found = {"expr": str(settled)}
     decimal = settled_decimal(derivation, DIGITS)
     if decimal is not None:
@@ -147,25 +140,11 @@ def _phase(step: int, phase: Derivation) -> dict[str, Any]:
     return {"step": step, **{key: whole[key] for key in kept}, "loss": loss}
 
 
-def _number(
-    derivation: Derivation, value: AlgebraicNumber | Scalar | Fraction | None
-) -> dict[str, str] | None:
-    """Return the number object of the interface."""
-    return None if value is None else _exact(value, derivation.spec)
-
-
-def _exact(value: AlgebraicNumber | Scalar | Fraction, spec: Spec) -> dict[str, str]:
-    if isinstance(value, Fraction):
-        value = Scalar.of(value)
-    number = AlgebraicNumber.rational(value) if isinstance(value, Scalar) else value
-    return number.to_json(spec.values, spec.symbols, DIGITS)
-
-
-def _pathways(derivation: Derivation) -> list[dict[str, Any]]:
+def _pathways(derivation: Derivation, encode: Encoder) -> list[dict[str, Any]]:
     """Return all pathways; modes that are alike are written once and labelled for each."""
     written: dict[int, list[dict[str, Any]]] = {}
     for group in alike(derivation):
-        first = [_mode(derivation, mode) for mode in group.first.modes]
+        first = [_mode(derivation, mode, encode) for mode in group.first.modes]
         # Formulas of numbers without radicals hold symbols with the pathway's number.
         plain = all(
             number is None or number.is_radical
@@ -174,22 +153,19 @@ def _pathways(derivation: Derivation) -> list[dict[str, Any]]:
         )
         for pathway in group.pathways:
             written[pathway.number] = [
-                {**entry, "label": mode.label} if plain else _mode(derivation, mode)
+                {**entry, "label": mode.label} if plain else _mode(derivation, mode, encode)
                 for entry, mode in zip(first, pathway.modes, strict=True)
             ]
     return [
-        pathway_to_json(derivation, pathway, written[pathway.number])
+        pathway_to_json(derivation, pathway, encode, written[pathway.number])
         for pathway in derivation.pathways
     ]
-
-
-def _switches(spec: PathwaySpec) -> list[dict[str, Any]]:
-    return [{"step": switch.step, "gate": switch.gate_text} for switch in spec.then]
 
 
 def pathway_to_json(
     derivation: Derivation,
     pathway: PathwayDerivation,
+    encode: Encoder,
     modes: list[dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Return one pathway with its modes.
@@ -197,15 +173,18 @@ def pathway_to_json(
     Args:
         derivation: What the pathway belongs to.
         pathway: The pathway.
+        encode: How values become JSON.
         modes: Its modes as JSON, where they are known already.
     """
     spec = pathway.effective.pathway
     found = pathway.spectrum.commutator
+    if modes is None:
+        modes = [_mode(derivation, mode, encode) for mode in pathway.modes]
     return {
         "name": pathway.name,
         "stage": pathway.stage,
         "gate": spec.gate_text,
-        **({"then": _switches(spec)} if spec.then else {}),
+        **_known(encode, then=[{"step": each.step, "gate": each.gate_text} for each in spec.then]),
         "samples": len(spec.open_samples),
         "inputs": len(spec.inputs),
         "outputs": len(spec.outputs),
@@ -214,31 +193,25 @@ def pathway_to_json(
         "commutator": None
         if found is None
         else {
-            "relative_norm": _number(
-                derivation,
-                AlgebraicNumber.rational(found.relative_norm_squared, is_sqrt=True),
+            "relative_norm": encode(
+                AlgebraicNumber.rational(found.relative_norm_squared, is_sqrt=True)
             ),
             "witness": {
                 "index_base": 0,
-                "row": found.row,
-                "column": found.column,
-                "value": _number(derivation, found.value),
+                **encode.fields(found, "row", "column", "value"),
             },
         },
-        "modes": [_mode(derivation, mode) for mode in pathway.modes] if modes is None else modes,
+        "modes": [_mode(derivation, mode, encode) for mode in pathway.modes]
+        if modes is None
+        else modes,
     }
 
 
-def _mode(derivation: Derivation, mode: ModeDerivation) -> dict[str, Any]:
+def _mode(derivation: Derivation, mode: ModeDerivation, encode: Encoder) -> dict[str, Any]:
     strength = mode.strength
     return {
-        "label": mode.label,
-        "s": _number(derivation, mode.s),
-        "d": _number(derivation, mode.d),
-        "multiplicity": mode.multiplicity,
-        "d_eff": _number(derivation, mode.d_eff),
-        "family": mode.family,
-        "strength0": _number(derivation, Fraction(0) if mode.is_null else derivation.strength0),
+        **encode.fields(mode, "label", "s", "d", "multiplicity", "d_eff", "family"),
+        "strength0": encode.number(Fraction(0) if mode.is_null else derivation.strength0),
         "strength": None
         if strength is None or strength.printed is None
         else {"expr": str(strength.printed), "latex": to_latex(strength.printed)},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, wraps
@@ -118,6 +118,27 @@ def legend_outside(ax: Axes) -> None:
     ax.figure.legend(
         handles, labels, loc="outside right upper", fontsize=FONT_SIZE - 1, frameon=False
     )
+
+
+def legend_below(
+    ax: Axes, handles: Sequence[Any] = (), labels: Sequence[str] = (), *, columns: int = 3
+) -> None:
+    """Put a legend below the axes of the figure of ``ax``: of what ``ax`` shows by default."""
+    if not handles:
+        handles, labels = ax.get_legend_handles_labels()
+    where = "lower left" if ax.figure.figure.get_layout_engine() is None else "outside lower left"
+    ax.figure.legend(
+        handles, labels, loc=where, ncols=columns, fontsize=FONT_SIZE - 1, frameon=False
+    )
+
+
+def stack(ax: Axes, times: NDArray[Any], shares: NDArray[Any], **more: Any) -> list[str]:
+    """Draw shares over time, one upon the other, from 0 to 1; return their colours."""
+    colours = [PALETTE[index % len(PALETTE)] for index in range(len(shares))]
+    ax.stackplot(times, shares, colors=colours, linewidth=0, alpha=0.85, **more)
+    ax.set_ylim(0, 1)
+    ax.margins(x=0)
+    return colours
 
 
 def check_shape(label: str, values: NDArray[Any], shape: tuple[int, ...]) -> None:

@@ -68,6 +68,14 @@ class Encoder:
             case _:
                 return [self(entry) for entry in value]
 
+    def fields(self, value: Any, *names: str) -> dict[str, Any]:
+        """Return some attributes of a value as JSON values."""
+        return {name: self(getattr(value, name)) for name in names}
+
+    def number(self, value: AlgebraicNumber | Scalar | Fraction | None) -> Any:
+        """Return a number as the interface's object, None where there is none."""
+        return self(Scalar.of(value) if isinstance(value, Fraction) else value)
+
     def _object(self, value: AlgebraicNumber | Scalar | Claim) -> dict[str, Any]:
         if isinstance(value, Claim):
             return self(value.values())

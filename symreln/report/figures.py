@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.report.cells import gate_pattern, matrix_image
+from symreln.report.cells import gate_pattern
 from symreln.report.drawing import (
     FAINT,
     FONT_SIZE,
@@ -24,26 +24,13 @@ from symreln.report.drawing import (
     line_style,
     new_axes,
     plain,
+    stack,
     styled,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
-
-
-__all__ = [
-    "GateShare",
-    "LossCurve",
-    "PathwayModes",
-    "PathwaySpectrum",
-    "gate_motion",
-    "gate_pattern",
-    "loss_curves",
-    "matrix_image",
-    "mode_trajectories",
-    "singular_values",
-]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -229,17 +216,12 @@ def gate_motion(
     pattern, shares = new_axes(2.6, 2)
     gates = np.array([list(each.gate) for each in classes]) == "1"
     gate_pattern(gates, [each.label for each in classes], groups=groups, ax=pattern)
-    colours = [PALETTE[index % len(PALETTE)] for index in range(len(classes))]
-    shares.stackplot(
-        times, [each.shares for each in classes], colors=colours, linewidth=0, alpha=0.85
-    )
+    colours = stack(shares, times, np.array([each.shares for each in classes]))
     total = np.sum([each.shares for each in classes], axis=0)
     shares.fill_between(times, total, 1, color=FAINT, alpha=0.35, linewidth=0)
     for tick, colour in zip(pattern.get_yticklabels(), colours, strict=True):
         tick.set_color(colour)
     dress(shares, x=time_label, y="share of the weight")
-    shares.set_ylim(0, 1)
-    shares.margins(x=0)
     # Gates settle early and move within a few growth times: equal ratios of time show it.
     shares.set_xscale("log")
     shares.set_xlim(left=max(times[-1] / 1000, 1))

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symreln.errors import InputError
+from symreln.report.jsonio import write_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 CERTIFICATE = "certificate.json"
 DOCUMENTS = ("derivation.html", "derivation.tex")
@@ -26,6 +27,14 @@ def results_in(folder: Path) -> list[str]:
     """Return the names of results that earlier commands have left."""
     names = ("derivation.json", *DERIVED, *BESIDE)
     return [name for name in names if (folder / name).exists()]
+
+
+def write_files(folder: Path, files: Mapping[str, str | bytes]) -> list[Path]:
+    """Write files by name into a folder, made if it is not there; return them in their order."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        write_bytes(folder / name, content.encode() if isinstance(content, str) else content)
+    return [folder / name for name in files]
 
 
 class Draft:

@@ -15,10 +15,10 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from symreln.document.model import Drawing
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.gates.confronted import RacePoint
-from symreln.gates.label_report import SubsetsReport
+from symreln.gates.confronted import RacePoint, predicted_shares
+from symreln.gates.label_race import SubsetsReport
 from symreln.gates.race_pieces import PhaseBoundary, Race
-from symreln.gates.race_report import RaceReport, predicted_shares
+from symreln.gates.race_report import RaceReport
 from symreln.gates.replay import ReplayReport
 from symreln.gates.serialise import Result
 from symreln.report.drawing import (
@@ -29,10 +29,12 @@ from symreln.report.drawing import (
     TEXT_WIDTH,
     drawing,
     dress,
+    legend_below,
     legend_outside,
     line_style,
     new_axes,
     plain,
+    stack,
     styled,
 )
 from symreln.spec.model import Spec
@@ -186,11 +188,8 @@ def _panels(count: int) -> list[Axes]:
 
 def _finished(name: str, ax: Axes, handles: list, labels: list, columns: int) -> Drawing:
     """Add a legend below all and lay the figure out: the common arranging is for one row."""
+    legend_below(ax, handles, labels, columns=columns)
     figure = ax.figure.figure
-    figure.legend(
-        handles, labels, loc="outside lower left", ncols=columns, fontsize=FONT_SIZE - 1,
-        frameon=False,
-    )  # fmt: skip
     figure.draw_without_rendering()
     figure.set_layout_engine(None)
     return drawing(name, ax, pdf=False)
@@ -208,17 +207,8 @@ def _subsets(report: SubsetsReport) -> Drawing | None:
     panels[0].set_ylim(bottom=0)
     dress(panels[0], y="loss $L/L(0)$")
     sizes = range(found.shares.shape[1])
-    panels[1].stackplot(
-        found.updates,
-        found.shares.T,
-        labels=[plain(f"m = {m}") for m in sizes],
-        colors=[PALETTE[m % len(PALETTE)] for m in sizes],
-        linewidth=0,
-        alpha=0.85,
-    )
+    stack(panels[1], found.updates, found.shares.T, labels=[plain(f"m = {m}") for m in sizes])
     dress(panels[1], x=r"time $t$ (full-batch steps)", y="share of weight")
-    panels[1].set_ylim(0, 1)
-    panels[1].margins(x=0)
     return _finished("subsets", panels[0], *panels[1].get_legend_handles_labels(), 6)
 
 

@@ -9,12 +9,9 @@ import secrets
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symreln.errors import InputError
-
-if TYPE_CHECKING:
-    import sympy as sp
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 
@@ -112,31 +109,6 @@ def _rows(value: Any) -> list[str] | None:
     text = _encode_items(value)[1:-1].replace(f"]{_BETWEEN}[", "]\n[").replace(_BETWEEN, ", ")
     rows = text.split("\n")
     return rows if kinds <= _NUMBERS or max(map(len, rows)) <= LINE else None
-
-
-def embed(value: Json) -> str:
-    r"""Return ``value`` as JSON that may stand inside an HTML ``script`` element.
-
-    Example:
-        >>> embed("</script>")
-        '"\\u003c/script\\u003e"'
-    """
-    _check(value, "$")
-    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", r"\u003c").replace(">", r"\u003e").replace("&", r"\u0026")
-
-
-def number(expr: sp.Expr, decimal: str, radius: str, minpoly: str | None = None) -> dict[str, Json]:
-    """Return the JSON object of an exact number and its enclosure.
-
-    Args:
-        expr: The exact value.
-        decimal: Midpoint of an enclosure of it, as decimal digits.
-        radius: Radius of that enclosure.
-        minpoly: Its minimal polynomial, for algebraic numbers of degree above two.
-    """
-    value: dict[str, Json] = {"expr": str(expr), "decimal": decimal, "radius": radius}
-    return value if minpoly is None else value | {"minpoly": minpoly}
 
 
 def _check(value: object, place: str) -> None:

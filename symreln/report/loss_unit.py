@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from symreln.claims.integration import network_of
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Mapping
 
     from symreln.report.figures import LossCurve
     from symreln.spec.model import Spec
@@ -45,6 +48,11 @@ class LossUnit:
             high=_times(self.factor, curve.high),
         )
 
+    def npz(self, curves: Mapping[str, np.ndarray], steps: np.ndarray) -> bytes:
+        """Return curves.npz: mean losses in this unit, and the steps that they are taken at."""
+        arrays = {name: self.factor * losses for name, losses in curves.items()}
+        return npz({**arrays, "steps": steps, "loss_unit": np.array(self.words)})
+
     def to_json(self) -> dict[str, str]:
         """Return the entry "loss" of validation.json."""
         return {"kind": self.kind, "unit": self.formula}
@@ -54,6 +62,13 @@ def loss_unit(spec: Spec) -> LossUnit:
     """Return the unit of a spec's network's loss."""
     kind = network_of(spec).loss
     return LossUnit(kind=kind, factor=spec.dataset.samples if kind == "sum" else 1)
+
+
+def npz(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Return arrays as an NPZ file."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)  # pyright: ignore[reportArgumentType]
+    return buffer.getvalue()
 
 
 def _times(factor: int, values: np.ndarray | None) -> np.ndarray | None:

@@ -1,23 +1,27 @@
-"""The figures of a network of nodes and edges, from results to sketches of them."""
+"""The figures of a network of nodes and edges: itself, its strengths and its loss."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.graphs.described import described
-from symreln.graphs.in_numbers import in_numbers
-from symreln.report.drawing import Sketch
+from symreln.claims.network.described import described
+from symreln.claims.network.in_numbers import in_numbers
+from symreln.report.drawing import FONT_SIZE, INK, PALETTE, Sketch, new_axes, plain, styled
 from symreln.report.figures import LossCurve, PathwayModes
-from symreln.report.graph_figure import EdgeMark, NodeMark, graph_figure
 from symreln.report.plots import MOST_CURVES, loss_sketch, modes_sketch
 
 if TYPE_CHECKING:
-    from symreln.graphs.curves import Curves
-    from symreln.graphs.derivation import NetworkDerivation
+    from matplotlib.axes import Axes
+    from matplotlib.patches import FancyArrowPatch
+
+    from symreln.claims.network.curves import Curves
+    from symreln.claims.network.derivation import NetworkDerivation
     from symreln.network.model import Network
-    from symreln.network.parts import Gain
+    from symreln.network.parts import Edge, Gain, Node
 
 #: Nodes, edges and samples up to which a graph can be read in print.
 MOST_NODES = 60
@@ -26,6 +30,11 @@ MOST_EDGES = 160
 NOISE = 1e-13
 #: Groups of pathways up to which each has a colour.
 MOST_GROUPS = 8
+FILL = {"input": "#e8f1f8", "hidden": "#f4f4f4", "output": "#fdeee3"}
+#: Samples up to which a gate is drawn sample by sample.
+MOST_SAMPLES = 64
+#: Sizes in units of the axes: one column is COLUMN wide, one row 1 high.
+COLUMN, WIDTH, HEIGHT, STRIP = 2.4, 1.3, 0.5, 0.1
 
 
 def network_sketches(derivation: NetworkDerivation) -> list[Sketch]:
@@ -43,28 +52,12 @@ def network_sketches(derivation: NetworkDerivation) -> list[Sketch]:
 
 
 def _graph(derivation: NetworkDerivation) -> Sketch:
-    graph = derivation.graph
-    uses = [count for _, count in derivation.ask(described).edges]
-    part = {e: n for n, c in enumerate(derivation.components) for e in c.edges}
-    columns = node_columns(graph)
-    places = {node.name: k for k, node in enumerate(graph.nodes)}
-    nodes = [
-        NodeMark(
-            label=node.name, kind=node.kind, column=columns[node.name], gate=_letters(node.gate)
-        )
-        for node in graph.nodes
-    ]
-    edges = [
-        EdgeMark(
-            source=places[edge.source],
-            target=places[edge.target],
-            uses=uses[place],
-            gated=edge.gate is not None,
-            part=part.get(place, -1),
-        )
-        for place, edge in enumerate(graph.edges)
-    ]
-    return Sketch(name="graph", draws=graph_figure, shown={"nodes": nodes, "edges": edges})
+    shown = {
+        "network": derivation.graph,
+        "uses": [count for _, count in derivation.ask(described).edges],
+        "parts": {e: n for n, c in enumerate(derivation.components) for e in c.edges},
+    }
+    return Sketch(name="graph", draws=draw_network, shown=shown)
 
 
 def node_columns(graph: Network) -> dict[str, int]:
@@ -76,10 +69,108 @@ def node_columns(graph: Network) -> dict[str, int]:
     return {n.name: graph.depth if n.outputs else columns[n.name] for n in graph.nodes}
 
 
-def _letters(gate: tuple[Gain, ...] | None) -> str:
-    if gate is None:
-        return ""
-    return "".join("0" if g == 0 else "1" if g == 1 else "g" for g in gate)
+@styled
+def draw_network(network: Network, uses: Sequence[int], parts: Mapping[int, int]) -> Axes:
+    """Draw nodes and edges, inputs on the left, outputs on the right, gates below their nodes.
+
+    Nodes of one column stand below each other in the order given.
+
+    Args:
+        network: What is drawn.
+        uses: How many pathways use each edge.
+        parts: By the place of an edge, the part of the network that it learns with; none where no
+            pathway uses it.
+    """
+    columns = node_columns(network)
+    rows = Counter(columns.values())
+    most = max(rows.values())
+    (ax,) = new_axes(min(7.5, 0.9 + 0.42 * most))
+    seen: Counter[int] = Counter()
+    places: dict[str, tuple[float, float]] = {}
+    for name, column in columns.items():
+        y = most - most / rows[column] * (seen[column] + 0.5)
+        seen[column] += 1
+        places[name] = COLUMN * column, y
+    parallel = Counter((edge.source, edge.target) for edge in network.edges)
+    drawn: Counter[tuple[str, str]] = Counter()
+    for place, edge in enumerate(network.edges):
+        ends = edge.source, edge.target
+        bend = 0.22 * (drawn[ends] - (parallel[ends] - 1) / 2)
+        if columns[edge.target] - columns[edge.source] > 1:
+            # Around what lies between, on the side that is nearer to the edge of the figure.
+            high = places[edge.source][1] + places[edge.target][1] >= most
+            bend += -0.4 if high else 0.4
+        drawn[ends] += 1
+        arrow = _arrow(edge, uses[place], places[edge.source], places[edge.target], bend)
+        arrow.set_color(PALETTE[parts[place] % len(PALETTE)] if place in parts else "#bbbbbb")
+        ax.add_patch(arrow)
+    for node in network.nodes:
+        _node(ax, node, places[node.name])
+    right = COLUMN * max(columns.values())
+    ax.set_xlim(-WIDTH, right + WIDTH)
+    ax.set_ylim(-0.3, most + 0.3)
+    ax.axis("off")
+    return ax
+
+
+def _node(ax: Axes, node: Node, place: tuple[float, float]) -> None:
+    from matplotlib.patches import FancyBboxPatch, Rectangle
+
+    x, y = place
+    box = FancyBboxPatch(
+        (x - WIDTH / 2, y - HEIGHT / 2),
+        WIDTH,
+        HEIGHT,
+        boxstyle="round,pad=0.02,rounding_size=0.1",
+        facecolor=FILL[node.kind],
+        edgecolor=INK,
+        linewidth=0.7,
+        zorder=3,
+    )
+    ax.add_patch(box)
+    size = FONT_SIZE - (1.5 if len(node.name) > 9 else 0.5)
+    label = plain(node.name if len(node.name) <= 14 else node.name[:13] + "…")
+    ax.text(x, y, label, ha="center", va="center", fontsize=size, color=INK, zorder=4)
+    if node.gate is None:
+        return
+    left, low = x - WIDTH / 2, y - HEIGHT / 2 - STRIP - 0.05
+    letters = "".join(map(_letter, node.gate))
+    if len(letters) > MOST_SAMPLES:  # a cell of several samples is open where one of them is
+        step = -(-len(letters) // MOST_SAMPLES)
+        cells = (letters[k : k + step] for k in range(0, len(letters), step))
+        letters = "".join("1" if "1" in c else "g" if "g" in c else "0" for c in cells)
+    wide = WIDTH / len(letters)
+    shades = {"0": "white", "g": "#9a9a9a", "1": INK}
+    for k, letter in enumerate(letters):
+        cell = Rectangle(
+            (left + k * wide, low), wide, STRIP, facecolor=shades[letter], linewidth=0, zorder=3
+        )
+        ax.add_patch(cell)
+    frame = Rectangle((left, low), WIDTH, STRIP, fill=False, edgecolor=INK, linewidth=0.4, zorder=4)
+    ax.add_patch(frame)
+
+
+def _letter(gain: Gain) -> str:
+    return "0" if gain == 0 else "1" if gain == 1 else "g"
+
+
+def _arrow(
+    edge: Edge, uses: int, start: tuple[float, float], end: tuple[float, float], bend: float
+) -> FancyArrowPatch:
+    from matplotlib.patches import FancyArrowPatch
+
+    return FancyArrowPatch(
+        (start[0] + WIDTH / 2 + 0.03, start[1]),
+        (end[0] - WIDTH / 2 - 0.03, end[1]),
+        connectionstyle=f"arc3,rad={bend:.3f}",
+        arrowstyle="-|>",
+        mutation_scale=7,
+        shrinkA=0,
+        shrinkB=0,
+        linewidth=0.7 + 0.5 * max(uses - 1, 0) ** 0.5,
+        linestyle=(0, (4, 2)) if edge.gate is not None else "-",
+        zorder=2,
+    )
 
 
 def _modes(curves: Curves) -> Sketch:

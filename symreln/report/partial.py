@@ -6,8 +6,8 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from symreln.report.folder import DERIVED
-from symreln.report.jsonio import dumps, write_text
+from symreln.report.folder import DERIVED, write_files
+from symreln.report.jsonio import dumps
 
 
 def write_partial(partial: dict[str, Any], folder: Path, formats: Collection[str]) -> list[str]:
@@ -20,17 +20,15 @@ def write_partial(partial: dict[str, Any], folder: Path, formats: Collection[str
         folder: Where, made if it is not there.
         formats: Some of "json", "tex" and "html"; all where empty. The JSON is always written.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     for name in DERIVED:
         (folder / name).unlink(missing_ok=True)
-    write_text(folder / "derivation.json", dumps(partial))
+    written = write_files(folder, {"derivation.json": dumps(partial)})
     # Here, because fonts and formulas take time to import: the JSON is on disk before.
     from symreln.report import html, latex
     from symreln.report.chapters.limits import limited_document
 
-    document, written = limited_document(partial), ["derivation.json"]
+    document = limited_document(partial)
     for name, renderer in {"tex": latex, "html": html}.items():
         if name in (formats or ("tex", "html")):
-            written.append(f"derivation.{name}")
-            write_text(folder / written[-1], renderer.render(document))
-    return written
+            written += write_files(folder, {f"derivation.{name}": renderer.render(document)})
+    return [path.name for path in written]

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.claims.alike import alike, decays, heights_latex, short_list
+from symreln.claims.alike import alike, heights_latex, short_list
 from symreln.claims.phases import in_phase
 from symreln.claims.solve import at_values
 from symreln.errors import InputError
+from symreln.laws.choice import plateau
+from symreln.laws.law import Regime
+from symreln.report.cells import gate_pattern
 from symreln.report.drawing import Sketch
 from symreln.report.figures import (
     GateShare,
@@ -19,7 +22,6 @@ from symreln.report.figures import (
     PathwayModes,
     PathwaySpectrum,
     gate_motion,
-    gate_pattern,
     loss_curves,
     mode_trajectories,
     singular_values,
@@ -110,36 +112,37 @@ def _sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
 
 def _spectrum(derivation: Derivation) -> Sketch:
     groups = [(begin, group) for begin, phase in derivation.phases for group in alike(phase)]
-    decay = float(derivation.known.weight_decay)
     shown = {
         "pathways": [
-            _pathway_spectrum(group.first, in_phase(group.short_name, begin), decay)
+            _pathway_spectrum(group.first, in_phase(group.short_name, begin), derivation.known)
             for begin, group in groups
         ],
-        "height": heights_latex([group for _, group in groups], decay=decays(derivation)),
+        "height": heights_latex(
+            [group for _, group in groups], decay=derivation.known.lowers_plateaus
+        ),
     }
     return Sketch(name="spectrum", draws=singular_values, shown=shown)
 
 
-def _pathway_spectrum(pathway: PathwayDerivation, label: str, decay: float) -> PathwaySpectrum:
+def _pathway_spectrum(pathway: PathwayDerivation, label: str, known: Regime) -> PathwaySpectrum:
     learning = [mode for mode in pathway.modes if not mode.is_null]
     return PathwaySpectrum(
         label=label,
         s=tuple(mode.s.to_float() for mode in learning),
-        plateau=tuple(_plateau(mode, decay) for mode in learning),
+        plateau=tuple(_plateau(mode, known) for mode in learning),
         multiplicity=tuple(mode.multiplicity for mode in learning),
     )
 
 
-def _plateau(mode: ModeDerivation, decay: float) -> float:
+def _plateau(mode: ModeDerivation, known: Regime) -> float:
     """Return the height that a mode grows to; NaN where it has none of its own."""
     if mode.d_eff is None or mode.d_eff.is_zero:
         return math.nan
-    plateau = max(0.0, mode.s.to_float() - decay) / mode.d_eff.to_float()
-    if math.isinf(plateau):
+    found = plateau(known, mode.s.to_float(), mode.d_eff.to_float())
+    if math.isinf(found):
         msg = f"the plateau of {mode.label} is too large for float64"
         raise InputError(msg)
-    return plateau
+    return found
 
 
 def _modes(derivation: Derivation, prediction: Prediction) -> Sketch:

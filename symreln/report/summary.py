@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.derivation import Derivation, Derived
+from symreln.claims.network.derivation import NetworkDerivation
+from symreln.claims.network.in_numbers import in_numbers
+from symreln.claims.network.kept import conserved_of
+from symreln.claims.network.parts import parts_of
+from symreln.claims.network.routing import routing_of
 from symreln.exact.truth import Truth
-from symreln.graphs.derivation import NetworkDerivation
-from symreln.graphs.every_size import routing_of
-from symreln.graphs.in_numbers import in_numbers
-from symreln.graphs.kept import conserved_of
-from symreln.graphs.parts import parts_of
 
 if TYPE_CHECKING:
     from symreln.experiment.confront import Validation
@@ -54,10 +54,10 @@ def network_head(derivation: NetworkDerivation) -> list[str]:
 
 def network_lines(derivation: NetworkDerivation) -> list[str]:
     """Return what the findings of nodes and edges say."""
-    why = derivation.no_routing
+    why = derivation.routing_sizes
     return [
         *lines_of(derivation, conserved_of, parts_of, routing_of),
-        *([f"no routing network: {why}"] if why else []),
+        *([f"no routing network: {why}"] if isinstance(why, str) else []),
         *lines_of(derivation, in_numbers),
     ]
 

@@ -14,13 +14,13 @@ from symreln.claims.convergence import convergence_of
 from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
+from symreln.claims.network.derivation import NetworkDerivation
+from symreln.claims.network.described import described
 from symreln.claims.regime import regime_of
 from symreln.claims.relaxation import diverging
 from symreln.claims.unsupported import unsupported_early, unsupported_of
 from symreln.document.words import short_number
 from symreln.exact.truth import Truth
-from symreln.graphs.derivation import NetworkDerivation
-from symreln.graphs.described import described
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.jsonio import Json, dumps
 from symreln.report.summary import checks_line, network_head, network_lines

@@ -128,12 +128,12 @@ def _strengths(validation: Validation) -> dict[str, Any] | None:
 
 
 def _alignments(validation: Validation) -> dict[str, Any]:
-    network, shares = validation.network_alignment, validation.network_shares
+    split = validation.split
     return {
         "gdln": [_alignment(a) for a in validation.gdln_alignment],
-        "network": None if network is None else [_alignment(a) for a in network],
-        "network_share_of_pathways": None if shares is None else list(shares),
-        "network_share_with_exact_gates": validation.assignment_exact,
+        "network": None if split is None else [_alignment(a) for a in split.alignment],
+        "network_share_of_pathways": None if split is None else list(split.shares),
+        "network_share_with_exact_gates": None if split is None else split.exact,
     }
 
 

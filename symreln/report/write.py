@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-import numpy as np
-
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation, Derived
+from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.prediction import closed_forms, predict
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
-from symreln.graphs.derivation import NetworkDerivation
 from symreln.laws.integrate import DRAWN
 from symreln.pipeline.certificate import certificate
 from symreln.report import html, jsonio, latex
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.drawing import draw_all
-from symreln.report.folder import CERTIFICATE, together
-from symreln.report.graph_validation import confronted_losses, graph_curves
-from symreln.report.loss_unit import loss_unit
+from symreln.report.folder import CERTIFICATE, together, write_files
 from symreln.report.network_plots import network_sketches
 from symreln.report.plots import derivation_sketches, drawn_times, validation_sketches
-from symreln.report.validation_json import validation_to_json
 from symreln.verify.folder import sealed_text
 
 if TYPE_CHECKING:
@@ -78,12 +72,10 @@ def write_proven(
 
 @phase("certificate")
 def _write_proven(derivation: Derived, folder: Path, wanted: set[str]) -> list[Path]:
-    written = [folder / CERTIFICATE]
-    jsonio.write_json(written[0], derivation.ask(certificate))
+    found = {CERTIFICATE: derivation.ask(certificate)}
     if "json" in wanted:
-        written.append(folder / "derivation.json")
-        jsonio.write_json(written[1], derivation.ask(derivation_to_json))
-    return written
+        found["derivation.json"] = derivation.ask(derivation_to_json)
+    return write_files(folder, {name: jsonio.dumps(each) for name, each in found.items()})
 
 
 def _write_documents(
@@ -106,8 +98,8 @@ def _write_documents(
         latex.save(document, written[-1], seal)
         written += [folder / "figures" / f"{each.name}.pdf" for each in figures]
     if "html" in wanted:
-        written.append(folder / "derivation.html")
-        jsonio.write_text(written[-1], seal(written[-1].name, html.render(document)))
+        name = "derivation.html"
+        written += write_files(folder, {name: seal(name, html.render(document))})
     return written
 
 
@@ -125,7 +117,7 @@ def _figures(
     if confronted is None:
         return draw_all(sketches, pdf=pdf)
     drawn = draw_all((*sketches, *validation_sketches(confronted)), pdf=pdf)
-    return (*drawn, *_representations(confronted, pdf=pdf))
+    return (*drawn, *representations(confronted, pdf=pdf))
 
 
 def _edge_sketches(
@@ -134,6 +126,8 @@ def _edge_sketches(
     sketches = network_sketches(derivation)
     if validation is None:
         return sketches
+    from symreln.report.graph_validation import confronted_losses
+
     return [*(each for each in sketches if each.name != "loss"), confronted_losses(validation)]
 
 
@@ -160,66 +154,10 @@ def _prediction(derivation: Derivation, validation: Validation | None) -> Predic
         return None
 
 
-@phase("figures")
-def write_validation(validation: Validation | GraphValidation, directory: str | Path) -> list[Path]:
-    """Write validation.json, curves.npz and the figures of losses and of the mean-field simulation.
-
-    Args:
-        validation: What is written.
-        directory: Folder, made if it is not there.
-    """
-    with together(Path(directory)) as draft:
-        figures, curves = _figures_and_curves(validation)
-        written = [draft.folder / "curves.npz"]
-        jsonio.write_bytes(written[0], curves)
-        for drawing in figures:
-            written.append(draft.folder / f"{drawing.name}.svg")
-            jsonio.write_text(written[-1], drawing.svg)
-        written.append(draft.folder / "validation.json")
-        jsonio.write_json(written[-1], validation_to_json(validation))
-        return draft.moved(written)
-
-
-def _figures_and_curves(
-    validation: Validation | GraphValidation,
-) -> tuple[tuple[Drawing, ...], bytes]:
-    if isinstance(validation.derivation, NetworkDerivation):
-        confronted = cast("GraphValidation", validation)
-        return (confronted_losses(confronted).draw(pdf=False),), graph_curves(confronted)
-    found = cast("Validation", validation)
-    drawn = draw_all(validation_sketches(found), pdf=False)
-    return (*drawn, *_representations(found, pdf=False)), _curves(found)
-
-
-def _representations(validation: Validation, *, pdf: bool) -> tuple[Drawing, ...]:
+def representations(validation: Validation, *, pdf: bool) -> tuple[Drawing, ...]:
     """Draw what hidden layers hold, where that was compared."""
     if validation.representations is None:
         return ()
     from symreln.report.representation_figure import representation_drawing
 
     return (representation_drawing(validation.representations, validation.network_name, pdf=pdf),)
-
-
-def _curves(validation: Validation) -> bytes:
-    prediction, unit = validation.prediction, loss_unit(validation.derivation.spec)
-    arrays = {
-        "theory": prediction.theory,
-        "reduced": prediction.loss,
-        "gdln": validation.gdln.losses,
-    }
-    if validation.network is not None:
-        arrays["network"] = validation.network.losses
-    if validation.aligned is not None:
-        arrays["gdln_aligned"] = validation.aligned.losses
-    if validation.mean_field is not None:
-        arrays["mean_field"] = validation.mean_field.losses
-    if prediction.closed_loss is not None:
-        arrays["closed_forms"] = prediction.closed_loss
-    if validation.predicted is not None:
-        low, middle, high = validation.predicted.band.values
-        arrays |= {"theory_low": low, "theory_median": middle, "theory_high": high}
-    arrays = {name: unit.factor * losses for name, losses in arrays.items()}
-    arrays |= {"steps": prediction.times, "loss_unit": np.array(unit.words)}
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, **arrays)  # pyright: ignore[reportArgumentType]
-    return buffer.getvalue()

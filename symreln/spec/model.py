@@ -248,6 +248,11 @@ class Spec:
         return {p.name: p.value for p in self.parameters if p.value is not None}
 
     @property
+    def has_values(self) -> bool:
+        """Whether every parameter has a declared value."""
+        return all(p.value is not None for p in self.parameters)
+
+    @property
     def symbols(self) -> dict[str, sp.Symbol]:
         """SymPy symbols of the parameters, with their assumptions."""
         return {p.name: p.symbol for p in self.parameters}

@@ -11,6 +11,7 @@ from symreln.report.drawing import (
     FONT_SIZE,
     drawing,
     dress,
+    legend_below,
     line_style,
     new_axes,
     plain,
@@ -80,22 +81,9 @@ def _figure(summary: Summary, place: int, values: list[float]) -> Drawing:
         name = "max |ΔL|/L(0)" if panel is panels[0] else ""
         dress(panel, x=plain(axis.key), y=name, title=pairs[pair])
     if len(lines) > 1:
-        _legend(panels[0])
+        legend_below(panels[0])
     name = re.sub(r"[^A-Za-z0-9]+", "-", axis.key).strip("-")
     return drawing(f"sweep-{place + 1}-{name}", panels[0], pdf=False)
-
-
-def _legend(panel: Axes) -> None:
-    """Name the lines below all panels."""
-    handles, labels = panel.get_legend_handles_labels()
-    panel.figure.legend(
-        handles,
-        labels,
-        loc="outside lower left",
-        ncols=3,
-        fontsize=FONT_SIZE - 1,
-        frameon=False,
-    )
 
 
 def _lines(summary: Summary, place: int) -> list[tuple[str, list[tuple[int, SummaryRow]]]]:

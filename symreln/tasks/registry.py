@@ -63,8 +63,3 @@ def list_specs() -> tuple[Listing, ...]:
     return tuple(
         Listing(name=name, summary=str(read_toml(spec_path(name))[0]["title"])) for name in SPECS
     )
-
-
-def list_datasets() -> tuple[Listing, ...]:
-    """Return the tasks that ``dataset.task`` takes, each with one line."""
-    return tuple(Listing(name=task.name, summary=task.summary) for task in TASKS)

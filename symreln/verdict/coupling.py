@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.linked import components
 from symreln.base.summaries import short_repr
 from symreln.exact.field import Field
 from symreln.exact.integer_matrix import merged
@@ -168,21 +169,7 @@ class StageCouplings:
 
     def components(self, nodes: list[Node]) -> list[frozenset[Node]]:
         """Return the sets of classes that are linked by couplings, in the order of ``nodes``."""
-        parent = {node: node for node in nodes}
-
-        def root(node: Node) -> Node:
-            while parent[node] != node:
-                parent[node] = parent[parent[node]]
-                node = parent[node]
-            return node
-
-        for coupling in self.couplings:
-            if coupling.target in parent and coupling.source in parent:
-                parent[root(coupling.target)] = root(coupling.source)
-        groups: dict[Node, list[Node]] = {}
-        for node in nodes:
-            groups.setdefault(root(node), []).append(node)
-        return [frozenset(group) for group in groups.values()]
+        return components(nodes, ((c.target, c.source) for c in self.couplings))
 
 
 def stage_couplings(modes: tuple[PathwayModes, ...], symmetry: StageSymmetry) -> StageCouplings:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -29,8 +29,22 @@ if TYPE_CHECKING:
 Coefficients = tuple["Scalar", ...]
 
 
+class _Element(Protocol):
+    """What drives are made of: an exact matrix, or one for every size."""
+
+    @property
+    def is_zero(self) -> bool: ...
+    def frobenius(self, other: Self, /) -> Scalar: ...
+    def scale(self, factor: Scalar | int, /) -> Self: ...
+    def __add__(self, other: Self, /) -> Self: ...
+    def __sub__(self, other: Self, /) -> Self: ...
+
+
+Element = TypeVar("Element", bound=_Element)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Drive:
+class Drive(Generic[Element]):
     """What a target class is driven by: Sigma^{yx}(p) T_p^i w.
 
     Attributes:
@@ -38,29 +52,29 @@ class Drive:
         degree: Degree of the class.
     """
 
-    powers: tuple[ExactMatrix, ...]
+    powers: tuple[Element, ...]
     degree: int
 
-    def polynomial(self, actions: tuple[ExactMatrix, ...]) -> Coefficients | None:
+    def polynomial(self, actions: tuple[Element, ...]) -> Coefficients | None:
         """Return q with actions[l] = Sigma^{yx}(p) q(T_p) T_p^l w for all l, or None."""
         low = self.powers[: self.degree]
         if low[0].is_zero:
             return None
-        names = low[0].aligned(actions[0])[0].parameters
+        sums = [x.frobenius(actions[0]) for x in low]
+        names = sums[0].parameters
         gram = ExactMatrix.from_rows([[x.frobenius(y) for y in low] for x in low], names)
-        right = ExactMatrix.from_rows([[x.frobenius(actions[0])] for x in low], names)
-        solution = inverse(gram) @ right
+        solution = inverse(gram) @ ExactMatrix.from_rows([[value] for value in sums], names)
         q = tuple(solution.entry(i, 0) for i in range(self.degree))
         expected = self.shifted(q, 0, len(actions))
-        return q if all(x == y for x, y in zip(actions, expected, strict=True)) else None
+        return q if all((x - y).is_zero for x, y in zip(actions, expected, strict=True)) else None
 
-    def shifted(self, q: Coefficients, k: int, count: int) -> list[ExactMatrix]:
+    def shifted(self, q: Coefficients, k: int, count: int) -> list[Element]:
         """Return Sigma^{yx}(p) T_p^k q(T_p) T_p^l w for l < count."""
         result = []
         for shift in range(k, k + count):
-            total = ExactMatrix.zeros(*self.powers[0].shape, self.powers[0].parameters)
-            for i, coefficient in enumerate(q):
-                total += self.powers[i + shift].scale(coefficient)
+            total = self.powers[shift].scale(q[0])
+            for i, coefficient in enumerate(q[1:], start=1):
+                total = total + self.powers[i + shift].scale(coefficient)
             result.append(total)
         return result
 
@@ -87,7 +101,7 @@ class PathwayModes:
         self._bases: dict[int, ExactMatrix] = {}
         self._grams: dict[int, ExactMatrix] = {}
         self._projectors: dict[int, ExactMatrix] = {}
-        self._drives: dict[int, Drive] = {}
+        self._drives: dict[int, Drive[ExactMatrix]] = {}
 
     @property
     def classes(self) -> tuple[ModeClass, ...]:
@@ -144,7 +158,7 @@ class PathwayModes:
         shifted = ExactMatrix.beside(self.krylov(a, k + degree)[k:]) if k else basis
         return (shifted @ inner).reduced()
 
-    def drive(self, a: int) -> Drive:
+    def drive(self, a: int) -> Drive[ExactMatrix]:
         """Return what drives a class."""
         if a not in self._drives:
             degree = self.classes[a].degree

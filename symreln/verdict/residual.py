@@ -28,13 +28,13 @@ from typing import TYPE_CHECKING
 
 from symreln.exact.field import Field
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.projection import projected
+from symreln.exact.projection import projected, right_inverse
 from symreln.exact.scalar import Scalar
 from symreln.network.targets import Targets
 from symreln.verdict.modes import Converged, PathwayModes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from symreln.exact.spectrum import JointSpectrum, ModeClass
     from symreln.network.effective import EffectiveDataset
@@ -176,19 +176,45 @@ def converged_outputs(
         stage: The stage's pathways.
     """
     goal = targets if isinstance(targets, Targets) else Targets.of(targets)
-    writers: dict[tuple[int, ...], list[int]] = {}
-    own_rows = [set(effective.pathway.outputs) for effective in stage]
-    for row in range(goal.shape[0]):
-        members = tuple(i for i, rows in enumerate(own_rows) if row in rows)
-        writers.setdefault(members, []).append(row)
     outputs = ExactMatrix.zeros(*goal.shape, goal.start.parameters)
-    for members, rows in writers.items():
-        if not members:
-            continue
+    for members, rows in _writers(stage, goal.shape[0]):
         features = ExactMatrix.beside([stage[i].features.T for i in members]).T
         own = goal.matrix if len(rows) == goal.shape[0] else goal.matrix.masked(rows=rows)
         outputs = outputs + projected(own, features)
     return outputs.reduced()
+
+
+def minimising_maps(stage: Sequence[EffectiveDataset]) -> tuple[ExactMatrix, ...]:
+    """Return W_p, shape (n_y, inputs of p), for every pathway: together a minimum of the loss.
+
+    For the stages whose modes do not give them. W = Y Z minimises ‖Y - W F‖² if
+    :math:`(1 - Z F) F^T = 0`. The stage's symmetries leave these weights as they are, up to the
+    choice of a basis; where a symmetry does not keep it, the caller sees it and does without.
+    """
+    goal = stage[0].goal
+    maps = [ExactMatrix.zeros(goal.shape[0], e.features.shape[0]) for e in stage]
+    for members, rows in _writers(stage, goal.shape[0]):
+        stacked = ExactMatrix.beside([stage[i].features.T for i in members]).T
+        found, start = goal.times(right_inverse(stacked)), 0
+        if len(rows) < goal.shape[0]:
+            found = found.masked(rows=rows)
+        for i in members:
+            width = stage[i].features.shape[0]
+            maps[i] = maps[i] + found.select(columns=range(start, start + width))
+            start += width
+    return tuple(w.reduced() for w in maps)
+
+
+def _writers(
+    stage: Sequence[EffectiveDataset], outputs: int
+) -> Iterator[tuple[tuple[int, ...], list[int]]]:
+    """Yield (pathways, the outputs that they and no others write); none that nobody writes."""
+    writers: dict[tuple[int, ...], list[int]] = {}
+    own_rows = [set(effective.pathway.outputs) for effective in stage]
+    for row in range(outputs):
+        members = tuple(i for i, rows in enumerate(own_rows) if row in rows)
+        writers.setdefault(members, []).append(row)
+    yield from ((members, rows) for members, rows in writers.items() if members)
 
 
 #: A pathway with its spectrum.

@@ -47,7 +47,7 @@ the same. ∎ ``norms`` is a basis of all λ for which Σ λ_e ‖W_e‖² does 
   Generators G are integer matrices between nodes; every map of the component and its transpose is
   a combination of them. Listed products of generators begin with the identities; every generator
   times every listed product is a combination of listed ones, so that they span all products; those
-  that return to their node are symmetric. By the lemma of ``symreln/graphs/diagonal.py``
+  that return to their node are symmetric. By the lemma of ``symreln/verdict/diagonal.py``
   orthonormal bases then make all maps diagonal. A refutation shows one product of maps that returns
   and is not symmetric.
 

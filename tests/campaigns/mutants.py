@@ -29,7 +29,7 @@ BESIDE = {
     "cli": ["tests/test_cli.py", "tests/test_arguments.py", "tests/test_refusals.py"],
     "document": ["tests/report"],
     "experiment": ["tests/validation"],
-    "network": ["tests/pathways", "tests/graphs"],
+    "network": ["tests/pathways", "tests/network"],
     "pipeline": ["tests/test_pipeline.py", "tests/verify"],
     "verdict": ["tests/pathways", "tests/test_verdict.py"],
 }

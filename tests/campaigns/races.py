@@ -69,7 +69,7 @@ def order_at(found: Race, part: RacePiece, inputs: ExactMatrix, r: ExactMatrix) 
     ranks: list[list[str]] = []
     last = None
     for each in sorted(both, key=lambda each: order_key(each.s, {})):
-        kind = sign_pattern(max(moved_gates(each.course, found.group)))
+        kind = sign_pattern(max(moved_gates(each.signs, found.group)))
         if last is None or last != each.s:
             ranks.append([])
         if kind not in ranks[-1]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from fractions import Fraction
+from itertools import product
 from random import Random
 
 import numpy as np
@@ -180,3 +181,24 @@ def test_coordinates_of_what_is_there_and_none_of_what_is_not() -> None:
         assert (coordinates(columns, other) is None) == outside
         done += outside
     assert done > 30
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_a_constant_matrix_is_inverted_by_what_hangs_together(size: int) -> None:
+    """Blocks of one size in shuffled places, some of them equal."""
+    random = Random(size)
+    places = random.sample(range(6 * size), 6 * size)
+    kinds = [[[random.randint(1, 9) + 40 * (a == b) for b in range(size)] for a in range(size)]
+             for _ in range(2)]  # fmt: skip
+    rows, columns, values = [], [], []
+    for block in range(6):
+        own = places[block * size : (block + 1) * size]
+        for a, b in product(range(size), repeat=2):
+            rows.append(own[a])
+            columns.append(own[b])
+            values.append(kinds[block % 2][a][b])
+    matrix = ExactMatrix.from_entries((6 * size, 6 * size), rows, columns, values, 7)
+    assert inverse(matrix) @ matrix == ExactMatrix.identity(6 * size)
+    hollow = matrix.masked(rows=range(1, 6 * size))
+    with pytest.raises(ZeroDivisionError, match="singular"):
+        inverse(hollow)

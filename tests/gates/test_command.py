@@ -13,10 +13,10 @@ from symreln.cli.main import cli
 from symreln.errors import InputError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
+from symreln.gates.consistent import GrowingGate
 from symreln.gates.exact_finders import candidate_line
 from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
-from symreln.gates.race_pieces import Runner
 from symreln.gates.serialise import number_text
 from symreln.tasks.load import load
 
@@ -57,7 +57,10 @@ def test_all_gates_and_sampled_ones(tmp_path: Path) -> None:
     found = json.loads((tmp_path / "gates.json").read_text())
     assert (found["count"], found["open"], found["symmetries"]) == (9, 4, 8)
     assert sum(kind["size"] for kind in found["kinds"]) == len(found["gates"]) == 9
-    assert len(load(str(tmp_path / "gates.toml")).pathways) == 8
+    pathways = load(str(tmp_path / "gates.toml")).pathways
+    opened = [gate for gate in found["gates"] if "1" in gate]
+    assert [pathway.name for pathway in pathways] == [f"stage_1_{gate}" for gate in opened]
+    assert len(opened) == 8
     few = ["--samples", "50", "--out", str(tmp_path), "--json"]
     sampled = json.loads(call("gates", "xor", "--method", "enumerate", *few))
     assert sampled["sampled"] is True
@@ -181,7 +184,7 @@ def test_a_long_exact_number_is_shown_by_its_decimals() -> None:
     root = Scalar.of(Fraction(7432739684032619133, 2290253985265503399200) ** 2 * 73462)
     long = replace(AlgebraicNumber.rational(root), is_sqrt=True)
     third = AlgebraicNumber.rational(Scalar.of(Fraction(1, 3)))
-    each = Runner(signs=(1, 0), size=1, s=long, fractions=(third, long))
+    each = GrowingGate(signs=(1, 0), size=1, s=long, fractions=(third, long))
     assert candidate_line("1/", each) == (
         "1/  orbit of size 1  speed 0.879623  fractions 1/3, 0.879623"
     )

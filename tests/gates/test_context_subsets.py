@@ -1,5 +1,6 @@
 """Gates open in m of C contexts: formulas against exact spectra, and what units are counted for."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from symreln.errors import InputError, NotSupportedError
+from symreln.errors import InputError
 from symreln.gates.context_subsets import (
     SCALE,
     C,
@@ -16,20 +17,20 @@ from symreln.gates.context_subsets import (
     SubsetFormulas,
     comparisons,
     formulas,
-    require_equal_structures,
+    has_formulas,
 )
 from symreln.gates.label_race import (
     SubsetStage,
     _label_subsets,
     count_observer,
-    count_shares,
     subset_stages,
+    subsets_report,
 )
-from symreln.gates.label_report import subsets_report
 from symreln.gates.search import _residual_after
 from symreln.spec.model import Dataset
 from symreln.tasks.load import load
 from tests.gates.subset_identities import proofs
+from tests.gates.trained import planted
 
 
 def data(contexts: int, items: int, scale: str) -> Dataset:
@@ -65,11 +66,11 @@ def test_formulas_are_the_largest_singular_values(contexts: int, items: int, sca
         found = _label_subsets(dataset, residual, "context")
         assert len(found) == contexts
         for each in found:
-            wanted = getattr(formulas_at(contexts, each.count, items, Fraction(scale)), name)
+            wanted = getattr(formulas_at(contexts, each.m, items, Fraction(scale)), name)
             speed = 0 if each.speed is None else each.speed.to_sympy()
             assert (speed**2 - wanted**2).equals(0)
             assert each.realisable
-            assert each.self_consistent is (name == "first" and each.count == contexts)
+            assert each.self_consistent is (name == "first" and each.m == contexts)
         fastest = SubsetStage(stage=1, subsets=found, partial=()).fastest
         assert fastest == ((contexts,) if name == "first" else middle(contexts))
 
@@ -109,8 +110,10 @@ def test_units_are_counted_by_the_contexts_that_they_are_open_on() -> None:
         [3, -1, 0, 0, 0],  # one of two items in every context, the one that counts
     ]
     weights = (np.array([w], dtype=float),)
-    assert observe(0, weights).tolist() == [[3, 1, 2, 0, 3]]
-    shares = count_shares(np.array([[[3, 1, 2, 0]]]), np.array([[[4.0, 1, 2, 1]]]), 3)
+    seen = observe(0, weights)
+    assert seen[..., 0].tolist() == [[3, 1, 2, 0, 3]]
+    found = planted(np.ones((1, 1, 5, 1)), np.array([4.0, 1, 2, 1, 0]))
+    shares = replace(found, seen={**found.seen, "m": seen[:, None]}).class_shares("m", 4)
     assert shares[0, 0].tolist() == [1 / 8, 1 / 8, 2 / 8, 4 / 8]
 
 
@@ -120,12 +123,11 @@ def test_other_structures_have_speeds_and_no_formulas() -> None:
     first = _label_subsets(spec.dataset, spec.dataset.targets, "context")
     stage = SubsetStage(stage=1, subsets=first, partial=())
     assert stage.fastest == (3,)
-    assert len([each for each in first if each.count == 2]) > 1
+    assert len([each for each in first if each.m == 2]) > 1
     speeds = [float(each.speed) for each in first if each.speed is not None]
     assert all(a >= b for a, b in pairwise(speeds))
     assert "For all C" not in subsets_report(spec, "context", (stage,), None).tables["subsets.md"]
-    with pytest.raises(NotSupportedError, match="equal structures"):
-        require_equal_structures(spec.dataset)
+    assert not has_formulas(spec.dataset)
 
 
 def test_the_table_says_what_holds() -> None:

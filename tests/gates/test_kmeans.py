@@ -1,6 +1,5 @@
 """Algorithm 1: planted gates, what it says of them, data in which there is nothing to find."""
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -8,8 +7,8 @@ import pytest
 
 from symreln.errors import InputError
 from symreln.exact.matrix import ExactMatrix
+from symreln.gates.clustering import Clustering
 from symreln.gates.found_gates import (
-    _FoundGates,
     _Spread,
     algorithm_one,
     coverage,
@@ -34,7 +33,7 @@ def noisy(seed: int, flips: float, seeds: int = 2, looks: int = 8, hidden: int =
     return planted(active ^ (random.random(active.shape) < flips), np.ones((seeds, looks, hidden)))
 
 
-def clusters_of(trained: ObservedNetworks, clusters: int | None = None) -> _FoundGates:
+def clusters_of(trained: ObservedNetworks, clusters: int | None = None) -> Clustering:
     (only,) = algorithm_one(trained, clusters=clusters).found
     return only
 
@@ -117,7 +116,7 @@ def test_runs_are_compared() -> None:
     other = stability(runs, stacked_rows(trained), WIDE[:1] ^ WIDE[1:2])
     assert (other.runs_with_all_spec_gates, other.runs_with_spec_gate) == (0, (0,))
     # In another order centroids are matched all the same.
-    turned = replace(runs[0], clustering=runs[0].clustering.ordered(np.array([2, 0, 3, 1])))
+    turned = runs[0].ordered(np.array([2, 0, 3, 1]))
     same = stability([runs[0], turned], stacked_rows(trained), WIDE[:0])
     assert same.adjusted_rand == _Spread(1, 1, 1)
     assert same.matched_distance == _Spread(0, 0, 0)

@@ -200,10 +200,10 @@ def test_units_follow_the_flow() -> None:
     """XoR at 1/2: every unit settles on a single sample or on a class, and none elsewhere."""
     dataset = load("xor", ["parameters.Delta.value=1/2"]).at_values().dataset
     x, y = dataset.inputs.to_numpy(), dataset.targets.to_numpy()
-    found = _settled_signs(x, y)
-    patterns = {"".join(str(int(value > 0)) for value in row) for row in found.signs}
+    signs, shares = _settled_signs(x, y)
+    patterns = {"".join(str(int(value > 0)) for value in row) for row in signs}
     assert {sum(map(int, pattern)) for pattern in patterns} == {1, 2}
-    assert found.shares.sum() > 0.99
+    assert shares.sum() > 0.99
     one = settle(x, y, np.array([[1.0, 0.8, 0.3]]), np.array([[1.0]]))
     assert (one @ x > 0).tolist() == [[True, False, False, False]]
 

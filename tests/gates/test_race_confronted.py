@@ -12,20 +12,19 @@ from click.testing import CliRunner
 from symreln.claims.integration import network_of
 from symreln.cli.main import cli
 from symreln.errors import InputError
-from symreln.gates.confronted import RacePoint, confront, confronted_points
+from symreln.gates.confronted import RacePoint, confront, confronted_points, seen_crossings
 from symreln.gates.confusion import confusion, predicted_classes
 from symreln.gates.finite_start import finite_start
 from symreln.gates.observed import nearest_observer, observe
 from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
 from symreln.gates.race_pieces import Race
-from symreln.gates.race_report import finding_table, seen_crossings, unraced
+from symreln.gates.race_report import finding_table, unraced
 from symreln.gates.rivals import (
     _order_text,
     _rival_pathways,
     _times_to,
     contest,
-    contest_table,
 )
 from symreln.gates.search import predicted_stages, search
 from symreln.spec.model import Spec
@@ -182,7 +181,7 @@ def test_theory_orders_rivals_as_training_does() -> None:
     for rival, wanted in ((modular, 3 * 2 * (1 + 4.5)), (mixed, 3 * 4 * (3 + 4.5))):
         (scale,) = rival.fastest.free_symbols
         assert float(rival.fastest.subs(scale, 1.5)) == pytest.approx(wanted**0.5 / 6)
-    assert "| 0.9 | mixed" in contest_table(found)
+    assert "| 0.9 | mixed" in found.tables["rivals.md"]
 
 
 def test_times_and_orders() -> None:

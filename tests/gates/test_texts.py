@@ -2,15 +2,12 @@
 
 from fractions import Fraction
 
-import numpy as np
-
 from symreln.gates.confronted import confront
 from symreln.gates.confusion import confusion, predicted_classes
 from symreln.gates.enumerate import enumerate_gates
 from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
 from symreln.gates.search import predicted_stages
-from symreln.gates.sliding import _settled_signs
 from symreln.network.orbits import sample_group
 from symreln.tasks.load import load
 
@@ -30,7 +27,6 @@ def test_texts_are_short() -> None:
         confusion(numbers, predicted_classes(stages), 1, 0),
         enumerate_gates(many.inputs),
         sample_group(many.inputs),
-        _settled_signs(np.eye(30), np.ones((1, 30))),
     ]
     for each in results:
         text = repr(each)

@@ -1,5 +1,7 @@
 """Gates in time windows: planted drift, weights, and replays against other routes."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,6 @@ from symreln.gates.found_gates import (
 from symreln.gates.network_finders import _switching_pathways
 from symreln.gates.replay import (
     GateSchedule,
-    _own_curve,
     _quality_curve,
     _replayed,
     choose_windows,
@@ -65,10 +66,8 @@ def test_what_changes_after_all_is_learned_gets_no_window() -> None:
 
 def test_pathways_keep_their_place_and_switch() -> None:
     found = windowed_gates(drifting(5), windows=2, clusters=2)
-    pathways, switches = _switching_pathways(found)
-    assert sorted(pathways) == [(1, 1, 0, 0), (1, 1, 1, 1)]
-    moved = pathways.index((1, 1, 1, 1))
-    assert switches == {moved: [(6, (0, 0, 1, 1))]}
+    pathways = {each.gate: each.then for each in _switching_pathways(found)}
+    assert pathways == {(1, 1, 0, 0): (), (1, 1, 1, 1): ((6, (0, 0, 1, 1)),)}
 
 
 def test_light_and_dead_units_do_not_count() -> None:
@@ -81,7 +80,7 @@ def test_light_and_dead_units_do_not_count() -> None:
     trained = planted(active, weights)
     found = windowed_gates(trained, windows=1, clusters=2)
     assert sorted(found.found[0].gates.tolist()) == sorted(EARLY.tolist())
-    np.testing.assert_allclose(found.found[0].clustering.weights.sum(), 1, rtol=1e-6)
+    np.testing.assert_allclose(found.found[0].weights.sum(), 1, rtol=1e-6)
     # Algorithm 1 counts rows alone: half of them are dead here.
     assert [0, 0, 0, 0] in algorithm_one(trained, clusters=2).found[0].gates.astype(int).tolist()
     # Units that are dead stay closed, whatever gate would be nearest.
@@ -164,7 +163,10 @@ def test_replay_is_the_gdln_of_its_gates() -> None:
 
 def test_more_windows_of_own_gates_come_down_to_the_network() -> None:
     trained = trained_network()
-    points = {point.windows: point.mean for point in _own_curve(trained, (1, 40))}
+    points = {
+        point.windows: point.mean
+        for point in _quality_curve(trained, trained, [(None, 1), (None, 40)])
+    }
     assert points[1] > 10 * points[max(points)]
     schedule = own_schedule(trained, 40)
     assert len(schedule.starts) == max(points)
@@ -173,7 +175,7 @@ def test_more_windows_of_own_gates_come_down_to_the_network() -> None:
 
 def test_curve_and_choice_are_errors_of_replays() -> None:
     trained = trained_network()
-    points = _quality_curve(trained, trained, (1, 3, 10_000), (1, 4, 10_000))
+    points = _quality_curve(trained, trained, product((1, 3, 10_000), (1, 4, 10_000)))
     assert {point.clusters for point in points} == {1, 3}
     for point in points:
         made = windowed_gates(trained, windows=point.windows, clusters=point.clusters)

@@ -2,7 +2,7 @@
 
     τ Ẇ1_p = W2_pᵀ E_p,  τ Ẇ2_p = E_p W1_pᵀ,  E_p = O_p (Y − Σ_j ŷ_j) diag(g_p) X_pᵀ / P
 
-Independent of the package: sample by sample, no spectrum, no basis, no reduction.
+Its numbers are independent of the package: sample by sample, no spectrum, no basis, no reduction.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from itertools import pairwise
 
 import numpy as np
 from scipy.integrate import solve_ivp
+from scipy.sparse import csr_array
 
+from symreln.laws.gated_data import GatedData
 from symreln.spec.model import Spec
 
 Weights = list[tuple[np.ndarray, np.ndarray]]
@@ -114,6 +116,23 @@ class GatedNetwork:
 
 def pack(weights: Weights) -> np.ndarray:
     return np.concatenate([w.ravel() for pair in weights for w in pair])
+
+
+def gated_data(network: GatedNetwork) -> GatedData:
+    """The package's form of a network's data."""
+    scale = 1 / np.sqrt(network.y.shape[1])
+    writes = np.zeros((len(network.gates), len(network.y)), dtype=bool)
+    for p, outputs in enumerate(network.outputs):
+        writes[p, list(outputs)] = True
+    return GatedData(
+        features=tuple(
+            csr_array(scale * network.gated_inputs(p)) for p in range(len(network.gates))
+        ),
+        targets=csr_array(scale * network.y),
+        writes=writes,
+        stages=network.stages,
+        staged=network.staged,
+    )
 
 
 def aligned_start(

@@ -91,9 +91,10 @@ def aligned(derivation):
 def expected(derivation):
     """Coupled matrices against weights with exactly the expected Gram matrix."""
     system = coupled_matrices(derivation)
-    weights = []
-    for q, u, v in zip(system.start(), system.output_bases, system.input_bases, strict=True):
+    weights, scale = [], np.sqrt(system.gram_scale)
+    for u, v in zip(system.output_bases, system.input_bases, strict=True):
         width = v.shape[1]
+        q = scale * np.eye(width + u.shape[1])
         weights.append((q[:width].T @ v.T, u @ q[width:]))
     return derivation.evaluate().loss, weights
 

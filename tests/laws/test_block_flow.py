@@ -39,11 +39,12 @@ def test_vectors_are_the_flow_of_their_factors(shapes, gram_scale):
     # Beside a block that is no vector, all blocks are integrated as Q.
     beside = BlockFlow([thin, wide], gram_scale, 1.0)
     assert alone._groups[0].start().shape == (size,)
-    losses, values = alone.trajectory(TIMES, np.eye(size))
-    both, wider = beside.trajectory(TIMES, np.eye(size, size + 4))
-    other = BlockFlow([wide], gram_scale, 1.0).trajectory(TIMES, np.zeros((0, 4)))[0]
-    np.testing.assert_allclose(values, wider, atol=2e-10 * np.abs(wider).max())
-    np.testing.assert_allclose(losses + other, both, atol=2e-10 * both[0])
+    found = alone.trajectory(TIMES, np.eye(size))
+    both = beside.trajectory(TIMES, np.eye(size, size + 4))
+    other = BlockFlow([wide], gram_scale, 1.0).trajectory(TIMES, np.zeros((0, 4)))
+    wider, losses = both.strengths, found.losses + other.losses
+    np.testing.assert_allclose(found.strengths, wider, atol=2e-10 * np.abs(wider).max())
+    np.testing.assert_allclose(losses, both.losses, atol=2e-10 * both.losses[0])
 
 
 @pytest.mark.parametrize("gram_scale", [1e-2, 1e-8, 1e-40, 1e-300])
@@ -74,8 +75,8 @@ def test_one_number_is_the_unbalanced_closed_form(gram_scale):
         ]
         wanted = [float(g * mpmath.sinh(a)) for a in angles]
     grid = np.array([0.0, *(float(t) for t in times)])
-    _, values = BlockFlow([coupling], gram_scale, tau).trajectory(grid, np.eye(1))
-    np.testing.assert_allclose(values[0, 1:], wanted, rtol=1e-9)
+    found = BlockFlow([coupling], gram_scale, tau).trajectory(grid, np.eye(1))
+    np.testing.assert_allclose(found.strengths[0, 1:], wanted, rtol=1e-9)
 
 
 def test_functions_of_angles_keep_their_digits():
@@ -90,15 +91,15 @@ def test_functions_of_angles_keep_their_digits():
 
 
 def test_no_initial_weights_learn_nothing():
-    losses, values = BlockFlow([system(((3, 1),), 2)], 0.0, 1.0).trajectory(TIMES, np.eye(3))
-    np.testing.assert_array_equal(values, 0)
-    np.testing.assert_array_equal(losses, losses[0])
+    found = BlockFlow([system(((3, 1),), 2)], 0.0, 1.0).trajectory(TIMES, np.eye(3))
+    np.testing.assert_array_equal(found.strengths, 0)
+    np.testing.assert_array_equal(found.losses, found.losses[0])
 
 
 def test_nothing_to_integrate():
-    losses, values = BlockFlow([], 1e-3, 1.0).trajectory(TIMES, np.zeros((2, 0)))
-    assert losses.tolist() == [0.0] * len(TIMES)
-    assert values.shape == (2, len(TIMES))
+    found = BlockFlow([], 1e-3, 1.0).trajectory(TIMES, np.zeros((2, 0)))
+    assert found.losses.tolist() == [0.0] * len(TIMES)
+    assert found.strengths.shape == (2, len(TIMES))
 
 
 def test_joined_systems_keep_their_order_and_their_losses():

@@ -20,6 +20,7 @@ from symreln.claims.integration import coupled_matrices
 from symreln.exact.numeric import numpy_modes
 from symreln.laws import converging
 from symreln.laws.converging import Earlier, Later, Push, gained, residuals
+from symreln.laws.coupled_matrices import EqualModes
 from tests.cases import matrix_spec
 
 ACCURATE = {"method": "DOP853", "rtol": 1e-11, "atol": 1e-14}
@@ -220,15 +221,14 @@ def test_the_residual_is_as_near_as_is_said():
     found = found_of(derivation)
     network, first = coupled_matrices(derivation), derivation.pathways[0]
     u, v = network.output_bases[0], network.input_bases[0]
-    pairs = [(p, q) for p in u.T for q in v.T]
-    probes = [(np.array([p for p, _ in pairs]).T, np.array([q for _, q in pairs]).T)]
-    probes += [(np.zeros((len(u), 0)), np.zeros((len(b), 0))) for b in network.input_bases[1:]]
-    inputs, targets = network.pathways[0].inputs, network.targets
+    probes = [EqualModes(pathway=0, u=p[:, None], v=q[:, None]) for p in u.T for q in v.T]
+    data = network.phases[0]
+    inputs, targets = data.features[0].toarray(), data.targets.toarray()
     best = targets @ np.linalg.pinv(inputs)
     size = np.linalg.norm(targets - best @ inputs)
     for share, step in ((near.share, near.from_step) for near in found.residual_within):
         times = np.array([0.0, step - 2, step])
-        strengths = network.trajectory(times, probes).strengths[0]
+        strengths = network.trajectory(times, probes).strengths
         maps = [u @ column.reshape(u.shape[1], -1) @ v.T for column in strengths.T]
         before, after = (np.linalg.norm((best - w) @ inputs) / size for w in maps[1:])
         assert after <= float(share) < before
@@ -241,9 +241,8 @@ def test_null_modes_pick_up_no_more_than_is_said():
     network, pathway = coupled_matrices(derivation), derivation.pathways[1]
     null = numpy_modes(pathway.spectrum)[-1][1]
     u = network.output_bases[1]
-    probes = [(np.zeros((len(u), 0)), np.zeros((len(b), 0))) for b in network.input_bases]
-    probes[1] = (u, np.repeat(null, u.shape[1], axis=1))
-    strengths = network.trajectory(np.linspace(0, 8000, 9), probes).strengths[1]
+    probes = [EqualModes(pathway=1, u=one[:, None], v=null) for one in u.T]
+    strengths = network.trajectory(np.linspace(0, 8000, 9), probes).strengths
     largest = np.linalg.norm(strengths, axis=0).max()
     (most,) = {each.at_most for each in found.picked_up}
     assert largest <= most

@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 
 from symreln.laws import integrate
-from symreln.laws.coupled_matrices import (
-    CoupledMatrices,
-    MatrixPathway,
-    orthonormal_span,
-)
-from tests.laws.full_flow import GatedNetwork
+from symreln.laws.coupled_matrices import CoupledMatrices, EqualModes
+from symreln.laws.spans import orthonormal_span
+from tests.laws.full_flow import GatedNetwork, gated_data
 
 TAU = 2.0
 
@@ -64,25 +61,19 @@ def masks_network() -> GatedNetwork:
 
 
 def reduced(network: GatedNetwork, gram_scale: float = 1e-3) -> CoupledMatrices:
-    pathways = []
-    for p, gate in enumerate(network.gates):
-        outputs = np.zeros(len(network.y))
-        outputs[list(network.outputs[p])] = 1
-        pathways.append(
-            MatrixPathway(
-                inputs=network.gated_inputs(p),
-                gate=gate,
-                outputs=outputs,
-                stage=network.stages[p],
-            )
-        )
-    return CoupledMatrices(
-        pathways=tuple(pathways),
-        targets=network.y,
-        staged=network.staged,
-        tau=TAU,
-        gram_scale=gram_scale,
-    )
+    return CoupledMatrices(phases=(gated_data(network),), tau=TAU, gram_scale=gram_scale)
+
+
+def expected(system: CoupledMatrices) -> list[np.ndarray]:
+    """Q of every pathway with Q Qᵀ = g I."""
+    bases = zip(system.input_bases, system.output_bases, strict=True)
+    return [np.sqrt(system.gram_scale) * np.eye(v.shape[1] + u.shape[1]) for v, u in bases]
+
+
+def followed(system: CoupledMatrices, times: np.ndarray, probes=(), start=None):
+    """The flow from any Q of every pathway."""
+    grams = None if start is None else [q @ q.T / system.gram_scale for q in start]
+    return system.flow(grams).trajectory(times, system.functionals(probes))
 
 
 def lifted(system: CoupledMatrices, state: list[np.ndarray]):
@@ -94,13 +85,14 @@ def lifted(system: CoupledMatrices, state: list[np.ndarray]):
     return weights
 
 
-def whole_map_probes(network: GatedNetwork):
-    """Pairs that read W_p entry by entry."""
-    probes = []
-    for inputs in network.inputs:
-        n_y, n_x = len(network.y), len(inputs)
-        probes.append((np.repeat(np.eye(n_y), n_x, axis=1), np.tile(np.eye(n_x), n_y)))
-    return probes
+def whole_map_probes(network: GatedNetwork) -> list[EqualModes]:
+    """Modes that read W_p entry by entry, pathway after pathway."""
+    return [
+        EqualModes(pathway=p, u=np.eye(len(network.y))[:, [i]], v=np.eye(len(inputs))[:, [j]])
+        for p, inputs in enumerate(network.inputs)
+        for i in range(len(network.y))
+        for j in range(len(inputs))
+    ]
 
 
 NETWORKS = {
@@ -116,19 +108,21 @@ NETWORKS = {
 def test_reduction_is_the_flow_of_all_weights(name, start):
     network = NETWORKS[name]
     system = reduced(network)
-    state = system.start()
+    state = expected(system)
     if start == "random":
         rng = np.random.default_rng(1)
         state = [0.2 * rng.standard_normal((len(q), 6)) for q in state]
     times = np.linspace(0, 60, 31)
-    found = system.trajectory(times, whole_map_probes(network), start=state)
+    found = followed(system, times, whole_map_probes(network), state)
     flow = network.flow(lifted(system, state), times, TAU)
     losses = np.array([network.loss(weights) for weights in flow])
     # The reduction is exact; what is left is the integrator between its steps.
     np.testing.assert_allclose(found.losses, losses, rtol=0, atol=1e-9 * losses[0])
+    pathways = np.array([probe.pathway for probe in whole_map_probes(network)])
     for p in range(len(network.gates)):
         maps = np.array([(w[p][1] @ w[p][0]).ravel() for w in flow]).T
-        np.testing.assert_allclose(found.strengths[p], maps, rtol=0, atol=1e-9 * np.abs(maps).max())
+        own = found.strengths[pathways == p]
+        np.testing.assert_allclose(own, maps, rtol=0, atol=1e-9 * np.abs(maps).max())
 
 
 def test_output_between_steps_is_as_good_as_the_steps(monkeypatch):
@@ -136,13 +130,12 @@ def test_output_between_steps_is_as_good_as_the_steps(monkeypatch):
     # interpolate in. Short steps are the reference.
     network = masks_network()
     rng = np.random.default_rng(1)
-    start = [0.2 * rng.standard_normal((len(q), 6)) for q in reduced(network).start()]
+    start = [0.2 * rng.standard_normal((len(q), 6)) for q in expected(reduced(network))]
     times = np.linspace(0, 60, 3001)
 
     def maps(longest: float) -> np.ndarray:
         monkeypatch.setattr(integrate, "LONGEST_STEP", longest)
-        found = reduced(network).trajectory(times, whole_map_probes(network), start=start)
-        return np.vstack(found.strengths)
+        return followed(reduced(network), times, whole_map_probes(network), start).strengths
 
     as_it_is, short, free = (maps(longest) for longest in (integrate.LONGEST_STEP, 0.2, 1e9))
     size = np.abs(short).max()
@@ -167,13 +160,15 @@ def test_staged_stage_one_ignores_stage_two():
     both = reduced(network).trajectory(times, whole_map_probes(network))
     one = network.only([0])
     alone = reduced(one).trajectory(times, whole_map_probes(one))
-    np.testing.assert_allclose(both.strengths[0], alone.strengths[0], atol=1e-10)
+    first = both.strengths[: len(alone.strengths)]
+    np.testing.assert_allclose(first, alone.strengths, atol=1e-10)
 
 
 def test_expected_start_has_the_gram_matrix_of_random_weights():
     system = reduced(narrow_network(), gram_scale=0.25)
-    for q in system.start():
-        np.testing.assert_allclose(q @ q.T, 0.25 * np.eye(len(q)), atol=1e-15)
+    flow = system.flow()
+    for q, v in zip(flow.input_factors(flow.start()), system.input_bases, strict=True):
+        np.testing.assert_allclose(q @ q.T, 0.25 * np.eye(v.shape[1]), atol=1e-15)
 
 
 def test_random_networks_average_to_the_expected_start():
@@ -196,11 +191,10 @@ def test_random_networks_average_to_the_expected_start():
         losses = []
         for _ in range(count):
             state = [
-                np.sqrt(g / hidden) * rng.standard_normal((len(q), hidden)) for q in system.start()
+                np.sqrt(g / hidden) * rng.standard_normal((len(q), hidden))
+                for q in expected(system)
             ]
-            # The flow sees Q Qᵀ only: a square root of it of the smallest size is as good.
-            small = [np.linalg.cholesky(q @ q.T) for q in state]
-            losses.append(system.trajectory(times, start=small).losses)
+            losses.append(followed(system, times, start=state).losses)
         deviation = np.array(losses) - predicted
         spreads[hidden] = float(deviation.std(axis=0).max())
         standard_error = deviation.std(axis=0) / np.sqrt(count)
@@ -213,7 +207,7 @@ def test_random_networks_average_to_the_expected_start():
 
 def test_probes_of_nothing_give_nothing():
     found = reduced(narrow_network()).trajectory(np.array([0.0, 1.0]))
-    assert [s.shape for s in found.strengths] == [(0, 2), (0, 2)]
+    assert found.strengths.shape == (0, 2)
 
 
 @pytest.mark.parametrize("shape", [(3, 0), (0, 0)])

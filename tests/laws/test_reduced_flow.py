@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
 
-from symreln.laws.coupled_matrices import CoupledMatrices, MatrixPathway
-from symreln.laws.gated_data import GatedData
+from symreln.laws.coupled_matrices import CoupledMatrices, EqualModes
 from symreln.laws.modules import Split, split
 from symreln.laws.reduced_flow import ModeProbe, ModeStart, ReducedFlow
 from symreln.laws.ternary import tie
-from tests.laws.full_flow import GatedNetwork
+from tests.laws.full_flow import GatedNetwork, gated_data
 from tests.laws.test_coupled_matrices import NETWORKS
 
 TAU, GRAM = 2.0, 1e-3
@@ -23,39 +21,11 @@ TIMES = np.linspace(0, 60, 13)
 
 
 def reduced_flow(network: GatedNetwork) -> ReducedFlow:
-    scale = 1 / np.sqrt(network.y.shape[1])
-    writes = np.zeros((len(network.gates), len(network.y)), dtype=bool)
-    for p, outputs in enumerate(network.outputs):
-        writes[p, list(outputs)] = True
-    data = GatedData(
-        features=tuple(
-            csr_array(scale * network.gated_inputs(p)) for p in range(len(network.gates))
-        ),
-        targets=csr_array(scale * network.y),
-        writes=writes,
-        stages=network.stages,
-        staged=network.staged,
-    )
-    return ReducedFlow(data=data, tau=TAU, gram_scale=GRAM)
+    return ReducedFlow(data=gated_data(network), tau=TAU, gram_scale=GRAM)
 
 
 def full_flow(network: GatedNetwork) -> CoupledMatrices:
-    pathways = []
-    for p, gate in enumerate(network.gates):
-        outputs = np.zeros(len(network.y))
-        outputs[list(network.outputs[p])] = 1
-        pathways.append(
-            MatrixPathway(
-                inputs=network.gated_inputs(p), gate=gate, outputs=outputs, stage=network.stages[p]
-            )
-        )
-    return CoupledMatrices(
-        pathways=tuple(pathways),
-        targets=network.y,
-        staged=network.staged,
-        tau=TAU,
-        gram_scale=GRAM,
-    )
+    return CoupledMatrices(phases=(gated_data(network),), tau=TAU, gram_scale=GRAM)
 
 
 def learned(network: GatedNetwork, p: int) -> np.ndarray:
@@ -99,28 +69,21 @@ def spectral_probes(network: GatedNetwork) -> list[ModeProbe]:
     return probes
 
 
+def equal_modes(network: GatedNetwork, probe: ModeProbe) -> EqualModes:
+    u = learned(network, probe.pathway) @ probe.v / probe.s
+    return EqualModes(pathway=probe.pathway, u=u, v=probe.v)
+
+
 def assert_same_flow(network: GatedNetwork, times: np.ndarray = TIMES) -> Split:
     """Loss, strengths and rate of both routes, to the 1e-9 that reductions are held to."""
     flow, full = reduced_flow(network), full_flow(network)
     probes = spectral_probes(network)
     found = flow.trajectory(times, probes)
-    pairs = []
-    for p in range(len(network.gates)):
-        own = [probe for probe in probes if probe.pathway == p]
-        sigma = learned(network, p)
-        empty = np.zeros((len(sigma), 0)), np.zeros((sigma.shape[1], 0))
-        u = np.hstack([empty[0], *(sigma @ probe.v / probe.s for probe in own)])
-        pairs.append((u, np.hstack([empty[1], *(probe.v for probe in own)])))
-    expected = full.trajectory(times, pairs)
+    expected = full.trajectory(times, [equal_modes(network, probe) for probe in probes])
     np.testing.assert_allclose(found.losses, expected.losses, atol=1e-9 * expected.losses[0])
-    means, places = [], [0] * len(network.gates)
-    for probe in probes:
-        start = places[probe.pathway]
-        places[probe.pathway] += probe.v.shape[1]
-        means.append(expected.strengths[probe.pathway][start : start + probe.v.shape[1]].mean(0))
-    wanted = np.array(means).reshape(len(probes), len(times))
+    wanted = expected.strengths
     np.testing.assert_allclose(
-        found.strengths[0], wanted, atol=1e-9 * np.abs(wanted).max(initial=1e-3)
+        found.strengths, wanted, atol=1e-9 * np.abs(wanted).max(initial=1e-3)
     )
     assert flow.rate == pytest.approx(full.rate, rel=1e-12)
     assert_same_descent(network, flow, probes)
@@ -190,7 +153,7 @@ def assert_same_descent(
     np.testing.assert_allclose(found.losses, losses, atol=1e-11 * losses[0])
     wanted = strengths.reshape(steps, len(probes)).T
     np.testing.assert_allclose(
-        found.strengths[0], wanted, atol=1e-10 * np.abs(wanted).max(initial=1e-3)
+        found.strengths, wanted, atol=1e-10 * np.abs(wanted).max(initial=1e-3)
     )
 
 

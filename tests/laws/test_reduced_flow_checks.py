@@ -14,6 +14,7 @@ from tests.laws.test_reduced_flow import (
     TIMES,
     assert_same_flow,
     contexts,
+    equal_modes,
     full_flow,
     learned,
     reduced_flow,
@@ -66,10 +67,10 @@ def test_modes_that_are_no_sum_of_copies_use_the_whole():
     v = np.array([[1.0, -1.0, 0.0, 0.0]]).T / np.sqrt(2)
     sigma = learned(network, 0)
     s = float(np.linalg.norm(sigma @ v))
-    found = flow.trajectory(TIMES, [ModeProbe(pathway=0, s=s, v=v)])
-    empty = [(np.zeros((len(sigma), 0)), np.zeros((6, 0)))] * 2
-    expected = full.trajectory(TIMES, [(sigma @ v / s, v), *empty])
-    np.testing.assert_allclose(found.strengths[0][0], expected.strengths[0][0], atol=1e-9)
+    probe = ModeProbe(pathway=0, s=s, v=v)
+    found = flow.trajectory(TIMES, [probe])
+    expected = full.trajectory(TIMES, [equal_modes(network, probe)])
+    np.testing.assert_allclose(found.strengths, expected.strengths, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(3))

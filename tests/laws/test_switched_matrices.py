@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from symreln.laws.coupled_matrices import CoupledMatrices, MatrixPathway
+from symreln.laws.coupled_matrices import CoupledMatrices, EqualModes
+from symreln.laws.gated_data import GatedData
 from symreln.laws.integrate import Accuracy
-from symreln.laws.switched_matrices import EqualModes, SwitchedMatrices
 from symreln.train.network import GatedPathway
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import train_gdln
 from symreln.train.weights import LayerWeights
+from tests.laws.full_flow import GatedNetwork, gated_data
 
 N_X, N_Y, P = 3, 4, 5
 TAU, GRAM = 20.0, 0.03
@@ -33,22 +34,28 @@ class Case:
         self.masks = np.array([[1, 1, 1, 1], [1, 1, 0, 1]])
         self.inputs = ((0, 1, 2), (0, 2))
         self.staged = staged
-        self.matrices = SwitchedMatrices(
-            phases=tuple(self.phase(gates) for gates in self.gates), switches=SWITCHES
+        self.matrices = self.of(0, 1, 2, switches=SWITCHES)
+
+    def phase(self, gates: np.ndarray) -> GatedData:
+        outputs = tuple(tuple(np.flatnonzero(mask).tolist()) for mask in self.masks)
+        return gated_data(
+            GatedNetwork(
+                x=self.x,
+                y=self.y,
+                gates=gates,
+                inputs=self.inputs,
+                outputs=outputs,
+                stages=(1, 2),
+                staged=self.staged,
+            )
         )
 
-    def phase(self, gates: np.ndarray) -> CoupledMatrices:
-        pathways = tuple(
-            MatrixPathway(
-                inputs=self.x[list(self.inputs[p])] * gates[p],
-                gate=gates[p].astype(float),
-                outputs=self.masks[p].astype(float),
-                stage=p + 1,
-            )
-            for p in range(2)
-        )
+    def of(self, *phases: int, switches: tuple[int, ...] = ()) -> CoupledMatrices:
         return CoupledMatrices(
-            pathways=pathways, targets=self.y, staged=self.staged, tau=TAU, gram_scale=GRAM
+            phases=tuple(self.phase(self.gates[p]) for p in phases),
+            switches=switches,
+            tau=TAU,
+            gram_scale=GRAM,
         )
 
     def weights(self) -> dict[str, LayerWeights]:
@@ -106,7 +113,7 @@ def test_descent_is_that_of_the_weights(seed, staged):
     found = case.matrices.descent(150)
     np.testing.assert_allclose(found.losses, losses, rtol=1e-10)
     # The switches are seen: with the first gates for good the curve is another.
-    still = SwitchedMatrices(phases=case.matrices.phases[:1], switches=())
+    still = case.of(0)
     assert np.abs(still.descent(150).losses - losses)[SWITCHES[0] :].max() > 1e-3
 
 
@@ -116,13 +123,13 @@ def test_strengths_are_those_of_the_weights(seed, staged):
     u = np.linalg.qr(case.y @ case.x.T)[0][:, :2]
     v = np.linalg.qr(np.random.default_rng(5).standard_normal((N_X, N_X)))[0][:, :2]
     # Directions inside the spans: those are what the reduction follows.
-    u = case.matrices._together.output_bases[0] @ (case.matrices._together.output_bases[0].T @ u)
+    u = case.matrices.output_bases[0] @ (case.matrices.output_bases[0].T @ u)
     probe = EqualModes(pathway=0, u=u, v=v)
     found = case.matrices.descent(151, [probe])
     _, weights = case.trained(150)
     maps = weights["a"].w2[0] @ weights["a"].w1[0]
     np.testing.assert_allclose(
-        found.strengths[0][0, -1], np.mean(np.einsum("ij,ik,kj->j", u, maps, v)), rtol=1e-9
+        found.strengths[0, -1], np.mean(np.einsum("ij,ik,kj->j", u, maps, v)), rtol=1e-9
     )
 
 
@@ -184,18 +191,18 @@ def _integrated(case: Case, times: np.ndarray) -> np.ndarray:
 def test_a_start_of_a_mode_grows_from_there():
     """With factor f along (v, u)/√2 the strength starts at g (f − 1)/2 instead of 0."""
     case = Case(0, staged=False)
-    u = case.matrices._together.output_bases[0][:, :1]
-    v = case.matrices._together.input_bases[0][:, :1]
+    u = case.matrices.output_bases[0][:, :1]
+    v = case.matrices.input_bases[0][:, :1]
     mode = EqualModes(pathway=0, u=u, v=v, factor=3.0)
     found = case.matrices.descent(2, [mode], [mode])
-    assert found.strengths[0][0, 0] == pytest.approx(GRAM * (3.0 - 1) / 2)
-    assert case.matrices.descent(2, [mode]).strengths[0][0, 0] == pytest.approx(0, abs=1e-15)
+    assert found.strengths[0, 0] == pytest.approx(GRAM * (3.0 - 1) / 2)
+    assert case.matrices.descent(2, [mode]).strengths[0, 0] == pytest.approx(0, abs=1e-15)
 
 
 def test_a_start_after_switches_is_in_its_own_phase():
     case = Case(1, staged=False)
     late = np.array([80.0, 95.0, 140.0])
-    last = SwitchedMatrices(phases=case.matrices.phases[2:], switches=())
+    last = case.of(2)
     np.testing.assert_allclose(
         case.matrices.trajectory(late).losses, last.trajectory(late).losses, rtol=1e-7
     )

@@ -27,8 +27,9 @@ from symreln.document.model import (
     equation,
     prose,
 )
+from symreln.report.cells import gate_pattern
 from symreln.report.drawing import drawing
-from symreln.report.figures import PathwayModes, gate_pattern, mode_trajectories
+from symreln.report.figures import PathwayModes, mode_trajectories
 from tests.report.corpus import HOSTILE
 
 

@@ -11,15 +11,13 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from symreln.errors import InputError
-from symreln.report.cells import draw_cells
+from symreln.report.cells import draw_cells, gate_pattern
 from symreln.report.drawing import PALETTE, drawing, new_axes, plain
 from symreln.report.figures import (
     LossCurve,
     PathwayModes,
     PathwaySpectrum,
-    gate_pattern,
     loss_curves,
-    matrix_image,
     mode_trajectories,
     singular_values,
 )
@@ -54,7 +52,6 @@ FIGURES = {
     "loss": lambda: loss_curves(curves())[0],
     "gates": lambda: gate_pattern(GATES, ["common", "off_1"], groups=[("one", 2), ("two", 4)]),
     "spectrum": lambda: singular_values([SPECTRUM])[0],
-    "matrix": lambda: matrix_image(np.arange(-6.0, 6.0).reshape(3, 4), row_groups=[("r", 3)]),
 }
 
 
@@ -79,7 +76,7 @@ def test_draws_into_the_axes_it_is_given():
     figure = Figure()
     axes = figure.subplots(1, 2)
     assert mode_trajectories(MODES, ax=axes[0]) is axes[0]
-    assert matrix_image(GATES.astype(float), ax=axes[1]) is axes[1]
+    assert gate_pattern(GATES, ["common", "off_1"], ax=axes[1]) is axes[1]
     pair = tuple(Figure().subplots(1, 2))
     assert loss_curves(curves(), axes=pair) == pair
 
@@ -197,7 +194,6 @@ def test_plain():
         lambda: gate_pattern(GATES, ["one"]),
         lambda: gate_pattern(GATES, ["a", "b"], groups=[("x", 5)]),
         lambda: loss_curves([LossCurve(label="x", times=TIMES, loss=TIMES[:3])]),
-        lambda: matrix_image(np.eye(3), row_groups=[("r", 2)]),
         lambda: mode_trajectories([PathwayModes(label="m", times=TIMES, strengths=np.eye(2))]),
     ],
 )

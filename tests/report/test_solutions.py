@@ -11,10 +11,10 @@ import sympy as sp
 
 import symreln as sr
 from symreln.claims.derivation import Derivation
+from symreln.claims.network.chains import _solution
 from symreln.document.blocks import Equation
 from symreln.document.words import scalar_latex
 from symreln.exact.scalar import Scalar
-from symreln.graphs.parts import _solution
 from symreln.laws.depth import Depth
 from symreln.report.chapters.dynamics import dynamics_chapter
 from symreln.report.chapters.spectrum import spectrum_chapter

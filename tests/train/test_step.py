@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symreln.experiment.scalar_modes import gated_graph
-from symreln.graphs.flow import GraphFlow
-from symreln.graphs.spaces import minimal_spaces
+from symreln.laws.network_flow import NetworkFlow
 from symreln.train.batches import Batches, batch_keys
 from symreln.train.network import (
     GatedEdge,
@@ -31,9 +30,10 @@ from symreln.train.trainers import (
     train_network,
 )
 from symreln.train.weights import LayerWeights, seed_children
-from tests.graphs.examples import backpropagated, random_data, start
-from tests.graphs.reduction import reduce_edges
-from tests.graphs.test_flow import arrays, inside
+from symreln.verdict.spaces import minimal_spaces
+from tests.network.examples import backpropagated, random_data, start
+from tests.network.reduction import reduce_edges
+from tests.network.test_flow import arrays, inside
 from tests.train.kinds import GAINED, KINDS, PATHWAYS, WHOLE, data, make_settings, matrices, same
 
 RATE = 0.02
@@ -202,7 +202,7 @@ def test_steps_are_those_of_the_flow_per_edge_and_of_its_reduction(seed):
     run = train_graph(*floats(problem), network, chosen, initial=by_name(network, weights))
     reduction = reduce_edges(problem, minimal_spaces(problem))
     for flow, now, lift in (
-        (GraphFlow.of(problem), weights, lambda w: w),
+        (NetworkFlow.of(problem), weights, lambda w: w),
         (reduction.flow, reduction.project(weights), reduction.lift),
     ):
         losses = [flow.loss(now)]

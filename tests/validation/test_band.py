@@ -11,7 +11,7 @@ import symreln as sr
 from symreln.claims.early import mode_kappas, pathway_kappas
 from symreln.claims.integration import descending_flow, mode_probes, reduced_flow
 from symreln.claims.prediction import predict_training
-from symreln.claims.switched import SwitchedNetworks
+from symreln.claims.switched import first_modes, matrices_of
 from symreln.errors import NotSupportedError
 from symreln.experiment import band
 from symreln.experiment.band import (
@@ -26,11 +26,10 @@ from symreln.experiment.metrics import seed_floor
 from symreln.experiment.pair import pair_streams, train_pair
 from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.laws.early_phase import EarlyStrength
-from symreln.laws.many_descents import ManyDescents
 from symreln.laws.reduced_flow import ModeStart
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.plots import validation_sketches
-from symreln.report.write import write_validation
+from symreln.report.write_validation import write_validation
 from symreln.train.trainers import train_gdln
 
 
@@ -157,8 +156,7 @@ def test_descents_together_are_descents_one_by_one(spec):
     def starts(row):
         return [ModeStart(probe=p, factor=float(f)) for p, f in zip(probes, row, strict=True)]
 
-    systems = ManyDescents.of(flow, starts(factors[0]))
-    together = systems.losses(factors, steps)
+    together = flow.blocks(starts(factors[0])).descents(steps, [starts(row) for row in factors])
     for row, losses in zip(factors, together, strict=True):
         alone = flow.descent(steps, (), starts(row)).losses
         np.testing.assert_allclose(losses, alone, atol=1e-13 * alone[0])
@@ -188,7 +186,12 @@ def test_networks_whose_gates_switch_are_drawn_too():
     numbers = switching()
     labels, _ = mode_probes(numbers)
     factors = np.array([[1.3] * len(labels), np.linspace(0.5, 1.5, len(labels))])
-    found = SwitchedNetworks(numbers).losses(labels, factors, 300)
+    modes = first_modes(numbers)
+    starts = [
+        [replace(modes[label], factor=factor) for label, factor in zip(labels, row, strict=True)]
+        for row in factors
+    ]
+    found = numbers.ask(matrices_of).descents(300, starts)
     for row, losses in zip(factors, found, strict=True):
         # κ of a linear network is 1: every factor is a κ.
         alone = predict_training(numbers, dict(zip(labels, row, strict=True))).loss
@@ -277,7 +280,7 @@ def test_what_takes_long_is_not_drawn_but_on_demand(monkeypatch):
     monkeypatch.setattr(band, "USUAL_COST", 1.0)
     monkeypatch.setattr(band, "BUDGET", 1.0)
     assert predicted_band(numbers, {}, {}) is None
-    assert foretell(numbers, scatter=0).no_band == TOO_LONG
+    assert foretell(numbers, scatter=0).not_predicted == TOO_LONG
     assert predicted_band(numbers, {}, {}, whatever_cost=True).draws == band.FEWEST
 
 

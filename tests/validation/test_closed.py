@@ -26,7 +26,7 @@ from symreln.experiment.closed import (
 from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.chapters.closing import provenance_chapter
-from symreln.report.write import write_validation
+from symreln.report.write_validation import write_validation
 
 #: Two closed pathways whose modes have rational s; inputs and outputs of their own.
 SPEC = {
@@ -64,7 +64,6 @@ KINDS = {
     "four layers": {"layers": 4, "init_std": "1/16"},
     "decay": {"weight_decay": "1/5"},
     "apart": {"init_std": ["1/100", "1/1000"]},
-    "both": {"init_std": ["1/1000", "1/100"], "weight_decay": "1/10"},
 }
 
 
@@ -81,6 +80,12 @@ def report_of(kind):
     return confronted(**KINDS[kind])
 
 
+def of_equations(prediction):
+    """The loss of the modes' equations: closed forms, or integrated where there is none."""
+    closed = prediction.closed_loss
+    return prediction.loss if closed is None else closed
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_aligned_start_differs_by_finite_steps_alone(kind):
     """Halving the learning rate halves the distance to the closed forms: Euler's first order."""
@@ -88,7 +93,7 @@ def test_an_aligned_start_differs_by_finite_steps_alone(kind):
     for rate, steps in (("1/20", 601), ("1/40", 1201)):
         numbers = derived(**{**KINDS[kind], "learning_rate": rate, "steps": steps}).at_values
         start = closed_start(numbers)
-        predicted = predict_closed(numbers, start).closed_loss
+        predicted = of_equations(predict_closed(numbers, start))
         found = train_aligned(numbers, start).losses[0]
         assert found[-1] < 0.8 * found[0]  # weight decay keeps a part of it
         distances.append(np.abs(predicted - found).max() / found[0])
@@ -104,11 +109,11 @@ def test_finite_steps_on_the_modes_are_the_aligned_network_to_rounding(kind, rat
     start = closed_start(numbers)
     found = train_aligned(numbers, start).losses[0]
     np.testing.assert_allclose(predict_aligned(numbers, start), found, atol=1e-12 * found[0])
-    flow = predict_closed(numbers, start).closed_loss
+    flow = of_equations(predict_closed(numbers, start))
     assert np.abs(flow - found).max() > 1e-3 * found[0]
 
 
-@pytest.mark.parametrize("kind", ["decay", "apart", "both"])
+@pytest.mark.parametrize("kind", ["decay", "apart"])
 def test_finite_steps_of_two_layers_are_the_gdln_of_the_expected_start(kind):
     """Weights whose Q Qᵀ is what the law expects, and not the growing combination alone."""
     numbers = derived(**{**KINDS[kind], "learning_rate": "1/5", "steps": 300}).at_values
@@ -155,7 +160,7 @@ def test_aligned_weights_are_what_the_closed_forms_start_from(kind):
         times = np.array([0.0])
         strength = None if start is None else start.strength(float(network.init_std))
         modes = closed_forms(numbers, times, strength).modes
-        assert sizes == pytest.approx([modes[0].closed[0]] * len(sizes), rel=1e-9, abs=1e-18)
+        assert sizes == pytest.approx([modes[0].best[0]] * len(sizes), rel=1e-9, abs=1e-18)
         if network.layers > 1 and network.init_std_out is None:  # balanced
             for before, after in pairwise(one):
                 np.testing.assert_allclose(after.T @ after, before @ before.T, atol=1e-15)
@@ -171,8 +176,10 @@ def test_aligned_weights_are_what_the_closed_forms_start_from(kind):
 def test_networks_from_the_law_are_near(kind):
     report = report_of(kind)
     assert report.prediction.free_constants == 0
-    assert {"theory_vs_gdln", "theory_vs_relu", "closed_vs_aligned"} <= set(report.metrics)
-    assert report.metrics["closed_vs_aligned"].max_abs_over_initial < 0.03
+    # Decay of layers that start apart has no closed form.
+    aligned = "descent_vs_aligned" if kind == "both" else "closed_vs_aligned"
+    assert {"theory_vs_gdln", "theory_vs_relu", aligned} <= set(report.metrics)
+    assert report.metrics[aligned].max_abs_over_initial < 0.03
     # Two pathways' gates are more than one linear network has; the GDLN has the gates.
     found, floor = report.metrics["theory_vs_gdln"], report.floor.mean
     assert found.max_abs_over_initial < max(0.03, 2 * floor.max_abs_over_initial)
@@ -219,7 +226,7 @@ def test_a_relu_network_with_decay_is_confronted():
     )
     assert report.gdln.settings.weight_decay == 0.05
     assert report.drift is not None
-    assert report.network_shares is not None
+    assert report.split is not None
     # There is a mean-field simulation too, and the start is κ of isolated units.
     assert report.mean_field is not None
     assert report.kappas

@@ -108,15 +108,15 @@ def test_theory_agrees_with_small_networks_of_its_own_kind():
     (alignment,) = found.gdln_alignment
     assert min(alignment.left + alignment.right) > 0.999
     assert alignment.outside < 1e-3
-    assert found.network_alignment is not None or found.drift is None
+    assert (found.split is None) == (found.drift is None)
 
 
 def test_theory_agrees_with_relu_networks_on_xor():
     found = relu()
     assert found.metrics["reduced_vs_gdln"].max_abs_over_initial < 0.05
     assert found.drift is not None
-    assert found.assignment_exact == pytest.approx(_share_with_exactly_a_given_gate(found))
-    assert [a.pathway for a in found.network_alignment] == ["p1", "p2", "p3", "p4"]
+    assert found.split.exact == pytest.approx(_share_with_exactly_a_given_gate(found))
+    assert [a.pathway for a in found.split.alignment] == ["p1", "p2", "p3", "p4"]
 
 
 def _share_with_exactly_a_given_gate(found: Validation) -> float:

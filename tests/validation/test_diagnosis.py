@@ -33,6 +33,7 @@ from symreln.experiment.findings import (
 from symreln.experiment.gate_patterns import stage_ends
 from symreln.experiment.starts import fitted_start, measured_start
 from symreln.experiment.trained import gated_pathways, training_settings
+from symreln.laws.law import Regime
 from symreln.report.chapters.judgement import judgement_blocks
 from symreln.report.judgement_json import diagnosis_to_json
 from symreln.spec.model import Spec
@@ -274,9 +275,7 @@ def test_units_with_shown_gates_start_as_the_judged_curve_does(judged, taken, mo
     monkeypatch.setattr(
         again, "effect_of_gates", lambda numbers, kappas, *_: given.append(dict(kappas))
     )
-    case = SimpleNamespace(
-        numbers=None, prediction=None, modes=(), rng=0, judged=judged, kappas={"a": 0.7}
-    )
+    case = SimpleNamespace(numbers=None, prediction=None, rng=0, judged=judged, kappas={"a": 0.7})
     tried_again = again.Again(case)
     monkeypatch.setattr(tried_again, "losses", lambda *_: np.zeros((1, 1)))
     tried_again._effect(again.Change())
@@ -287,7 +286,9 @@ def test_gates_of_partial_pathways_are_not_replaced():
     spec = xor()
     first = replace(spec.pathways[0], boundary=(0,))
     part = SimpleNamespace(effective=SimpleNamespace(pathway=first))
-    numbers = SimpleNamespace(spec=spec, later=(), ask=lambda _: (), pathways=(part,))
+    numbers = SimpleNamespace(
+        spec=spec, later=(), ask=lambda _: (), pathways=(part,), known=Regime.of(spec)
+    )
     case = SimpleNamespace(gdln_bears_out=True, numbers=numbers)
     with pytest.raises(NotSupportedError, match="orthogonal to samples"):
         _shown_gates(case, again.Experiment())

@@ -16,6 +16,7 @@ from symreln.experiment.graphs import GraphValidation, titles, validate_graph
 from symreln.experiment.metrics import drop_time
 from symreln.experiment.scalar_modes import ScalarModes
 from symreln.report.chapters.graph_agreement import chapter
+from symreln.report.validation_json import validation_to_json
 from tests.validation.test_graphs import GRAPHS, table, validated
 
 
@@ -38,7 +39,7 @@ def test_few_steps_test_nothing():
     assert (found.verdict, found.agrees) == ("not tested", False)
     assert "loss NOT TESTED: nothing was learned in 4 steps" in found.sentence()
     assert "AGREE" not in found.sentence()
-    written = json.loads(json.dumps(found.to_json()))
+    written = json.loads(json.dumps(validation_to_json(found)))
     assert written["verdict"] == "not tested"
     assert written["not_tested"]["drops"] == found.untested.drops
     assert "loss: not tested" in str(chapter(found))
@@ -114,7 +115,7 @@ def test_large_initial_weights_are_the_initial_scale_and_not_alignment():
     (pair,) = found.diagnosis
     assert {each.assumption for each in pair.findings if each.explains} == {ALIGNMENT, SCALE}
     assert "what fails is the initial scale, which is too large" in found.sentence()
-    (entry,) = found.to_json()["failing"]
+    (entry,) = validation_to_json(found)["failing"]
     assert entry["failed"] == [SCALE]
     assert "half the initial scale" in str(chapter(found))
 
@@ -128,7 +129,7 @@ def test_few_units_are_the_width():
     assert found.judged == "closed"
     assert pair.findings[0].before == found.metrics["closed_vs_gdln"].max_abs_over_initial
     assert titles(found)["theory_vs_gdln"].startswith("judged: closed forms")
-    assert found.to_json()["intervals"]["pairs"].keys() == {"theory_vs_gdln"}
+    assert validation_to_json(found)["intervals"]["pairs"].keys() == {"theory_vs_gdln"}
 
 
 def test_a_rate_at_the_edge_of_stability_is_the_step_size():
@@ -147,7 +148,7 @@ def test_a_wrong_rate_is_blamed_on_nothing(monkeypatch):
     assert all(each.failed == () for each in found.diagnosis)
     assert found.sentence().count("the distance is unexplained") == 2
     assert "what fails" not in found.sentence()
-    assert all(entry["unexplained"] for entry in found.to_json()["failing"])
+    assert all(entry["unexplained"] for entry in validation_to_json(found)["failing"])
 
 
 def test_pairs_are_diagnosed_where_the_verdict_says_that_they_disagree():

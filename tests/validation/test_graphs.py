@@ -19,6 +19,7 @@ from symreln.experiment.trained import training_settings
 from symreln.experiment.words import percent
 from symreln.laws.chain_start import chain_start
 from symreln.report.chapters.graph_agreement import chapter
+from symreln.report.validation_json import validation_to_json
 from symreln.train.trainers import train_graph
 
 DATA = {
@@ -104,7 +105,7 @@ def test_the_routing_network_is_its_scalar_modes():
     judged = found.intervals["theory_vs_gdln"].max_abs_over_initial
     assert found.agrees == (judged.high <= found.tolerance)
     # Closed forms are printed for all of its parts: these are judged.
-    assert found.to_json()["judged"] == "closed"
+    assert validation_to_json(found)["judged"] == "closed"
     assert judged.value == found.metrics["closed_vs_gdln"].max_abs_over_initial
     assert distance < found.floor.mean.max_abs_over_initial
     assert found.metrics["reduced_vs_gdln"].mean_abs_over_initial < 0.02
@@ -198,9 +199,9 @@ def test_starts_that_are_not_derived_are_said(name, reason):
     assert not found.from_random_weights
     assert "against the GDLN that started aligned" in found.verdicts["loss"].reason
     assert "of random weights nothing is predicted" in found.sentence()
-    assert found.to_json()["judged"] in ("closed", "reduced")
+    assert validation_to_json(found)["judged"] in ("closed", "reduced")
     assert "against the GDLN that started aligned" in str(chapter(found))
-    assert found.to_json()["initial_strengths"]["why_not"] == found.start
+    assert validation_to_json(found)["initial_strengths"]["why_not"] == found.start
     assert "compared with nothing" in str(chapter(found))
 
 

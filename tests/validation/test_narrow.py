@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,13 +12,13 @@ import symreln as sr
 from symreln.claims.discretisation_bound import why_no_bound
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.blame import failed_text
-from symreln.experiment.confront import Validation, validate
+from symreln.experiment.confront import validate
 from symreln.experiment.decay import why_no_decay
-from symreln.experiment.diagnosis import NETWORKS, Confronted, _networks, diagnose
-from symreln.experiment.metrics import CurveComparison
+from symreln.experiment.diagnosis import NETWORKS, _networks, diagnose
 from symreln.experiment.rules import compare_rules
 from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.report.terminal import show_validation
+from symreln.report.validation_json import validation_to_json
 from symreln.train.trainers import train_gdln
 
 TABLES = {
@@ -97,7 +96,7 @@ def test_trained_networks_hold_what_is_predicted(capsys, tmp_path):
     # The plateau lacks ½ 5²/4, and is what theory says within the scatter of a single unit.
     assert validation.prediction.loss[-1] == pytest.approx(25 / 8, rel=1e-6)
     np.testing.assert_allclose(validation.gdln.losses[:, -1], 25 / 8, rtol=1e-4)
-    assert list(validation.to_json()["narrow"][0]["held"]) == [outcome.first] * 4
+    assert list(validation_to_json(validation)["narrow"][0]["held"]) == [outcome.first] * 4
     show_validation(validation, tmp_path, [], as_json=False)
     out = capsys.readouterr().out
     assert "integrated reduction – GDLN" in out
@@ -207,27 +206,13 @@ def test_the_band_of_narrow_networks_is_that_of_the_drawn_ones():
     assert found.predicted.band.values[0].min() >= 25 / 8 * (1 - 1e-6)
 
 
-def confronted(found: Validation, metrics: Mapping[str, CurveComparison]) -> Confronted:
-    return Confronted(
-        numbers=found.derivation.at_values,
-        kappas={},
-        prediction=found.prediction.theory,
-        network=None,
-        gdln=found.gdln,
-        metrics=metrics,
-        tolerance=found.tolerance,
-        rng=3,
-        predicted=found.predicted,
-    )
-
-
 def test_what_chance_alone_does_to_a_mean_of_few_networks_is_no_failed_assumption():
     """Two networks of one unit: their mean is as far off as the law says, and that is said."""
     tables = {**TABLES, "validation": {"tolerance": "1/200", "reason": "to see it fail"}}
     found = validate(sr.derive(sr.load(tables)), seeds=2, rng=3)
     assert found.verdict == "undecided"
     assert found.diagnosis == ()
-    (pair,) = diagnose(confronted(found, found.metrics), ("theory_vs_gdln",))
+    (pair,) = diagnose(found, ("theory_vs_gdln",))
     assert pair.failed == (NETWORKS,)
     assert len(pair.findings) == 1
     distance = found.metrics["theory_vs_gdln"].max_abs_over_initial
@@ -242,6 +227,8 @@ def test_what_chance_alone_does_to_a_mean_of_few_networks_is_no_failed_assumptio
 def test_a_wrong_theory_is_not_taken_for_chance():
     """Another rate is trained than is predicted: no mean of so many is that far off by chance."""
     found = validate(sr.derive(sr.load(TABLES)), seeds=6, rng=3)
-    far = replace(found.metrics["theory_vs_gdln"], max_abs_over_initial=0.4)
-    case = confronted(found, {"theory_vs_gdln": far})
+    pair = found.pairs["theory_vs_gdln"]
+    far = replace(pair, first=pair.first + 0.4 * pair.second[:, 0].mean())
+    case = replace(found, pairs={"theory_vs_gdln": far})
+    assert case.distance("theory_vs_gdln") > 0.3
     assert _networks(case, "theory_vs_gdln") is None

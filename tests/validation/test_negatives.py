@@ -21,8 +21,8 @@ from symreln.claims.prediction import predict_training
 from symreln.experiment import again
 from symreln.experiment.blame import failed_text
 from symreln.experiment.changed import Change, changed, predicted_again
-from symreln.experiment.comparing import curve_metrics
 from symreln.experiment.confront import Validation
+from symreln.experiment.diagnosis import diagnosed
 from symreln.experiment.findings import (
     ALIGNMENT,
     FLOW,
@@ -87,8 +87,8 @@ def confronted(found: Validation, wrong: Wrong, monkeypatch) -> Validation:
         else pair
         for name, pair in found.pairs.items()
     }
-    made = replace(found, prediction=prediction, pairs=pairs, metrics=curve_metrics(pairs))
-    return made.diagnosed()
+    made = replace(found, prediction=prediction, pairs=pairs)
+    return diagnosed(made)
 
 
 def twice_the_rate(numbers: Derivation, kappas: dict) -> np.ndarray:

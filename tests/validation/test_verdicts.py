@@ -384,8 +384,8 @@ def test_where_the_published_prediction_is_closer_the_table_says_so():
     for ours, closer in ((0.1, True), (0.01, False)):
         metrics = dict(relu().metrics)
         metrics["theory_vs_relu"] = replace(metrics["theory_vs_relu"], max_abs_over_initial=ours)
-        made = replace(relu(), metrics=metrics)
-        made.__dict__["published"] = published
+        made = replace(relu())
+        made.__dict__.update(metrics=metrics, published=published)
         rows = [row for row in made.metric_rows() if row[0].startswith("published")]
         assert ("closer than the judged curve" in rows[0][0]) is closer
         assert rows[1][1] == "11.5 % to 12.5 %"

@@ -20,9 +20,9 @@ from symreln.errors import CertificateError
 from symreln.spec.model import Spec
 from symreln.verify import digest, verify
 from tests.certificates import Json, entries, leaves, main, mutation, number, read
-from tests.graphs.examples import chain_spec, random_data, shared_spec, spec_of
-from tests.graphs.test_derivation import TABLES
-from tests.graphs.test_diagonal import diagonal_data
+from tests.network.examples import chain_spec, random_data, shared_spec, spec_of
+from tests.network.test_derivation import TABLES
+from tests.network.test_diagonal import diagonal_data
 from tests.strategies import seeds
 
 

@@ -100,7 +100,7 @@ def factors(polynomial: fmpz_mpoly) -> list[fmpz_mpoly]:
     return [f if f.leading_coefficient() > 0 else -f for f, _ in found if not f.is_constant()]
 
 
-def is_constant(polynomial: fmpz_mpoly) -> bool:
+def _is_constant(polynomial: fmpz_mpoly) -> bool:
     """Return whether a polynomial has no zeros at all."""
     return bool(polynomial.is_constant()) and not polynomial.is_zero()
 
@@ -130,7 +130,7 @@ def spectrum_conditions(spectrum: JointSpectrum) -> tuple[list[Condition], list[
     if spectrum.commutator is not None:
         norm = spectrum.commutator.relative_norm_squared.numerator
         found.append(Condition(polynomial=norm, effect=Effect.COMMUTES, proven=True))
-    return [c for c in found if not is_constant(c.polynomial)], skipped
+    return [c for c in found if not _is_constant(c.polynomial)], skipped
 
 
 def norm(mode_class: ModeClass, element: Sequence[Scalar]) -> Scalar:
@@ -175,7 +175,7 @@ def _vanishing(
             proven=True,
             count=0 if everyone else count,
             # In one parameter, what an irreducible factor does not divide has no zero with it.
-            exact=not everyone and (not several or is_constant(beyond)),
+            exact=not everyone and (not several or _is_constant(beyond)),
         )
 
 
@@ -237,7 +237,7 @@ def _between(a: int, b: int, one: ModeClass, two: ModeClass, *, exact: bool) -> 
         proven = joint or first == 0
         yield Condition(polynomial=factor, effect=effect, classes=(a, b), proven=proven)
         several = len(factor.degrees()) > 1
-        if effect is Effect.CROSSING and several and not any(map(is_constant, along)):
+        if effect is Effect.CROSSING and several and not any(map(_is_constant, along)):
             # A polynomial that the factor does not divide can still vanish at some of its zeros.
             yield Condition(polynomial=factor, effect=Effect.DEGENERATE, classes=(a, b))
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
-from symreln.claims.exceptional.claim import SpecialPoint
-from symreln.claims.exceptional.conditions import factors
+from symreln.claims.exceptional.claim import Consequence, SpecialPoint
+from symreln.claims.exceptional.conditions import Effect, factors
 from symreln.claims.solve import derive_unchecked
 from symreln.document.typeset import few
 from symreln.errors import LimitReachedError
@@ -187,3 +187,38 @@ def _changes(generic: Derivation, there: Derivation, values: Mapping[str, Fracti
         if limit != there.final_loss:
             changes.append(f"the loss that is left is {there.final_loss}, not {limit}")
     return changes
+
+
+def check_at_points(
+    consequences: tuple[Consequence, ...],
+    derivation: Derivation,
+    found: Sequence[Found],
+    *,
+    whole: bool,
+) -> tuple[Consequence, ...]:
+    """Return the consequences, stronger levels proven if at all points and left out if at none.
+
+    With parameters that are left free, that holds for generic values of these; a statement is then
+    only left out where another one keeps the set among those outside which nothing happens.
+
+    Args:
+        consequences: Of one set in one parameter.
+        derivation: The generic one.
+        found: The derivations at its rational points.
+        whole: Whether these are all points of the set in the domain.
+    """
+    there = [other for _, other in found if other is not None]
+    if not whole or len(there) < len(found) or not there:
+        return consequences
+    levels = [{s.stage: s.verdict.level.rank for s in d.stages} for d in (derivation, *there)]
+    kept = []
+    for each in consequences:
+        if each.effect is Effect.STRONGER and each.stage and not each.proven:
+            generic, *now = (level[each.stage] for level in levels)
+            if all(level >= generic for level in now):
+                continue
+            each = replace(each, proven=all(level < generic for level in now))
+        kept.append(each)
+    listed = any(not each.effect.harmless for each in kept)
+    changed = any(point.changes or point.generic for point, _ in found)
+    return tuple(kept) if listed or not changed else consequences

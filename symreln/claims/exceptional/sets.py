@@ -15,8 +15,12 @@ from symreln.claims.exceptional.conditions import (
     norm,
     spectrum_conditions,
 )
-from symreln.claims.exceptional.points import point_at, rational_point, special_points
-from symreln.claims.exceptional.settle import settled
+from symreln.claims.exceptional.points import (
+    check_at_points,
+    point_at,
+    rational_point,
+    special_points,
+)
 from symreln.claims.exceptional.stronger import witnesses
 from symreln.claims.widths import narrow_pathways
 from symreln.document.typeset import few
@@ -275,7 +279,9 @@ def _placed(
     return ExceptionalSet(
         polynomial=polynomial,
         ring=names,
-        consequences=settled(consequences, derivation, found, whole=len(found) == len(inside)),
+        consequences=check_at_points(
+            consequences, derivation, found, whole=len(found) == len(inside)
+        ),
         roots=inside,
         excluded=excluded,
         points=tuple(point for point, _ in found),

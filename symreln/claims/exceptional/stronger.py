@@ -7,11 +7,9 @@ of any one of them are a superset of those points.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from symreln.claims.exceptional.conditions import norm, resultant
-from symreln.exact.linear import inverse
-from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar, polynomial_ring
 from symreln.verdict.judge import Level
 
@@ -21,13 +19,10 @@ if TYPE_CHECKING:
     from flint import fmpz_mpoly
 
     from symreln.claims.derivation import StageDerivation
+    from symreln.exact.matrix import ExactMatrix
     from symreln.exact.spectrum import ModeClass
-    from symreln.verdict.coupling import ModeCoupling, Node
-
-    Coefficients = tuple[Scalar, ...]
-
-    #: A_k on T^l w, indexed [k][l].
-    Rows = tuple[tuple[ExactMatrix, ...], ...]
+    from symreln.verdict.coupling import Actions, ModeCoupling, Node
+    from symreln.verdict.modes import Coefficients, Drive
 
 WITNESSES = 2
 """Witnesses against coupled modes whose common zeros are taken."""
@@ -128,7 +123,7 @@ def _against_sums(stage: StageDerivation) -> list[fmpz_mpoly]:
         misfit = _misfit(drive, rows)
         if misfit is not None:
             return [misfit]
-        totals[node] = drive.polynomial(rows[0][0])
+        totals[node] = drive.polynomial(rows[0][:1])
     for coupling in stage.verdict.couplings.couplings:
         mode_class = _class(stage, coupling.target)
         zero = (Scalar(names, 0),) * mode_class.degree
@@ -140,9 +135,9 @@ def _against_sums(stage: StageDerivation) -> list[fmpz_mpoly]:
     raise AssertionError(msg)
 
 
-def _sums(stage: StageDerivation) -> dict[Node, Rows]:
+def _sums(stage: StageDerivation) -> dict[Node, Actions]:
     """Return the sum of all actions on every class that is acted on."""
-    sums: dict[Node, Rows] = {}
+    sums: dict[Node, Actions] = {}
     for coupling in stage.verdict.couplings.couplings:
         known, actions = sums.get(coupling.target), coupling.actions
         sums[coupling.target] = (
@@ -156,40 +151,10 @@ def _sums(stage: StageDerivation) -> dict[Node, Rows]:
     return sums
 
 
-def _drive(stage: StageDerivation, node: Node) -> _Drive:
-    """Return what drives a class, with powers for a polynomial times two shifts."""
-    pathway, mode_class = stage.pathways[node[0]], _class(stage, node)
-    vectors = [mode_class.generators]
-    if mode_class.degree > 1:
-        operator = pathway.spectrum.operator_matrix(mode_class)
-        while len(vectors) < 3 * mode_class.degree - 2:
-            vectors.append(operator @ vectors[-1])
-    sigma_yx = pathway.effective.sigma_yx
-    return _Drive([sigma_yx @ vector for vector in vectors], mode_class.degree)
-
-
-class _Drive(NamedTuple):
-    """The matrices Sigma^{yx} T^i w of a class of this degree."""
-
-    powers: list[ExactMatrix]
-    degree: int
-
-    def polynomial(self, action: ExactMatrix) -> Coefficients:
-        """Return q with action = Sigma^{yx} q(T) w, where the action is such a combination."""
-        low = self.powers[: self.degree]
-        names = action.parameters
-        gram = ExactMatrix.from_rows([[x.frobenius(y) for y in low] for x in low], names)
-        right = ExactMatrix.from_rows([[x.frobenius(action)] for x in low], names)
-        solution = inverse(gram) @ right
-        return tuple(solution.entry(i, 0) for i in range(self.degree))
-
-    def shifted(self, q: Coefficients, shift: int) -> ExactMatrix:
-        """Return Sigma^{yx} T^shift q(T) w."""
-        first = self.powers[0]
-        total = ExactMatrix.zeros(*first.shape, first.parameters)
-        for i, coefficient in enumerate(q):
-            total += self.powers[i + shift].scale(coefficient)
-        return total
+def _drive(stage: StageDerivation, node: Node) -> Drive[ExactMatrix]:
+    """Return what drives a class."""
+    p, a = node
+    return stage.verdict.couplings.couplings[0].stage[p].drive(a)
 
 
 def _against_modes(stage: StageDerivation) -> fmpz_mpoly:
@@ -212,7 +177,7 @@ def _against_modes(stage: StageDerivation) -> fmpz_mpoly:
     return _simplest(found, _names(stage))
 
 
-def _misfit(drive: _Drive, rows: Rows) -> fmpz_mpoly | None:
+def _misfit(drive: Drive[ExactMatrix], rows: Actions) -> fmpz_mpoly | None:
     """Return what vanishes wherever actions are T^k q(T) times the drive, or None where they are.
 
     First the Gram determinant of the drive's powers and the first action: they must be dependent.
@@ -224,11 +189,12 @@ def _misfit(drive: _Drive, rows: Rows) -> fmpz_mpoly | None:
     determinant = _determinant([[x.frobenius(y) for y in vectors] for x in vectors])
     if not determinant.is_zero:
         return determinant.numerator
-    q = drive.polynomial(first)
+    q = drive.polynomial((first,))
+    assert q is not None  # they are dependent, and the drive's powers are not
     wrong = [
-        action - drive.shifted(q, k + more)
+        action - expected
         for k, row in enumerate(rows)
-        for more, action in enumerate(row)
+        for action, expected in zip(row, drive.shifted(q, k, len(row)), strict=True)
     ]
     power = _squares(wrong, names)
     return None if power.is_zero else power.numerator

@@ -30,7 +30,8 @@ from symreln.base.summaries import short_repr
 from symreln.exact.matrix import ExactMatrix
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from fractions import Fraction
 
     from symreln.exact.scalar import Scalar
 
@@ -121,11 +122,23 @@ class Space:
         """Diagonal of the reciprocal squared lengths."""
         return self._diagonal(lambda kind: 1 / kind.weight)
 
+    @cached_property
+    def lengths(self) -> FamilyMatrix:
+        """Squared lengths of all basis vectors, one a type and value, and 0 between two of them."""
+        plain = [i for i in range(self.size) if i not in self.indexed]
+        d, e = (self.weights.masked(kept, kept) for kept in (self.indexed, plain))
+        return FamilyMatrix(self, self, d, e)
+
     def _diagonal(self, value: Callable[[Kind], Scalar]) -> ExactMatrix:
         zero = self.count * 0
         rows = [[value(k) if i == j else zero for j in range(self.size)]
                 for i, k in enumerate(self.kinds)]  # fmt: skip
         return ExactMatrix.from_rows(rows, self.parameters, columns=self.size)
+
+    def vectors(self, count: int) -> list[tuple[int, int]]:
+        """Return (type, value from 1, or 0 for a plain type) of every basis vector, N a number."""
+        values = {a: range(1, count + 1) for a in self.indexed}
+        return [(a, k) for a in range(self.size) for k in values.get(a, (0,))]
 
     def selected(self, places: Sequence[int]) -> Space:
         """Return the space of some of the types."""
@@ -256,6 +269,10 @@ class FamilyMatrix:
         """Whether the matrix is zero, for every N where N is a symbol."""
         return self.d.is_zero and self.e.is_zero
 
+    def frobenius(self, other: FamilyMatrix) -> Scalar:
+        """Return the inner product tr(self* other), a polynomial in N."""
+        return (self.adjoint @ other).trace()
+
     def trace(self) -> Scalar:
         """Return the trace, a polynomial in N."""
         return (self.columns.counts @ (self.d + self.e)).trace()
@@ -319,6 +336,21 @@ class FamilyMatrix:
         d = (equal - unequal).masked(rows.indexed, columns.indexed)
         return FamilyMatrix(rows, columns, d.reduced(), unequal.reduced())
 
+    def at(self, values: Mapping[str, Fraction]) -> ExactMatrix:
+        """Return the matrix itself at a number N of values, type by type, one row a value."""
+        count = int(self.rows.count.substitute(values).to_fraction())
+        rows, columns = self.rows.vectors(count), self.columns.vectors(count)
+        whole = self.e.substitute(values).select([a for a, _ in rows], [b for b, _ in columns])
+        if self.d.is_zero:
+            return whole
+        equal = self.d.substitute(values).select(self.rows.indexed, self.columns.indexed)
+        for k in range(1, count + 1):
+            down, along = (
+                [i for i, key in enumerate(keys) if key[1] == k] for keys in (rows, columns)
+            )
+            whole = whole + equal.placed(down, along, whole.shape)
+        return whole
+
     # -- the two sectors --------------------------------------------------------------------------
 
     def trivial(self) -> ExactMatrix:
@@ -334,16 +366,16 @@ class FamilyMatrix:
 def from_trivial(space: Space, matrix: ExactMatrix) -> FamilyMatrix:
     """Return the matrix that acts so on the trivial sector and vanishes on the standard one."""
     zero = ExactMatrix.zeros(space.size, space.size, space.parameters)
-    e = placed(matrix, space.present, space.size) @ space.inverse_counts
+    e = _placed(matrix, space.present, space.size) @ space.inverse_counts
     return FamilyMatrix(space, space, zero, e.reduced())
 
 
 def from_standard(space: Space, matrix: ExactMatrix) -> FamilyMatrix:
     """Return the matrix that acts so on the standard sector and vanishes on the trivial one."""
-    d = placed(matrix, space.spread, space.size)
+    d = _placed(matrix, space.spread, space.size)
     return FamilyMatrix(space, space, d, d.scale(-1 / space.count))
 
 
-def placed(matrix: ExactMatrix, places: Sequence[int], size: int) -> ExactMatrix:
+def _placed(matrix: ExactMatrix, places: Sequence[int], size: int) -> ExactMatrix:
     """Return a square matrix of the given size with ``matrix`` at the given rows and columns."""
     return matrix.placed(places, places, (size, size))

@@ -9,8 +9,8 @@ from flint import fmpz_mpoly
 from symreln.claims.families.algebra import FamilyMatrix, Space
 from symreln.claims.families.derivation import FamilyDerivation, FamilyStage, SectorStage
 from symreln.claims.families.domain import Condition, Domain
+from symreln.claims.families.separate import closed_at
 from symreln.claims.families.spectrum import FamilyClass
-from symreln.claims.families.stage import Learner
 from symreln.claims.families.template import PathwayTemplate, Sector
 from symreln.claims.texts import Json, Texts
 from symreln.errors import InputError
@@ -71,7 +71,7 @@ def sizes_closed_at(family: FamilyDerivation, stage: FamilyStage) -> dict[str, t
     """Return the values of sizes at which a stage that is closed by symmetry is closed."""
     if family.template is None:
         return {}
-    return stage.closed_at(family.template.domain, family.ask(conditions_of))
+    return closed_at(stage, family.template.domain, family.ask(conditions_of))
 
 
 def sizes_part(family: FamilyDerivation) -> tuple[Json, tuple[Condition, ...]]:
@@ -102,7 +102,9 @@ def sizes_part(family: FamilyDerivation) -> tuple[Json, tuple[Condition, ...]]:
             {
                 "pathways": [template.pathways.index(p) for p in stage.templates],
                 "level": stage.level_name,
-                "sectors": [_sector(texts, found, template.samples) for found in stage.sectors],
+                "sectors": [
+                    _sector(texts, stage, each, template.samples) for each in stage.sectors
+                ],
             }
             for stage in family.stages
         ],
@@ -119,7 +121,7 @@ def sizes_part(family: FamilyDerivation) -> tuple[Json, tuple[Condition, ...]]:
         for factor, found in zip(texts.factors.values(), conditions, strict=True)
     ]
     for stage, written in zip(family.stages, part["stages"], strict=True):
-        closed = stage.closed_at(domain, conditions)
+        closed = closed_at(stage, domain, conditions)
         written["closed_at"] = {name: list(values) for name, values in closed.items()}
     return part, tuple(found for found in conditions if found is not None)
 
@@ -156,21 +158,19 @@ def _pathway(pathway: PathwayTemplate) -> Json:
     }
 
 
-def _sector(texts: _Divisors, part: SectorStage, samples: Scalar) -> Json:
+def _sector(texts: _Divisors, stage: FamilyStage, part: SectorStage, samples: Scalar) -> Json:
     return {
         "level": "open" if part.obstacle or part.level is None else part.level.value,
         "initial_loss": texts.ratio(part.initial_loss),
         "final_loss": None if part.final_loss is None else texts.ratio(part.final_loss),
-        "pathways": [_classes(texts, part, item, samples) for item in part.slots],
+        "pathways": [_classes(texts, part, p, samples) for p in range(len(stage.templates))],
     }
 
 
-def _classes(
-    texts: _Divisors, part: SectorStage, item: Learner | None, samples: Scalar
-) -> list[Json] | None:
+def _classes(texts: _Divisors, part: SectorStage, p: int, samples: Scalar) -> list[Json] | None:
+    item = part.learners.get(p)
     if item is None or not item.commutator.is_zero:
         return None
-    p = part.learners.index(item)
     return [
         _class(texts, mode, part.d_eff.get((p, a)), samples) for a, mode in enumerate(item.classes)
     ]

@@ -16,14 +16,17 @@ from symreln.exact.scalar import Scalar, cleared
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from symreln.claims.derivation import Derivation, StageDerivation
     from symreln.claims.families.derivation import FamilyDerivation, FamilyStage
-    from symreln.claims.families.stage import Learner
+    from symreln.claims.families.spectrum import Coefficients
     from symreln.claims.families.template import FamilyTemplate, PathwayTemplate
 
 Values = dict[str, Fraction]
+
+#: The minimal polynomial of a class; its s², d and d_eff; how many there are; where to put sizes.
+_Modes = tuple["Coefficients", "tuple[Coefficients, ...]", Scalar, "Mapping[str, Fraction]"]
 
 #: Weights of s², d and d_eff in the combinations whose values are compared.
 COMBINATIONS = ((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1009, 1000003))
@@ -105,17 +108,19 @@ def compare_at(family: FamilyDerivation, derivation: Derivation, sizes: Values) 
         ):
             what = f"the level of stage {general.stage}"
             raise _fail(what)
-        for weights in COMBINATIONS:
-            if weights[2] and general.level is None:
+        for place, template in enumerate(general.templates):
+            learners = [part.learners.get(place) for part in general.sectors]
+            if any(item is not None and not item.commutator.is_zero for item in learners):
                 continue
-            for place, template in enumerate(general.templates):
-                if any(_broken(part.slots[place]) for part in general.sectors):
+            mine = [*_modes_for_every_size(family, general, place, sizes)]
+            theirs = [[*_ordinary_modes(special, p)] for p in _members(derivation, template)]
+            for weights in COMBINATIONS:
+                if weights[2] and general.level is None:
                     continue
-                mine = _general(family, general, place, weights, sizes)
-                for member in _members(derivation, template):
-                    if mine != _special(special, member, weights):
-                        what = f"the modes of pathway '{template.name}'"
-                        raise _fail(what)
+                expected = _polynomials(mine, weights)
+                if any(_polynomials(modes, weights) != expected for modes in theirs):
+                    what = f"the modes of pathway '{template.name}'"
+                    raise _fail(what)
         if general.level is not None and _loss(family, general, sizes) != special.final_loss:
             what = f"the loss that stage {general.stage} leaves"
             raise _fail(what)
@@ -144,78 +149,51 @@ def _members(derivation: Derivation, template: PathwayTemplate) -> tuple[int, ..
     )
 
 
-def _broken(item: Learner | None) -> bool:
-    return item is not None and not item.commutator.is_zero
-
-
-def _general(
-    family: FamilyDerivation,
-    stage: FamilyStage,
-    place: int,
-    weights: tuple[int, int, int],
-    sizes: Values,
-) -> Counter:
-    """Return how often every irreducible polynomial of a combination occurs."""
+def _modes_for_every_size(
+    family: FamilyDerivation, stage: FamilyStage, place: int, sizes: Values
+) -> Iterator[_Modes]:
     assert family.template is not None
-    total: Counter = Counter()
-    samples = family.template.samples
+    unit = 1 / family.template.samples
     for part in stage.sectors:
-        item = part.slots[place]
-        if item is None:
-            continue
-        p = part.learners.index(item)
-        for a, mode in enumerate(item.classes):
-            d_eff = part.d_eff.get((p, a), mode.d)
-            units = (1 / (samples * samples), 1 / samples, 1 / samples)
-            found = _characteristic(mode.minpoly, (mode.eigenvalue, mode.d, d_eff), weights, units)
-            count = mode.multiplicity
+        item = part.learners.get(place)
+        for a, mode in enumerate(() if item is None else item.classes):
+            d_eff = part.d_eff.get((place, a), mode.d)
+            scaled = zip((mode.eigenvalue, mode.d, d_eff), (unit * unit, unit, unit), strict=True)
+            values = tuple(tuple(c * factor for c in value) for value, factor in scaled)
+            count = mode.multiplicity * part.sector.multiplicity
             for copy in _copies(family.template, sizes) if part.sector.copies else [{}]:
-                values = sizes | copy
-                _count(total, found, count * part.sector.multiplicity, values)
-    return total
+                yield mode.minpoly, values, count, sizes | copy
 
 
-def _special(stage: StageDerivation, member: int, weights: tuple[int, int, int]) -> Counter:
-    total: Counter = Counter()
-    p, pathway = next(
-        (p, item) for p, item in enumerate(stage.pathways) if item.number == member + 1
-    )
-    one = Scalar(pathway.spectrum.parameters, 1)
-    for a, mode in enumerate(pathway.spectrum.classes):
+def _ordinary_modes(stage: StageDerivation, member: int) -> Iterator[_Modes]:
+    p = next(p for p, item in enumerate(stage.pathways) if item.number == member + 1)
+    spectrum = stage.pathways[p].spectrum
+    one = Scalar(spectrum.parameters, 1)
+    for a, mode in enumerate(spectrum.classes):
         assert mode.d is not None
-        d_eff = stage.verdict.d_eff.get((p, a), mode.d)
-        values = (mode.eigenvalue, mode.d, d_eff)
-        found = _characteristic(mode.minpoly, values, weights, (one, one, one))
-        _count(total, found, one * mode.multiplicity, {})
+        values = (mode.eigenvalue, mode.d, stage.verdict.d_eff.get((p, a), mode.d))
+        yield mode.minpoly, values, one * mode.multiplicity, {}
+
+
+def _polynomials(modes: Iterable[_Modes], weights: tuple[int, int, int]) -> Counter:
+    """Return how often every irreducible polynomial of a combination occurs."""
+    total: Counter = Counter()
+    for minpoly, parts, multiplicity, values in modes:
+        number = multiplicity.substitute(values).to_fraction()
+        if number.denominator != 1 or number < 0:
+            what = f"a multiplicity is {number}"
+            raise _fail(what)
+        if not number:
+            continue
+        field = Field(minpoly)
+        element = field.constant(0)
+        for part, weight in zip(parts, weights, strict=True):
+            element = field.add(element, field.scale(part, weight))
+        exact = [value.substitute(values) for value in field.characteristic(element)]
+        names = exact[0].parameters
+        for factor, exponent in polynomials.factor_univariate(cleared(exact, names)[0], names):
+            total[tuple(str(value) for value in factor)] += exponent * int(number)
     return total
-
-
-def _characteristic(
-    minpoly: tuple[Scalar, ...],
-    values: tuple[tuple[Scalar, ...], ...],
-    weights: tuple[int, int, int],
-    units: tuple[Scalar, Scalar, Scalar],
-) -> tuple[Scalar, ...]:
-    field = Field(minpoly)
-    element = field.constant(0)
-    for value, weight, unit in zip(values, weights, units, strict=True):
-        element = field.add(element, field.scale(value, unit * weight))
-    return field.characteristic(element)
-
-
-def _count(
-    total: Counter, polynomial: Iterable[Scalar], multiplicity: Scalar, values: Mapping
-) -> None:
-    number = multiplicity.substitute(values).to_fraction()
-    if number.denominator != 1 or number < 0:
-        what = f"a multiplicity is {number}"
-        raise _fail(what)
-    if not number:
-        return
-    exact = [value.substitute(values) for value in polynomial]
-    names = exact[0].parameters
-    for factor, exponent in polynomials.factor_univariate(cleared(exact, names)[0], names):
-        total[tuple(str(value) for value in factor)] += exponent * int(number)
 
 
 def _loss(family: FamilyDerivation, stage: FamilyStage, sizes: Values) -> Scalar:

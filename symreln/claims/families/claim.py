@@ -81,7 +81,7 @@ class EverySize(Claim):
         """Return a number by radicals, a square root of a rational function factored."""
         symbols = self.family.symbols
         if number.scalar is not None and number.is_sqrt:
-            return root_of(number.scalar, self._template.domain, symbols).expr
+            return root_of(number.scalar, self._template.domain, symbols)
         return number.to_sympy(symbols) if number.is_radical else None
 
     def values(self) -> dict[str, Any]:

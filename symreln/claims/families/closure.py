@@ -14,28 +14,31 @@ by the rule of :meth:`symreln.claims.families.algebra.FamilyMatrix.summed`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from symreln.base.linked import components
 from symreln.claims.families.stage import written
 from symreln.claims.families.template import SPECIAL
-from symreln.exact.linear import inverse
-from symreln.exact.matrix import ExactMatrix
 from symreln.verdict.judge import Level
+from symreln.verdict.modes import Drive
 
 if TYPE_CHECKING:
     from symreln.claims.families.algebra import FamilyMatrix
     from symreln.claims.families.spectrum import Coefficients
     from symreln.claims.families.stage import Learner
+    from symreln.verdict.alike import Node
+
+#: The pathways of a stage that have inputs in a sector, by their place in the stage.
+Learners = Mapping[int, "Learner"]
 
 OTHER = "l"
 """Name of the special value of the pathway that acts, where that of the one acted on is k."""
 
-Node = tuple[int, int]
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Action:
+class _Action:
     """What all pathways of one template, class i, do to one class of a pathway.
 
     Attributes:
@@ -52,45 +55,40 @@ class Action:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class StageClosure:
+class _StageClosure:
     """What was proven of one stage in one sector.
 
     Attributes:
         level: CLOSED or CLOSED_BY_SYMMETRY, or COUPLED_MATRICES where neither was proven.
         obstacle: What stands in the way of closure, or "".
-        gamma: Gamma of every class that is acted on by its own component and is not null.
         d_eff: d + Gamma of every class that is not null, where the stage closes.
         actions: All that are not zero.
     """
 
     level: Level
     obstacle: str
-    gamma: dict[Node, Coefficients]
     d_eff: dict[Node, Coefficients]
-    actions: tuple[Action, ...]
+    actions: tuple[_Action, ...]
 
 
-def stage_closure(learners: tuple[Learner, ...]) -> StageClosure:
+def stage_closure(learners: Learners) -> _StageClosure:
     """Decide one stage whose pathways all have joint eigenbases."""
     actions = tuple(
-        action
-        for p in range(len(learners))
-        for q in range(len(learners))
-        for action in _actions(learners, p, q)
+        action for p in learners for q in learners for action in _actions(learners, p, q)
     )
     level = Level.CLOSED_BY_SYMMETRY if actions else Level.CLOSED
     gamma, obstacle = _gamma(learners, actions)
     if obstacle:
-        return StageClosure(
-            level=Level.COUPLED_MATRICES, obstacle=obstacle, gamma={}, d_eff={}, actions=actions
+        return _StageClosure(
+            level=Level.COUPLED_MATRICES, obstacle=obstacle, d_eff={}, actions=actions
         )
     d_eff = {
         (p, a): _sum(mode.d, gamma.get((p, a)))
-        for p, item in enumerate(learners)
+        for p, item in learners.items()
         for a, mode in enumerate(item.classes)
         if not mode.is_null
     }
-    return StageClosure(level=level, obstacle="", gamma=gamma, d_eff=d_eff, actions=actions)
+    return _StageClosure(level=level, obstacle="", d_eff=d_eff, actions=actions)
 
 
 def _sum(d: Coefficients, gamma: Coefficients | None) -> Coefficients:
@@ -99,50 +97,52 @@ def _sum(d: Coefficients, gamma: Coefficients | None) -> Coefficients:
 
 @dataclass(frozen=True)
 class _Meeting:
-    """Two pathways written in one algebra, and the special value to be summed over, if any."""
+    """Two pathways written in one algebra.
 
-    target: Learner
-    source_features: FamilyMatrix
-    target_features: FamilyMatrix
-    names: tuple[str, ...]
-    specials: tuple[str, ...]
-    summed: str
+    Attributes:
+        source: Features of the pathway that acts.
+        target: Those of the one acted on.
+        summed: Special value of the pathway that acts, to be summed over; "" where there is none.
+        refined: Whether the one that acts has no special value where the other one has.
+    """
+
+    source: FamilyMatrix
+    target: FamilyMatrix
+    summed: str = ""
+    refined: bool = False
 
 
-def _meetings(learners: tuple[Learner, ...], p: int, q: int) -> list[_Meeting]:
+def _meetings(learners: Learners, p: int, q: int) -> list[_Meeting]:
     """Return the ways in which a pathway of template q meets one of template p.
 
     Where both stand for one pathway a value, they may have the same value or different ones.
     """
-    target, source = learners[p], learners[q]
-    mine, theirs = target.features, source.features
-    if not source.template.each:
-        if p == q:
-            return []
-        if not target.template.each:
-            return [_Meeting(target, theirs, mine, (), (), "")]
-        return [_Meeting(target, theirs.refined(SPECIAL), mine, (), (SPECIAL,), "")]
-    if not target.template.each:
-        return [_Meeting(target, theirs, mine.refined(SPECIAL), (SPECIAL,), (), SPECIAL)]
+    mine, theirs = learners[p].features, learners[q].features
+    each = learners[p].template.each, learners[q].template.each
+    same = [] if p == q else [_Meeting(theirs, mine)]
+    match each:
+        case (False, False):
+            return same
+        case (True, False):
+            return [_Meeting(theirs.refined(SPECIAL), mine, refined=True)]
+        case (False, True):
+            return [_Meeting(theirs, mine.refined(SPECIAL), SPECIAL)]
     other = theirs.renamed(SPECIAL, OTHER).refined(SPECIAL)
-    found = [_Meeting(target, other, mine.refined(OTHER), (OTHER,), (SPECIAL,), OTHER)]
-    if p != q:
-        found.append(_Meeting(target, theirs, mine, (), (), ""))
-    return found
+    return [_Meeting(other, mine.refined(OTHER), OTHER, refined=True), *same]
 
 
-def _actions(learners: tuple[Learner, ...], p: int, q: int) -> list[Action]:
+def _actions(learners: Learners, p: int, q: int) -> list[_Action]:
     target, source = learners[p], learners[q]
-    found: dict[tuple[int, int], Action] = {}
+    found: dict[tuple[int, int], _Action] = {}
     for meeting in _meetings(learners, p, q):
-        cross = meeting.source_features @ meeting.target_features.adjoint
+        cross = meeting.source @ meeting.target.adjoint
         if cross.is_zero:
             continue
         for i, mode in enumerate(source.classes):
             if mode.is_null:
                 continue
             acts = [
-                _moved(source.drive @ power, meeting) @ cross
+                written(_moved(source.drive @ power, meeting), target.template) @ cross
                 for power in source.powers(i, mode.degree)
             ]
             for a, acted in enumerate(target.classes):
@@ -157,24 +157,21 @@ def _actions(learners: tuple[Learner, ...], p: int, q: int) -> list[Action]:
                 if known is not None:
                     total = [x + y for x, y in zip(known.total, total, strict=True)]
                     single = [*known.single, *single]
-                found[i, a] = Action(
+                found[i, a] = _Action(
                     source=(q, i), target=(p, a), total=tuple(total), single=tuple(single)
                 )
     return list(found.values())
 
 
-def _moved(written_by_source: FamilyMatrix, meeting: _Meeting) -> FamilyMatrix:
-    """Return A_j E_i T^k in the meeting's algebra, on the outputs that the target writes to."""
-    matrix = written_by_source
-    if OTHER in meeting.names:
+def _moved(matrix: FamilyMatrix, meeting: _Meeting) -> FamilyMatrix:
+    """Return A_j E_i T^k in the meeting's algebra."""
+    if meeting.summed == OTHER:
         matrix = matrix.renamed(SPECIAL, OTHER)
-    for special in meeting.specials:
-        matrix = matrix.refined(special)
-    return written(matrix, meeting.target.template)
+    return matrix.refined(SPECIAL) if meeting.refined else matrix
 
 
 def _gamma(
-    learners: tuple[Learner, ...], actions: tuple[Action, ...]
+    learners: Learners, actions: tuple[_Action, ...]
 ) -> tuple[dict[Node, Coefficients], str]:
     """Return (Gamma of every class acted on, "") or ({}, what stands in the way)."""
     gamma: dict[Node, Coefficients] = {}
@@ -205,35 +202,27 @@ def _gamma(
     return gamma, ""
 
 
-def _mode(learners: tuple[Learner, ...], node: Node):
+def _mode(learners: Learners, node: Node):
     return learners[node[0]].classes[node[1]]
 
 
-def _name(learners: tuple[Learner, ...], node: Node) -> str:
+def _name(learners: Learners, node: Node) -> str:
     template = learners[node[0]].template
     return f"class {node[1] + 1} of '{template.name}'"
 
 
-def _components(
-    learners: tuple[Learner, ...], actions: tuple[Action, ...]
-) -> list[frozenset[Node]]:
+def _components(learners: Learners, actions: tuple[_Action, ...]) -> list[frozenset[Node]]:
     """Return the sets of classes, null ones left out, that are linked by actions."""
     nodes = [
         (p, a)
-        for p, item in enumerate(learners)
+        for p, item in learners.items()
         for a, mode in enumerate(item.classes)
         if not mode.is_null
     ]
-    groups = {node: {node} for node in nodes}
-    for action in actions:
-        if action.target in groups and groups[action.source] is not groups[action.target]:
-            merged = groups[action.source] | groups[action.target]
-            for node in merged:
-                groups[node] = merged
-    return [frozenset(group) for group in {id(g): g for g in groups.values()}.values()]
+    return components(nodes, ((action.target, action.source) for action in actions))
 
 
-def _unequal(learners: tuple[Learner, ...], component: frozenset[Node]) -> str:
+def _unequal(learners: Learners, component: frozenset[Node]) -> str:
     first, *others = sorted(component)
     for node in others:
         one, other = _mode(learners, first), _mode(learners, node)
@@ -246,7 +235,7 @@ def _unequal(learners: tuple[Learner, ...], component: frozenset[Node]) -> str:
 
 
 def _total_coupling(
-    learners: tuple[Learner, ...], node: Node, total: tuple[FamilyMatrix, ...]
+    learners: Learners, node: Node, total: tuple[FamilyMatrix, ...]
 ) -> tuple[Coefficients | None, str]:
     """Return (Gamma, "") or (None, obstacle); Gamma is None on a null class."""
     item, mode = learners[node[0]], _mode(learners, node)
@@ -254,18 +243,11 @@ def _total_coupling(
     if mode.is_null:
         cancel = all(matrix.is_zero for matrix in total)
         return None, "" if cancel else f"the couplings do not cancel on null {name}"
-    degree = mode.degree
-    drives = [item.drive @ power for power in item.powers(node[1], 3 * degree - 2)]
-    low = drives[:degree]
-    names = mode.multiplicity.parameters
-    gram = [[(x.adjoint @ y).trace() for y in low] for x in low]
-    right = [[(x.adjoint @ total[0]).trace()] for x in low]
-    found = inverse(ExactMatrix.from_rows(gram, names)) @ ExactMatrix.from_rows(right, names)
-    gamma = tuple(found.entry(i, 0) for i in range(degree))
-    for k, matrix in enumerate(total):
-        expected = drives[k].scale(gamma[0])
-        for i in range(1, degree):
-            expected = expected + drives[k + i].scale(gamma[i])
-        if not (matrix - expected).is_zero:
-            return None, f"the couplings on {name} do not add up to a multiple of its own drive"
+    powers = item.powers(node[1], 3 * mode.degree - 2)
+    drive = Drive(powers=tuple(item.drive @ power for power in powers), degree=mode.degree)
+    gamma = drive.polynomial(total[:1])
+    if gamma is None or any(
+        not (matrix - drive.shifted(gamma, k, 1)[0]).is_zero for k, matrix in enumerate(total)
+    ):
+        return None, f"the couplings on {name} do not add up to a multiple of its own drive"
     return gamma, ""

@@ -16,13 +16,12 @@ length tau |w|²: one type of item and one of feature, H being 1 and its adjoint
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symreln.claims.families.algebra import OTHERS, PLAIN, FamilyMatrix, Kind, Space
 from symreln.claims.families.domain import Domain
 from symreln.claims.families.errors import NoFamilyError
-from symreln.claims.families.template import Basis, FamilyTemplate, PathwayTemplate, Sector, Vector
+from symreln.claims.families.template import Basis, FamilyTemplate, PathwayTemplate, Sector
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.spec.expression import Declared
@@ -34,6 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.spec.model import Spec
+
+#: Entries (place, whole number) of a vector, zeros left out.
+Vector = list[tuple[int, int]]
 
 CONTEXT = "context"
 INPUT_GROUPS = {"all": frozenset({"items", "contexts"})} | {
@@ -203,60 +205,57 @@ LEMMA = {"root": "2*n^1 + -1", "wavelets_times_u": "1*n^1 + -1*u^1"}
 
 def _tree_basis(sector: Sector, items: int, contexts: int, copies: int) -> list[Basis]:
     """Return the constant vector, or the wavelets of the level with ``copies`` of them."""
-    if not sector.copies:
-        vectors = [dict.fromkeys(range(items), 1)]
-    else:
-        run = items // copies
-        vectors = [
-            {start + i: 1 if 2 * i < run else -1 for i in range(run)}
-            for start in range(0, items, run)
-        ]
-    rows = hierarchy(items).rows
+    run, rows = items // copies, hierarchy(items).rows
     found = []
-    for vector in vectors:
-        feature = {}
-        for place, row in enumerate(rows):
-            value = sum(entry * vector.get(i, 0) for i, entry in row.items())
-            if value:
-                feature[place] = value
-        scale = Fraction(1 if not sector.copies else len(vector))
-        found.append(_basis(sector, [vector], [feature], [feature], (items, contexts), scale))
+    for start in range(0, items, run):
+        halves = [(start + i, 1 if not sector.copies or 2 * i < run else -1) for i in range(run)]
+        sums = [sum(row.get(i, 0) * x for i, x in halves) for row in rows]
+        feature = [(place, total) for place, total in enumerate(sums) if total]
+        scale = run if sector.copies else 1
+        found.append(_basis(sector, [halves], [feature], (items, contexts), scale))
     return found
 
 
 def _listed_basis(sector: Sector, items: int, contexts: int, copies: int) -> list[Basis]:
     """Return the unit vectors."""
-    units = [{i: 1} for i in range(items)]
-    features = [{i: 1} for i in range(2 * items - 1)]
-    return [_basis(sector, units, features, features, (items, contexts), Fraction(copies))]
+    units, features = ([[(i, 1)] for i in range(count)] for count in (items, 2 * items - 1))
+    return [_basis(sector, units, features, (items, contexts), copies)]
 
 
 def _basis(
     sector: Sector,
     vectors: list[Vector],
-    common: list[Vector],
-    own: list[Vector],
+    features: list[Vector],
     sizes: tuple[int, int],
-    scale: Fraction,
+    scale: int,
 ) -> Basis:
+    """Return the basis of item vectors and of feature vectors, common ones and every context's."""
     items, contexts = sizes
     height = 2 * items - 1
-    indices = range(1, contexts + 1)
-    samples = {
-        (a, k): {(k - 1) * items + i: value for i, value in vector.items()}
-        for a, vector in enumerate(vectors)
-        for k in indices
-    }
-    inputs: dict[tuple[int, int], Vector] = {(a, 0): v for a, v in enumerate(vectors)}
+    inputs = vectors
     if sector.inputs.rows.indexed:
-        inputs |= {(len(vectors), k): {items + k - 1: 1} for k in indices}
-    outputs: dict[tuple[int, int], Vector] = {(a, 0): v for a, v in enumerate(common)}
-    outputs |= {
-        (len(common) + a, k): {k * height + row: value for row, value in vector.items()}
-        for a, vector in enumerate(own)
-        for k in indices
-    }
-    return Basis(samples=samples, inputs=inputs, outputs=outputs, scale=scale)
+        inputs = [*vectors, *([(items + k, 1)] for k in range(contexts))]
+    own = _in_every_context(features, contexts, height)
+    return Basis(
+        samples=_columns(_in_every_context(vectors, contexts, items), items * contexts),
+        inputs=_columns(inputs, items + contexts),
+        outputs=_columns(
+            [*features, *([(height + i, x) for i, x in vector] for vector in own)],
+            height * (contexts + 1),
+        ),
+        scale=scale,
+    )
+
+
+def _in_every_context(vectors: list[Vector], contexts: int, size: int) -> list[Vector]:
+    return [[(k * size + i, x) for i, x in vector] for vector in vectors for k in range(contexts)]
+
+
+def _columns(vectors: list[Vector], size: int) -> ExactMatrix:
+    entries = [entry for vector in vectors for entry in vector]
+    places = [j for j, vector in enumerate(vectors) for _ in vector]
+    rows, values = [i for i, _ in entries], [x for _, x in entries]
+    return ExactMatrix.from_entries((size, len(vectors)), rows, places, values)
 
 
 # -- pathways -------------------------------------------------------------------------------------

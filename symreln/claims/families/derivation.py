@@ -9,24 +9,22 @@ from typing import TYPE_CHECKING
 
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Asked
-from symreln.claims.families.separate import closed_at
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping
 
     import sympy as sp
 
     from symreln.claims.claim import Step
     from symreln.claims.families.algebra import FamilyMatrix
-    from symreln.claims.families.closure import Node
-    from symreln.claims.families.domain import Condition, Domain
     from symreln.claims.families.spectrum import Coefficients, FamilyClass
     from symreln.claims.families.stage import Learner
     from symreln.claims.families.template import FamilyTemplate, PathwayTemplate, Sector
     from symreln.exact.scalar import Scalar
     from symreln.spec.model import SizeSymbol, Spec
+    from symreln.verdict.alike import Node
 
 
 @short_repr
@@ -36,29 +34,24 @@ class SectorStage:
 
     Attributes:
         sector: The sector.
-        slots: One learner a pathway of the stage, None where it has no input in the sector.
+        learners: The pathways that have inputs in the sector, by their place in the stage.
         level: What was proven here; None where a pathway has no joint eigenbasis.
         obstacle: What stands in the way of closure, or "".
-        d_eff: Effective input eigenvalue times P of every class that is not null, keyed by (place
-            in ``learners``, class); empty where the stage does not close.
+        d_eff: Effective input eigenvalue times P of every class that is not null, keyed by (place,
+            class); empty where the stage does not close.
         meetings: What single pathways do to classes of others; empty where none acts on another.
         initial_loss: Loss of one copy of the sector before the stage.
         final_loss: Loss that the stage leaves, or None where it does not close.
     """
 
     sector: Sector
-    slots: tuple[Learner | None, ...]
+    learners: Mapping[int, Learner]
     level: Level | None
     obstacle: str
     d_eff: dict[Node, Coefficients]
     meetings: tuple[FamilyMatrix, ...]
     initial_loss: Scalar
     final_loss: Scalar | None
-
-    @property
-    def learners(self) -> tuple[Learner, ...]:
-        """The pathways that have inputs in the sector."""
-        return tuple(item for item in self.slots if item is not None)
 
 
 @short_repr
@@ -92,24 +85,6 @@ class FamilyStage:
     def meetings(self) -> tuple[FamilyMatrix, ...]:
         """What single pathways do to classes of others, in all sectors."""
         return tuple(matrix for part in self.sectors for matrix in part.meetings)
-
-    def closed_at(
-        self, domain: Domain, exceptions: Iterable[Condition | None]
-    ) -> dict[str, tuple[int, ...]]:
-        """Return the values of sizes at which a stage that is closed by symmetry is closed.
-
-        Args:
-            domain: The sizes.
-            exceptions: Where nothing is proven.
-        """
-        if self.level is not Level.CLOSED_BY_SYMMETRY:
-            return {}
-        broken = {(c.symbol, value) for c in exceptions if c is not None for value in c.values}
-        found = {
-            name: tuple(value for value in values if (name, value) not in broken)
-            for name, values in closed_at(self.meetings, domain).items()
-        }
-        return {name: values for name, values in found.items() if values}
 
     @property
     def obstacle(self) -> str:
@@ -229,13 +204,12 @@ def _modes(family: FamilyDerivation, stage: FamilyStage, place: int) -> tuple[Fa
     samples = family.template.samples
     found: list[FamilyMode] = []
     for part in stage.sectors:
-        item = part.slots[place]
+        item = part.learners.get(place)
         if item is None or not item.commutator.is_zero:
             continue
-        p = part.learners.index(item)
         modes = []
         for a, mode in enumerate(item.classes):
-            d_eff = part.d_eff.get((p, a))
+            d_eff = part.d_eff.get((place, a))
             for root in range(mode.degree):
                 modes.append(_mode(part.sector, mode, root, d_eff, samples))
         modes.sort(key=lambda mode: (mode.is_null, -_size(mode, family.values)))

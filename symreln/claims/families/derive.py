@@ -38,13 +38,13 @@ def derive_family(derivation: Derivation) -> FamilyDerivation | None:
 def derive_family_unchecked(spec: Spec) -> FamilyDerivation:
     """Derive for every size, without the checks of :mod:`symreln.claims.families.checks`."""
     try:
-        template = family_template(spec)
+        template = _family_template(spec)
     except NoFamilyError as found:
         return FamilyDerivation(spec=spec, template=None, reason=str(found), stages=())
     return FamilyDerivation(spec=spec, template=template, reason="", stages=_stages(template, spec))
 
 
-def family_template(spec: Spec) -> FamilyTemplate:
+def _family_template(spec: Spec) -> FamilyTemplate:
     """Return a spec's dataset and pathways for every size; a task with sizes has a line here.
 
     Raises:
@@ -81,10 +81,10 @@ def _sector_stage(
     template: FamilyTemplate,
 ) -> tuple[SectorStage, FamilyMatrix | None]:
     """Return (one stage in one sector, what it leaves where it closes)."""
-    slots = tuple(learner(sector, member, targets) for member in members)
-    learners = tuple(item for item in slots if item is not None)
+    seen = ((place, learner(sector, member, targets)) for place, member in enumerate(members))
+    learners = {place: item for place, item in seen if item is not None}
     loss = (targets.adjoint @ targets).trace() / (2 * template.samples)
-    broken = [item for item in learners if not item.commutator.is_zero]
+    broken = [item for item in learners.values() if not item.commutator.is_zero]
     if broken:
         names = ", ".join(f"'{item.template.name}'" for item in broken)
         obstacle = f"Sigma^x does not commute with Sigma^yx^T Sigma^yx for {names}"
@@ -96,7 +96,7 @@ def _sector_stage(
         meetings = tuple(matrix for action in closure.actions for matrix in action.single)
     part = SectorStage(
         sector=sector,
-        slots=slots,
+        learners=learners,
         level=level,
         obstacle=obstacle,
         d_eff=d_eff,

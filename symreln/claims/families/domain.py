@@ -93,7 +93,7 @@ class Domain:
         the zero polynomial in them.
         """
         coefficients = self._coefficients(factor)
-        if any(self._never_zero(coefficient) for coefficient in coefficients):
+        if any(self._one_sign(coefficient) for coefficient in coefficients):
             return None
         symbols = {name for c in coefficients for name in self._occurring(c)}
         scalar = Scalar(self.names, factor)
@@ -111,24 +111,20 @@ class Domain:
             return Condition(polynomial=scalar, symbol=self.copies, values=values)
         return Condition(polynomial=scalar)
 
-    def keeps_sign(self, factor: fmpz_mpoly) -> bool:
-        """Whether a polynomial in the sizes alone is proven to have one sign on the domain."""
-        if len(coefficients := self._coefficients(factor)) != 1:
-            return False
-        if any(
-            d for n, d in zip(self.names, factor.degrees(), strict=True) if not self._is_size(n)
-        ):
-            return False
-        if self._never_zero(coefficients[0]):
-            return True
+    def sign(self, factor: fmpz_mpoly) -> int:
+        """Return 1 or -1 where a polynomial in the sizes is proven to have that sign, else 0."""
+        if not all(self._is_size(name) for name in self._occurring(factor)):
+            return 0
+        if found := self._one_sign(factor):
+            return found
         if isinstance(self.items, int) and self._occurring(factor) == [self.copies]:
             scalar = Scalar(self.names, factor)
             values = [
                 scalar.substitute({self.copies: Fraction(u)}).to_fraction()
                 for u in self.copy_numbers(self.items)
             ]
-            return all(value > 0 for value in values) or all(value < 0 for value in values)
-        return False
+            return all(value > 0 for value in values) - all(value < 0 for value in values)
+        return 0
 
     def _is_size(self, name: str) -> bool:
         return name in self.minimum or name == self.copies
@@ -147,15 +143,15 @@ class Domain:
     def _occurring(self, polynomial: fmpz_mpoly) -> list[str]:
         return [n for n, d in zip(self.names, polynomial.degrees(), strict=True) if d > 0]
 
-    def _never_zero(self, polynomial: fmpz_mpoly) -> bool:
-        """Whether all coefficients have one sign, the constant one included, once shifted.
+    def _one_sign(self, polynomial: fmpz_mpoly) -> int:
+        """Return the sign that all coefficients have, the constant one included, once shifted.
 
-        Every size is its least value plus something that is not negative.
+        Every size is its least value plus something that is not negative. 0 where they differ.
         """
-        shifted = polynomial.compose(*self._shifts(), ctx=polynomial_ring(self.names))
-        found = shifted.to_dict()
-        constant = found.get((0,) * len(self.names), 0)
-        return constant != 0 and all((value > 0) == (constant > 0) for value in found.values())
+        found = polynomial.compose(*self._shifts(), ctx=polynomial_ring(self.names)).to_dict()
+        if (0,) * len(self.names) not in found:
+            return 0
+        return all(value > 0 for value in found.values()) - all(v < 0 for v in found.values())
 
     def _shifts(self) -> list[fmpz_mpoly]:
         """Return every symbol as its least value plus a symbol >= 0; n is 2u plus one."""

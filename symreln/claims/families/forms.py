@@ -4,75 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
 from symreln.exact.factoring import factorisation
-from symreln.exact.radicals import square_part
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 if TYPE_CHECKING:
-    from flint import fmpz_mpoly
-
     from symreln.claims.families.derivation import FamilyDerivation, FamilyMode, FamilyStage
     from symreln.claims.families.domain import Domain
 
 Symbols = Mapping[str, sp.Symbol]
 
 
-class Root(NamedTuple):
-    """A non-negative number outside·√inside, both factored."""
-
-    outside: sp.Expr
-    inside: sp.Expr
-
-    @property
-    def expr(self) -> sp.Expr:
-        """The number as one expression."""
-        return self.outside * sp.sqrt(self.inside)
-
-
-def root_of(value: Scalar, domain: Domain, symbols: Symbols) -> Root:
-    """Return the square root of a rational function that is not negative, as a factored root.
+def root_of(value: Scalar, domain: Domain, symbols: Symbols) -> sp.Expr:
+    """Return the square root of a rational function that is not negative, factored.
 
     A factor goes before the root with its sign where that is proven, else in bars.
     """
-    outside: sp.Expr = sp.S.One
-    inside: sp.Expr = sp.S.One
-    for polynomial, side in ((value.numerator, 1), (value.denominator, -1)):
-        content, factors = factorisation(polynomial)
-        whole, rest = map(sp.Integer, square_part(abs(int(content))))
-        outside, inside = outside * whole**side, inside * rest**side
-        negative = content < 0
-        for factor, power in factors:
-            part, flipped = _oriented(factor, domain, symbols)
-            size = part if _positive(factor, domain, part) else sp.Abs(part)
-            outside *= size ** (side * (int(power) // 2))
-            inside *= part ** (side * (int(power) % 2))
-            negative ^= flipped and int(power) % 2 == 1
-        inside = -inside if negative else inside
-    return Root(outside, inside)
-
-
-def _oriented(factor: fmpz_mpoly, domain: Domain, symbols: Symbols) -> tuple[sp.Expr, bool]:
-    """Return (the factor or its negative, whether it was negated), positive at a usual point."""
-    scalar = Scalar(domain.names, factor)
-    flipped = scalar.substitute(_usual_point(domain)).to_fraction() < 0
-    return (-scalar if flipped else scalar).to_sympy(symbols).expand(), flipped
-
-
-def _usual_point(domain: Domain) -> dict[str, Fraction]:
-    point = {name: Fraction(1) for name in domain.names}
-    point |= {name: Fraction(least) for name, least in domain.minimum.items()}
-    if isinstance(domain.items, str):
-        point[domain.items] = Fraction(max(4, domain.minimum[domain.items]))
-    return point
-
-
-def _positive(factor: fmpz_mpoly, domain: Domain, part: sp.Expr) -> bool:
-    """Whether a factor, signed so as to be positive at one point, is proven positive everywhere."""
-    return domain.keeps_sign(factor) or bool(part.is_positive)
+    signed: dict[sp.Basic, sp.Basic] = {}
+    for polynomial in (value.numerator, value.denominator):
+        for factor, _ in factorisation(polynomial)[1]:
+            part = Scalar(domain.names, factor).to_sympy(symbols)
+            if sign := domain.sign(factor):
+                signed[sp.Abs(part)] = sign * part
+    root: Any = sp.sqrt(sp.factor(value.to_sympy(symbols)))
+    return root.xreplace(signed)
 
 
 def sum_over_copies(value: Scalar, domain: Domain, symbols: Symbols) -> sp.Expr:

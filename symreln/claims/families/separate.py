@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.families.algebra import few, seen
 from symreln.exact.scalar import Scalar
+from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from symreln.claims.families.algebra import FamilyMatrix
-    from symreln.claims.families.domain import Domain
+    from symreln.claims.families.derivation import FamilyStage
+    from symreln.claims.families.domain import Condition, Domain
     from symreln.exact.matrix import ExactMatrix
 
 #: From here on, N is at least 2 also with two values named: entries alone decide.
@@ -40,10 +42,20 @@ def vanishes(matrix: FamilyMatrix, values: Mapping[str, Fraction]) -> bool:
     )
 
 
-def closed_at(matrices: Sequence[FamilyMatrix], domain: Domain) -> dict[str, tuple[int, ...]]:
-    """Return the values of every size at which all matrices vanish, whatever the others are."""
-    if not matrices:
+def closed_at(
+    stage: FamilyStage, domain: Domain, exceptions: Iterable[Condition | None]
+) -> dict[str, tuple[int, ...]]:
+    """Return the values of sizes at which a stage closed by symmetry is closed.
+
+    Args:
+        stage: The stage.
+        domain: The sizes.
+        exceptions: Where nothing is proven.
+    """
+    matrices = stage.meetings
+    if stage.level is not Level.CLOSED_BY_SYMMETRY or not matrices:
         return {}
+    broken = {(c.symbol, value) for c in exceptions if c is not None for value in c.values}
     entries = [value for matrix in matrices for value in _entries(matrix.d, matrix.e)]
     found: dict[str, tuple[int, ...]] = {}
     for name in domain.minimum:
@@ -53,7 +65,9 @@ def closed_at(matrices: Sequence[FamilyMatrix], domain: Domain) -> dict[str, tup
         values = tuple(
             n
             for n in sorted(tried)
-            if domain.allows(name, n) and all(vanishes(m, {name: Fraction(n)}) for m in matrices)
+            if domain.allows(name, n)
+            and (name, n) not in broken
+            and all(vanishes(m, {name: Fraction(n)}) for m in matrices)
         )
         if values:
             found[name] = values

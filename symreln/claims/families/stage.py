@@ -106,7 +106,7 @@ def written(matrix: FamilyMatrix, template: PathwayTemplate) -> FamilyMatrix:
 
 
 def least_squares(
-    learners: tuple[Learner, ...],
+    learners: Mapping[int, Learner],
     d_eff: Mapping[tuple[int, int], Coefficients],
     targets: FamilyMatrix,
 ) -> FamilyMatrix:
@@ -116,18 +116,18 @@ def least_squares(
     its plateau s/d_eff, and u vᵀ of a mode is A_p E/s.
 
     Args:
-        learners: The stage's pathways.
+        learners: The stage's pathways, by their place in it.
         d_eff: Of every class that is not null, keyed by (pathway, class).
         targets: From samples to outputs.
     """
     rest = targets
-    for p, item in enumerate(learners):
-        outputs = converged_map(item, p, d_eff) @ item.features
+    for p, item in learners.items():
+        outputs = _converged_map(item, p, d_eff) @ item.features
         rest = rest - (outputs.summed(SPECIAL) if item.template.each else outputs)
     return rest
 
 
-def converged_map(
+def _converged_map(
     item: Learner, p: int, d_eff: Mapping[tuple[int, int], Coefficients]
 ) -> FamilyMatrix:
     """Return A_p H_p, from the pathway's inputs to the outputs."""
@@ -140,8 +140,3 @@ def converged_map(
             if not coefficient.is_zero:
                 total = total + (item.drive @ power).scale(coefficient)
     return total
-
-
-def half_power(targets: FamilyMatrix) -> FamilyMatrix:
-    """Return Y* Y, whose trace over 2P is the loss of a network without outputs."""
-    return targets.adjoint @ targets

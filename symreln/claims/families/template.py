@@ -9,10 +9,10 @@ from symreln.base.summaries import short_repr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from fractions import Fraction
 
     from symreln.claims.families.algebra import FamilyMatrix
     from symreln.claims.families.domain import Domain
+    from symreln.exact.matrix import ExactMatrix
     from symreln.exact.scalar import Scalar
 
 SPECIAL = "k"
@@ -63,26 +63,22 @@ class PathwayTemplate:
     stage: int
 
 
-Vector = dict[int, int]
-"""A vector of whole numbers: index -> entry, zeros left out."""
-
-
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Basis:
     """One copy of a sector at numbers for all sizes: its basis vectors in the dataset.
 
     Attributes:
-        samples: One vector over the samples for every (type, value of the index from 1); the
-            value is 0 for plain types.
+        samples: One column for every vector of the template's space, in the order of
+            :meth:`symreln.claims.families.algebra.Space.vectors`; one row a sample.
         inputs: The same over the inputs.
         outputs: The same over the outputs.
         scale: Squared lengths are this many times those of the template's types.
     """
 
-    samples: Mapping[tuple[int, int], Vector]
-    inputs: Mapping[tuple[int, int], Vector]
-    outputs: Mapping[tuple[int, int], Vector]
-    scale: Fraction
+    samples: ExactMatrix
+    inputs: ExactMatrix
+    outputs: ExactMatrix
+    scale: int
 
 
 @short_repr

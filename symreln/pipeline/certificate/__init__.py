@@ -12,10 +12,10 @@ import numpy as np
 
 from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.families.certificate import sizes_part
+from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.texts import Json, Texts
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.graphs.derivation import NetworkDerivation
 from symreln.pipeline.certificate.graphs import network_part, texts_of_network
 from symreln.pipeline.certificate.pathways import pathways_part, texts_of
 from symreln.spec.model import Spec

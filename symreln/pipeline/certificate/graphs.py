@@ -8,17 +8,19 @@ from typing import Any
 import sympy as sp
 from flint import fmpz_mat
 
+from symreln.claims.network.components import Component
+from symreln.claims.network.derivation import NetworkDerivation
+from symreln.claims.network.described import described
+from symreln.claims.network.kept import conserved_of
 from symreln.claims.texts import Json, Texts, names_used
 from symreln.exact import integers
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.truth import Truth
-from symreln.graphs.components import Component
-from symreln.graphs.derivation import NetworkDerivation
-from symreln.graphs.diagonal import Arrow, Diagonality
 from symreln.network.parts import Gain
 from symreln.pipeline.certificate.pathways import pathway_json, pathways_part
 from symreln.pipeline.certificate.times import chain_json, routing_json
+from symreln.verdict.diagonal import Arrow, Diagonality
 from symreln.verdict.judge import Level
 
 
@@ -32,8 +34,8 @@ def texts_of_network(derivation: NetworkDerivation) -> Texts:
 
 def network_part(derivation: NetworkDerivation) -> Json:
     """Return everything that is claimed of a graph."""
-    data, graph, found = derivation.data, derivation.graph, derivation.recognised
-    texts = texts_of_network(derivation)
+    data, graph, found = derivation.data, derivation.graph, derivation.routing_sizes
+    texts, conserved = texts_of_network(derivation), derivation.ask(conserved_of)
     return {
         "kind": "graph",
         "nodes": [
@@ -63,12 +65,12 @@ def network_part(derivation: NetworkDerivation) -> Json:
         "conserved": {
             "balances": [
                 {"node": b.node, "incoming": list(b.incoming), "outgoing": list(b.outgoing)}
-                for b in derivation.balances
+                for b in conserved.balances
             ],
-            "norms": [list(norm.weights) for norm in derivation.norms],
+            "norms": [list(norm.weights) for norm in conserved.norms],
         },
         "components": [_component(c, texts) for c in derivation.components],
-        "routing": None if derivation.no_routing else routing_json(found.domains, found.partners),
+        "routing": None if isinstance(found, str) else routing_json(*found),
         "level": derivation.level.value,
     }
 
@@ -87,7 +89,7 @@ def _spaces(derivation: NetworkDerivation, texts: Texts) -> list[Json]:
     found = []
     for node in derivation.graph.nodes:
         if not node.is_hidden:
-            basis = derivation.spaces.bases[node.name]
+            basis = derivation.ask(described).spaces.bases[node.name]
             rows = basis.transpose()
             normals = integers.kernel(rows) if rows.nrows() else integers.identity(node.size)
             found.append(

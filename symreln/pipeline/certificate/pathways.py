@@ -21,7 +21,7 @@ from symreln.exact.spectrum import JointSpectrum, ModeClass
 from symreln.network.symmetry import Symmetry, SymmetrySearch
 from symreln.spec.model import PathwaySpec, Spec
 from symreln.verdict.judge import Level
-from symreln.verdict.minimiser import minimising_maps
+from symreln.verdict.residual import minimising_maps
 
 #: For every pathway, by place in the spec: (place of an earlier pathway, number of a symmetry).
 Likeness = dict[int, tuple[int, int]]

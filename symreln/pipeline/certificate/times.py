@@ -14,8 +14,8 @@ from typing import Any
 
 import sympy as sp
 
-from symreln.graphs.routing import DOMAINS, PARTNERS, RoutingNetwork
-from symreln.graphs.three_edges import ThreeEdges, X
+from symreln.laws.routing import DOMAINS, PARTNERS, RoutingNetwork
+from symreln.laws.three_edges import ThreeEdges, X
 from symreln.verify.numbers import render
 
 Json = dict[str, Any]
@@ -125,15 +125,16 @@ def routing_json(domains: int, partners: int) -> Json:
     """
     network, letters = RoutingNetwork(), (DOMAINS, PARTNERS)
     size = sp.Symbol("kappa", positive=True)
-    n1, n2, _ = network.counts
+    counts, total = network.chain.counts, network.chain.total
+    n1, n2, _ = counts
     return {
         "domains": domains,
         "partners": partners,
-        "uses": [_text(n, letters) for n in network.counts],
-        "chain": chain_json(network.counts, letters),
+        "uses": [_text(n, letters) for n in counts],
+        "chain": chain_json(counts, letters),
         "ends": [_ends_form(network.equal_ends(sign), size) for sign in (-1, 0, 1)],
         "equal_weights": {
-            "factor_squared": _text(network.total * (n2 - n1) / (n1 * n2), letters),
+            "factor_squared": _text(total * (n2 - n1) / (n1 * n2), letters),
             "angle_squared": _text(n2 / n1 - 1, letters),
         },
     }

@@ -288,8 +288,8 @@ def _assumptions(validation: Validation) -> list[Block]:
         ),
         _alignment_table("GDLN", validation.gdln_alignment),
     ]
-    if validation.network_alignment is not None:
-        blocks.append(_alignment_table(validation.network_name, validation.network_alignment))
+    if validation.split is not None:
+        blocks.append(_alignment_table(validation.network_name, validation.split.alignment))
     if validation.drift is not None:
         blocks += _gates(validation, validation.drift)
     return blocks
@@ -314,15 +314,16 @@ def _gates(validation: Validation, drift: GateDrift) -> list[Block]:
             f": up to {percent(drift.max_after_drop)} of them, weighted by what their neurons "
             "contribute, still change after the loss has dropped"
         )
-    if validation.assignment_exact is not None:
+    split = validation.split
+    if split is not None:
         content.append(
-            f". At the end {percent(validation.assignment_exact)} of the contribution comes from "
+            f". At the end {percent(split.exact)} of the contribution comes from "
             "neurons whose activity is exactly the gate of a pathway"
         )
     blocks: list[Block] = [prose(*content, ".")]
-    if validation.network_shares is not None:
+    if split is not None:
         pathways = validation.derivation.pathways
-        shares = zip(pathways, validation.network_shares, strict=True)
+        shares = zip(pathways, split.shares, strict=True)
         shown = ", ".join(f"{p.name} {percent(share)}" for p, share in list(shares)[:12])
         blocks.append(
             prose(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.claims.alike import Alike, alike, decays, heights_latex
-from symreln.claims.claim import said_of
+from symreln.claims.alike import Alike, alike, heights_latex
+from symreln.claims.claim import DIGITS, said_of
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.convergence import convergence_of
 from symreln.claims.discretisation_bound import flow_errors
@@ -45,7 +45,6 @@ from symreln.report.chapters.solution import (
     time_constant,
     whole_matrices,
 )
-from symreln.report.spec_json import DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,7 +103,7 @@ def _figure_caption(
     derivation: Derivation, confronted: bool, method: str = ""
 ) -> tuple[str | Inline, ...]:
     """Say whether the curves are the closed forms or the prediction, which may differ."""
-    height = heights_latex(alike(derivation), decay=decays(derivation))
+    height = heights_latex(alike(derivation), decay=derivation.known.lowers_plateaus)
     heights = ("thin lines are the plateaus ", Math(height), ".")
     if derivation.later:
         return (
@@ -125,7 +124,7 @@ def _figure_caption(
         )
     settled = any(mode.d_eff is not None for group in alike(derivation) for mode in group.learning)
     lines = ("; ", *heights) if settled else (".",)
-    if confronted and not derivation.known.one_hidden_layer:
+    if confronted and not derivation.known.matrices.holds:
         followed = derivation.strength0 is None
         start = ", from the mean of the starts that were followed" if followed else ""
         single = "Predicted strengths. Curves are single modes, moved by gradient descent"
@@ -308,7 +307,7 @@ def _initial(derivation: Derivation) -> list[Block]:
     network = derivation.spec.network
     if network is None:
         return []
-    if not derivation.known.two_layers_alike:
+    if not derivation.known.plain.holds:
         return family_start(derivation)
     linear = network.activation == "linear"
     formula = r"\tfrac{1}{2} H \sigma^2" if linear else r"\tfrac{1}{4} H \sigma^2"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from symreln.claims.claim import DIGITS
 from symreln.claims.settling import settled_decimal, settled_loss
 from symreln.claims.widths import narrow_pathways
 from symreln.document.breaking import sum_lines
@@ -13,7 +14,6 @@ from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import say
 from symreln.document.words import scalar_latex
 from symreln.laws.loss import strength_symbol
-from symreln.report.spec_json import DIGITS
 
 if TYPE_CHECKING:
     import sympy as sp

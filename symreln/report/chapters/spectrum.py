@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.claims.alike import Alike, alike, decays, heights_latex
+from symreln.claims.alike import Alike, alike, heights_latex
 from symreln.claims.widths import narrow_pathways
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
@@ -100,7 +100,7 @@ def _effective(groups: list[Alike], heights: str) -> list[Inline | str]:
 
 def _lowered(derivation: Derivation) -> list[Inline | str]:
     """Say where weight decay keeps the strengths."""
-    if not decays(derivation):
+    if not derivation.known.lowers_plateaus:
         return []
     return [" without weight decay, and with it to ", Math(r"(s - \lambda)/d"), " or 0"]
 
@@ -116,11 +116,11 @@ def _figure_caption(derivation: Derivation) -> Content:
     groups = [group for _, phase in derivation.phases for group in alike(phase)]
     if not _settled(groups):
         return (*speeds, ". No mode has a plateau of its own.")
-    heights = Math(heights_latex(groups, decay=decays(derivation)))
+    heights = Math(heights_latex(groups, decay=derivation.known.lowers_plateaus))
     if derivation.ask(narrow_pathways):
         learned = ("; ", Reference("sec:dynamics"), " says which of them are learned.")
         return (*speeds, " and the plateaus ", heights, " of the strengths", *learned)
-    above = ", 0 where " if decays(derivation) else ""
+    above = ", 0 where " if derivation.known.lowers_plateaus else ""
     dying = (above, Math(r"s \le \lambda")) if above else ()
     return (*speeds, " and the plateaus ", heights, " that the strengths grow to", *dying, ".")
 

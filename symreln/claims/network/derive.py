@@ -1,0 +1,63 @@
+"""How a network of nodes and edges is derived and checked; :mod:`symreln.pipeline` certifies it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.claims.claim import Step, lines_of, steps_of
+from symreln.claims.network.components import components
+from symreln.claims.network.derivation import NetworkDerivation
+from symreln.claims.network.described import described
+from symreln.claims.network.kept import conserved_of
+from symreln.claims.network.parts import parts_of
+from symreln.claims.network.routing import routing_of
+from symreln.exact.truth import Truth
+from symreln.network.bundles import NetworkData
+
+if TYPE_CHECKING:
+    from symreln.claims.solve import Progress, Spectrum
+    from symreln.spec.model import Spec
+
+
+def derive_network(spec: Spec, *, spectrum: Spectrum, progress: Progress) -> NetworkDerivation:
+    """Derive the reduced dynamics of a spec that describes its network by nodes and edges.
+
+    Args:
+        spec: A checked spec with ``graph``.
+        spectrum: What finds the joint spectrum of (sigma_yx, sigma_x, values).
+        progress: As of :func:`symreln.pipeline.derive.derive`, and "conserved" with sentences on
+            what holds of any data; pathways are the gated paths.
+
+    Raises:
+        ArithmeticError: A check failed: a bug of symreln, and nothing is returned.
+    """
+    assert spec.graph is not None
+    data = NetworkData(graph=spec.graph, dataset=spec.dataset)
+    progress("effective datasets", data.seen_by(spec.pathways))
+    found = NetworkDerivation(
+        spec=spec,
+        steps=(),
+        data=data,
+        components=components(data, spec, spectrum),
+    )
+    sums = found.ask(conserved_of).norm_lines()
+    progress("conserved", [*lines_of(found, described, conserved_of), *sums])
+    for component in found.components:
+        for number, modes in component.numbered_spectra():
+            progress("spectrum", (number, modes))
+    progress("verdict", found.verdict)
+    return found
+
+
+def network_steps(derivation: NetworkDerivation) -> tuple[Step, ...]:
+    """Check a derivation and say how.
+
+    Raises:
+        ArithmeticError: A check failed: a bug of symreln, and nothing is printed.
+    """
+    steps = tuple(steps_of(derivation, described, parts_of, conserved_of, routing_of))
+    failed = [s.name for s in steps if s.outcome is not Truth.PROVEN and s.name != "diagonal"]
+    if failed:
+        msg = f"checks failed: {', '.join(failed)}; this is a bug of symreln"
+        raise ArithmeticError(msg)
+    return steps

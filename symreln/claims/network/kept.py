@@ -1,0 +1,146 @@
+"""What the flow of a network of nodes and edges conserves, said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from symreln.claims.claim import Claim, Step
+from symreln.document.model import (
+    Block,
+    Code,
+    Items,
+    Math,
+    Reference,
+    Section,
+    Table,
+    equation,
+    prose,
+)
+from symreln.network.conserved import balances, norm_balances
+
+if TYPE_CHECKING:
+    from symreln.claims.network.derivation import NetworkDerivation
+    from symreln.network.conserved import Balance, NormBalance
+    from symreln.network.model import Network
+
+#: Quantities that are said, of a terminal and of the document; derivation.json has all.
+MOST_LINES, MOST = 24, 40
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Conserved(Claim):
+    """What is conserved whatever the data are.
+
+    Attributes:
+        graph: The nodes and edges.
+        balances: Conserved matrices of hidden nodes.
+        norms: Conserved sums of squared norms.
+    """
+
+    graph: Network
+    balances: tuple[Balance, ...]
+    norms: tuple[NormBalance, ...]
+
+    def values(self) -> dict[str, Any]:
+        """Return "conserved" and "conserved_norms"."""
+        names = [edge.name for edge in self.graph.edges]
+        return {
+            "conserved": [
+                {
+                    "node": balance.node,
+                    "plus": [names[e] for e in balance.outgoing],
+                    "minus": [names[e] for e in balance.incoming],
+                    "outcome": balance.outcome,
+                }
+                for balance in self.balances
+            ],
+            "conserved_norms": [
+                {"expr": self._norm(norm), "outcome": norm.outcome} for norm in self.norms
+            ],
+        }
+
+    def _norm(self, norm: NormBalance) -> str:
+        """Return a conserved sum of squared norms in plain characters."""
+        parts = []
+        for edge, factor in zip(self.graph.edges, norm.weights, strict=True):
+            if factor:
+                size = "" if abs(factor) == 1 else f"{abs(factor)} "
+                parts.append(f"{'-' if factor < 0 else '+'} {size}|{edge.name}|²")
+        return " ".join(parts).removeprefix("+ ")
+
+    def says(self) -> Iterator[Block]:
+        """Say it in a chapter of its own."""
+        blocks: list[Block] = [
+            prose(
+                "At a hidden node every pathway uses one edge in and one edge out. For each set of "
+                "edges that pathways join there, a matrix does not move; its derivative along ",
+                Reference("eq:flow"),
+                " cancels term by term:",
+            ),
+            *(equation(_balance_latex(balance)) for balance in self.balances[:MOST]),
+            Table(
+                header=("", "edge"),
+                rows=tuple(
+                    (Math(f"W_{{{number}}}"), Code(edge.name))
+                    for number, edge in enumerate(self.graph.edges, start=1)
+                ),
+                alignment="ll",
+                caption="Numbers of the edges.",
+                most=MOST,
+            ),
+        ]
+        if self.norms:
+            blocks += [
+                prose(
+                    "Sums of squared norms that are conserved; all of this kind are combinations:"
+                ),
+                Items(tuple(Code(self._norm(norm)) for norm in self.norms[:MOST])),
+            ]
+        yield Section(title="Conserved quantities", label="sec:conserved", blocks=tuple(blocks))
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line a matrix."""
+        names = [edge.name for edge in self.graph.edges]
+        for balance in self.balances[:MOST_LINES]:
+            outgoing = ", ".join(names[e] for e in balance.outgoing)
+            incoming = ", ".join(names[e] for e in balance.incoming)
+            yield f"conserved at '{balance.node}': W'W of {outgoing} minus WW' of {incoming}"
+        left = len(self.balances) - MOST_LINES
+        if left > 0:
+            yield f"… and {left} more"
+
+    def norm_lines(self) -> Iterator[str]:
+        """Yield a line a conserved sum of squared norms."""
+        for norm in self.norms:
+            yield f"{self._norm(norm)} is conserved"
+
+    def steps(self) -> Iterator[Step]:
+        """Say how each was proven."""
+        for balance in self.balances:
+            yield Step(
+                name="conserved matrix",
+                statement=f"balancedness at node '{balance.node}'",
+                check="its derivative along the flow cancels",
+                outcome=balance.outcome,
+            )
+        for norm in self.norms:
+            yield Step(
+                name="conserved norms",
+                statement=self._norm(norm),
+                check="the trace of its derivative along the flow cancels",
+                outcome=norm.outcome,
+            )
+
+
+def conserved_of(derivation: NetworkDerivation) -> Conserved:
+    """Return what the flow conserves."""
+    data = derivation.data
+    return Conserved(graph=data.graph, balances=balances(data), norms=norm_balances(data))
+
+
+def _balance_latex(balance: Balance) -> str:
+    plus = [rf"W_{{{e + 1}}}^{{\top}} W_{{{e + 1}}}" for e in balance.outgoing]
+    minus = [rf"W_{{{e + 1}}} W_{{{e + 1}}}^{{\top}}" for e in balance.incoming]
+    return rf"{' + '.join(plus)} - {' - '.join(minus)} = \mathrm{{const}}"

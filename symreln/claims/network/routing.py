@@ -1,0 +1,316 @@
+"""The routing network for every number of domains and partners."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from symreln.claims.claim import Claim, Step
+from symreln.claims.network.chains import chain_blocks, chain_steps, step
+from symreln.claims.network.components import mode_values
+from symreln.claims.network.in_numbers import InNumbers, in_numbers
+from symreln.document.mathtext import to_latex
+from symreln.document.model import (
+    Block,
+    Items,
+    Math,
+    Reference,
+    Section,
+    Table,
+    Theorem,
+    equation,
+    prose,
+)
+from symreln.document.numerals import scientific_latex
+from symreln.document.typeset import say
+from symreln.laws.routing import (
+    DOMAINS,
+    EDGES,
+    PARTNERS,
+    SIGNS,
+    STRENGTHS,
+    RoutingNetwork,
+    circulant_uses,
+)
+from symreln.laws.shared_chain import SharedChain, other_ends_follow
+from symreln.laws.three_edges import DELTA, X
+
+if TYPE_CHECKING:
+    from symreln.claims.network.derivation import NetworkDerivation
+    from symreln.document.inlines import Content
+    from symreln.exact.spectrum import JointSpectrum
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Routing(Claim):
+    """A network of nodes and edges that is a routing network, for every M and K.
+
+    Attributes:
+        network: The routing network, with M and K as symbols.
+        domains: M of the graph.
+        partners: K of the graph.
+        spectrum: Exact modes of one pathway: all pathways have the same.
+        curves: Its strengths at the declared values, or why there are none.
+    """
+
+    network: RoutingNetwork
+    domains: int
+    partners: int
+    spectrum: JointSpectrum
+    curves: InNumbers
+
+    def values(self) -> dict[str, Any]:
+        """Return what derivation.json says of it."""
+        network, found = self.network, self.curves.found
+        return {
+            "domains": self.domains,
+            "partners": self.partners,
+            "uses": dict(zip(EDGES, network.chain.counts, strict=True)),
+            "equations": network.chain.velocities,
+            "conserved": network.chain.conserved,
+            "balanced_rate": network.chain.rate,
+            "balanced_time": network.chain.mode.printed.rhs,
+            "closed_forms": [
+                {"difference": words, "time": network.equal_ends(sign).primitive}
+                for sign, words in SIGNS.items()
+            ],
+            "speed": self._at(network.chain.gain),
+            "speed_from_equal_weights": self._at(network.speed_of_equal_weights),
+            "sharings": [
+                {"shared": shared, "speed": chain.gain}
+                for shared, chain in network.sharings().items()
+            ],
+            "modes": mode_values(self.spectrum),
+            "speed_from_start": None if isinstance(found, str) else found.speed,
+        }
+
+    def _at(self, expr: sp.Expr) -> dict[str, Any]:
+        """Return an expression in M and K with its value; its limit where it is one there."""
+        value = expr
+        for symbol, number in ((DOMAINS, self.domains), (PARTNERS, self.partners)):
+            if symbol in expr.free_symbols:
+                value = sp.limit(value, symbol, number)
+        return {"expr": expr, "value": value, "decimal": str(sp.N(value, 15))}
+
+    @property
+    def summary(self) -> Content:
+        """What the document's summary says."""
+        return (
+            "A routing network of ",
+            Math(f"M = {self.domains}"),
+            " domains with ",
+            Math(f"K = {self.partners}"),
+            " partners each; ",
+            Reference("sec:routing"),
+            " holds for every M and K.",
+        )
+
+    def lines(self) -> Iterator[str]:
+        """Yield its equations and speed."""
+        network, chain = self.network, self.network.chain
+        yield (
+            f"routing network of M = {self.domains} domains, K = {self.partners} partners; for all "
+            "M and K, pi = a b c:"
+        )
+        for strength, rate in zip(chain.strengths, chain.velocities, strict=True):
+            yield f"  tau d{strength}/dt = {rate}"
+        yield f"  conserved: {', '.join(map(str, chain.conserved))}"
+        yield f"  balanced: tau dpi/dt = {chain.rate}"
+        yield (
+            f"  speed against unshared pathways: {chain.gain} (balanced), "
+            f"{network.speed_of_equal_weights} (equal small weights)"
+        )
+
+    def steps(self) -> Iterator[Step]:
+        """Say what was proven for every M and K."""
+        network, chain = self.network, self.network.chain
+        yield from chain_steps(chain)
+        yield step(
+            "counts",
+            "the ready-made pairing is regular for every M and K",
+            "one index runs over all domains once; the other is free",
+            holds=circulant_uses() == chain.counts,
+        )
+        yield step(
+            "untrained pairs",
+            "pairs that are never trained have the strength of those that are",
+            "product of the three matrices in letters",
+            holds=other_ends_follow(chain.layers),
+        )
+        for sign, words in SIGNS.items():
+            yield step(
+                f"closed form, {words} difference",
+                "t(x) solves the equation where input and output edges start alike",
+                "dt/dx · dx/dt - 1, sums over roots as traces of the companion matrix",
+                holds=network.equal_ends(sign).residual() == 0,
+            )
+        yield step(
+            "speed from equal weights",
+            "as w_0 goes to 0 the ratio of times is the expression given",
+            "ratio of the two limits of w_0·t",
+            holds=network.equal_weights_residual() == 0,
+        )
+
+    def says(self) -> Iterator[Block]:
+        """Say it in a chapter of its own."""
+        blocks: list[Block] = [
+            _setting(),
+            _theorem(self.network),
+            *_equations(self.network.chain),
+            *chain_blocks(self.network.chain),
+            *_equal_ends(self.network),
+            *_speed(self.network),
+            *_start(self.curves),
+        ]
+        yield Section(title="The routing network", label="sec:routing", blocks=tuple(blocks))
+
+
+def routing_of(derivation: NetworkDerivation) -> Routing | None:
+    """Return the routing network for every M and K, where the graph is one and has modes."""
+    found = derivation.routing_sizes
+    if isinstance(found, str):
+        return None
+    return Routing(
+        network=RoutingNetwork(),
+        domains=found[0],
+        partners=found[1],
+        spectrum=derivation.components[0].spectra[0],
+        curves=derivation.ask(in_numbers),
+    )
+
+
+def _setting() -> Block:
+    return say(
+        "$M$ input domains and $M$ output domains; every input domain is trained with "
+        "$K$ output domains, every output domain with $K$ input domains, and all "
+        "pathways share one hidden edge [@Saxe2022]. Samples of different pairs are "
+        "different samples, so pathways do not couple; every pair's data are the same "
+        "up to the bases of its domains. $s$ and $d$ are the singular value and the "
+        "input eigenvalue of a mode of one pathway, over the whole dataset."
+    )
+
+
+def _theorem(network: RoutingNetwork) -> Block:
+    pairs = zip(EDGES, network.chain.counts, strict=True)
+    uses = ", ".join(f"{name}: {count}" for name, count in pairs)
+    return Theorem(
+        kind="Proposition",
+        title="Reduction for every M and K",
+        label="thm:routing",
+        blocks=(
+            prose(
+                "Started alike and aligned, all input edges keep one common matrix in their "
+                "bases, and so do all output edges. The three matrices follow the flow of one "
+                "pathway, each term multiplied by the number of pathways that use the edge (",
+                *uses,
+                "). Pairs that are never trained have the same strength as those that are.",
+            ),
+            prose(
+                "Proof: the term of one pathway, shortened by the orthonormality of the bases, "
+                "stands between the two bases of its edge and holds no other, so that it is the "
+                "same for every pathway of the edge. An input edge is in K pairs; summed over "
+                "the M input domains that is KM, all of which use the hidden edge; the M output "
+                "domains divide them equally."
+            ),
+        ),
+    )
+
+
+def _equations(chain: SharedChain) -> list[Block]:
+    lines = [
+        rf"\tau \dot{{{w.name}}} &= {to_latex(rate)}"
+        for w, rate in zip(STRENGTHS, chain.velocities, strict=True)
+    ]
+    return [
+        say(
+            "With the strengths $a$ of an input edge, $b$ of the hidden edge and $c$ of an "
+            r"output edge in a mode, and $\pi = abc$:"
+        ),
+        equation(*lines, label="eq:routing"),
+    ]
+
+
+def _equal_ends(network: RoutingNetwork) -> list[Block]:
+    total, r = sp.symbols("N r", positive=True)
+    form = replace(network.equal_ends(1, DELTA), total=total)
+    error = to_latex(form.end_polynomial.xreplace({X: r}))
+    term = to_latex(form.root_term(r))
+    blocks: list[Block] = [
+        say(
+            r"Where input and output edges start alike, with $x = b/\sqrt{KM}$ and $\delta = "
+            "b(0)^{2}/(KM) - a(0)^{2}/K$, the strength is {strength} with {total}. The sum "
+            "runs over the three roots r of {error}:",
+            strength=Math(rf"\pi = {to_latex(form.strength)}"),
+            total=Math(rf"N = {to_latex(network.chain.total)}"),
+            error=Math(f"q(r) = {error}"),
+        ),
+        equation(
+            r"t(x) = \frac{\tau}{s \sqrt{N}} \Bigl[ F(x) + \sum_{q(r) = 0} "
+            rf"\Bigl( {term} \Bigr) \Bigr] + \mathrm{{const}}",
+            label="eq:ends",
+        ),
+    ]
+    cases: list[Content] = []
+    for sign, words in (
+        (-1, r"\delta = -\kappa^{2}"),
+        (0, r"\delta = 0"),
+        (1, r"\delta = \kappa^{2}"),
+    ):
+        start = network.equal_ends(sign).start_integral
+        cases.append((Math(words), ": ", Math(f"F(x) = {to_latex(start)}"), "."))
+    blocks += [
+        Items(tuple(cases)),
+        prose(
+            "Three different starts lead to the square root of a cubic in the integrand, an "
+            "elliptic integral; no elementary form is given for them."
+        ),
+    ]
+    return blocks
+
+
+def _speed(network: RoutingNetwork) -> list[Block]:
+    rows = tuple(
+        (
+            ", ".join(shared) or "none",
+            Math(r",\; ".join(to_latex(count) for count in chain.counts)),
+            Math(to_latex(chain.gain)),
+        )
+        for shared, chain in network.sharings().items()
+    )
+    return [
+        prose(
+            "Balanced, and from the same initial strength, a mode is faster than with three edges "
+            "of its own for every pathway by exactly"
+        ),
+        equation(to_latex(network.chain.gain), label="eq:speed"),
+        prose("because the two rates differ by that number. For every choice of edges to share:"),
+        Table(
+            header=("shared edges", "pathways of an input, hidden, output edge", "speed"),
+            rows=rows,
+            alignment="lll",
+            caption="Speed against unshared pathways.",
+        ),
+        say(
+            "When all edges start at one strength $w_0$ instead, the ratio of the times to "
+            "any fixed strength below the plateau goes, as $w_0$ goes to 0, to"
+        ),
+        equation(to_latex(network.speed_of_equal_weights)),
+        say("($K$ for $M = 1$): $F$ grows as $1/w_0$, and the sum over roots stays bounded."),
+    ]
+
+
+def _start(curves: InNumbers) -> list[Block]:
+    found = curves.found
+    if isinstance(found, str) or found.speed is None:
+        return []
+    return [
+        prose(
+            "From the declared start, aligned weights of strength ",
+            Math(scientific_latex(found.start)),
+            ", the strongest mode comes to half its plateau "
+            f"{found.speed:.6g} times as fast as with unshared pathways, by the closed forms.",
+        )
+    ]

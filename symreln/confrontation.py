@@ -1,0 +1,80 @@
+"""What a Python user calls to train: a derivation confronted with networks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self, cast
+
+from symreln.api import Derivation, NetworkDerivation
+from symreln.base.summaries import short_repr
+from symreln.claims.network import derivation as networks
+from symreln.errors import NotSupportedError
+from symreln.experiment import confront, graphs, outcome
+from symreln.experiment.trained import ProgressCallback
+from symreln.report.summary import validation_headline, validation_summary
+from symreln.report.validation_json import validation_to_json
+
+
+class _Confronted:
+    """What a user asks of any confrontation with trained networks."""
+
+    @classmethod
+    def of(cls, found: Any) -> Self:
+        """Return a confrontation that shares what was found of it already."""
+        made = object.__new__(cls)
+        vars(made).update(vars(found))
+        return made
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what validation.json says."""
+        return validation_to_json(cast("Validation | NetworkValidation", self))
+
+    def _summary(self) -> list[str]:
+        return validation_summary(cast("Validation | NetworkValidation", self))
+
+    def _headline(self) -> str:
+        return validation_headline(cast("Validation | NetworkValidation", self))
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Validation(_Confronted, outcome.Validation):
+    """A derivation of pathways confronted with trained networks."""
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NetworkValidation(_Confronted, graphs.GraphValidation):
+    """A derivation of nodes and edges confronted with trained networks."""
+
+
+def validate(
+    derivation: Derivation | NetworkDerivation,
+    seeds: int = 20,
+    rng: int = 0,
+    progress: ProgressCallback | None = None,
+    *,
+    terms: bool = False,
+) -> Validation | NetworkValidation:
+    """Train the networks of a derivation's spec and compare their loss curves with the theory.
+
+    See :func:`symreln.experiment.confront.validate` and
+    :func:`symreln.experiment.graphs.validate_graph`.
+
+    Args:
+        derivation: What is confronted; its spec needs a network and a value for every parameter.
+        seeds: Networks to train of each kind.
+        rng: Seed of the random streams; results depend on it and on nothing else.
+        progress: Called with (done, total) in seed-steps.
+        terms: Whether to say what the distance to the network is made of; of pathways alone.
+
+    Raises:
+        InputError: No network, a parameter without a value, or training diverged.
+        NotSupportedError: This cannot be confronted; the message says why.
+    """
+    if isinstance(derivation, networks.NetworkDerivation):
+        if terms:
+            msg = "validate: terms are measured for pathways, not for graphs. Leave terms out"
+            raise NotSupportedError(msg)
+        return NetworkValidation.of(graphs.validate_graph(derivation, seeds, rng, progress))
+    return Validation.of(confront.validate(derivation, seeds, rng, progress, terms=terms))

@@ -1,1 +1,0 @@
-"""General gated deep linear networks: directed acyclic graphs of nodes and edges, any depth."""

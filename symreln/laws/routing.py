@@ -1,0 +1,147 @@
+r"""The routing network for every number of domains: derived and proven with M and K as symbols.
+
+M input domains and M output domains; K partners for each, every pair routed through one hidden
+edge that all share. A pathway is: input edge of its input domain, hidden edge, output edge of its
+output domain. Samples of different pairs are different samples, so pathways do not couple, and
+every pair's data are the same up to the bases of its domains:
+
+.. math:: \Sigma^{yx}(i,j) = U_j S V_i^T,\qquad \Sigma^x(i,j) = V_i D V_i^T,\qquad
+          W_i = R B_1 V_i^T,\quad W = R' B_2 R^T,\quad W_j = U_j B_3 R'^T.
+
+A chain of three shared edges (:mod:`symreln.laws.shared_chain`). Source: [Saxe2022].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import sympy as sp
+
+from symreln.errors import NoClosedFormError
+from symreln.laws.shared_chain import D, S, SharedChain
+from symreln.laws.three_edges import ThreeEdges
+
+DOMAINS, PARTNERS = sp.symbols("M K", integer=True, positive=True)
+EDGES = ("input", "hidden", "output")
+STRENGTHS = sp.symbols("a b c", positive=True)
+#: Signs of the difference b(0)²/(KM) - a(0)²/K, in words.
+SIGNS = {-1: "negative", 0: "zero", 1: "positive"}
+START = sp.Symbol("w_0", positive=True)
+
+
+def uses(label: Mapping[str, int], modulus: sp.Expr, indices: Mapping[str, sp.Expr]) -> sp.Expr:
+    """Return how many pathways use one edge of a family; it is the same for all its edges.
+
+    Some index must run once over all residues of the modulus with coefficient ±1, a bijection of
+    them: whatever the other indices are, exactly one of its values gives the edge's label, so that
+    the others are free.
+
+    Args:
+        label: Coefficients c_i of the label Σ c_i i that tells the edges apart.
+        modulus: How many labels there are; the label is taken modulo it.
+        indices: Every index of the pathways, which runs over 0, …, count - 1, with its count.
+
+    Raises:
+        NoClosedFormError: That is not the case; the edges might be used unequally.
+
+    Example:
+        >>> M, K = sp.symbols("M K", integer=True, positive=True)
+        >>> uses({"i": 1, "k": 1}, M, {"i": M, "k": K})
+        K
+    """
+    for name, count in indices.items():
+        if abs(label.get(name, 0)) == 1 and sp.expand(count - modulus) == 0:
+            return sp.Mul(*(other for index, other in indices.items() if index != name))
+    msg = (
+        f"no index runs over all {modulus} labels once, so the pathways of an edge are not "
+        "counted for symbolic sizes. Give numbers for the sizes"
+    )
+    raise NoClosedFormError(msg)
+
+
+def circulant_uses() -> tuple[sp.Expr, ...]:
+    """Return the counts of the ready-made pairing: input i with outputs i, …, i + K - 1 mod M."""
+    pairs = {"i": DOMAINS, "k": PARTNERS}
+    outer = (uses(label, DOMAINS, pairs) for label in ({"i": 1}, {"i": 1, "k": 1}))
+    first, last = outer
+    return first, sp.Mul(*pairs.values()), last
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoutingNetwork:
+    """The routing network of M domains with K partners each; symbols unless numbers are given.
+
+    Attributes:
+        domains: M.
+        partners: K, at most M.
+    """
+
+    domains: sp.Expr = DOMAINS
+    partners: sp.Expr = PARTNERS
+
+    @cached_property
+    def chain(self) -> SharedChain:
+        """The reduced equations of one mode: edge strengths a, b, c.
+
+        Every input domain is in K pairs, which makes KM; the shared hidden edge carries all of
+        them, and the output domains, as many as input domains, divide them equally.
+        """
+        counts = self.partners, self.domains * self.partners, self.partners
+        return SharedChain(counts=counts, strengths=STRENGTHS)
+
+    def equal_ends(self, sign: int, delta: sp.Expr | None = None) -> ThreeEdges:
+        """Return the closed form where input and output edges start alike.
+
+        Args:
+            sign: Sign of b(0)²/(KM) - a(0)²/K.
+            delta: That number; a symbol by default.
+        """
+        size = sp.Symbol("kappa", positive=True)
+        value = sign * size**2 if delta is None else delta
+        return ThreeEdges(total=self.chain.total, s=S, d=D, sign=sign, delta=value)
+
+    @property
+    def speed_of_equal_weights(self) -> sp.Expr:
+        """Speed against unshared pathways when all edges start at w_0, as w_0 goes to 0.
+
+        For M = 1 its limit, K.
+        """
+        excess = self.domains - 1
+        if excess == 0:
+            return self.partners
+        return self.partners * sp.sqrt(excess) / sp.atan(sp.sqrt(excess))
+
+    def sharings(self) -> dict[tuple[str, ...], SharedChain]:
+        """Return the chain of every choice of edges to share, from none to all, by their names."""
+        found = {}
+        for choice in range(8):
+            taken = [bool(choice >> place & 1) for place in range(3)]
+            counts = zip(self.chain.counts, taken, strict=True)
+            names = tuple(name for name, t in zip(EDGES, taken, strict=True) if t)
+            found[names] = replace(
+                self.chain, counts=tuple(n if t else sp.S.One for n, t in counts)
+            )
+        return found
+
+    def time_of_equal_weights(self) -> sp.Expr:
+        r"""Return lim w_0·(time to leave the start)·s/tau, all edges starting at w_0.
+
+        The start integral of the closed form from x0 to any fixed x, times w_0, as w_0 goes to 0;
+        the integral over the falling error stays bounded, so that times w_0 it vanishes.
+        """
+        outer, inner, _ = self.chain.counts
+        x0, root = START / sp.sqrt(inner), sp.sqrt(self.chain.total)
+        delta = START**2 * (1 / inner - 1 / outer)
+        # kappa = w_0·k and x0/kappa is free of w_0; atan(x/kappa) goes to π/2 for every x > 0.
+        kappa = sp.sqrt(sp.factor(-delta / START**2))
+        if kappa == 0:
+            return sp.simplify(START / (x0 * root))
+        angle = sp.atan(sp.simplify(kappa / (x0 / START)))
+        return sp.simplify(angle / (kappa * root))
+
+    def equal_weights_residual(self) -> sp.Expr:
+        """Return ratio of the two limits of w_0·t less the speed; 0 where it is proven."""
+        alone = RoutingNetwork(domains=sp.S.One, partners=sp.S.One).time_of_equal_weights()
+        return sp.simplify(alone / self.time_of_equal_weights() - self.speed_of_equal_weights)

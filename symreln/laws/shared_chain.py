@@ -1,0 +1,177 @@
+r"""One mode along a chain of shared edges: every edge used by its own number of pathways.
+
+Edges at place l of every pathway have strength :math:`w_l` and are used by :math:`n_l` pathways,
+all alike:
+
+.. math:: \tau\dot w_l = n_l \prod_{m\ne l} w_m\,(s - d\pi),\qquad \pi = \prod_m w_m
+
+An edge that more pathways use collects more terms: the bias to reuse. Balanced, the strength
+follows :math:`\tau\dot\pi = L N^{1/L} \pi^{2-2/L}(s - d\pi)` with :math:`N = \prod_l n_l`: the
+equation of one pathway of L layers, with :math:`\tau/N^{1/L}` for τ, so that the laws of single
+modes solve it. Source: [Saxe2022].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from symreln.exact.words import Letter, Rules, Words
+from symreln.laws.choice import law_of, solve
+from symreln.laws.law import STRENGTH, TIME_CONSTANT, Regime
+
+if TYPE_CHECKING:
+    from symreln.laws.law import Law
+
+S, D = sp.symbols("s d", positive=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SharedChain:
+    """The reduced equations of one mode, and their solution.
+
+    Attributes:
+        counts: n_l, numbers or symbols, how many pathways use the edge, from the input on.
+        strengths: Symbols w_l, one an edge.
+    """
+
+    counts: tuple[sp.Expr, ...]
+    strengths: tuple[sp.Symbol, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.strengths:
+            names = (f"w_{place}" for place in range(1, self.layers + 1))
+            letters = tuple(sp.Symbol(name, positive=True) for name in names)
+            object.__setattr__(self, "strengths", letters)
+
+    @property
+    def layers(self) -> int:
+        """L, the number of edges of a pathway."""
+        return len(self.counts)
+
+    @property
+    def total(self) -> sp.Expr:
+        """N, the product of the counts."""
+        return sp.Mul(*self.counts)
+
+    @property
+    def gain(self) -> sp.Expr:
+        """N^(1/L): the speed of a balanced start against the same strength on unshared edges."""
+        return sp.root(self.total, self.layers)
+
+    @cached_property
+    def velocities(self) -> tuple[sp.Expr, ...]:
+        """τ dw_l/dt of every edge."""
+        error = S - D * sp.Mul(*self.strengths)
+        return tuple(
+            n * sp.Mul(*(v for v in self.strengths if v != w)) * error
+            for n, w in zip(self.counts, self.strengths, strict=True)
+        )
+
+    def along(self, expr: sp.Expr) -> sp.Expr:
+        """Return τ times the time derivative of an expression in the strengths."""
+        pairs = zip(self.strengths, self.velocities, strict=True)
+        return sp.cancel(sum((sp.diff(expr, w) * v for w, v in pairs), sp.S.Zero))
+
+    @cached_property
+    def conserved(self) -> tuple[sp.Expr, ...]:
+        """w_l² - (n_l/n_1) w_1² for every later edge: L - 1 independent ones."""
+        first, count = self.strengths[0], self.counts[0]
+        pairs = zip(self.strengths[1:], self.counts[1:], strict=True)
+        return tuple(w**2 - sp.cancel(n / count) * first**2 for w, n in pairs)
+
+    @cached_property
+    def rate(self) -> sp.Expr:
+        r"""τ dπ/dt of a balanced start, L gain π^(2 - 2/L) (s - dπ), in the symbol π.
+
+        Balanced is w_l² = n_l u for all l: all conserved numbers vanish.
+        """
+        power = STRENGTH ** (2 - sp.Rational(2, self.layers))
+        return self.layers * self.gain * power * (S - D * STRENGTH)
+
+    def balanced_residuals(self) -> tuple[sp.Expr, ...]:
+        """Return what must vanish for the balanced form; all are 0 where it is proven.
+
+        With w_l = √n_l z: every edge gives the same dz/dt (L - 1 differences), and π = √N z^L
+        then moves as :attr:`rate` says (one more).
+        """
+        z = sp.Symbol("z", positive=True)
+        roots = [sp.sqrt(n) for n in self.counts]
+        values: dict[sp.Basic, sp.Basic] = {
+            w: r * z for w, r in zip(self.strengths, roots, strict=True)
+        }
+        rates = [v.xreplace(values) / r for v, r in zip(self.velocities, roots, strict=True)]
+        strength = sp.Mul(*self.strengths).xreplace(values)
+        found = [sp.cancel(sp.powsimp(rate - rates[0])) for rate in rates[1:]]
+        moved = sp.diff(strength, z) * rates[0]
+        claimed = self.rate.xreplace({STRENGTH: strength})
+        found.append(sp.cancel(sp.powsimp(sp.expand(moved) - sp.expand(claimed))))
+        return tuple(found)
+
+    @property
+    def family(self) -> str:
+        """Name of the family of solutions."""
+        return law_of(Regime(layers=self.layers)).name
+
+    @cached_property
+    def mode(self) -> Law:
+        """The trajectory of a mode from a balanced start, in symbols."""
+        return solve(Regime(layers=self.layers), S, D, tau=TIME_CONSTANT / self.gain)
+
+    @property
+    def is_solved(self) -> bool:
+        """Whether the mode solves its family's equation, which over its time constant is ours."""
+        layers = sp.Integer(self.layers)
+        family = layers * STRENGTH ** (2 - 2 / layers) * (S - D * STRENGTH)
+        same = sp.simplify(sp.powsimp(family * TIME_CONSTANT / self.mode.tau / self.rate)) == 1
+        return same and self.mode.residual() == 0
+
+
+def orthonormal(depth: int) -> Rules:
+    """Return that the bases R0, …, R{depth} have orthonormal columns."""
+    return {((f"R{place}", True), (f"R{place}", False)): () for place in range(depth + 1)}
+
+
+def _aligned(depth: int) -> list[Words]:
+    """Return the matrices :math:`W_l = R_l B_l R_{l-1}^T` of all places in letters."""
+    base = [Words.letter(f"R{place}") for place in range(depth + 1)]
+    return [base[e + 1] @ Words.letter(f"B{e + 1}") @ base[e].T for e in range(depth)]
+
+
+def place_proofs(depth: int) -> tuple[bool, ...]:
+    r"""Prove for every place of a chain of edges that its term stands in its own bases alone.
+
+    With :math:`W_l = R_l B_l R_{l-1}^T`, orthonormal bases, :math:`\Sigma^{yx} = R_L S R_0^T` and
+    :math:`\Sigma^x = R_0 D R_0^T`, the term :math:`W_{after}^T E W_{before}^T` of one pathway,
+    shortened, begins with R_l, ends with R_{l-1}ᵀ and holds no other basis: it is the same for
+    all pathways of an edge, so that the sum over them is n_l times it.
+    """
+    rules, weights = orthonormal(depth), _aligned(depth)
+    first, last = Words.letter("R0"), Words.letter(f"R{depth}")
+    sigma_x = first @ Words.letter("D") @ first.T
+    whole = Words.product(reversed(weights))
+    error = (last @ Words.letter("S") @ first.T - whole @ sigma_x).under(rules)
+    found = []
+    for place in range(depth):
+        after = Words.product(reversed(weights[place + 1 :]))
+        before = Words.product(reversed(weights[:place]))
+        term = (after.T @ error @ before.T).under(rules)
+        ends: tuple[Letter, Letter] = ((f"R{place + 1}", False), (f"R{place}", True))
+        found.append(
+            all(
+                (word[0], word[-1]) == ends and not any(n.startswith("R") for n, _ in word[1:-1])
+                for word in term.terms
+            )
+        )
+    return tuple(found)
+
+
+def other_ends_follow(depth: int) -> bool:
+    """Prove that between any bases the product is B_L ⋯ B_1: also for untrained pairs of ends."""
+    whole = Words.product(reversed(_aligned(depth))).under(orthonormal(depth))
+    letters = [f"R{depth}", *(f"B{place}" for place in range(depth, 0, -1))]
+    expected = Words.product(map(Words.letter, letters)) @ Words.letter("R0").T
+    return (whole - expected).is_zero
