@@ -126,7 +126,8 @@ class Pathway(SimpleNamespace):
 def read_gate(data: Data, given: Given) -> list[Any]:
     """Return the numbers of a gate: 0 and 1 are integers, gains texts, None on the boundary."""
     one, values = data.constant(1), given.value
-    given.items(data.samples)
+    good = isinstance(values, list) and len(values) == data.samples
+    given.require(good, f"a list of {data.samples}")
     good = all(type(g) is str or (type(g) is int and g in (0, 1)) for g in values)
     given.require(good, "0, 1 and texts")
     texts = {g: given[values.index(g)] for g in {*values} if type(g) is str and g != BOUNDARY}
@@ -142,7 +143,7 @@ def gated(data: Data, inputs: list[int], gate: list[Any]) -> Matrix:
     one, on = data.constant(1), [j for j, g in enumerate(gate) if g is None]
     opened = {j: j for j, g in enumerate(gate) if g is None or g}
     seen = data.x.moved(place, opened, shape)
-    if not on and all(gate[j] == one for j in opened):
+    if not on and all(gate[j].top == gate[j].below for j in opened):
         return seen
     entries = seen.ratios()
     if on:

@@ -16,7 +16,7 @@ import pytest
 import symreln as sr
 from symreln.cli import main as cli
 from symreln.errors import CertificateError
-from symreln.report import folder as result_folder
+from symreln.report import jsonio
 from symreln.verify import digest, verify, verify_file
 from symreln.verify.numbers import MOST_TERMS
 from tests.certificates import Json, certificates
@@ -108,14 +108,14 @@ def test_files_appear_together_or_not_at_all(
 ) -> None:
     """A second derivation into the folder that fails in the middle leaves the first one whole."""
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    genuine = result_folder.write_bytes
+    genuine = jsonio.write_bytes
 
     def full(path: Path, data: bytes) -> None:
         if path.name == "derivation.html":
             raise OSError(28, "No space left on device", str(path))
         genuine(path, data)
 
-    monkeypatch.setattr(result_folder, "write_bytes", full)
+    monkeypatch.setattr("symreln.report.folder.write_bytes", full)
     with pytest.raises(OSError, match="No space left") as caught:
         sr.derive(sr.load("xor")).save(folder)
     assert caught.value.filename == str(folder / "derivation.html")
