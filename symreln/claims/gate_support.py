@@ -8,7 +8,7 @@ v from the side on which these are closed, if there is one, or are held on their
 (:mod:`symreln.verdict.faces`). Else every unit that had the gate leaves it, and the network has no
 units for the pathway: it is unsupported. Samples that are zero open and close nothing.
 
-Source: Maennel et al. 2018, Boursier and Flammarion (early alignment); theory.md 7.
+Source: Maennel et al. 2018, Boursier and Flammarion (early alignment).
 """
 
 from __future__ import annotations

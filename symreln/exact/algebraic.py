@@ -344,7 +344,7 @@ class AlgebraicNumber:
         symbols: Mapping[str, sp.Symbol] | None = None,
         digits: int = 21,
     ) -> dict[str, str]:
-        """Return the number as interface.md writes it.
+        """Return the number as JSON values.
 
         Without values for every parameter, or where the number has none, as 0/0, decimal and
         radius are left out.

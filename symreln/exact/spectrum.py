@@ -1,7 +1,7 @@
 """The joint spectrum of Sigma^{yx} and Sigma^x, exact over Q and over Q(parameters).
 
 With M = (Sigma^{yx})^T Sigma^{yx}, orthonormal U and V with Sigma^{yx} = U S V^T and
-Sigma^x = V D V^T exist if and only if M and Sigma^x commute (theory.md 3). The modes are the joint
+Sigma^x = V D V^T exist if and only if M and Sigma^x commute. The modes are the joint
 eigenspaces, in classes of conjugates: no normalised vector and no root is held, only spaces,
 polynomials and indices of roots.
 """

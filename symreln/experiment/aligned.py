@@ -1,4 +1,4 @@
-"""Trained maps beside the modes that were predicted for each pathway (theory.md 8)."""
+"""Trained maps beside the modes that were predicted for each pathway."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PathwayAlignment:
-    """Alignment of one pathway's map with its predicted modes at the last step (theory.md 8).
+    """Alignment of one pathway's map with its predicted modes at the last step.
 
     Of a pathway with fewer hidden units than modes, and with weight decay, only modes that are
     learned have directions: those above half of their height, network by network.

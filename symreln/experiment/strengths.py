@@ -8,8 +8,6 @@ over networks: Student's t for the mean.
 Differences are relative to the mode's plateau s/d_eff; where it has none, to the largest predicted
 strength of its pathway. A strength that is farther from its formula than a whole plateau is not
 that mode's: it is not attributable in a trained network without given gates.
-
-Source: theory.md 8 and 14 of the design.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ There need not be any. The rates are critical values of
 then a self-consistent gate, unless samples with :math:`b\cdot r_\mu < 0` lie exactly on the
 boundary of w: opening them would push w back, so units stay there. That is no gate of 0 and 1.
 
-Source: Maennel et al. 2018, Boursier and Flammarion (early alignment); theory.md 7.
+Source: Maennel et al. 2018, Boursier and Flammarion (early alignment).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 r"""Coupled matrices: the reduction that holds whether or not anything diagonalises.
 
-With :math:`W1_p = R B1_p V_p^T`, :math:`W2_p = U_p B2_p R^T` the flow of theory.md 2 becomes
+With :math:`W1_p = R B1_p V_p^T`, :math:`W2_p = U_p B2_p R^T` gradient flow becomes
 
 .. math:: \tau \dot B1_p = B2_p^T E_p,\quad \tau \dot B2_p = E_p B1_p^T,\quad
           E_p = S_p - \sum_j K_{pj} B2_j B1_j G_{jp}

@@ -50,7 +50,7 @@ class Bundle:
 class NetworkData:
     r"""A graph on a dataset: pathways, bundles and their exact correlations.
 
-    The flow of theory.md 2 with the bundle b of pathway p and :math:`T_b` the sum of the products
+    Gradient flow with the bundle b of pathway p and :math:`T_b` the sum of the products
     of weights along the pathways of b:
 
     .. math:: \tau\dot W_e = \sum_{p \ni e} W_{after}^T E_b W_{before}^T,\qquad

@@ -1,4 +1,4 @@
-"""derivation.json, as interface.md fixes it."""
+"""derivation.json: a derivation as JSON values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exact values as JSON, one spelling each, as interface.md fixes it."""
+"""Exact values as JSON, one spelling each."""
 
 from __future__ import annotations
 

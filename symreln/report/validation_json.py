@@ -1,4 +1,4 @@
-"""validation.json, as interface.md fixes it."""
+"""validation.json: a confrontation as JSON values."""
 
 from __future__ import annotations
 

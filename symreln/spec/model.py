@@ -129,10 +129,11 @@ class NetworkSpec:
         init_std: Standard deviation of every initial weight, exact; of the first layer's where
             ``init_std_out`` is given.
         learning_rate: Step size of full-batch gradient descent, exact.
-        loss: "sum" (over samples) or "mean"; it decides the time constant, theory.md 1.
+        loss: "sum" (over samples) or "mean"; it decides the time
+            constant, 1/learning_rate of a mean and 1/(P learning_rate) of a sum.
         steps: Number of recorded steps, the initial state included.
         activation: "relu", or "linear" for a deep linear network.
-        training: "joint" or "staged", theory.md 2.
+        training: "joint", or "staged": later stages learn what the converged earlier ones left.
         layers: Layers of weights of every pathway.
         weight_decay: lambda; lambda/2 times the sum of all squared weights is added to the mean
             loss, P times that to a sum.

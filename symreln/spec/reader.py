@@ -54,7 +54,7 @@ def read_spec(
     """Return the checked spec of tables that were read or made in Python.
 
     Args:
-        tables: The tables of interface.md.
+        tables: The tables of a spec.
         tasks: Those that ``dataset.task`` may name.
         source: What the spec is called in results.
         origin: File and text for messages.

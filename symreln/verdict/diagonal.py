@@ -11,8 +11,8 @@ two nodes satisfies that fᵀf is a multiple of 1 on each joint eigenspace, and 
 there by a factor, because fᵀg is symmetric and a multiple of 1 there; so one eigenbasis is carried
 to the next node.) Products span finite spaces, which are closed by linear algebra over Q.
 
-This generalises the lemma of theory.md 3: for one bundle it asks that Sigma^x commutes with
-(Sigma^{yx})ᵀ Sigma^{yx}.
+This generalises the lemma of :mod:`symreln.verdict.judge`: for one bundle it asks that Sigma^x
+commutes with (Sigma^{yx})ᵀ Sigma^{yx}.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ grows with rate s, along a singular pair (v, u) of :math:`R\,{\rm diag}(g) X^T/P
 where v opens exactly the samples of g. Where s has several directions, any of their span will do:
 whether one opens the right samples is a linear programme. (u, v) and (-u, -v) are both asked.
 
-Source: Maennel et al. 2018, Boursier and Flammarion (early alignment); theory.md 7.
+Source: Maennel et al. 2018, Boursier and Flammarion (early alignment).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Which reduction a gate pattern admits, decided exactly and with its witness.
 
-Source: Assumption 2.1.1 of [Jarvis2025]; the decision by commutators is theory.md's lemma: an
+Source: Assumption 2.1.1 of [Jarvis2025]; the decision by commutators is a lemma: an
 orthogonal V and an orthonormal U with Sigma^{yx} = U S Vᵀ and Sigma^x = V D Vᵀ exist if and only
 if Sigma^x commutes with (Sigma^{yx})ᵀ Sigma^{yx}.
 """

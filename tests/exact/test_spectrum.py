@@ -76,7 +76,7 @@ def test_xor_with_delta_as_a_symbol() -> None:
 
 
 def test_the_contextual_task_with_c_as_a_symbol() -> None:
-    """The numbers of theory.md's section on the three-context task, for all c at once."""
+    """Known numbers of the three-context task, for all c at once."""
     x, y = contextual(8, 3, Scalar.symbol("c", ("c",)), ("c",))
     assert summary(joint_spectrum(*correlations(x, y)), positive=True) == [
         ("sqrt(120*c**2 + 45)/12", "c**2/3 + 1/8", 1),

@@ -1,4 +1,4 @@
-"""The flow of all weights of a gated deep linear network, written out from theory.md 2.
+"""The flow of all weights of a gated deep linear network, written out.
 
     τ Ẇ1_p = W2_pᵀ E_p,  τ Ẇ2_p = E_p W1_pᵀ,  E_p = O_p (Y − Σ_j ŷ_j) diag(g_p) X_pᵀ / P
 

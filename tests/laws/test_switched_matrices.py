@@ -142,7 +142,7 @@ def test_the_flow_is_that_of_the_weights(seed, staged):
 
 
 def _integrated(case: Case, times: np.ndarray) -> np.ndarray:
-    """The flow of theory.md 2 on the weights themselves."""
+    """Gradient flow on the weights themselves."""
     start = case.weights()
     shapes = [w.shape[1:] for name in "ab" for w in (start[name].w1, start[name].w2)]
     ends = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)])
