@@ -18,7 +18,7 @@ import symreln as sr
 from symreln.experiment.words import percent, steps_text
 from symreln.report.drawing import draw_all
 from symreln.report.jsonio import write_json, write_text
-from symreln.report.plots import validation_sketches
+from symreln.report.validation_plots import validation_sketches
 
 HERE = Path(__file__).parent
 NAMES = (

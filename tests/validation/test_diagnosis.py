@@ -275,7 +275,9 @@ def test_units_with_shown_gates_start_as_the_judged_curve_does(judged, taken, mo
     monkeypatch.setattr(
         again, "effect_of_gates", lambda numbers, kappas, *_: given.append(dict(kappas))
     )
-    case = SimpleNamespace(numbers=None, prediction=None, rng=0, judged=judged, kappas={"a": 0.7})
+    case = SimpleNamespace(
+        numbers=None, prediction=None, rng=0, judged=judged, kappas={"a": 0.7}, error=(0.0, 0.0)
+    )
     tried_again = again.Again(case)
     monkeypatch.setattr(tried_again, "losses", lambda *_: np.zeros((1, 1)))
     tried_again._effect(again.Change())
