@@ -1,9 +1,9 @@
 """Count the tests that go through doors: ``python -m tests.doors [--inner N]``.
 
-A door is a name of ``symreln`` itself or of the command line, one that the README's examples import,
-or one that another room of the package imports: what only its own room uses is inner, and so is
-what only tests import. A test that
-holds on to inner names breaks when a room is rearranged although it does what it did.
+A door is a name of ``symreln`` itself or of the command line, one that the README's examples
+import, or one that another room of the package imports: what only its own room uses is inner, and
+so is what only tests import. A test that holds on to inner names breaks when a room is rearranged,
+although it does what it did.
 ``--inner N`` lists the N inner names that most tests use.
 """
 
