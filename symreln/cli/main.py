@@ -42,6 +42,7 @@ from symreln.cli.options import (  # noqa: E402
     seeds,
 )
 from symreln.gates.finders import ALIASES, FINDERS  # noqa: E402
+from symreln.report.formats import NAMES  # noqa: E402
 
 EXIT_CODES = """
 \b
@@ -100,7 +101,7 @@ def run() -> None:
     option(
         "--format formats",
         "What to write beside the certificate; may be repeated.  [default: all]",
-        type=click.Choice(["json", "tex", "html"]),
+        type=click.Choice(NAMES),
         multiple=True,
     ),
     flag("--estimate", "Only print roughly what time and memory it may take."),

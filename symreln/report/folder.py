@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symreln.errors import InputError
+from symreln.report.formats import FORMATS
 from symreln.report.jsonio import write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 CERTIFICATE = "certificate.json"
-DOCUMENTS = ("derivation.html", "derivation.tex")
+DOCUMENTS = tuple(each.file for each in FORMATS)
 #: What a derivation writes and a derivation that was cut short would contradict.
 DERIVED = (CERTIFICATE, *DOCUMENTS)
 #: What else an earlier command may have left beside it.
@@ -31,8 +32,8 @@ def results_in(folder: Path) -> list[str]:
 
 def write_files(folder: Path, files: Mapping[str, str | bytes]) -> list[Path]:
     """Write files by name into a folder, made if it is not there; return them in their order."""
-    folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_bytes(folder / name, content.encode() if isinstance(content, str) else content)
     return [folder / name for name in files]
 

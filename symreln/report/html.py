@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from html import escape
 from importlib.resources import files
-from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from symreln.base.progress import phase
@@ -40,7 +39,6 @@ from symreln.document.model import (
 )
 from symreln.document.widths import latex_width
 from symreln.report import font
-from symreln.report.jsonio import write_text
 from symreln.report.mathml import drawn_characters, lines_to_mathml, to_markup, to_mathml
 from symreln.report.numbering import Anchor, Numberer, anchors
 from symreln.report.svg import inline_svg
@@ -75,11 +73,6 @@ def framed(document: Document, summary: str) -> str:
         f'<iframe sandbox="" srcdoc="{page}" title="{escape_html(summary)}" '
         'style="width: 100%; height: 40em; border: 1px solid #8886"></iframe></details>'
     )
-
-
-def save(document: Document, path: Path) -> None:
-    """Write ``document`` to ``path``."""
-    write_text(path, render(document))
 
 
 class _Renderer:

@@ -7,9 +7,7 @@ else; mathematics was checked when the document was built.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from math import ceil
-from pathlib import Path
 
 from symreln.document.escape import clean, escape_latex, text_from_math
 from symreln.document.model import (
@@ -39,7 +37,6 @@ from symreln.document.model import (
 )
 from symreln.document.tex import group, rows_and_cells, tokens
 from symreln.document.widths import latex_width
-from symreln.report.jsonio import write_bytes, write_text
 from symreln.report.numbering import Anchor, anchors
 
 FIGURES = "figures"
@@ -98,24 +95,6 @@ _LEVELS = ("section", "subsection", "subsubsection")
 def render(document: Document) -> str:
     """Return ``document`` as the text of a LaTeX file."""
     return _Renderer(document).document()
-
-
-def save(
-    document: Document, path: Path, seal: Callable[[str, str], str] = lambda _, text: text
-) -> None:
-    """Write ``document`` to ``path`` and its figures to the folder ``figures`` beside it.
-
-    Args:
-        document: What is written.
-        path: Where.
-        seal: Adds to (name, text) what the text belongs to.
-    """
-    for drawing in document.figures:
-        if drawing.pdf:
-            folder = path.parent / FIGURES
-            folder.mkdir(parents=True, exist_ok=True)
-            write_bytes(folder / f"{drawing.name}.pdf", drawing.pdf)
-    write_text(path, seal(path.name, render(document)))
 
 
 class _Renderer:

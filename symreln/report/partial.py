@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from symreln.report.folder import DERIVED, write_files
+from symreln.report.formats import FORMATS, NAMES
 from symreln.report.jsonio import dumps
 
 
@@ -18,17 +19,17 @@ def write_partial(partial: dict[str, Any], folder: Path, formats: Collection[str
     Args:
         partial: The values of derivation.json.
         folder: Where, made if it is not there.
-        formats: Some of "json", "tex" and "html"; all where empty. The JSON is always written.
+        formats: Some of :data:`symreln.report.formats.NAMES`; all where empty. The JSON is always
+            written.
     """
     for name in DERIVED:
         (folder / name).unlink(missing_ok=True)
     written = write_files(folder, {"derivation.json": dumps(partial)})
     # Here, because fonts and formulas take time to import: the JSON is on disk before.
-    from symreln.report import html, latex
     from symreln.report.chapters.limits import limited_document
 
     document = limited_document(partial)
-    for name, renderer in {"tex": latex, "html": html}.items():
-        if name in (formats or ("tex", "html")):
-            written += write_files(folder, {f"derivation.{name}": renderer.render(document)})
+    for each in FORMATS:
+        if each.name in (formats or NAMES):
+            written += write_files(folder, {each.file: each.render(document)})
     return [path.name for path in written]

@@ -13,11 +13,12 @@ from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
 from symreln.laws.integrate import DRAWN
 from symreln.pipeline.certificate import certificate
-from symreln.report import html, jsonio, latex
+from symreln.report import jsonio
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.drawing import draw_all
 from symreln.report.folder import CERTIFICATE, together, write_files
+from symreln.report.formats import FORMATS, NAMES
 from symreln.report.network_plots import network_sketches
 from symreln.report.plots import derivation_sketches, drawn_times
 from symreln.verify.folder import sealed_text
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
     from symreln.claims.curves import Prediction
     from symreln.document.model import Drawing
     from symreln.experiment.outcome import Confrontation
-
-FORMATS = ("json", "tex", "html")
+    from symreln.report.formats import Format
 
 
 @phase("document")
@@ -40,23 +40,24 @@ def write_derivation(
     validation: Confrontation | None = None,
     formats: Sequence[str] | None = None,
 ) -> list[Path]:
-    """Write derivation.json, certificate.json, derivation.tex with figures, and derivation.html.
+    """Write derivation.json, certificate.json, and the documents with their figures.
 
     Args:
         derivation: What is written.
         directory: Folder, made if it is not there.
         validation: The confrontation that the documents are to contain.
-        formats: Some of "json", "tex" and "html"; all by default. The certificate is always
-            written: a formula without it is not proven to its reader.
+        formats: Some of :data:`symreln.report.formats.NAMES`; all by default. The certificate is
+            always written: a formula without it is not proven to its reader.
 
     Returns:
         The files written.
     """
-    wanted = set(formats or FORMATS)
+    wanted = set(formats or NAMES)
     with together(Path(directory)) as draft:
         written = _write_proven(derivation, draft.folder, wanted)
-        if wanted & {"tex", "html"}:
-            written += _write_documents(derivation, validation, draft.folder, wanted)
+        documents = [each for each in FORMATS if each.name in wanted]
+        if documents:
+            written += _write_documents(derivation, validation, draft.folder, documents)
         return draft.moved(written)
 
 
@@ -65,7 +66,7 @@ def write_proven(
 ) -> list[Path]:
     """Write the certificate, and derivation.json where it is wanted: no document, no figure."""
     with together(Path(directory)) as draft:
-        return draft.moved(_write_proven(derivation, draft.folder, set(formats or FORMATS)))
+        return draft.moved(_write_proven(derivation, draft.folder, set(formats or NAMES)))
 
 
 @phase("certificate")
@@ -80,25 +81,20 @@ def _write_documents(
     derivation: Derived,
     validation: Confrontation | None,
     folder: Path,
-    wanted: set[str],
+    wanted: Sequence[Format],
 ) -> list[Path]:
     """Write those documents that are wanted, each with its provenance."""
-    figures = _figures(derivation, validation, pdf="tex" in wanted)
+    pdf = any(each.figures for each in wanted)
+    figures = _figures(derivation, validation, pdf=pdf)
     chapters = derivation_chapters(derivation, validation, [each.name for each in figures])
     document = whole_document(derivation, chapters, figures)
-
-    def seal(name: str, text: str) -> str:
-        return sealed_text(name, text, derivation.ask(certificate))
-
-    written = []
-    if "tex" in wanted:
-        written.append(folder / "derivation.tex")
-        latex.save(document, written[-1], seal)
-        written += [folder / "figures" / f"{each.name}.pdf" for each in figures]
-    if "html" in wanted:
-        name = "derivation.html"
-        written += write_files(folder, {name: seal(name, html.render(document))})
-    return written
+    files: dict[str, str | bytes] = {}
+    for each in wanted:
+        text = each.render(document)
+        files[each.file] = sealed_text(text, derivation.ask(certificate), each.comment)
+        if each.figures:
+            files |= {f"figures/{drawn.name}.pdf": drawn.pdf for drawn in figures if drawn.pdf}
+    return write_files(folder, files)
 
 
 def _figures(

@@ -1,7 +1,7 @@
 """A folder of results, verified as one thing: every file names the certificate that it belongs to.
 
-``derivation.json`` and ``validation.json`` have the key ``provenance``; the last line of
-``derivation.tex`` and of ``derivation.html`` is a comment with the same: the SHA-256 of the spec,
+``derivation.json`` and ``validation.json`` have the key ``provenance``; the last line of a
+document ``derivation.*`` is a comment with the same: the SHA-256 of the spec,
 of the certificate (its ``digest``), and of the rest of the file.
 """
 
@@ -19,8 +19,10 @@ from .reading import parsed, read_bytes, read_json
 
 CERTIFICATE: Final = "certificate.json"
 JSON_FILES: Final = ("derivation.json", "validation.json")
-#: Documents, with what begins and ends a comment there.
-DOCUMENTS: Final = {"derivation.tex": ("% ", ""), "derivation.html": ("<!-- ", " -->")}
+#: Documents that must say their provenance; of other formats those do that hold it at their end.
+SEALED: Final = ("derivation.tex", "derivation.html")
+#: The last line of a document: a comment, whatever signs begin and end one there.
+LAST: Final = re.compile(rb"\W{1,8}provenance (\{.*\})\W{0,8}")
 
 
 def verify_file(path: str | Path) -> tuple[str, ...]:
@@ -56,11 +58,10 @@ def require_one(folder: Path, certificate: dict[str, Any]) -> None:
             level = verdict.get("level") if isinstance(verdict, dict) else certificate["level"]
             if level != certificate["level"]:
                 _refuse(path, f"has another verdict, {level!r}")
-    for name, (begin, end) in DOCUMENTS.items():
-        if (path := folder / name).exists():
-            text, _, last = read_bytes(path).rstrip(b"\n").rpartition(b"\n")
-            pattern = f"{re.escape(begin)}provenance (.*?){re.escape(end)}"
-            found = re.fullmatch(pattern.encode(), last)
+    for path in sorted(folder.glob("derivation.*")):
+        text, _, last = read_bytes(path).rstrip(b"\n").rpartition(b"\n")
+        found = LAST.fullmatch(last)
+        if found or path.name in SEALED:
             said = parsed(found[1], str(path)) if found else None
             _belongs(path, said, certificate, hashlib.sha256(text + b"\n").hexdigest())
     others = sorted(p.name for p in folder.glob("certificate*.json") if p.name != CERTIFICATE)
@@ -75,9 +76,9 @@ def sealed_json(content: dict[str, Any], certificate: dict[str, Any]) -> dict[st
     return {**content, "provenance": {**names, "digest": _json_digest(found)}}
 
 
-def sealed_text(name: str, text: str, certificate: dict[str, Any]) -> str:
-    """Return a document with a last line that says its provenance."""
-    begin, end = DOCUMENTS[name]
+def sealed_text(text: str, certificate: dict[str, Any], comment: tuple[str, str]) -> str:
+    """Return a document with a last line that says its provenance, in a comment."""
+    begin, end = comment
     text = text.rstrip("\n") + "\n"
     said = {
         "spec": certificate["spec"],

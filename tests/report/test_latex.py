@@ -18,6 +18,7 @@ from symreln.document.model import (
     prose,
 )
 from symreln.report import latex
+from symreln.report.folder import write_files
 from symreln.report.numbering import anchors
 from tests.report.corpus import HOSTILE
 from tests.report.sample import document
@@ -92,7 +93,8 @@ def hostile_document():
 
 def compiled(source, folder):
     path = folder / "document.tex"
-    latex.save(source, path)
+    files = {f"{latex.FIGURES}/{drawn.name}.pdf": drawn.pdf for drawn in source.figures}
+    write_files(folder, {path.name: latex.render(source), **files})
     command = ["latexmk", "-norc", "-pdf", "-interaction=nonstopmode", "-halt-on-error", path.name]
     done = subprocess.run(command, cwd=folder, capture_output=True, timeout=60, check=False)
     log = (folder / "document.log").read_text(encoding="utf-8", errors="replace")
