@@ -68,6 +68,7 @@ class Trials(ABC):
         self._case = case
         self._error = case.error[0]
         self._losses: dict[tuple[str, Change], np.ndarray] = {}
+        self._curves: dict[tuple[bool, Experiment], np.ndarray] = {}
 
     @property
     @abstractmethod
@@ -75,8 +76,13 @@ class Trials(ABC):
         """How many networks are trained again."""
 
     @abstractmethod
-    def theory(self, pair: str, made: Experiment) -> np.ndarray:
-        """Return the predicted losses, one row, or one for every network whose gates it takes."""
+    def predicted(self, made: Experiment, *, aligned: bool) -> np.ndarray:
+        """Predict the losses, one row, or one for every network whose gates it takes.
+
+        Args:
+            made: What is other than in the confrontation.
+            aligned: Whether the networks start aligned with the modes.
+        """
 
     @abstractmethod
     def trained(self, pair: str, change: Change) -> np.ndarray:
@@ -99,6 +105,13 @@ class Trials(ABC):
         if made.change != Change():
             losses = losses[: self.few]
         return compare(self.theory(pair, Experiment())[0], losses.mean(axis=0)).max_abs_over_initial
+
+    def theory(self, pair: str, made: Experiment) -> np.ndarray:
+        """Return the predicted losses, one row, or one for every network whose gates it takes."""
+        key = (is_aligned(pair), made)
+        if key not in self._curves:
+            self._curves[key] = self.predicted(made, aligned=key[0])
+        return self._curves[key]
 
     def losses(self, pair: str, change: Change) -> np.ndarray:
         """Return the trained losses, one row a network."""
@@ -127,10 +140,10 @@ class Again(Trials):
         cost = 3 * network.steps * data.samples * network.hidden * layers
         return int(np.clip(BUDGET // max(cost, 1), FEW, MANY))
 
-    def theory(self, pair: str, made: Experiment) -> np.ndarray:
-        """Return the predicted losses, one row, or one for every network whose gates it takes."""
+    def predicted(self, made: Experiment, *, aligned: bool) -> np.ndarray:
+        """Predict the losses; see :meth:`Trials.predicted`."""
         case, numbers = self.case, self.numbers(made.change)
-        if is_aligned(pair):
+        if aligned:
             return predict_aligned(numbers, case.chain)[None]
         if made == Experiment():
             return case.prediction.theory[None]

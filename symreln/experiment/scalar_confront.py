@@ -292,10 +292,10 @@ class _Trials(Trials):
         """As many as before: graphs are small."""
         return self.case.seeds
 
-    def theory(self, pair: str, made: Experiment) -> np.ndarray:
-        """Return the predicted loss, one row."""
+    def predicted(self, made: Experiment, *, aligned: bool) -> np.ndarray:
+        """Predict the loss, one row; see :meth:`Trials.predicted`."""
         modes, start = self._modes(made.change)
-        if is_aligned(pair):
+        if aligned:
             return modes.descend(_std(modes)).loss[None]
         assert not isinstance(start, str)  # else nothing is predicted of random weights
         if made.instead.apart:
