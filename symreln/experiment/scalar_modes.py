@@ -157,10 +157,12 @@ class ScalarModes:
             LimitReachedError: The flow could not be followed.
         """
         loss = np.full(len(times), self._silent_loss()[0])
-        for mode in (mode for modes in self.modes for mode in modes):
-            begin = [np.full((1, 1), start) for _ in mode.flow.shapes]
-            states = mode.flow.trajectory(begin, list(times), tau=1 / self._rate)
-            loss += [mode.flow.loss(state) for state in states]
+        for part, modes in zip(self.parts, self.modes, strict=True):
+            if modes:
+                flow, many = part.flow(modes)
+                begin = [np.full(shape, start) for shape in flow.shapes]
+                states = flow.trajectory(begin, list(times), tau=1 / self._rate)
+                loss += many * np.array([flow.loss(state) for state in states])
         return loss
 
     def step_below(self, start: float, level: float) -> int | None:

@@ -84,6 +84,24 @@ class NetworkFlow:
             half_power=sum(flow.half_power for flow in flows),
         )
 
+    def alone(self, uses: tuple[int, ...]) -> NetworkFlow:
+        """Return the flow of the first pathway, where all are alike and start alike.
+
+        Args:
+            uses: How many pathways use each of its edges.
+        """
+        path, bundle = self.paths[0], self.bundle_of[0]
+        return replace(
+            self,
+            shapes=tuple(self.shapes[edge] for edge in path),
+            paths=(tuple(range(len(path))),),
+            bundle_of=(0,),
+            sigma_yx=(self.sigma_yx[bundle],),
+            sigma_x={(0, 0): self.sigma_x[bundle, bundle]},
+            overlaps={(0, 0): self.overlaps[bundle, bundle]},
+            uses=uses,
+        )
+
     def totals(self, weights: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Return T_b, the sum of the products of weights along the pathways of every bundle."""
         found = [np.zeros_like(matrix) for matrix in self.sigma_yx]

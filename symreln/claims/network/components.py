@@ -28,6 +28,7 @@ from symreln.document.typeset import say, typeset
 from symreln.document.words import decimal_cell, number_cell
 from symreln.exact.spectrum import joint_spectrum
 from symreln.exact.truth import Truth
+from symreln.laws.network_flow import NetworkFlow
 from symreln.laws.shared_chain import SharedChain
 from symreln.network.bundles import NetworkData
 from symreln.verdict.diagonal import Diagonality, decide_diagonal
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from symreln.claims.solve import Spectrum
     from symreln.document.inlines import Content
     from symreln.exact.spectrum import JointSpectrum
+    from symreln.laws.scalar_modes import ScalarMode
     from symreln.spec.model import Spec
 
 #: Bundles with a table of their own, and rows of a table; derivation.json has all.
@@ -158,6 +160,11 @@ class Component(Claim):
         if not self.is_regular or self.level is Level.COUPLED_MATRICES:
             return None
         return SharedChain(counts=tuple(sp.Integer(n) for n in self.counts))
+
+    def flow(self, modes: Sequence[ScalarMode]) -> tuple[NetworkFlow, int]:
+        """Return the flow of modes side by side, and of how many pathways alike it is of one."""
+        flow = NetworkFlow.beside([mode.flow for mode in modes])
+        return (flow, 1) if self.form is None else (flow.alone(self.counts), len(self.paths))
 
     @property
     def why(self) -> str:

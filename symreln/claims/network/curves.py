@@ -180,28 +180,24 @@ def _part(component: Component, start: float, times: np.ndarray) -> _Part:
     if not modes:
         none = np.zeros(len(times))
         return _Part(component=component, vectors=(), strengths=(), loss=none, flow=None)
-    flow = NetworkFlow.beside([mode.flow for mode in modes])
-    if alike:
-        uses = dict(zip(data.paths[0].edges, component.counts, strict=True))
-        flow = replace(flow, uses=tuple(uses[edge] for edge in range(len(uses))))
+    flow, many = component.flow(modes)
     weights = [np.full(shape, start) for shape in flow.shapes]
     states = flow.trajectory(weights, times, between=BETWEEN)
     totals = np.array([flow.totals(state) for state in states])[..., 0, 0]
-    more = len(component.paths) - 1 if alike else 0
     return _Part(
         component=component,
         vectors=_everywhere(component, modes) if alike else [mode.vectors for mode in modes],
         strengths=tuple(
             Strengths(
                 label=component.data.bundles[b].effective.pathway.name
-                + (f" and {more} alike" if more else ""),
+                + (f" and {many - 1} alike" if many > 1 else ""),
                 values=totals[:, b, reached].T,
                 plateaus=np.divide(*_numbers(flow)) if alike else np.full(len(reached), np.nan),
             )
             for b, bundle in enumerate(data.bundles)
             if (reached := [k for k, m in enumerate(modes) if _reaches(m.vectors, bundle)])
         ),
-        loss=(more + 1) * np.array([flow.loss(state) for state in states]),
+        loss=many * np.array([flow.loss(state) for state in states]),
         flow=flow,
     )
 
