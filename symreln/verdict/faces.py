@@ -20,7 +20,7 @@ from fractions import Fraction
 from itertools import combinations
 
 from symreln.errors import InputError
-from symreln.exact.linear import complement_projector, rank
+from symreln.exact.linear import complement_projector, inverse, rank
 from symreln.exact.linear_programming import dot
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
@@ -117,7 +117,8 @@ def face_of(
     ]
     weak = [inputs.select(columns=[])]
     for chosen, other in _walls(at, edge):
-        ray, there = (_off(x, chosen, other) for x in (inputs, at))
+        ray = _off(inputs, chosen, other)
+        there = ray if at is inputs else _off(at, chosen, other)
         (direction_there,), samples = columns(there), columns(at)
         for sign in (1, -1):
             opened = [z for z in edge if dot(direction_there, samples[z]) * sign > 0]
@@ -150,6 +151,8 @@ def _walls(inputs: ExactMatrix, edge: Sequence[int]) -> list[tuple[tuple[int, ..
 
 
 def _off(inputs: ExactMatrix, chosen: Sequence[int], other: int) -> ExactMatrix:
-    """Return the part of a sample that is orthogonal to others."""
-    off = complement_projector(inputs.select(columns=chosen))
-    return (off @ inputs.select(columns=[other])).reduced()
+    """Return the part of a sample that is orthogonal to others, which are independent."""
+    sample, basis = inputs.select(columns=[other]), inputs.select(columns=chosen)
+    if not chosen:
+        return sample.reduced()
+    return (sample - basis @ (inverse(basis.gram()) @ (basis.T @ sample))).reduced()
