@@ -6,12 +6,13 @@ import json
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import symreln as sr
 from symreln.claims import cost
 from symreln.cli import main as cli
+from tests.strategies import examples
 
 
 def random_spec(size: int, *, degree: int = 0, pathways: int = 1, samples: int = 0) -> sr.Spec:
@@ -50,7 +51,7 @@ def test_no_end_falls_when_a_size_grows(what):
     assert found[-1][1] > found[0][1], "the upper end must see this size"
 
 
-@settings(max_examples=30, deadline=None)
+@examples(120)
 @given(st.integers(1, 8), st.integers(0, 3), st.integers(1, 4), st.floats(1e-4, 1.0))
 def test_the_ends_are_in_order_and_scale_with_the_machine(size, degree, pathways, unit):
     spec = random_spec(size, degree=degree, pathways=pathways)

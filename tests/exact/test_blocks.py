@@ -6,12 +6,12 @@ from random import Random
 
 import pytest
 from flint import fmpq_mat, fmpz_mat
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.exact import integers
 from symreln.exact.blocks import Block, invariant_blocks
-from tests.strategies import orthogonal, seeds
+from tests.strategies import examples, orthogonal, seeds
 
 Family = list[fmpz_mat]
 
@@ -61,7 +61,7 @@ def check(family: Family, blocks: list[Block]) -> None:
     assert sum(block.size * block.copies for block in blocks) == size
 
 
-@settings(max_examples=60, deadline=None)
+@examples(240)
 @given(seed=seeds, members=st.integers(1, 3), kinds=st.integers(1, 2))
 def test_blocks_are_invariant_and_fill_the_space(seed: int, members: int, kinds: int) -> None:
     random = Random(seed)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from symreln.exact.factoring import _over_rationals, factorisation
 from symreln.exact.scalar import polynomial_ring
-from tests.strategies import seeds
+from tests.strategies import examples, seeds
 
 RING = polynomial_ring(("a", "b"))
 A, B = RING.gens()
@@ -40,7 +40,7 @@ def test_constants_and_powers():
     assert sorted(exponent for _, exponent in factors) == [3, 3]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(240)
 @given(seeds)
 def test_both_routes_agree(seed):
     random = Random(seed)

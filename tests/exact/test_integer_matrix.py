@@ -7,12 +7,12 @@ from random import Random
 import numpy as np
 import pytest
 from flint import fmpz_mat
-from hypothesis import given, settings
+from hypothesis import given
 
 from symreln.errors import FloatRangeError
 from symreln.exact import integer_matrix
 from symreln.exact.integer_matrix import IntegerMatrix
-from tests.strategies import seeds
+from tests.strategies import examples, seeds
 
 # Sizes of entries on both sides of every bound: small, near 2^53, near 2^62, far beyond.
 SIZES = (3, 2**26, 2**31, 2**53, 2**62, 2**63, 10**40)
@@ -50,7 +50,7 @@ def small(request, monkeypatch):
 
 
 @pytest.mark.usefixtures("small")
-@settings(max_examples=150, deadline=None)
+@examples(600)
 @given(seed=seeds)
 def test_every_operation_by_both_routes(seed):
     random = Random(seed)

@@ -6,10 +6,10 @@ from fractions import Fraction
 from random import Random
 
 from flint import arb, fmpq, fmpz_poly
-from hypothesis import given, settings
+from hypothesis import given
 
 from symreln.exact import enclosure, isolation
-from tests.strategies import seeds
+from tests.strategies import examples, seeds
 
 
 def polynomial(random: Random) -> fmpz_poly:
@@ -21,7 +21,7 @@ def polynomial(random: Random) -> fmpz_poly:
 
 
 @given(seeds)
-@settings(max_examples=100, deadline=None)
+@examples(400)
 def test_roots_are_those_of_flint(seed):
     p = polynomial(Random(seed))
     with enclosure.precision(128):

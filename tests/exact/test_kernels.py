@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 from flint import fmpz_mat, fmpz_poly
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.exact import integers, kernels
-from tests.strategies import orthogonal, seeds
+from tests.strategies import examples, orthogonal, seeds
 
 
 def symmetric(random: Random, values: list[int]) -> fmpz_mat:
@@ -41,7 +41,7 @@ def check(matrix: fmpz_mat) -> list[tuple[fmpz_poly, int]]:
     return [(factor, space.ncols()) for factor, space in found]
 
 
-@settings(max_examples=80, deadline=None)
+@examples(320)
 @given(seed=seeds, few=st.booleans())
 def test_spaces_of_known_eigenvalues(seed: int, few: bool) -> None:
     random = Random(seed)
@@ -50,7 +50,7 @@ def test_spaces_of_known_eigenvalues(seed: int, few: bool) -> None:
     check(symmetric(random, values))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(240)
 @given(seed=seeds, size=st.integers(1, 9), bits=st.sampled_from([2, 20, 80]))
 def test_random_matrices(seed: int, size: int, bits: int) -> None:
     """Also entries and kernels that no prime of 31 bits can tell."""

@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 from flint import fmpq
-from hypothesis import given, settings
+from hypothesis import given
 
 from symreln.exact.linear_programming import Direction, Farkas, direction, dot, proves
 from symreln.exact.real_algebraic import Real, RealField
-from tests.strategies import seeds
+from tests.strategies import examples, seeds
 
 # The golden ratio's field, and a cubic one with three real roots.
 GOLDEN = RealField([Fraction(-1), Fraction(-1), Fraction(1)], 1)
@@ -28,7 +28,7 @@ def rows_of(random: Random, field: RealField | None, count: int, size: int) -> l
 
 @pytest.mark.parametrize("field", [None, GOLDEN, CUBIC])
 @given(seed=seeds)
-@settings(max_examples=60, deadline=None)
+@examples(240)
 def test_either_a_direction_or_a_proof(field: RealField | None, seed: int) -> None:
     random = Random(seed)
     size = random.randint(1, 4)
@@ -69,7 +69,7 @@ def test_a_proof_is_not_believed_when_changed() -> None:
 
 
 @given(seeds)
-@settings(max_examples=60, deadline=None)
+@examples(240)
 def test_real_numbers_behave_as_their_floats(seed: int) -> None:
     random = Random(seed)
     a, b = (GOLDEN.element([random.randint(-9, 9), random.randint(-9, 9)]) for _ in range(2))

@@ -6,13 +6,13 @@ from fractions import Fraction
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from symreln.errors import InputError
 from symreln.exact import integer_matrix
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from tests.strategies import parametric_matrix, polynomial, rational_point, seeds
+from tests.strategies import examples, parametric_matrix, polynomial, rational_point, seeds
 
 NAMES = ("a", "b")
 SIZES = (3, 2**26, 2**31, 2**53, 2**62, 10**40)
@@ -52,7 +52,7 @@ def as_entries(matrix: ExactMatrix) -> ExactMatrix:
 
 
 @pytest.mark.usefixtures("small")
-@settings(max_examples=80, deadline=None)
+@examples(320)
 @given(seed=seeds)
 def test_arithmetic_is_that_of_the_entries(seed):
     random = Random(seed)
@@ -80,7 +80,7 @@ def test_arithmetic_is_that_of_the_entries(seed):
 
 
 @pytest.mark.usefixtures("small")
-@settings(max_examples=80, deadline=None)
+@examples(320)
 @given(seed=seeds)
 def test_what_is_common_cancels(seed):
     random = Random(seed)
@@ -93,7 +93,7 @@ def test_what_is_common_cancels(seed):
 
 
 @pytest.mark.usefixtures("small")
-@settings(max_examples=80, deadline=None)
+@examples(320)
 @given(seed=seeds)
 def test_parts(seed):
     random = Random(seed)
@@ -134,7 +134,7 @@ def test_parts(seed):
 
 
 @pytest.mark.usefixtures("small")
-@settings(max_examples=60, deadline=None)
+@examples(240)
 @given(seed=seeds)
 def test_values(seed):
     random = Random(seed)

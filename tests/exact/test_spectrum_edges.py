@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from flint import arb
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.exact import enclosure
@@ -17,7 +17,7 @@ from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
-from tests.strategies import parametric_pair, random_pair, seeds
+from tests.strategies import examples, parametric_pair, random_pair, seeds
 
 LARGE = (10**18 + 9, 2**89 - 1, 6**30)
 
@@ -53,7 +53,7 @@ def proven(spectrum: JointSpectrum) -> None:
     assert spectrum.commutes == (spectrum.m @ spectrum.sigma_x == spectrum.sigma_x @ spectrum.m)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(160)
 @given(seed=seeds, n_x=st.integers(1, 5), n_y=st.integers(0, 5), samples=st.integers(1, 4))
 def test_datasets_with_large_denominators(seed: int, n_x: int, n_y: int, samples: int) -> None:
     """Correlations of few samples with numbers of any length: P < n_x, rank 0, wide and tall."""
@@ -103,14 +103,14 @@ def test_one_input_and_one_output(value: int | Fraction) -> None:
     assert mode.is_null == (value == 0)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(160)
 @given(seed=st.integers(0, 2000))
 def test_random_pairs_are_proven(seed: int) -> None:
     pair = random_pair(seed) if seed % 2 else parametric_pair(seed)
     proven(joint_spectrum(pair.sigma_yx, pair.sigma_x))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(240)
 @given(seed=st.integers(0, 3000), positive=st.booleans(), numerator=st.integers(1, 60))
 def test_texts_are_their_numbers(seed: int, positive: bool, numerator: int) -> None:
     """to_sympy at parameter values against the certified ball there, for every s and d."""

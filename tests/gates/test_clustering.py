@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.cluster.vq import kmeans2
 
@@ -18,6 +18,7 @@ from symreln.gates.clustering import (
     silhouette,
     squared_distances,
 )
+from tests.strategies import examples
 
 
 def drawn_rows(seed: int, count: int = 60, samples: int = 6) -> np.ndarray:
@@ -66,7 +67,7 @@ def test_no_partition_is_better(seed: int) -> None:
 
 
 @given(st.integers(0, 10_000), st.integers(1, 12))
-@settings(max_examples=40, deadline=None)
+@examples(160)
 def test_every_cluster_has_rows_and_each_row_the_nearest(seed: int, clusters: int) -> None:
     random = np.random.default_rng(seed)
     stack = random.random((40, 5)) < random.random(5)

@@ -17,7 +17,7 @@ from symreln.gates.search import _residual_after, predicted_stages, stage_residu
 from symreln.spec.model import Dataset
 from symreln.tasks.load import load
 from symreln.verdict.directions import gate_spectrum, singular_pairs
-from tests.strategies import seeds
+from tests.strategies import examples, seeds
 
 
 def every_gate(inputs: ExactMatrix) -> list[tuple[tuple[int, ...], int]]:
@@ -50,7 +50,7 @@ def test_xor(delta: str, expected: list[tuple[str, str, tuple[int, ...]]]) -> No
 
 
 @given(seeds)
-@settings(max_examples=30, deadline=None)
+@examples(120)
 def test_float_svd_finds_the_same(seed: int) -> None:
     """Irrational singular values of degree up to 3; data without a sample near a boundary."""
     random = Random(seed)

@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 from flint import fmpq
-from hypothesis import given, settings
+from hypothesis import given
 
 from symreln.errors import InputError, LimitReachedError
 from symreln.exact.linear_programming import Direction, direction, realisable
@@ -16,7 +16,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.gates.arrangement import Found, _apart, _Step
 from symreln.gates.enumerate import enumerate_gates, sample_gates
 from symreln.tasks.load import load
-from tests.strategies import seeds
+from tests.strategies import examples, seeds
 
 HUGE = 10**25
 
@@ -72,7 +72,7 @@ def poly_bernoulli(n: int, k: int) -> int:
 
 
 @given(seeds)
-@settings(max_examples=120, deadline=None)
+@examples(480)
 def test_brute_force_on_degenerate_data(seed: int) -> None:
     rows = degenerate(Random(seed))
     found = enumerate_gates(ExactMatrix.from_rows(rows))
@@ -145,7 +145,7 @@ def test_more_samples_than_bits_in_a_word() -> None:
 
 
 @given(seeds)
-@settings(max_examples=60, deadline=None)
+@examples(240)
 def test_what_is_not_listed_is_impossible(seed: int) -> None:
     """The second route: a linear programme for one gate, whose answer either way is checked."""
     random = Random(seed)

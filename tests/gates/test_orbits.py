@@ -5,14 +5,14 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.gates.enumerate import enumerate_gates, sample_gates
 from symreln.network.orbits import moved_gates, sample_group
 from symreln.tasks.load import load
 from tests.gates.test_enumerate import contextual
-from tests.strategies import seeds
+from tests.strategies import examples, seeds
 
 
 def gram(rows: list[list[int]]) -> np.ndarray:
@@ -27,7 +27,7 @@ def kept(rows: list[list[int]]) -> list[tuple[int, ...]]:
 
 
 @given(seeds)
-@settings(max_examples=60, deadline=None)
+@examples(240)
 def test_group_and_orbits_against_all_permutations(seed: int) -> None:
     random = Random(seed)
     height, width = random.randint(1, 3), random.randint(1, 5)

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 import sympy as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import symreln as sr
@@ -34,6 +34,7 @@ from tests.pathways.examples import (
     race_of_three,
     scaled_structure,
 )
+from tests.strategies import examples
 
 
 def numbers(*values: Fraction | int) -> tuple[Scalar, ...]:
@@ -156,7 +157,7 @@ def test_a_wrong_end_is_noticed():
 whole = st.integers(-3, 3)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(240)
 @given(st.lists(st.lists(whole, min_size=4, max_size=4), min_size=2, max_size=4), st.data())
 def test_pivoting_finds_the_one_equilibrium_that_nobody_can_enter(rows, data):
     size = len(rows)

@@ -22,6 +22,7 @@ from symreln.laws import converging
 from symreln.laws.converging import Earlier, Later, Push, gained, residuals
 from symreln.laws.coupled_matrices import EqualModes
 from tests.cases import matrix_spec
+from tests.strategies import examples
 
 ACCURATE = {"method": "DOP853", "rtol": 1e-11, "atol": 1e-14}
 
@@ -52,7 +53,7 @@ positive = st.floats(0.02, 3)
 constants = {"s": positive, "c": positive, "h": positive}
 
 
-@settings(max_examples=60, deadline=None)
+@examples(240)
 @given(**constants, start=st.floats(1e-6, 0.4), end=st.floats(0.5, 0.999))
 def test_the_integral_against_quadrature(s, c, h, start, end):
     def integrand(log):
@@ -76,7 +77,7 @@ def angle_of(earlier: Earlier, times: np.ndarray) -> np.ndarray:
     return g * np.sinh(2 * found.y[0])
 
 
-@settings(max_examples=25, deadline=None)
+@examples(100)
 @given(s=positive, d=positive, g=st.floats(1e-9, 1e-1))
 def test_the_earlier_stage_is_enclosed(s, d, g):
     assume(g < s / d / 2)
@@ -127,7 +128,7 @@ pushes = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(160)
 @given(s=st.floats(0.05, 1), d=st.floats(0.05, 1), g=st.floats(1e-9, 1e-3), given_=pushes)
 def test_random_later_modes_keep_the_bounds(s, d, g, given_):
     assume(all(2 * g < a / b for a, b, *_ in [(s, d, 0, 0), *given_]))

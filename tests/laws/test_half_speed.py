@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import symreln as sr
 from symreln.exact.matrix import ExactMatrix
@@ -19,7 +19,7 @@ from symreln.laws.two_layer import TwoLayer, TwoLayerDecay
 from symreln.laws.unbalanced import Unbalanced, UnbalancedDecay
 from symreln.report.content import derivation_document
 from symreln.report.html import render as html
-from tests.strategies import seeds
+from tests.strategies import examples, seeds
 
 X = [["2", "-2", "1", "-1"], ["2", "-2", "-1", "1"]]
 Y = [["4", "-4", "1", "-1"], ["4", "-4", "-1", "1"]]
@@ -174,7 +174,7 @@ def matrices(samples):
     )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(160)
 @given(seeds)
 def test_symmetry_is_found_and_half_of_the_samples_are_half_of_the_sums(seed):
     random = Random(seed)
@@ -199,7 +199,7 @@ def test_symmetry_is_found_and_half_of_the_samples_are_half_of_the_sums(seed):
         assert [2 * value for value in total(active)] == total(samples)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(120)
 @given(seeds)
 def test_one_changed_target_is_noticed(seed):
     random = Random(seed)

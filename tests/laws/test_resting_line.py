@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog, nnls
 
@@ -31,6 +31,7 @@ from symreln.laws.resting_line import (
 )
 from tests.laws.test_competition import ended, plain
 from tests.pathways.examples import GOLDEN, RATIONAL, scaled_structure
+from tests.strategies import examples
 
 ONE = [[1]]
 #: A pathway for all contexts and one for each; a grid of two by two; two such pathways at once.
@@ -193,7 +194,7 @@ def test_more_modes_than_are_followed_are_left_open(monkeypatch):
 rows = st.lists(st.tuples(st.integers(1, 4), st.integers(-3, 3)), min_size=3, max_size=5)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(100)
 @given(rows)
 def test_minima_are_those_of_least_squares(factors):
     # A = R Rᵀ and w = R c with c = (1, 0): L = ½|Rᵀphi − c|² − ½, which nnls and linprog know.

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import symreln as sr
@@ -22,6 +22,7 @@ from symreln.laws.width import compare
 from symreln.train.trainers import train_gdln
 from tests.cases import contexts_spec, matrix_spec
 from tests.pathways.examples import RATIONAL
+from tests.strategies import examples
 
 
 def diagonal(outputs, inputs, hidden, **network):
@@ -96,7 +97,7 @@ def test_the_strongest_is_replaced_by_the_one_that_explains_more():
     assert slope == pytest.approx(2 * np.log1p(eta * rate), rel=0.02)
 
 
-@settings(max_examples=30, deadline=None)
+@examples(120)
 @given(
     st.lists(st.tuples(st.integers(1, 5), st.integers(1, 4)), min_size=2, max_size=4, unique=True),
     st.integers(1, 3),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from symreln.exact.truth import Truth
 from symreln.exact.words import Words, derivative
@@ -20,10 +20,10 @@ from symreln.network.conserved import (
 from symreln.network.model import Network
 from symreln.network.parts import Edge, Node
 from tests.network.examples import dataset, random_data, start
-from tests.strategies import seeds
+from tests.strategies import examples, seeds
 
 
-@settings(max_examples=25, deadline=None)
+@examples(100)
 @given(seeds)
 def test_all_are_proven_and_have_no_velocity(seed: int):
     """The derivative along the float flow vanishes too: Ẇ from samples, product rule by hand."""
@@ -42,7 +42,7 @@ def test_all_are_proven_and_have_no_velocity(seed: int):
         assert abs(sum(2 * f * float((w * v).sum()) for f, w, v in triples)) < 1e-11 * scale
 
 
-@settings(max_examples=25, deadline=None)
+@examples(100)
 @given(seeds)
 def test_there_are_no_others_of_their_kind(seed: int):
     """As many as edges in use minus the rank of the table of pathways and edges (by numpy)."""

@@ -22,7 +22,7 @@ from symreln.network.parts import Edge, Node
 from symreln.spec.model import Dataset
 from symreln.verdict.diagonal import decide_diagonal
 from tests.network.examples import dataset, random_data
-from tests.strategies import diagonal, exact, orthogonal, rectangle, seeds
+from tests.strategies import diagonal, exact, examples, orthogonal, rectangle, seeds
 
 
 def two_parts(x: ExactMatrix, y: ExactMatrix, gate: tuple[int, ...]) -> NetworkData:
@@ -61,7 +61,7 @@ def test_what_is_diagonal_by_construction_is_proven(seed: int):
     assert decide_diagonal(diagonal_data(seed)).outcome is Truth.PROVEN
 
 
-@settings(max_examples=30, deadline=None)
+@examples(120)
 @given(seeds)
 def test_for_one_pathway_it_is_the_commutator(seed: int):
     """Second route: Sigma^x commutes with (Sigma^yx)ᵀ Sigma^yx, symreln.exact.spectrum."""

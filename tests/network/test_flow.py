@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from flint import fmpz_mat
-from hypothesis import given, settings
+from hypothesis import given
 
 from symreln.errors import InputError
 from symreln.exact.matrix import ExactMatrix
@@ -20,7 +20,7 @@ from symreln.spec.model import Dataset
 from symreln.verdict.spaces import NodeSpaces, minimal_spaces
 from tests.network.examples import backpropagated, random_data, start
 from tests.network.reduction import reduce_edges
-from tests.strategies import seeds
+from tests.strategies import examples, seeds
 
 TIMES = (0.0, 0.5, 2.0)
 
@@ -37,7 +37,7 @@ def furthest(a: list[list[np.ndarray]], b: list[list[np.ndarray]]) -> float:
     )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(160)
 @given(seeds)
 def test_pathways_give_the_gradient_and_the_loss_of_the_network(seed: int):
     data = random_data(seed)
@@ -64,7 +64,7 @@ def inside(data: NetworkData, seed: int) -> list[ExactMatrix]:
     return found
 
 
-@settings(max_examples=8, deadline=None)
+@examples(40)
 @given(seeds)
 def test_the_reduction_per_edge_follows_the_full_flow(seed: int):
     """Random graphs of depth up to 4, random gates with gains; starts in the smallest spaces."""

@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
@@ -16,7 +16,7 @@ from symreln.network.effective import effective_dataset
 from symreln.spec.model import Dataset, Spec
 from symreln.verdict.residual import converged_outputs
 from tests.cases import derived, matrix_spec
-from tests.strategies import seeds
+from tests.strategies import examples, seeds
 
 # Entries are small rationals and P < 10: sums of products round to a few machine epsilons.
 ROUNDING = 1e-12
@@ -127,7 +127,7 @@ def permuted(spec: Spec, order: list[int]) -> Spec:
     return replace(spec, dataset=dataset, pathways=paths)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(100)
 @given(seeds)
 def test_order_of_samples_does_not_matter(seed):
     spec = random_spec(seed)
@@ -138,7 +138,7 @@ def test_order_of_samples_does_not_matter(seed):
         assert one.sigma_x == other.sigma_x
 
 
-@settings(max_examples=25, deadline=None)
+@examples(100)
 @given(seeds)
 def test_scaling_the_targets_scales_s_and_leaves_d(seed):
     spec = random_spec(seed, pathways=1)
@@ -160,7 +160,7 @@ def test_scaling_the_targets_scales_s_and_leaves_d(seed):
             assert big.d.to_float() == pytest.approx(mode.d.to_float(), rel=1e-14)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(100)
 @given(seeds)
 def test_an_open_gate_returns_the_dataset(seed):
     spec = random_spec(seed)

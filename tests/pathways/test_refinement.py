@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import symreln as sr
@@ -34,6 +34,7 @@ from tests.pathways.examples import (
     irrational_basis,
     oblique_samples,
 )
+from tests.strategies import examples
 
 ROTATION = np.array([[2, -2, 1], [1, 2, 2], [2, 1, -2]])  # three times an orthogonal matrix
 
@@ -51,7 +52,7 @@ def learned(spec: Spec) -> Counter:
     return found
 
 
-@settings(max_examples=25, deadline=None)
+@examples(100)
 @given(data=st.data(), n=st.integers(2, 4), turned=st.booleans())
 def test_white_inputs_and_any_gates_close_by_symmetry(data, n: int, turned: bool) -> None:
     """Of X = Y = 1 every sample is a mode of the pathways that see it; d_eff is their number."""

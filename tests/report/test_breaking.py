@@ -1,5 +1,5 @@
 import sympy as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.document.breaking import (
@@ -13,6 +13,7 @@ from symreln.document.mathtext import ordered_terms, signed_latex, to_latex
 from symreln.document.tex import check_math
 from symreln.document.widths import latex_width
 from tests.report.read_latex import read_latex
+from tests.strategies import examples
 
 c, s, t, tau = sp.symbols("c s t tau", positive=True)
 MODES = sp.symbols("a1:10")
@@ -34,7 +35,7 @@ def sums():
 
 
 @given(sums(), st.sampled_from([5.0, 15.0, 40.0]))
-@settings(max_examples=60)
+@examples(240)
 def test_lines_add_up_to_the_expression(expr, width):
     groups = term_groups(ordered_terms(expr), width)
     assert sp.Add(*(term for group in groups for term in group)) == expr
@@ -94,7 +95,7 @@ def test_short_parts_stay():
 
 
 @given(st.lists(sums(), min_size=1, max_size=3))
-@settings(max_examples=30)
+@examples(120)
 def test_naming_is_exact(exprs):
     wholes = tuple(1 / (1 + expr**2) + expr for expr in exprs)
     restored = put_back(*name_common(wholes, shortest=2.0))

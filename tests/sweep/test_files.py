@@ -12,10 +12,11 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.sweep.files import Result, TaskFolder, decode, encode
+from tests.strategies import examples
 
 NAME = "network-" + 64 * "a" + ".npz"
 
@@ -58,7 +59,7 @@ def test_a_changed_byte_is_seen_wherever_it_is():
     assert unseen == []
 
 
-@settings(max_examples=60, deadline=None)
+@examples(240)
 @given(st.binary(max_size=60), st.integers(0, 2000), st.integers(0, 2000))
 def test_no_cut_and_no_inset_is_taken_for_a_result(inset, begin, length):
     data = encode(NAME, result())

@@ -34,6 +34,7 @@ from symreln.verdict.spaces import minimal_spaces
 from tests.network.examples import backpropagated, random_data, start
 from tests.network.reduction import reduce_edges
 from tests.network.test_flow import arrays, inside
+from tests.strategies import examples
 from tests.train.kinds import GAINED, KINDS, PATHWAYS, WHOLE, data, make_settings, matrices, same
 
 RATE = 0.02
@@ -172,7 +173,7 @@ def floats(problem):
     return problem.dataset.inputs.to_numpy(), problem.dataset.targets.to_numpy()
 
 
-@settings(max_examples=25, deadline=None)
+@examples(100)
 @given(st.integers(0, 10**6))
 def test_a_step_goes_down_the_gradient_of_a_random_graph(seed):
     """Against back-propagation written out elsewhere; gates and gains on nodes and edges."""

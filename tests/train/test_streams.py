@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.train import memory
@@ -16,6 +16,7 @@ from symreln.train.network import pathway_network
 from symreln.train.record import Recording
 from symreln.train.trainers import train_deep_network, train_gdln, train_graph, train_network
 from symreln.train.weights import seed_children
+from tests.strategies import examples
 from tests.train.kinds import KINDS, PATHWAYS, WHOLE, data, make_settings, matrices, same, strict
 
 # Sizes at which BLAS takes other roads: dot products, matrix times vector, small and larger gemm.
@@ -164,7 +165,7 @@ def test_given_weights_and_data_are_left_alone(shape, name):
 
 
 @given(st.integers(1, 12), st.integers(1, 12), st.integers(1, 3), st.integers(0, 99))
-@settings(deadline=None, max_examples=40)
+@examples(160)
 def test_an_epoch_visits_every_sample_once(samples, size, seeds, rng):
     size = min(size, samples)
     batches, orders = Batches(batch_keys(seed_children(rng, seeds)), samples, size), []

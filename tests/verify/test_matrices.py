@@ -5,11 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.verify.matrices import Matrix, Rows, combined, products
 from symreln.verify.numbers import Poly, Ratio, add, common_multiple, multiply, quotient
+from tests.strategies import examples
 
 #: Small, at the edges of slots of 4 and 8 bytes, and beyond them.
 NUMBERS = st.one_of(
@@ -64,7 +65,7 @@ def test_packing_loses_nothing(case: tuple[Matrix, Dense]) -> None:
     assert turned.T.entries() == dense
 
 
-@settings(max_examples=300)
+@examples(1200)
 @given(matrices(3, 4), matrices(4, 2), matrices(3, 4), NONZERO, NONZERO)
 def test_products_are_those_of_polynomials(
     a: tuple[Matrix, Dense], b: tuple[Matrix, Dense], c: tuple[Matrix, Dense], f: Poly, g: Poly
