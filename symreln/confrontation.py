@@ -39,7 +39,7 @@ class _Confronted:
         return told.sentence(cast("Confrontation", self))
 
     def metric_rows(self) -> list[tuple[str, ...]]:
-        """Return (curves, max, mean, drop time error, tail) as text, for tables."""
+        """Return (curves, every metric) as text, for tables."""
         return list(told.metric_rows(cast("Confrontation", self)))
 
     def _summary(self) -> list[str]:

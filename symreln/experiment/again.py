@@ -16,8 +16,8 @@ from symreln.experiment.closed import predict_aligned, train_aligned
 from symreln.experiment.comparing import JUDGED, is_aligned
 from symreln.experiment.gate_patterns import effect_of_gates, shown_gates
 from symreln.experiment.instead import Instead, curve_instead
-from symreln.experiment.intervals import Interval, mutual_distance, point
-from symreln.experiment.metrics import compare
+from symreln.experiment.intervals import Interval, point
+from symreln.experiment.metrics import compare, mutual_distance
 from symreln.experiment.pair import pair_streams, train_gdlns, train_networks
 from symreln.train.record import Recording
 

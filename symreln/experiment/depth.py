@@ -20,6 +20,7 @@ import numpy as np
 
 from symreln.base.progress import phase
 from symreln.base.provenance import library_versions
+from symreln.base.rounding import percent
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
 from symreln.errors import InputError, NotSupportedError
@@ -35,7 +36,6 @@ from symreln.experiment.distributions import (
 from symreln.experiment.metrics import drop_time
 from symreln.experiment.scalar_modes import gated_graph
 from symreln.experiment.trained import shared_progress, training_settings
-from symreln.experiment.words import percent
 from symreln.laws.law import pathway_units
 from symreln.train.trainers import train_deep_network, train_graph
 

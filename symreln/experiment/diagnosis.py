@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from symreln.base.rounding import percent
 from symreln.claims.integration import network_of
 from symreln.claims.probes import learning_modes
 from symreln.claims.regime import regime_of
@@ -61,10 +62,9 @@ from symreln.experiment.findings import (
     PairDiagnosis,
     start_of,
 )
-from symreln.experiment.intervals import distance
+from symreln.experiment.metrics import distance
 from symreln.experiment.starts import fitted_start, measured_start
 from symreln.experiment.trained import is_one_map
-from symreln.experiment.words import percent
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.rounding import percent
 from symreln.claims.integration import gate_floats, network_of
-from symreln.experiment.words import percent
 
 if TYPE_CHECKING:
     from symreln.claims.curves import Prediction

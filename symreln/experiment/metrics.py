@@ -1,18 +1,34 @@
-"""Distances between loss curves, what seeds differ by among themselves, and drift of gates.
+"""Distances between loss curves, their intervals, what seeds differ by, and drift of gates.
 
 No training and no symbols: curves in, numbers out. A curve is a loss at steps 0, 1, 2, …, one value
-a step. Source of the definitions: the interface's ``validation.json``.
+a step. Source of the definitions: the interface's ``validation.json``. What intervals mean, and why
+they hold: :mod:`symreln.experiment.intervals`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from symreln.base.rounding import percent
 from symreln.base.summaries import short_repr
+from symreln.document.model import Content, Math
 from symreln.errors import InputError
+from symreln.experiment.intervals import (
+    CHUNK_BYTES,
+    LEVEL,
+    RESAMPLES,
+    Interval,
+    alone,
+    around,
+    percentiles,
+    resampling,
+    student,
+    widening,
+)
 
 DROP = 0.9  # the interface's drop time: the first step with a loss under this share of the first
 
@@ -35,6 +51,201 @@ class CurveComparison:
     mean_abs_over_initial: float
     drop_time_error_steps: float | None
     log10_tail_rms: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distance:
+    """The same with intervals for the means over all seeds."""
+
+    max_abs_over_initial: Interval
+    mean_abs_over_initial: Interval
+    drop_time_error_steps: Interval
+    log10_tail_rms: Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """One number for how far curve A is from curve B.
+
+    Attributes:
+        name: Its key in validation.json.
+        title: Head of its column in tables, and in LaTeX.
+        of: Its value for two curves of positive first loss; None where it says nothing.
+        shown: Its value as text.
+        interval: From two samples of curves and its value; by default quantiles of its values for
+            resampled seeds.
+        size: Of a number with a sign, what seeds are averaged over.
+        sparse: Whether seeds of which it says nothing are left out of that average, rather than
+            leaving nothing to say.
+    """
+
+    name: str
+    title: str
+    latex: Content
+    of: Callable[[np.ndarray, np.ndarray], float | None]
+    shown: Callable[[Any], str]
+    interval: Callable[[_Samples, float | None], Interval] | None = None
+    size: Callable[[float], float] = float
+    sparse: bool = False
+
+    def distance(self, samples: _Samples, value: float | None) -> Interval:
+        """Return its value with its interval."""
+        if self.interval is not None:
+            return self.interval(samples, value)
+        return percentiles(value, samples.drawn(self._each))
+
+    def over(self, each: Sequence[float | None], reduce: Callable) -> float | None:
+        """Return its mean, or another reduction, over seeds."""
+        known = [self.size(value) for value in each if value is not None]
+        return float(reduce(known)) if known and (self.sparse or len(known) == len(each)) else None
+
+    def _each(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        found = [self.of(one, other) for one, other in zip(a, b, strict=True)]
+        return np.array([np.nan if value is None else value for value in found])
+
+
+class _Samples:
+    """Two samples of curves, and what may be of their means.
+
+    Attributes:
+        first: Curves of which the mean is curve A, shape (seeds, steps).
+        second: Of which it is curve B.
+        error: Monte Carlo error of curve A over L(0).
+    """
+
+    def __init__(self, first: np.ndarray, second: np.ndarray, rng: int, error: float) -> None:
+        self.first, self.second, self.error, self._rng = first, second, error, rng
+        self._norms: tuple[np.ndarray, np.ndarray] | None = None
+
+    def norms(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return max and mean |A − B|/B(0) of what the means move by, whose unit moves too."""
+        if self._norms is None:
+            self._norms = self._moved()
+        return self._norms
+
+    def _moved(self) -> tuple[np.ndarray, np.ndarray]:
+        first, second = self.first, self.second
+        a, b = first.mean(axis=0), second.mean(axis=0)
+        norms = []
+        # One step after the other: all draws of all steps need not fit in memory.
+        size = max(1, CHUNK_BYTES // (8 * RESAMPLES))
+        unit = student(second[:, :1], self._rng, 1) / b[0]
+        for begin in range(0, len(a), size):
+            chunk = slice(begin, begin + size)
+            moved = student(first[:, chunk], self._rng, 0) - student(second[:, chunk], self._rng, 1)
+            moved = np.abs(moved - (a - b)[chunk] * unit) / b[0]
+            norms.append((moved.max(axis=1), moved.sum(axis=1)))
+        largest = np.max([part[0] for part in norms], axis=0)
+        return largest, np.sum([part[1] for part in norms], axis=0) / len(a)
+
+    def drawn(self, measure: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
+        """Return a measure of the means over resampled seeds, one a draw."""
+        weigh_a = resampling(self._rng, 0, len(self.first))
+        weigh_b = resampling(self._rng, 1, len(self.second))
+        size = max(1, CHUNK_BYTES // (8 * self.first.shape[1]))
+        chunks = (slice(begin, begin + size) for begin in range(0, RESAMPLES, size))
+        return np.concatenate(
+            [measure(weigh_a[part] @ self.first, weigh_b[part] @ self.second) for part in chunks]
+        )
+
+
+# -- the metrics -----------------------------------------------------------------------------------
+
+
+def _shares(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.abs(a - b) / float(b[0])
+
+
+def _drop_error(a: np.ndarray, b: np.ndarray) -> int | None:
+    drop_a, drop_b = drop_time(a), drop_time(b)
+    return None if drop_a is None or drop_b is None else drop_a - drop_b
+
+
+def _tail_rms(a: np.ndarray, b: np.ndarray) -> float | None:
+    tail, floor = slice((3 * len(a)) // 4, None), np.finfo(float).eps * b[0]
+    if max(a[tail].max(), b[tail].max()) <= floor:
+        return None
+    return float(np.sqrt(np.mean(_tails(a[None], b[None]) ** 2)))
+
+
+def _tails(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return log A − log B over the last quarter of the steps, of many curves."""
+    tail, floor = slice((3 * a.shape[1]) // 4, None), np.finfo(float).eps * b[:, :1]
+    logs = [np.log10(np.maximum(curve[:, tail], floor)) for curve in (a, b)]
+    return logs[0] - logs[1]
+
+
+def _tail_interval(samples: _Samples, value: float | None) -> Interval:
+    """Return the interval of the tail: by how much resampled tails move."""
+    means = samples.first.mean(axis=0)[None], samples.second.mean(axis=0)[None]
+    tail = _tails(*means)
+    moved = samples.drawn(lambda a, b: np.sqrt(np.mean((_tails(a, b) - tail) ** 2, axis=1)))
+    radius = widening(len(samples.second)) * float(np.quantile(moved, LEVEL))
+    return around(value, radius)
+
+
+def _norm_interval(place: int) -> Callable[[_Samples, float | None], Interval]:
+    """Return what makes the interval of a norm of the difference."""
+
+    def interval(samples: _Samples, value: float | None) -> Interval:
+        radius = float(np.quantile(samples.norms()[place], LEVEL))
+        return around(value, float(np.hypot(radius, samples.error)))
+
+    return interval
+
+
+def steps_text(steps: float) -> str:
+    """Return a number of steps in words."""
+    return f"{steps:.3g} step" + ("" if abs(steps) == 1 else "s")
+
+
+#: What is said of two curves, in the order of the tables. Of the first the tolerance judges.
+METRICS = (
+    Metric(
+        name="max_abs_over_initial",
+        title="max |ΔL|/L(0)",
+        latex=Math(r"\max |\Delta L| / L(0)"),
+        of=lambda a, b: float(_shares(a, b).max()),
+        shown=percent,
+        interval=_norm_interval(0),
+    ),
+    Metric(
+        name="mean_abs_over_initial",
+        title="mean |ΔL|/L(0)",
+        latex=Math(r"\overline{|\Delta L|} / L(0)"),
+        of=lambda a, b: float(_shares(a, b).mean()),
+        shown=percent,
+        interval=_norm_interval(1),
+    ),
+    Metric(
+        name="drop_time_error_steps",
+        title="drop time error",
+        latex="drop time error",
+        of=_drop_error,
+        shown=lambda drop: "never drops" if drop is None else steps_text(drop),
+        size=abs,
+    ),
+    Metric(
+        name="log10_tail_rms",
+        title="log10 tail rms",
+        latex="tail",
+        of=_tail_rms,
+        shown=lambda rms: "–" if rms is None else f"{rms:.2g}",
+        interval=_tail_interval,
+        sparse=True,
+    ),
+)
+
+
+def metric_cells(found: CurveComparison, tolerance: float | None = None) -> dict[str, str]:
+    """Return every metric as text, by its name.
+
+    Args:
+        found: The distance of two curves.
+        tolerance: What its largest difference is judged by, where it is.
+    """
+    cells = {metric.name: metric.shown(getattr(found, metric.name)) for metric in METRICS}
+    return cells | {METRICS[0].name: percent(found.max_abs_over_initial, tolerance)}
 
 
 @short_repr
@@ -132,14 +343,8 @@ def compare(curve_a: np.ndarray, curve_b: np.ndarray) -> CurveComparison:
             "no unit to measure in. Give targets that the initial network does not already fit."
         )
         raise InputError(msg)
-    distance = np.abs(a - b) / initial
-    drop_a, drop_b = drop_time(a), drop_time(b)
-    return CurveComparison(
-        max_abs_over_initial=float(distance.max()),
-        mean_abs_over_initial=float(distance.mean()),
-        drop_time_error_steps=None if drop_a is None or drop_b is None else drop_a - drop_b,
-        log10_tail_rms=_tail_rms(a, b, initial),
-    )
+    found: dict[str, Any] = {metric.name: metric.of(a, b) for metric in METRICS}
+    return CurveComparison(**found)
 
 
 def _checked_curve(name: str, curve: np.ndarray) -> np.ndarray:
@@ -151,13 +356,34 @@ def _checked_curve(name: str, curve: np.ndarray) -> np.ndarray:
     return values
 
 
-def _tail_rms(a: np.ndarray, b: np.ndarray, initial: float) -> float | None:
-    tail = slice((3 * len(a)) // 4, None)
-    floor = np.finfo(float).eps * initial
-    if max(a[tail].max(), b[tail].max()) <= floor:
-        return None
-    difference = np.log10(np.maximum(a[tail], floor)) - np.log10(np.maximum(b[tail], floor))
-    return float(np.sqrt(np.mean(difference**2)))
+def distance(curve: np.ndarray, losses: np.ndarray, rng: int, error: float = 0.0) -> Distance:
+    """Compare a curve with the mean over seeds.
+
+    Args:
+        curve: Curve A, shape (steps,).
+        losses: One row a seed; their mean is curve B, shape (seeds, steps).
+        rng: Seed of the resampling.
+        error: Monte Carlo error of curve A, the radius of its 95 % interval over L(0).
+    """
+    return mutual_distance(curve[None], losses, rng, error)
+
+
+def mutual_distance(
+    first: np.ndarray, second: np.ndarray, rng: int, error: float = 0.0
+) -> Distance:
+    """Compare the means of two kinds of curves, drawn independently.
+
+    Args:
+        first: Losses of which the mean is curve A, shape (seeds, steps).
+        second: Of which it is curve B.
+        rng: Seed of the resampling.
+        error: As for :func:`distance`.
+    """
+    found = vars(compare(first.mean(axis=0), second.mean(axis=0)))
+    if len(second) == 1:  # what was trained once may be anywhere
+        return Distance(**{name: alone(value) for name, value in found.items()})
+    samples = _Samples(first, second, rng, error)
+    return Distance(**{m.name: m.distance(samples, found[m.name]) for m in METRICS})
 
 
 def seed_floor(losses: np.ndarray, together: int | None = None) -> SeedFloor | None:
@@ -186,23 +412,12 @@ def _left_out(losses: np.ndarray) -> Iterator[CurveComparison]:
         yield compare(curve, (total - curve) / (len(losses) - 1))
 
 
-def _over_seeds(each: Sequence[CurveComparison], reduce: np.ufunc | object) -> CurveComparison:
-    drops = [one.drop_time_error_steps for one in each]
-    known = [abs(drop) for drop in drops if drop is not None]
-
-    def over(values: list[float]) -> float:
-        return float(reduce(values))  # pyright: ignore[reportCallIssue]
-
-    return CurveComparison(
-        max_abs_over_initial=over([one.max_abs_over_initial for one in each]),
-        mean_abs_over_initial=over([one.mean_abs_over_initial for one in each]),
-        drop_time_error_steps=over(known) if len(known) == len(drops) else None,
-        log10_tail_rms=over(tails) if (tails := _known_tails(each)) else None,
-    )
-
-
-def _known_tails(each: Sequence[CurveComparison]) -> list[float]:
-    return [one.log10_tail_rms for one in each if one.log10_tail_rms is not None]
+def _over_seeds(each: Sequence[CurveComparison], reduce: Callable) -> CurveComparison:
+    found: dict[str, Any] = {
+        metric.name: metric.over([getattr(one, metric.name) for one in each], reduce)
+        for metric in METRICS
+    }
+    return CurveComparison(**found)
 
 
 def seed_band(losses: np.ndarray, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> SeedBand:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.rounding import percent
 from symreln.base.summaries import short_repr
 from symreln.claims.probes import probe_bases
 from symreln.claims.widths import narrow_pathways
-from symreln.experiment.words import percent
 from symreln.laws.choice import plateau
 
 if TYPE_CHECKING:

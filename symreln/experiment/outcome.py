@@ -17,9 +17,9 @@ from symreln.experiment.comparing import JUDGED, CurvePair
 from symreln.experiment.findings import PairDiagnosis
 from symreln.experiment.foretold import Foretold
 from symreln.experiment.gates_held import GatesHeld
-from symreln.experiment.intervals import Distance
 from symreln.experiment.metrics import (
     CurveComparison,
+    Distance,
     GateDrift,
     SeedFloor,
     compare,

@@ -43,8 +43,8 @@ from symreln.experiment.changed import (
     trained_again,
 )
 from symreln.experiment.growing import train_growing, why_no_growing_part
-from symreln.experiment.intervals import Distance, Interval, distance
-from symreln.experiment.metrics import compare
+from symreln.experiment.intervals import Interval
+from symreln.experiment.metrics import Distance, compare, distance
 from symreln.experiment.strengths import mean_interval
 
 if TYPE_CHECKING:

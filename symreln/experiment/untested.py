@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.rounding import percent
 from symreln.errors import SymrelnError
 from symreln.experiment.changed import step_below
 from symreln.experiment.metrics import DROP, drop_time
-from symreln.experiment.words import bound_text, percent
+from symreln.experiment.words import bound_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

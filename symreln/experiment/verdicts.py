@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy.special import stdtrit
 
+from symreln.base.rounding import percent
 from symreln.experiment.intervals import LEVEL, Interval, around, simultaneous_radius
-from symreln.experiment.words import bound_text, interval_text, percent
+from symreln.experiment.words import bound_text, interval_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

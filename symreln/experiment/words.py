@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.base.rounding import all_digits, percent
+from symreln.base.rounding import all_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from symreln.experiment.intervals import Interval
-    from symreln.experiment.metrics import CurveComparison
 
 
 def bound_text(bound: float) -> str:
     """Return a tolerance as per cent, with every digit that it has."""
     return f"{all_digits(bound, power=2)} %"
-
-
-def steps_text(steps: float) -> str:
-    """Return a number of steps in words."""
-    return f"{steps:.3g} step" + ("" if abs(steps) == 1 else "s")
 
 
 def interval_text(found: Interval, shown: Callable[[float], str]) -> str:
@@ -35,21 +29,3 @@ def interval_text(found: Interval, shown: Callable[[float], str]) -> str:
     if found.low is None or found.high is None:
         return shown(found.value)
     return f"{shown(found.value)} [{shown(found.low)}, {shown(found.high)}]"
-
-
-def metric_cells(
-    found: CurveComparison, tolerance: float | None = None
-) -> tuple[str, str, str, str]:
-    """Return (max, mean, drop time error, tail) as text.
-
-    Args:
-        found: The distance of two curves.
-        tolerance: What its largest difference is judged by, where it is.
-    """
-    drop = found.drop_time_error_steps
-    return (
-        percent(found.max_abs_over_initial, tolerance),
-        percent(found.mean_abs_over_initial),
-        "never drops" if drop is None else steps_text(drop),
-        "–" if found.log10_tail_rms is None else f"{found.log10_tail_rms:.2g}",
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.base.rounding import percent
 from symreln.experiment.findings import (
     ALIGNMENT,
     AND,
@@ -16,7 +17,7 @@ from symreln.experiment.findings import (
     WIDTH,
 )
 from symreln.experiment.intervals import Interval
-from symreln.experiment.words import interval_text, percent
+from symreln.experiment.words import interval_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from symreln.experiment.confront import Validation
     from symreln.experiment.findings import Finding, PairDiagnosis
-    from symreln.experiment.intervals import Distance
+    from symreln.experiment.metrics import Distance
     from symreln.experiment.strengths import ModeMeasured
     from symreln.experiment.study import MeasuredOrder, Study
 

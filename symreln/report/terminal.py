@@ -21,8 +21,8 @@ from symreln.claims.relaxation import diverging
 from symreln.claims.unsupported import unsupported_early, unsupported_of
 from symreln.document.words import short_number
 from symreln.exact.truth import Truth
+from symreln.experiment.metrics import METRICS, metric_cells
 from symreln.experiment.outcome import Confrontation, Validation
-from symreln.experiment.words import metric_cells
 from symreln.report.chapters import rules, study
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.jsonio import Json, dumps
@@ -181,7 +181,7 @@ def _show_agreement(validation: Confrontation) -> None:
     rows = [list(row) for row in metric_rows(validation)]
     show_table(
         f"agreement, {validation.seeds} seeds",
-        ["curves", "max |ΔL|/L(0)", "mean |ΔL|/L(0)", "drop time error", "log10 tail rms"],
+        ["curves", *(metric.title for metric in METRICS)],
         rows,
     )
     if isinstance(validation, Validation):
@@ -207,9 +207,9 @@ def _show_terms(validation: Validation) -> None:
         show_table(
             f"what the distance to the {validation.judged_by} is made of: every line assumes one "
             "thing less",
-            ["curve", "no longer assumed", "max |ΔL|/L(0)", "mean |ΔL|/L(0)", "drop time error"],
+            ["curve", "no longer assumed", *(metric.title for metric in METRICS[:3])],
             [
-                [term.name, term.replaced or "–", *metric_cells(term.distance)[:3]]
+                [term.name, term.replaced or "–", *list(metric_cells(term.distance).values())[:3]]
                 for term in validation.terms
             ],
         )

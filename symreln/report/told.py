@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.base.rounding import percent
 from symreln.claims.constants import constants_text
 from symreln.experiment.comparing import is_aligned
 from symreln.experiment.findings import GATES
+from symreln.experiment.metrics import METRICS, metric_cells, steps_text
 from symreln.experiment.outcome import Validation
 from symreln.experiment.scalar_confront import NetworkValidation
 from symreln.experiment.verdicts import summary
-from symreln.experiment.words import (
-    metric_cells,
-    percent,
-    steps_text,
-)
 from symreln.report.blame import FAILS, failed_text
 
 if TYPE_CHECKING:
@@ -54,19 +51,19 @@ def titles(validation: Confrontation) -> dict[str, str]:
 
 
 def metric_rows(validation: Confrontation) -> Iterator[tuple[str, ...]]:
-    """Yield (curves, max, mean, drop time error, tail) as text, for tables."""
+    """Yield (curves, every metric) as text, for tables."""
     names = titles(validation)
     for name, found in validation.metrics.items():
         if name.startswith(f"{validation.judged}_vs_") and not name.endswith("_aligned"):
             continue  # as "theory", above
-        yield (names[name], *metric_cells(found, validation.tolerance))
+        yield (names[name], *metric_cells(found, validation.tolerance).values())
     if validation.floor is not None:
-        floor = metric_cells(validation.floor.mean)
+        floor = metric_cells(validation.floor.mean).values()
         yield (f"seed floor of the {validation.judged_by}", *floor)
     if validation.predicted is not None:
         name = f"seed floor of the {validation.judged_by}, predicted"
         name = name if validation.floor is None else "the same, predicted"
-        yield (name, *metric_cells(validation.predicted.floor.mean))
+        yield (name, *metric_cells(validation.predicted.floor.mean).values())
     if isinstance(validation, Validation) and validation.published is not None:
         yield from _published_rows(validation, validation.published)
 
@@ -75,18 +72,16 @@ def _published_rows(
     validation: Confrontation, published: PublishedPrediction
 ) -> Iterator[tuple[str, ...]]:
     """Yield the published figures, and say where they are closer than ours."""
-    drop = published.drop_time_error_steps
+    drop, none = published.drop_time_error_steps, {metric.name: "–" for metric in METRICS}
     ours = validation.metrics.get("theory_vs_relu")
     closer = published.closer_than(None if ours is None else ours.max_abs_over_initial)
-    yield (
-        f"published: {published.source}" + (" (closer than the judged curve)" if closer else ""),
-        percent(published.max_abs_over_initial),
-        "–",
-        "–" if drop is None else steps_text(drop),
-        "–",
-    )
+    name = f"published: {published.source}" + (" (closer than the judged curve)" if closer else "")
+    steps = {} if drop is None else {"drop_time_error_steps": steps_text(drop)}
+    largest = {"max_abs_over_initial": percent(published.max_abs_over_initial)}
+    yield (name, *(none | largest | steps).values())
     for what, low, high in published.others:
-        yield (f"published: {what}", f"{percent(low)} to {percent(high)}", "–", "–", "–")
+        between = {"max_abs_over_initial": f"{percent(low)} to {percent(high)}"}
+        yield (f"published: {what}", *(none | between).values())
 
 
 def clauses(validation: Confrontation) -> list[str]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from symreln.base.provenance import library_versions
 from symreln.base.summaries import short_repr
-from symreln.experiment.intervals import METHOD, Distance, distance, mutual_distance
-from symreln.experiment.metrics import SeedFloor, seed_floor
+from symreln.experiment.intervals import METHOD
+from symreln.experiment.metrics import Distance, SeedFloor, distance, mutual_distance, seed_floor
 from symreln.experiment.untested import too_little
 from symreln.experiment.verdicts import Verdict, loss_verdict
 

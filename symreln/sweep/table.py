@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.experiment.words import percent
+from symreln.base.rounding import percent
 
 if TYPE_CHECKING:
     from symreln.experiment.intervals import Interval

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.base.rounding import percent
 from symreln.claims.curves import Prediction
 from symreln.claims.derivation import Derivation
 from symreln.errors import InputError
 from symreln.experiment import pair, switching
 from symreln.experiment import trained as training
 from symreln.experiment.confront import Validation
-from symreln.experiment.metrics import compare
+from symreln.experiment.metrics import compare, steps_text
 from symreln.experiment.trained import gated_pathways
-from symreln.experiment.words import percent, steps_text
 from symreln.spec.model import Spec, ValidationSpec
 from symreln.tasks.load import load
 from symreln.train.trainers import train_gdln

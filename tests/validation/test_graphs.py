@@ -10,13 +10,13 @@ import pytest
 
 import symreln as sr
 from symreln import validate
+from symreln.base.rounding import percent
 from symreln.cli.commands import execute
 from symreln.cli.request import Request
 from symreln.errors import NotSupportedError
 from symreln.experiment.edge_start import EdgeStart, blow_up, early_flow, edge_start
 from symreln.experiment.scalar_modes import ScalarModes, gated_graph
 from symreln.experiment.trained import training_settings
-from symreln.experiment.words import percent
 from symreln.laws.chain_start import chain_start
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.validation_json import validation_to_json

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.base.rounding import percent
 from symreln.claims import mean_field
 from symreln.claims.mean_field import why_no_mean_field
 from symreln.document.model import Figure, Table
 from symreln.experiment.confront import Validation
 from symreln.experiment.findings import start_of
 from symreln.experiment.metrics import compare
-from symreln.experiment.words import percent
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.validation_plots import validation_sketches
 

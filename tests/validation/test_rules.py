@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import symreln as sr
+from symreln.base.rounding import percent
 from symreln.claims.integration import mode_probes, network_of, reduced_flow
 from symreln.claims.prediction import closed_forms, mode_starts
 from symreln.claims.probes import probe_bases
@@ -35,7 +36,6 @@ from symreln.experiment.decay import (
 from symreln.experiment.metrics import compare, drop_time
 from symreln.experiment.rules import BiasRule, RuleComparison, compare_rules
 from symreln.experiment.trained import gated_pathways, training_settings
-from symreln.experiment.words import percent
 from symreln.laws.choice import solve
 from symreln.laws.law import Regime
 from symreln.laws.ops import NUMPY

@@ -7,12 +7,12 @@ from functools import lru_cache
 import numpy as np
 
 import symreln as sr
+from symreln.base.rounding import percent
 from symreln.claims.prediction import predict_training
 from symreln.document.model import Table
 from symreln.experiment.confront import Validation
 from symreln.experiment.metrics import compare
 from symreln.experiment.trained import gated_pathways
-from symreln.experiment.words import percent
 from symreln.report.chapters.agreement import agreement_chapter
 
 NARROW = {

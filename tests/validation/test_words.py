@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symreln.experiment.words import bound_text, percent, steps_text
+from symreln.base.rounding import percent
+from symreln.experiment.metrics import steps_text
+from symreln.experiment.words import bound_text
 
 
 def number(text: str) -> Decimal:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from symreln.base.rounding import percent
 from symreln.claims.claim import said_of
 from symreln.claims.equal_starts import unequal_starts
 from symreln.claims.regime import regime_of
@@ -23,11 +24,10 @@ from symreln.document.model import (
 )
 from symreln.document.numerals import scientific_latex
 from symreln.document.typeset import say, typeset
+from symreln.experiment.metrics import METRICS, metric_cells
 from symreln.experiment.outcome import Confrontation, Validation
 from symreln.experiment.scalar_confront import NetworkValidation
-from symreln.experiment.words import metric_cells, percent
 from symreln.report.chapters.band import band_blocks
-from symreln.report.chapters.curves_table import ALIGNMENT, DROP, HEADER, LARGEST, MEAN
 from symreln.report.chapters.judgement import (
     diagnosis_blocks,
     judgement_blocks,
@@ -131,7 +131,7 @@ def _comparison(validation: Confrontation) -> Table:
         else " It is predicted from the law of the initial weights alone, for as many networks."
     )
     return Table(
-        header=HEADER,
+        header=("curves", *(metric.latex for metric in METRICS)),
         rows=tuple(metric_rows(validation)),
         caption=(
             "Loss curves compared; a network's curve is the mean over seeds. Drop time: "
@@ -144,7 +144,7 @@ def _comparison(validation: Confrontation) -> Table:
             "over networks: about as far is a single network from the best prediction of the mean. "
             "The mean of all of them may be nearer to a prediction." + predicted,
         ),
-        alignment=ALIGNMENT,
+        alignment="l" + "r" * len(METRICS),
     )
 
 
@@ -273,9 +273,9 @@ def _terms(validation: Validation) -> list[Block]:
         return []
     return [
         Table(
-            header=("curve", "no longer assumed", LARGEST, MEAN, DROP),
+            header=("curve", "no longer assumed", *(metric.latex for metric in METRICS[:3])),
             rows=tuple(
-                (term.name, term.replaced or "–", *metric_cells(term.distance)[:3])
+                (term.name, term.replaced or "–", *list(metric_cells(term.distance).values())[:3])
                 for term in validation.terms
             ),
             caption=(

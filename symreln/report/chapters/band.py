@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.base.rounding import percent
 from symreln.document.model import Block, Math, Strong, prose
 from symreln.document.typeset import typeset
 from symreln.experiment.band import QUANTILES
-from symreln.experiment.words import percent
 
 if TYPE_CHECKING:
     from symreln.experiment.confront import Validation

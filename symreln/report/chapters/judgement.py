@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.base.rounding import percent
 from symreln.document.model import Block, Math, Strong, Table
 from symreln.experiment import intervals, strengths
-from symreln.experiment.words import interval_text, percent
+from symreln.experiment.words import interval_text
 from symreln.laws.loss import strength_symbol
 from symreln.report.blame import left_text
 from symreln.report.told import titles

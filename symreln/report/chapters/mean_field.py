@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.base.rounding import percent
 from symreln.document.model import Block, Figure, Strong, Table, prose
 from symreln.document.typeset import say
-from symreln.experiment.words import percent
 from symreln.report.plots import letter
 from symreln.report.validation_plots import MOST_GATES
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.base.rounding import percent
 from symreln.document.model import Block, Math, Strong, Table, prose
-from symreln.experiment.words import metric_cells, percent
+from symreln.experiment.metrics import CurveComparison, metric_cells
 from symreln.laws.loss import strength_symbol
 
 if TYPE_CHECKING:
@@ -80,8 +81,11 @@ def bias_rows(found: RuleComparison, names: dict[str, str]) -> list[list[str]]:
 
 def decay_cells(rule: DecayRule) -> tuple[str, str, str, str]:
     """Return (λ, max |ΔL|/L(0) and drop time error of theory, max |ΔL|/L(0) of closed forms)."""
-    largest, _, drop, _ = metric_cells(rule.theory)
-    return f"{rule.weight_decay:.3g}", largest, drop, metric_cells(rule.closed)[0]
+    return (
+        f"{rule.weight_decay:.3g}",
+        *_largest_and_drop(rule.theory),
+        percent(rule.closed.max_abs_over_initial),
+    )
 
 
 def decayed_modes(rule: DecayRule) -> tuple[list[tuple[str, str]], str]:
@@ -117,8 +121,16 @@ def _batch_cells(rule: BatchRule) -> list[str]:
     size = str(rule.batch_size)
     if rule.theory is None:
         return [size, "diverged", "–", "–", "–", "–"]
-    largest, _, drop, _ = metric_cells(rule.theory)
-    return [size, largest, drop, *(map(_share, (rule.shift, rule.noise, rule.band)))]
+    return [
+        size,
+        *_largest_and_drop(rule.theory),
+        *(map(_share, (rule.shift, rule.noise, rule.band))),
+    ]
+
+
+def _largest_and_drop(found: CurveComparison) -> tuple[str, str]:
+    cells = metric_cells(found)
+    return cells["max_abs_over_initial"], cells["drop_time_error_steps"]
 
 
 def _share(value: float | None) -> str:
@@ -159,8 +171,7 @@ def _biases(found: RuleComparison, names: dict[str, str]) -> Table:
 def _bias_cells(rule: BiasRule) -> list[str]:
     if rule.theory is None:
         return ["diverged", "–", "–"]
-    largest, _, drop, _ = metric_cells(rule.theory)
-    return [largest, drop, _share(rule.shift)]
+    return [*_largest_and_drop(rule.theory), _share(rule.shift)]
 
 
 def _decays(found: RuleComparison) -> list[Block]:

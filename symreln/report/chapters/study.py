@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.base.rounding import percent
 from symreln.document.model import Block, Math, Strong, Table, prose
 from symreln.experiment.study import order_number
-from symreln.experiment.words import interval_text, percent
+from symreln.experiment.words import interval_text
 from symreln.report.told import titles
 
 if TYPE_CHECKING:
