@@ -12,6 +12,7 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.errors import InputError
+from symreln.experiment.intervals import Interval
 
 #: Shares of the first loss whose crossing times are compared.
 LEVELS = (0.9, 0.75, 0.5, 0.25, 0.1)
@@ -25,15 +26,6 @@ RESOLUTION = 0.01
 #: A difference that exchanged labels reach less often is none of chance.
 SIGNIFICANT = 0.05
 SEED = 2025
-
-
-@dataclass(frozen=True, kw_only=True)
-class Interval:
-    """A number with its 95 % interval over seeds; None where it cannot be said."""
-
-    value: float
-    low: float | None
-    high: float | None
 
 
 @short_repr

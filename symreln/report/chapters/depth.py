@@ -12,7 +12,7 @@ from symreln.experiment.distributions import DRAWS
 if TYPE_CHECKING:
     from symreln.document.model import Block, Drawing
     from symreln.experiment.depth import DepthComparison
-    from symreln.experiment.distributions import Interval
+    from symreln.experiment.intervals import Interval
 
 NAME = "depth"
 HEADER = ("L/L(0) below", "ReLU", "gated", "KS distance", "p", "shift of the median", "spread")
@@ -44,7 +44,7 @@ def _times(times: np.ndarray) -> str:
 
 def interval_text(found: Interval | None, form: str) -> str:
     """Return a number and its interval."""
-    if found is None or not np.isfinite(found.value):
+    if found is None or found.value is None or not np.isfinite(found.value):
         return "–"
     ends = ("?" if end is None else format(end, form) for end in (found.low, found.high))
     return f"{format(found.value, form)} [{', '.join(ends)}]"
