@@ -6,11 +6,8 @@ from typing import TYPE_CHECKING
 
 from flint import fmpq, fmpq_poly
 
-from symreln.claims.claim import Step, steps_of
-from symreln.claims.convergence import convergence_of
-from symreln.claims.discretisation_bound import flow_errors
-from symreln.claims.equilibria import equilibria_of
-from symreln.claims.half_speed import half_speed_steps
+from symreln.claims.claim import Step
+from symreln.claims.rules import checks_of
 from symreln.claims.solve import at_values
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError
@@ -50,7 +47,7 @@ def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[
         modes = [m for p in derivation.pathways for m in p.modes if m.strength is not None]
         if modes and not carried:
             steps.append(_trajectories(modes))
-            steps += half_speed_steps(derivation) + steps_of(derivation, flow_errors)
+            steps += checks_of(derivation, "start")
         if derivation.loss_separates:
             steps += [_least_loss(stage, _reached(derivation)) for stage in derivation.stages]
         if derivation.spec.parameters and derivation.spec.has_values:
@@ -58,7 +55,7 @@ def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[
         if carried:
             verification.lines()
             return (_certificate(len(derivation.stages)), *steps)
-        steps += steps_of(derivation, equilibria_of, convergence_of, narrow_pathways)
+        steps += checks_of(derivation, "all")
         verification.lines()
         return (_certificate(len(derivation.stages)), *steps)
 

@@ -5,19 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from symreln.claims.alike import alike
-from symreln.claims.claim import said_of
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.derivation import Derivation, Derived
-from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
 from symreln.claims.network.derivation import NetworkDerivation
-from symreln.claims.network.described import described
-from symreln.claims.network.in_numbers import in_numbers
-from symreln.claims.network.kept import conserved_of
-from symreln.claims.network.parts import parts_of
 from symreln.claims.network.routing import routing_of
-from symreln.claims.phases import phases_of
 from symreln.claims.regime import regime_of
+from symreln.claims.rules import said_at
 from symreln.document.model import (
     Block,
     Content,
@@ -127,11 +121,10 @@ def derivation_chapters(
 def _of_network(
     derivation: NetworkDerivation, validation: Confrontation | None, drawn: Collection[str]
 ) -> tuple[Block, ...]:
-    rules = (described, parts_of, conserved_of, routing_of, in_numbers)
     own = set(drawn) if validation is None else set(drawn) - {"loss"}  # it shows losses itself
     return (
         _network_summary(derivation),
-        *with_drawn(said_of(derivation, *rules), own),
+        *with_drawn(said_at(derivation, "chapter"), own),
         *_confronted(validation, drawn),
         checks_chapter(derivation),
         provenance_chapter(derivation, None),
@@ -156,7 +149,7 @@ def _of_pathways(
             names=names,
         ),
     ]
-    chapters += said_of(derivation, exceptional_sets, every_size, phases_of)
+    chapters += said_at(derivation, "chapter")
     chapters += _confronted(validation, drawn)
     chapters += [checks_chapter(derivation), provenance_chapter(derivation, validation)]
     return tuple(chapters)

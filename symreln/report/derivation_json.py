@@ -9,25 +9,14 @@ from symreln.base.provenance import library_versions
 from symreln.claims.alike import alike
 from symreln.claims.claim import DIGITS
 from symreln.claims.constants import count_free, printed_constants
-from symreln.claims.convergence import convergence_of
 from symreln.claims.couplings import couplings_of
 from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.discretisation_bound import flow_error
 from symreln.claims.equal_starts import equal_starts
-from symreln.claims.equilibria import equilibria_of
-from symreln.claims.exceptional.sets import exceptional_sets
-from symreln.claims.families.claim import every_size
 from symreln.claims.halving import half_time
 from symreln.claims.network.derivation import NetworkDerivation
-from symreln.claims.network.described import described
-from symreln.claims.network.in_numbers import in_numbers
-from symreln.claims.network.kept import conserved_of
-from symreln.claims.network.parts import parts_of
-from symreln.claims.network.routing import routing_of
-from symreln.claims.regime import regime_of
+from symreln.claims.rules import values_of
 from symreln.claims.settling import settled_decimal, settled_loss
-from symreln.claims.unsupported import unsupported_of
-from symreln.claims.widths import width_of
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.pipeline.certificate import certificate
@@ -71,11 +60,7 @@ def _of_network(derivation: NetworkDerivation, encode: Encoder) -> dict[str, Any
     return {
         "format": NETWORK_FORMAT,
         "verdict": encode.fields(derivation.verdict, "level", "reasons"),
-        **encode(derivation.ask(described)),
-        **encode(derivation.ask(parts_of)),
-        **encode(derivation.ask(conserved_of)),
-        "curves": encode(derivation.ask(in_numbers)),
-        "routing": encode(derivation.ask(routing_of)),
+        **{key: encode(found) for key, found in values_of(derivation)},
     }
 
 
@@ -102,14 +87,8 @@ def _of_pathways(derivation: Derivation, encode: Encoder) -> dict[str, Any]:
             encode,
             equal_starts=[each for s in derivation.ask(equal_starts) for each in s.found],
         ),
-        **_known(encode, equilibria=derivation.ask(equilibria_of)),
-        "convergence": encode(derivation.ask(convergence_of)),
-        **_known(encode, width=derivation.ask(width_of)),
-        "regime": encode(derivation.ask(regime_of)),
-        "unsupported": encode(derivation.ask(unsupported_of)),
         **_known(encode, phases=[_phase(*each) for each in derivation.phases[1:]]),
-        "exceptional": encode(derivation.ask(exceptional_sets)),
-        "family": encode(derivation.ask(every_size)),
+        **{key: encode(found) for key, found in values_of(derivation)},
     }
 
 

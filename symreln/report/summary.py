@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from symreln.claims.claim import lines_of
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.network.derivation import NetworkDerivation
-from symreln.claims.network.in_numbers import in_numbers
-from symreln.claims.network.kept import conserved_of
-from symreln.claims.network.parts import parts_of
-from symreln.claims.network.routing import routing_of
+from symreln.claims.rules import printed_of
 from symreln.exact.truth import Truth
 
 #: Modes that are listed, and characters of a line.
@@ -48,9 +44,8 @@ def network_lines(derivation: NetworkDerivation) -> list[str]:
     """Return what the findings of nodes and edges say."""
     why = derivation.routing_sizes
     return [
-        *lines_of(derivation, conserved_of, parts_of, routing_of),
+        *printed_of(derivation),
         *([f"no routing network: {why}"] if isinstance(why, str) else []),
-        *lines_of(derivation, in_numbers),
     ]
 
 

@@ -10,15 +10,13 @@ from symreln.base.tables import show_table
 from symreln.claims.alike import alike
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import constants_text, printed_constants
-from symreln.claims.convergence import convergence_of
 from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.exceptional.sets import exceptional_sets
-from symreln.claims.families.claim import every_size
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.network.described import described
 from symreln.claims.regime import regime_of
-from symreln.claims.relaxation import diverging
-from symreln.claims.unsupported import unsupported_early, unsupported_of
+from symreln.claims.rules import printed_of
+from symreln.claims.unsupported import unsupported_early
 from symreln.document.words import short_number
 from symreln.exact.truth import Truth
 from symreln.experiment.metrics import METRICS, metric_cells
@@ -88,12 +86,7 @@ def summary_of(derivation: Derived) -> Summary:
         ],
         "phases": phases,
         "tail": [
-            *lines_of(derivation, every_size),
-            *(
-                f"{until.strip()}: {line}" if until else line
-                for line in lines_of(derivation, exceptional_sets)
-            ),
-            *lines_of(derivation, convergence_of, regime_of, unsupported_of, diverging),
+            *printed_of(derivation),
             f"checks: {proven} of {len(derivation.steps)} proven; "
             + constants_text(derivation.ask(printed_constants)),
             *(

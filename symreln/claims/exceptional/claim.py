@@ -217,6 +217,7 @@ class ExceptionalSets(Claim):
         outside: Those that are proven not to.
         undecided: What was not followed, in words.
         narrow: Numbers of the pathways with fewer hidden units than modes.
+        until: The step at which gates switch, and other sets follow; None where they stay.
     """
 
     parameters: tuple[str, ...]
@@ -225,6 +226,7 @@ class ExceptionalSets(Claim):
     outside: tuple[ExceptionalSet, ...]
     undecided: tuple[str, ...] = ()
     narrow: tuple[int, ...] = field(default=(), metadata=PROSE)
+    until: int | None = field(default=None, metadata=PROSE)
 
     @property
     def breaking(self) -> tuple[ExceptionalSet, ...]:
@@ -251,7 +253,9 @@ class ExceptionalSets(Claim):
             for item in self.harmless
             if any(c.proven and c.effect in merging for c in item.consequences)
         ]
-        text = f"generic in {', '.join(self.parameters)}; exceptional: {_some(named) or 'nothing'}"
+        when = "" if self.until is None else f"up to step {self.until}: "
+        where = ", ".join(self.parameters)
+        text = f"{when}generic in {where}; exceptional: {_some(named) or 'nothing'}"
         yield f"{text} (modes coincide on: {_some(together)})" if together else text
 
     def says(self) -> Iterator[Block]:

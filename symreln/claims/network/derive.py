@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.claims.claim import Step, lines_of, steps_of
+from symreln.claims.claim import Step, lines_of
 from symreln.claims.network.components import components
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.network.described import described
 from symreln.claims.network.kept import conserved_of
-from symreln.claims.network.parts import parts_of
-from symreln.claims.network.routing import routing_of
+from symreln.claims.rules import checks_of
 from symreln.exact.truth import Truth
 from symreln.network.bundles import NetworkData
 
@@ -55,7 +54,7 @@ def network_steps(derivation: NetworkDerivation) -> tuple[Step, ...]:
     Raises:
         ArithmeticError: A check failed: a bug of symreln, and nothing is printed.
     """
-    steps = tuple(steps_of(derivation, described, parts_of, conserved_of, routing_of))
+    steps = tuple(checks_of(derivation, "all"))
     failed = [s.name for s in steps if s.outcome is not Truth.PROVEN and s.name != "diagonal"]
     if failed:
         msg = f"checks failed: {', '.join(failed)}; this is a bug of symreln"

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.claims.alike import Alike, alike, heights_latex
-from symreln.claims.claim import DIGITS, said_of
+from symreln.claims.claim import DIGITS
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.convergence import convergence_of
-from symreln.claims.discretisation_bound import flow_errors
 from symreln.claims.halving import HalfTime, half_time
-from symreln.claims.regime import regime_of
-from symreln.claims.unsupported import unsupported_of
-from symreln.claims.widths import width_of
+from symreln.claims.rules import said_at
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
     Block,
@@ -86,8 +83,8 @@ def dynamics_chapter(
         blocks += _closed(derivation, names)
     else:
         blocks += not_closed(derivation)
-    blocks += [*said_of(derivation, convergence_of, width_of), *_initial(derivation)]
-    blocks += [*said_of(derivation, flow_errors), *whole_matrices(derivation)]
+    blocks += [*said_at(derivation, "end"), *_initial(derivation)]
+    blocks += [*said_at(derivation, "steps"), *whole_matrices(derivation)]
     if figures:
         blocks.append(
             Figure(
@@ -328,7 +325,7 @@ def _initial(derivation: Derivation) -> list[Block]:
             label="eq:initial",
         ),
         *_own_units(derivation),
-        *said_of(derivation, regime_of, unsupported_of),
+        *said_at(derivation, "start"),
         say(
             "The number of free constants is {count_free}, see [#sec:provenance].",
             count_free=Math(str(count_free(derivation.ask(printed_constants)))),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.claims.claim import said_of
-from symreln.claims.equilibria import equilibria_of
 from symreln.claims.mode_system import symbolic_system
+from symreln.claims.rules import said_at
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Citation, Details, Math, equation, prose
 from symreln.document.typeset import say
@@ -42,7 +41,7 @@ def not_closed(derivation: Derivation) -> list[Block]:
         ]
         for stage in derivation.stages:
             blocks += _systems(derivation, stage)
-        blocks += said_of(derivation, equilibria_of)
+        blocks += said_at(derivation, "reduction")
     symbols = derivation.spec.symbols
     return [
         *blocks,

@@ -1,0 +1,112 @@
+"""Every rule that is asked of a derivation, and where what it claims is shown.
+
+A rule is a function of a derivation that returns a claim, several, or None
+(:mod:`symreln.claims.claim`). A new one is a file and a line here: document, derivation.json,
+terminal and checks walk these tables, each in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from symreln.claims.claim import Asked, Claim, Rule, Step, lines_of, said_of, steps_of
+from symreln.claims.convergence import convergence_of
+from symreln.claims.derivation import Derivation
+from symreln.claims.discretisation_bound import flow_errors
+from symreln.claims.equilibria import equilibria_of
+from symreln.claims.exceptional.sets import exceptional_sets
+from symreln.claims.families.claim import every_size
+from symreln.claims.half_speed import half_speed_of
+from symreln.claims.network.described import described
+from symreln.claims.network.in_numbers import in_numbers
+from symreln.claims.network.kept import conserved_of
+from symreln.claims.network.parts import parts_of
+from symreln.claims.network.routing import routing_of
+from symreln.claims.phases import phases_of
+from symreln.claims.regime import regime_of
+from symreln.claims.relaxation import diverging
+from symreln.claims.unsupported import unsupported_of
+from symreln.claims.widths import narrow_pathways, width_of
+from symreln.document.blocks import Block
+
+#: Where the document says a claim: with the reduction of coupled modes, where the dynamics end,
+#: with the initial strengths, with the finite steps, or in a chapter of its own.
+Place = Literal["reduction", "end", "start", "steps", "chapter", ""]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A rule and where its claims are shown.
+
+    Attributes:
+        rule: The rule.
+        place: Where the document says it; "" for nowhere.
+        key: Its key in derivation.json; "*" where its values have keys of their own, "" for none.
+        always: Whether the key is there, null, where nothing is claimed.
+        printed: Whether the terminal prints its lines.
+        checked: Whether its steps are among the derivation's checks; "start" where they rest on how
+            strengths start, which those that are carried over a switch of gates do not.
+    """
+
+    rule: Rule
+    place: Place = ""
+    key: str = ""
+    always: bool = True
+    printed: bool = False
+    checked: Literal["start", "all", ""] = ""
+
+
+PATHWAYS = (
+    Shown(rule=half_speed_of, checked="start"),
+    Shown(rule=flow_errors, place="steps", checked="start"),
+    Shown(rule=every_size, place="chapter", key="family", printed=True),
+    Shown(rule=exceptional_sets, place="chapter", key="exceptional", printed=True),
+    Shown(rule=phases_of, place="chapter"),
+    Shown(rule=equilibria_of, place="reduction", key="equilibria", always=False, checked="all"),
+    Shown(rule=convergence_of, place="end", key="convergence", printed=True, checked="all"),
+    Shown(rule=narrow_pathways, checked="all"),
+    Shown(rule=width_of, place="end", key="width", always=False),
+    Shown(rule=regime_of, place="start", key="regime", printed=True),
+    Shown(rule=unsupported_of, place="start", key="unsupported", printed=True),
+    Shown(rule=diverging, printed=True),
+)
+EDGES = (
+    Shown(rule=described, place="chapter", key="*", checked="all"),
+    Shown(rule=parts_of, place="chapter", key="*", printed=True, checked="all"),
+    Shown(rule=conserved_of, place="chapter", key="*", printed=True, checked="all"),
+    Shown(rule=routing_of, place="chapter", key="routing", printed=True, checked="all"),
+    Shown(rule=in_numbers, place="chapter", key="curves", printed=True),
+)
+
+
+def rules_of(derivation: Asked) -> tuple[Shown, ...]:
+    """Return the rules that are asked of a derivation of pathways, or of nodes and edges."""
+    return PATHWAYS if isinstance(derivation, Derivation) else EDGES
+
+
+def said_at(derivation: Asked, place: Place) -> list[Block]:
+    """Return what the document says at a place."""
+    return said_of(derivation, *(s.rule for s in rules_of(derivation) if s.place == place))
+
+
+def printed_of(derivation: Asked) -> list[str]:
+    """Return what the terminal says."""
+    return lines_of(derivation, *(s.rule for s in rules_of(derivation) if s.printed))
+
+
+def checks_of(derivation: Asked, rests_on: Literal["start", "all"]) -> list[Step]:
+    """Return the checks that rest on how strengths start, or all others."""
+    return steps_of(derivation, *(s.rule for s in rules_of(derivation) if s.checked == rests_on))
+
+
+def values_of(derivation: Asked) -> Iterator[tuple[str, Any]]:
+    """Yield (key, what derivation.json says) of every rule that has a key."""
+    for shown in rules_of(derivation):
+        found = derivation.ask(shown.rule) if shown.key else None
+        if shown.key == "*":
+            assert isinstance(found, Claim)
+            yield from found.values().items()
+        elif shown.key and (found or shown.always):
+            yield shown.key, found
