@@ -17,7 +17,7 @@ MOST_COLUMNS = 160
 def show_table(title: str, header: list[str], rows: list[list[str]]) -> None:
     """Print a table: as wide as the terminal, or plainly where stdout is none."""
     if sys.stdout.isatty():
-        render_table(title, header, rows)
+        _render_table(title, header, rows)
     else:
         click.echo(plain_table(title, header, rows), nl=False)
 
@@ -38,7 +38,7 @@ def plain_table(title: str, header: list[str], rows: list[list[str]]) -> str:
     text = io.StringIO()
     # Enough that no formula is broken, unless it is too long for any reader.
     fitting = max(COLUMNS, full + 2)
-    render_table(title, header, rows, file=text, width=min(MOST_COLUMNS, fitting))
+    _render_table(title, header, rows, file=text, width=min(MOST_COLUMNS, fitting))
     return text.getvalue()
 
 
@@ -59,7 +59,7 @@ def _line(cells: list[str], widths: list[int]) -> str:
     return f"  {'   '.join(texts)}  "
 
 
-def render_table(
+def _render_table(
     title: str,
     header: list[str],
     rows: list[list[str]],

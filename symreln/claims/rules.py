@@ -81,29 +81,29 @@ EDGES = (
 )
 
 
-def rules_of(derivation: Asked) -> tuple[Shown, ...]:
+def _rules_of(derivation: Asked) -> tuple[Shown, ...]:
     """Return the rules that are asked of a derivation of pathways, or of nodes and edges."""
     return PATHWAYS if isinstance(derivation, Derivation) else EDGES
 
 
 def said_at(derivation: Asked, place: Place) -> list[Block]:
     """Return what the document says at a place."""
-    return said_of(derivation, *(s.rule for s in rules_of(derivation) if s.place == place))
+    return said_of(derivation, *(s.rule for s in _rules_of(derivation) if s.place == place))
 
 
 def printed_of(derivation: Asked) -> list[str]:
     """Return what the terminal says."""
-    return lines_of(derivation, *(s.rule for s in rules_of(derivation) if s.printed))
+    return lines_of(derivation, *(s.rule for s in _rules_of(derivation) if s.printed))
 
 
 def checks_of(derivation: Asked, rests_on: Literal["start", "all"]) -> list[Step]:
     """Return the checks that rest on how strengths start, or all others."""
-    return steps_of(derivation, *(s.rule for s in rules_of(derivation) if s.checked == rests_on))
+    return steps_of(derivation, *(s.rule for s in _rules_of(derivation) if s.checked == rests_on))
 
 
 def values_of(derivation: Asked) -> Iterator[tuple[str, Any]]:
     """Yield (key, what derivation.json says) of every rule that has a key."""
-    for shown in rules_of(derivation):
+    for shown in _rules_of(derivation):
         found = derivation.ask(shown.rule) if shown.key else None
         if shown.key == "*":
             assert isinstance(found, Claim)

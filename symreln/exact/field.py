@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Coefficients = tuple[Scalar, ...]
 
 
-def to_fmpq(value: Scalar) -> fmpq:
+def _to_fmpq(value: Scalar) -> fmpq:
     """Return a constant as FLINT's rational."""
     exact = value.to_fraction()
     return fmpq(exact.numerator, exact.denominator)
@@ -32,7 +32,7 @@ class Field:
         self.parameters = minpoly[0].parameters
         self._modulus = None
         if not self.parameters:
-            self._modulus = fmpq_poly([to_fmpq(value) for value in minpoly])
+            self._modulus = fmpq_poly([_to_fmpq(value) for value in minpoly])
 
     def constant(self, value: Scalar | int) -> Coefficients:
         """Return an element of the ground field."""
@@ -40,7 +40,7 @@ class Field:
         return (Scalar.of(value, self.parameters), *[zero] * (self.degree - 1))
 
     def _pack(self, element: Sequence[Scalar]) -> fmpq_poly:
-        return fmpq_poly([to_fmpq(value) for value in element])
+        return fmpq_poly([_to_fmpq(value) for value in element])
 
     def _unpack(self, polynomial: fmpq_poly) -> Coefficients:
         found = [Scalar(self.parameters, int(c.p), int(c.q)) for c in polynomial.coeffs()]
@@ -115,7 +115,7 @@ class Field:
         """Return the characteristic polynomial of multiplication by a, low to high, monic."""
         rows = self.multiplication(a)
         if self._modulus is not None:
-            table = fmpq_mat([[to_fmpq(value) for value in row] for row in rows])
+            table = fmpq_mat([[_to_fmpq(value) for value in row] for row in rows])
             found = table.charpoly().coeffs()
             return tuple(Scalar(self.parameters, int(c.p), int(c.q)) for c in found)
         table, common = _cleared(rows, self.parameters)

@@ -74,7 +74,7 @@ def _class_bases(
     words, rows, minpoly = _spanning(spectrum, mode_class, point)
     bases: list[np.ndarray] = []
     for root in range(mode_class.degree):
-        basis = orthonormal(words, rows, minpoly, root)
+        basis = _orthonormal(words, rows, minpoly, root)
         if basis is None:
             return None
         bases.append(basis)
@@ -101,7 +101,7 @@ def _spanning(
     return words, rows, minpoly
 
 
-def orthonormal(
+def _orthonormal(
     words: Sequence[fmpz_mat],
     weights: Sequence[Sequence[Fraction]],
     minpoly: tuple[Fraction, ...],

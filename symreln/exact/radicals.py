@@ -51,7 +51,7 @@ class SquareSplit:
     inside: fmpz_mpoly
 
 
-def split_square(value: Scalar) -> SquareSplit:
+def _split_square(value: Scalar) -> SquareSplit:
     """Split a non-zero rational function p/q = (h/q')²·r with r square-free."""
     ring = polynomial_ring(value.parameters)
     # p/q = p·q/q², so one factorisation of p·q serves both.
@@ -92,7 +92,7 @@ def square_part(number: int) -> tuple[int, int]:
     return square, free
 
 
-def polynomial_to_sympy(
+def _polynomial_to_sympy(
     polynomial: fmpz_mpoly, parameters: tuple[str, ...], symbols: Mapping[str, sp.Symbol]
 ) -> sp.Expr:
     """Return the factored expression of a polynomial."""
@@ -112,7 +112,7 @@ def square_root(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Expr:
     """Return the non-negative square root of a rational function that is not negative."""
     if value.is_zero:
         return sp.S.Zero
-    split = split_square(value)
+    split = _split_square(value)
     names = value.parameters
     outside = _absolute_factors(split.outside, symbols)
     if split.inside.is_one():
@@ -128,7 +128,7 @@ def _absolute_factors(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Exp
         content, factors = factorisation(polynomial)
         result *= sp.Integer(abs(int(content))) ** sign
         for factor, exponent in factors:
-            part = polynomial_to_sympy(factor, names, symbols)
+            part = _polynomial_to_sympy(factor, names, symbols)
             fixed = _factor_sign(factor, names, symbols)
             size = part * fixed if fixed else sp.Abs(part)
             result *= size ** (sign * int(exponent))
@@ -157,7 +157,7 @@ class Quadratic:
     ) -> tuple[Quadratic, Scalar]:
         """Return g(theta) and the root's own |h|, theta = (-f1 ± √disc)/(2 f2), disc = h²·r."""
         f0, f1, f2 = minpoly
-        split = split_square(f1 * f1 - f0 * f2 * 4)
+        split = _split_square(f1 * f1 - f0 * f2 * 4)
         g0, g1 = coefficients
         a = g0 - g1 * f1 / (f2 * 2)
         sign = 1 if root == 1 else -1
@@ -194,7 +194,7 @@ class Quadratic:
         """√(a ± w) = √((a+n)/2) ± √((a-n)/2) with w = |b h|√r ≥ 0 and n = √(a² - w²) ≥ 0."""
         names = self.a.parameters
         w_squared = (self.b * outside) ** 2 * Scalar(names, self.r)
-        norm = split_square_or_none(self.a * self.a - w_squared)
+        norm = _split_square_or_none(self.a * self.a - w_squared)
         if norm is None:
             return None
         sign = _sign(self.b, symbols)
@@ -217,11 +217,11 @@ def _common_square(first: fmpz_mpoly, second: fmpz_mpoly) -> fmpz_mpoly:
     return square
 
 
-def split_square_or_none(value: Scalar) -> Scalar | None:
+def _split_square_or_none(value: Scalar) -> Scalar | None:
     """Return h with h² = value, or None where value is no square."""
     if value.is_zero:
         return value
-    split = split_square(value)
+    split = _split_square(value)
     return split.outside if split.inside.is_one() else None
 
 
@@ -262,7 +262,7 @@ def _factor_sign(
     if len(used) == 1:
         return 0
     # SymPy looks for the roots of derivatives, minutes for long coefficients: it comes last.
-    expr = polynomial_to_sympy(factor, names, symbols)
+    expr = _polynomial_to_sympy(factor, names, symbols)
     return 1 if expr.is_nonnegative else -1 if expr.is_nonpositive else 0
 
 
@@ -290,7 +290,7 @@ def _over_common(
     scale = Scalar(names, common)
     bottom = common
     if square:
-        split = split_square(scale)
+        split = _split_square(scale)
         root = split.outside * Scalar(names, split.inside)  # common·inside = root²
         scale, bottom = root * root, root.numerator
     top = (a * scale).to_sympy(symbols)
@@ -302,7 +302,7 @@ def _over_common(
     bottom_expr = (
         _absolute_factors(Scalar(names, bottom), symbols)
         if square
-        else polynomial_to_sympy(bottom, names, symbols)
+        else _polynomial_to_sympy(bottom, names, symbols)
     )
     return sp.expand(top), cofactor, bottom_expr
 

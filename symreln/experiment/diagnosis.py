@@ -272,7 +272,7 @@ def _candidates(again: Again, pair: str) -> Iterator[Candidate]:
 
 def halved_rate(again: Trials, tolerance: float, pair: str) -> Iterator[Candidate]:
     """Yield the step size, where a loss rises."""
-    if largest_rise(again.losses(pair, Experiment().change)) > ROUNDING:
+    if _largest_rise(again.losses(pair, Experiment().change)) > ROUNDING:
         half = halving(
             again, tolerance, pair, "the learning rate", lambda e, f: e.scaled(rate=f), HALF
         )
@@ -366,7 +366,7 @@ def _scale(again: Again, pair: str) -> Candidate:
     regime = numbers.ask(regime_of)
     return Candidate(
         name=SCALE,
-        made=halved_scale(again, again.case.tolerance, pair, small_scale(numbers)),
+        made=halved_scale(again, again.case.tolerance, pair, _small_scale(numbers)),
         measured=f"training is {regime.called}: {regime.reason}"
         if regime is not None and regime.is_lazy
         else "",
@@ -527,7 +527,7 @@ def _ungated(numbers: Derivation) -> np.ndarray | None:
 # -- quantities beside it --------------------------------------------------------------------------
 
 
-def small_scale(numbers: Derivation) -> Fraction:
+def _small_scale(numbers: Derivation) -> Fraction:
     """Return the largest power of a half by which every mode starts small; at most a half."""
     start, factor = float(numbers.strength0 or 0), HALF
     largest = max(
@@ -543,7 +543,7 @@ def small_scale(numbers: Derivation) -> Fraction:
     return factor
 
 
-def largest_rise(losses: np.ndarray) -> float:
+def _largest_rise(losses: np.ndarray) -> float:
     """Return the largest rise of a loss from one step to the next, over its first.
 
     The loss of a flow never rises, nor that of descent with small steps.

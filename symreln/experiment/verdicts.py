@@ -103,7 +103,7 @@ def _width(seeds: int) -> float:
     return float(stdtrit(seeds - 1, (1 + LEVEL) / 2)) / sqrt(seeds)
 
 
-def worst_of(found: Sequence[Interval]) -> Interval:
+def _worst_of(found: Sequence[Interval]) -> Interval:
     """Return the interval of the largest of several distances.
 
     Raises:
@@ -127,7 +127,7 @@ def _judge(
         return not_tested(f"{ONE_SEED} ({text})", tolerance, found.value)
     reason = f"{before}{interval_text(found, lambda x: percent(x, tolerance))}{after}"
     if outcome == "undecided":
-        reason += decided_by(found, tolerance, seeds, fixed)
+        reason += _decided_by(found, tolerance, seeds, fixed)
     assert found.low is not None
     assert found.high is not None
     return Verdict(
@@ -139,7 +139,7 @@ def _judge(
     )
 
 
-def decided_by(found: Interval, tolerance: float, seeds: int, fixed: float = 0.0) -> str:
+def _decided_by(found: Interval, tolerance: float, seeds: int, fixed: float = 0.0) -> str:
     """Say how many seeds would decide, after what is undecided."""
     count = deciding_seeds(found, tolerance, seeds, fixed)
     if count is None:
@@ -167,7 +167,7 @@ def loss_verdict(
         f"{interval_text(found, lambda x: percent(x, tolerance))} {name}"
         for name, found in distances.items()
     )
-    found = worst_of(list(distances.values()))
+    found = _worst_of(list(distances.values()))
     verdict = _judge(found, tolerance, seeds, error)
     if untested is not None and verdict.outcome != "disagrees":
         return not_tested(f"{untested.sentence()} ({what})", tolerance, found.value)
@@ -175,7 +175,7 @@ def loss_verdict(
     if verdict.outcome == "not tested":
         reason = f"{ONE_SEED} ({reason})"
     if verdict.outcome == "undecided":
-        reason += decided_by(found, tolerance, seeds, error)
+        reason += _decided_by(found, tolerance, seeds, error)
     return Verdict(
         outcome=verdict.outcome,
         value=found.value,
@@ -218,7 +218,7 @@ def modes_verdict(
         worst[subject] = top
         ends = None if radius is None else float(np.hypot(radius, error))
         intervals.append(around(top.difference, ends))
-    found = worst_of(intervals)
+    found = _worst_of(intervals)
     top = max(worst.values(), key=lambda mode: mode.difference)
     after = f" of the plateau, the worst of {len(asked)}: {top.label} of the {names[top.subject]}"
     verdict = _judge(found, tolerance, len(top.measured), error, "relative error ", after)
@@ -276,7 +276,7 @@ def gates_verdict(
         return not_tested(f"{untested.sentence()} ({reason})", tolerance, value)
     outcome = outcome_of(lacking, tolerance)
     if outcome == "undecided":
-        reason += decided_by(lacking, tolerance, len(held.shares))
+        reason += _decided_by(lacking, tolerance, len(held.shares))
     assert share.low is not None
     assert share.high is not None
     return Verdict(

@@ -458,14 +458,14 @@ def _groups(
     groups: list[_Factors] = []
     for shape, numbers in kinds.items():
         grams = [np.eye(sum(shape)) if starts is None else starts[n] for n in numbers]
-        start = np.sqrt(gram_scale) * symmetric_root(np.stack(grams, axis=-3))
+        start = np.sqrt(gram_scale) * _symmetric_root(np.stack(grams, axis=-3))
         first = groups[-1].place.stop if groups else 0
         index = np.array([blocks[number] for number in numbers])
         groups.append(_Factors(numbers, index, start, first))
     return groups
 
 
-def symmetric_root(gram: np.ndarray) -> np.ndarray:
+def _symmetric_root(gram: np.ndarray) -> np.ndarray:
     """Return the symmetric square roots of positive semidefinite matrices, shape (…, n, n)."""
     values, vectors = np.linalg.eigh(gram)
     roots = np.sqrt(np.maximum(values, 0.0))[..., None, :]

@@ -69,7 +69,7 @@ def unfit(regime: Regime) -> str:
     return ""
 
 
-def matches(
+def _matches(
     sigma_x: ExactMatrix, w1: ExactMatrix, w2: ExactMatrix, tolerance: float = 0.0
 ) -> tuple[bool, str]:
     """Say whether the family solves the flow from these weights, and why or why not.
@@ -327,7 +327,7 @@ def solve(
             f"{n_y} outputs. Give W1 of shape (H, {n_x}) and W2 of shape ({n_y}, H)"
         )
         raise InputError(msg)
-    solved, why = matches(sigma_x, w1, w2, tolerance)
+    solved, why = _matches(sigma_x, w1, w2, tolerance)
     if not solved:
         msg = f"{NAME}: {why}"
         raise NoClosedFormError(msg)

@@ -197,7 +197,7 @@ class ReducedFlow:
         """
         found, shares = self.modules_of([*probes, *(start.probe for start in starts)])
         asked, begun = shares[: len(probes)], shares[len(probes) :]
-        _, tuples = start_grams(found.modules, starts, begun, factors)
+        _, tuples = _start_grams(found.modules, starts, begun, factors)
         return Blocks(
             flow=self,
             modules=found.modules,
@@ -245,7 +245,7 @@ class Blocks:
         self, starts: Sequence[ModeStart], factors: Mapping[int, float] | None = None
     ) -> list[list[np.ndarray]]:
         """Return Q Qᵀ/g of every block of every system."""
-        grams, _ = start_grams(self.modules, starts, self.begun, factors)
+        grams, _ = _start_grams(self.modules, starts, self.begun, factors)
         return [system.starts(own) for system, own in zip(self.systems, grams, strict=True)]
 
     @property
@@ -282,7 +282,7 @@ class Blocks:
         return total
 
 
-def start_grams(
+def _start_grams(
     modules: Sequence[GatedModule],
     starts: Sequence[ModeStart],
     shares: Sequence[list[np.ndarray]],

@@ -64,11 +64,11 @@ def scalar_modes(data: NetworkData, decision: Diagonality) -> tuple[ScalarMode, 
     full = NetworkFlow.of(data)
     return tuple(
         ScalarMode(vectors=vectors, flow=_scalar_flow(data, full, vectors))
-        for vectors in joint_bases(data, decision)
+        for vectors in _joint_bases(data, decision)
     )
 
 
-def joint_bases(data: NetworkData, decision: Diagonality) -> list[dict[str, np.ndarray]]:
+def _joint_bases(data: NetworkData, decision: Diagonality) -> list[dict[str, np.ndarray]]:
     """Return unit vectors node by node, each mode with the nodes that it reaches."""
     arrows = [(arrow, _scaled(arrow)) for arrow in decision.arrows]
     sizes = {node.name: node.size for node in data.graph.nodes if not node.is_hidden}

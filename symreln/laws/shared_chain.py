@@ -130,7 +130,7 @@ class SharedChain:
         return same and self.mode.residual() == 0
 
 
-def orthonormal(depth: int) -> Rules:
+def _orthonormal(depth: int) -> Rules:
     """Return that the bases R0, …, R{depth} have orthonormal columns."""
     return {((f"R{place}", True), (f"R{place}", False)): () for place in range(depth + 1)}
 
@@ -149,7 +149,7 @@ def place_proofs(depth: int) -> tuple[bool, ...]:
     shortened, begins with R_l, ends with R_{l-1}ᵀ and holds no other basis: it is the same for
     all pathways of an edge, so that the sum over them is n_l times it.
     """
-    rules, weights = orthonormal(depth), _aligned(depth)
+    rules, weights = _orthonormal(depth), _aligned(depth)
     first, last = Words.letter("R0"), Words.letter(f"R{depth}")
     sigma_x = first @ Words.letter("D") @ first.T
     whole = Words.product(reversed(weights))
@@ -171,7 +171,7 @@ def place_proofs(depth: int) -> tuple[bool, ...]:
 
 def other_ends_follow(depth: int) -> bool:
     """Prove that between any bases the product is B_L ⋯ B_1: also for untrained pairs of ends."""
-    whole = Words.product(reversed(_aligned(depth))).under(orthonormal(depth))
+    whole = Words.product(reversed(_aligned(depth))).under(_orthonormal(depth))
     letters = [f"R{depth}", *(f"B{place}" for place in range(depth, 0, -1))]
     expected = Words.product(map(Words.letter, letters)) @ Words.letter("R0").T
     return (whole - expected).is_zero

@@ -90,7 +90,7 @@ class ReducedModule:
         return np.tensordot(own, weights, axes=([1, 2], [0, 1]))
 
 
-def reduced(module: GatedModule, basis: np.ndarray, blocks: list[_Block]) -> ReducedModule:
+def _reduced(module: GatedModule, basis: np.ndarray, blocks: list[_Block]) -> ReducedModule:
     """Write the flow and the loss of a module in blocks that show every tuple of a basis."""
     read = _readings(module, basis, blocks)
     tuples = np.linalg.pinv(read)
@@ -137,7 +137,7 @@ def tie(module: GatedModule, starts: np.ndarray | None = None) -> ReducedModule 
     if basis is None:
         return _all_tuples(module) if module.mask.sum() <= FEW else None
     blocks = _blocks(module, basis)
-    return None if blocks is None else reduced(module, basis, blocks)
+    return None if blocks is None else _reduced(module, basis, blocks)
 
 
 def _all_tuples(module: GatedModule) -> ReducedModule:
@@ -150,7 +150,7 @@ def _all_tuples(module: GatedModule) -> ReducedModule:
         _Block(p, directions[:, writes], np.eye(module.features[p].shape[0]))
         for p, writes in enumerate(module.writes)
     ]
-    return reduced(module, basis, blocks)
+    return _reduced(module, basis, blocks)
 
 
 def _closed_space(module: GatedModule, starts: np.ndarray | None) -> np.ndarray | None:

@@ -7,7 +7,7 @@ import sys
 from symreln.base.processes import first_message
 
 
-def main() -> None:
+def _main() -> None:
     """Read from stdin what is to be derived, tell every spectrum, end with an exit code."""
     message = first_message()
 
@@ -17,4 +17,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    _main()

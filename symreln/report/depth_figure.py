@@ -37,7 +37,7 @@ HEIGHT = 3.0  # inches
 
 def depth_files(found: DepthComparison) -> dict[str, str | bytes]:
     """Return curves.npz, depth.svg, depth.html and, last, depth.json."""
-    figure = depth_drawing(found)
+    figure = _depth_drawing(found)
     return {
         "curves.npz": _curves(found),
         "depth.svg": figure.svg,
@@ -55,7 +55,7 @@ def _curves(found: DepthComparison) -> bytes:
 
 
 @styled
-def depth_drawing(found: DepthComparison) -> Drawing:
+def _depth_drawing(found: DepthComparison) -> Drawing:
     """Draw the distributions of a comparison."""
     from matplotlib.figure import Figure
 

@@ -235,7 +235,7 @@ class _Renderer:
             case Text(value):
                 return _breakable(value)
             case Math(latex):
-                return f"${math_for_print(latex)}$"
+                return f"${_math_for_print(latex)}$"
             case Code(value):
                 return rf"\texttt{{{_code(value)}}}"
             case Strong(inner):
@@ -256,7 +256,7 @@ class _Renderer:
         return rf"\eqref{{{label}}}" if kind == "Equation" else rf"{kind}~\ref{{{label}}}"
 
 
-def math_for_print(latex: str) -> str:
+def _math_for_print(latex: str) -> str:
     r"""Return mathematics with the words in ``\text`` escaped for pdfTeX."""
     if latex.isascii() and r"\text" not in latex:
         return latex
@@ -272,7 +272,7 @@ def math_for_print(latex: str) -> str:
 
 
 def _equation(block: Equation) -> str:
-    lines = [math_for_print(line) for line in block.lines]
+    lines = [_math_for_print(line) for line in block.lines]
     star = "" if block.label else "*"
     label = _label(block.label)
     if len(lines) == 1 and len(rows_and_cells(tokens(lines[0]))[0]) == 1:

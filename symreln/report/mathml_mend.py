@@ -49,7 +49,7 @@ def _mend_token(element: Element) -> None:
     text = element.text or ""
     variant = element.attrib.pop("mathvariant", "")
     if variant in _VARIANTS:
-        element.text = "".join(in_variant(c, variant) for c in text)
+        element.text = "".join(_in_variant(c, variant) for c in text)
     elif (element.tag == "mi" and text in _UPRIGHT) or (variant == "normal" and len(text) == 1):
         element.set("mathvariant", "normal")
     if element.tag == "mi" and text in _RELATIONS:
@@ -59,7 +59,7 @@ def _mend_token(element: Element) -> None:
         _mend_operator(element)
 
 
-def in_variant(character: str, variant: str) -> str:
+def _in_variant(character: str, variant: str) -> str:
     r"""Return a letter in bold, bold italic, double-struck or script, as a character of its own.
 
     TeX's ``\boldsymbol`` leaves capital Greek upright.
@@ -72,7 +72,7 @@ def in_variant(character: str, variant: str) -> str:
             return unicodedata.lookup(styled)
         except KeyError:
             continue
-    return character if style != "BOLD ITALIC" else in_variant(character, "bold")
+    return character if style != "BOLD ITALIC" else _in_variant(character, "bold")
 
 
 def _mend_operator(element: Element) -> None:

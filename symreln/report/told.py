@@ -96,7 +96,7 @@ def clauses(validation: Confrontation) -> list[str]:
         _aligned_clause(validation),
         _directions_clause(validation),
         *(outcome.sentence() for outcome in (validation.narrow if own else ())),
-        *(failed(validation, each) for each in validation.diagnosis),
+        *(_failed(validation, each) for each in validation.diagnosis),
     ]
     return [clause for clause in found if clause]
 
@@ -131,7 +131,7 @@ def judged(validation: Confrontation, pair: str) -> str:
     return percent(validation.metrics[pair].max_abs_over_initial, validation.tolerance)
 
 
-def failed(validation: Confrontation, found: PairDiagnosis) -> str:
+def _failed(validation: Confrontation, found: PairDiagnosis) -> str:
     """Say which assumption fails for a pair, on which evidence, or that nothing explains it."""
     says = dict(FAILS)
     if validation.derivation.spec.switches:

@@ -171,12 +171,12 @@ def _trainings(plan: Plan, left: Missing, workers: int) -> list[Task]:
             size = min(-(-len(seeds) // workers), MOST_TOGETHER)
             found += [
                 Task.theory(plan, number).training(row, first, count, theory.values["kappas"])
-                for first, count in runs(seeds, size)
+                for first, count in _runs(seeds, size)
             ]
     return found
 
 
-def runs(seeds: Sequence[int], size: int) -> list[tuple[int, int]]:
+def _runs(seeds: Sequence[int], size: int) -> list[tuple[int, int]]:
     """Return (first, count) of runs of consecutive seeds, each of at most ``size``.
 
     Example:

@@ -149,7 +149,7 @@ class ModeCoupling:
         if self.like is not None:
             return self.like._overlaps
         (p, a), (j, i) = self.target, self.source
-        return common_basis_overlaps(self.stage[p], a, self.stage[j], i)
+        return _common_basis_overlaps(self.stage[p], a, self.stage[j], i)
 
 
 @short_repr
@@ -262,7 +262,7 @@ def class_actions(target: PathwayModes, a: int, source: PathwayModes, i: int) ->
     return tuple(result)
 
 
-def common_basis_overlaps(
+def _common_basis_overlaps(
     target: PathwayModes, a: int, source: PathwayModes, i: int
 ) -> tuple[Scalar | None, Scalar | None]:
     """Return (k s_p s_j, g) where both modes have the same input directions, else None."""

@@ -53,7 +53,7 @@ def closed_residual(
         d_eff: d_eff of the classes that couple; the others have their own d.
     """
     power = targets.half_power
-    learned = converged_pathways(modes, d_eff)
+    learned = _converged_pathways(modes, d_eff)
     known: dict[tuple, Scalar] = {}
     for part in learned:
         for a, found in part.d_eff.items():
@@ -69,7 +69,7 @@ def plateau_errors(
     The normal equations of the stage, straight from their definition: all are zero if and only if
     the plateaus reach the least loss. A pathway with a twin is left out, being zero with it.
     """
-    given = converged_pathways(modes, d_eff)
+    given = _converged_pathways(modes, d_eff)
     writers: dict[tuple[int, ...], list[Converged]] = {}
     for part in given:
         writers.setdefault(part.pathway.effective.pathway.outputs, []).append(part)
@@ -112,11 +112,11 @@ def plateau_gain(modes: tuple[PathwayModes, ...], d_eff: Mapping[Node, Coefficie
 
     That is so where the normal equations hold.
     """
-    given = converged_pathways(modes, d_eff)
+    given = _converged_pathways(modes, d_eff)
     return sum((part.gain for part in given), start=Scalar(modes[0].spectrum.parameters, 0))
 
 
-def converged_pathways(
+def _converged_pathways(
     modes: tuple[PathwayModes, ...], d_eff: Mapping[Node, Coefficients]
 ) -> tuple[Converged, ...]:
     """Return what every pathway of a closed stage has learned in the end."""

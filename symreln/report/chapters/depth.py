@@ -27,8 +27,8 @@ def depth_rows(found: DepthComparison) -> list[tuple[str, ...]]:
             *(_times(times) for times in each.times),
             f"{each.distance:.2f}",
             f"{each.p:.2g}",
-            interval_text(each.shift, ".0f"),
-            interval_text(each.spread_ratio, ".2g"),
+            _interval_text(each.shift, ".0f"),
+            _interval_text(each.spread_ratio, ".2g"),
         )
         for each in found.crossings
     ]
@@ -42,7 +42,7 @@ def _times(times: np.ndarray) -> str:
     return shown + (f" ({never} never)" if never else "")
 
 
-def interval_text(found: Interval | None, form: str) -> str:
+def _interval_text(found: Interval | None, form: str) -> str:
     """Return a number and its interval."""
     if found is None or found.value is None or not np.isfinite(found.value):
         return "–"

@@ -43,7 +43,7 @@ def loss_blocks(derivation: Derivation, names: Abbreviations) -> list[Block]:
                 ".",
             )
         ]
-    d = r"d_\alpha" if not any_coupled(derivation) else r"d_{\mathrm{eff},\alpha}"
+    d = r"d_\alpha" if not _any_coupled(derivation) else r"d_{\mathrm{eff},\alpha}"
     return [
         say(
             r"The mean loss {definition} is, with the multiplicity $m_\alpha$ of each mode,",
@@ -106,6 +106,6 @@ def _by_mode(derivation: Derivation, loss: sp.Expr) -> list[sp.Expr]:
     return sorted(ordered_terms(loss), key=place)
 
 
-def any_coupled(derivation: Derivation) -> bool:
+def _any_coupled(derivation: Derivation) -> bool:
     """Return whether couplings change what some mode's d is."""
     return any(stage.verdict.d_eff for stage in derivation.stages)

@@ -80,7 +80,7 @@ def matrix_reduction() -> list[Block]:
     ]
 
 
-def dotted(symbol: sp.Symbol) -> str:
+def _dotted(symbol: sp.Symbol) -> str:
     r"""Return the LaTeX of a symbol's time derivative: the dot stands over the letter alone."""
     letter, underscore, index = to_latex(symbol).partition("_")
     return rf"\dot{{{letter}}}{underscore}{index}"
@@ -94,7 +94,7 @@ def _systems(derivation: Derivation, stage: StageDerivation) -> list[Block]:
     if system is None:
         return [prose("Some s² is not rational; the system is integrated in numbers.")]
     lines = tuple(
-        rf"\tau {dotted(p)} &= 2 {to_latex(p)} \left( {to_latex(drive)} \right)"
+        rf"\tau {_dotted(p)} &= 2 {to_latex(p)} \left( {to_latex(drive)} \right)"
         for p, drive in zip(system.strengths, system.drives, strict=True)
     )
     shown = equation(*lines[:MOST_EQUATIONS])
