@@ -38,8 +38,7 @@ def has_early_phase(derivation: Derivation) -> bool:
     return (
         network is not None
         and derivation.known.matrices.holds
-        and network.activation != "linear"
-        and not derivation.known.half_speed.holds
+        and derivation.known.gates.holds
         and not any(p.effective.pathway.has_gains for p in first_pathways(derivation))
     )
 

@@ -21,6 +21,7 @@ from symreln.experiment.outcome import Confrontation, Validation
 from symreln.experiment.pair import pair_streams, train_pair
 from symreln.experiment.scalar_confront import validate_modes
 from symreln.experiment.strengths import marks, measured_strengths
+from symreln.laws.law import Regime
 from symreln.spec.arguments import check_counts, instance_of
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _checked(derivation: Derivation, terms: bool) -> Derivation:
 
 
 def _check_terms(network: NetworkSpec) -> None:
-    if network.layers != 2:
+    if not Regime.of_network(network).matrices.holds:
         msg = (
             f"--terms: network.layers = {network.layers}, and the distance is taken apart for two "
             "layers. Leave --terms out"

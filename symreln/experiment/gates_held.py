@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.rounding import percent
-from symreln.claims.integration import gate_floats, network_of
+from symreln.claims.integration import gate_floats
 
 if TYPE_CHECKING:
     from symreln.claims.curves import Prediction
@@ -113,13 +113,10 @@ def gates_held(
         network: The trained networks, with their gates where they have any; None for none.
         ends: :func:`stage_ends`; a step that was not recorded is the next one that was.
     """
-    asked = network_of(numbers.spec)
-    if asked.activation == "linear":
-        return "a linear network has no gates"
+    if not numbers.known.gates.holds:
+        return numbers.known.gates.why
     if network is None:
         return "no network without given gates was trained"
-    if numbers.known.half_speed.holds:
-        return "the ReLU network is linear at half speed: no unit has the pathway's gate"
     if any(pathway.has_gains for pathway in numbers.spec.pathways):
         return "gates have gains, which no ReLU unit has"
     if "activity" not in network.snapshots:

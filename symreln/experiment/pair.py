@@ -19,6 +19,7 @@ from symreln.experiment.trained import (
     sized_pathways,
     training_settings,
 )
+from symreln.laws.law import Regime
 from symreln.train.record import Recording
 from symreln.train.trainers import train_network
 
@@ -114,7 +115,7 @@ def train_gdlns(
     """Train the GDLNs alone; arguments and errors as of :func:`train_pair`."""
     asked, phases = network_of(spec), gated_phases(spec, kappas)
     data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
-    if asked.layers == 2:
+    if Regime.of_network(asked).matrices.holds:
         gated = partial(train_phases, *data, phases)
     else:
         gated = partial(train_chains, asked.layers, *data, phases[0][1])

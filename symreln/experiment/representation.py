@@ -155,22 +155,15 @@ def check_representations(derivation: Derivation) -> None:
         NotSupportedError: Another number of layers than two, gates that switch, layers that start
             apart, nothing but numbers proven, or a ReLU network whose output alone is linear.
     """
-    known = derivation.known
     level = derivation.verdict.level
     reason = ""
-    if not known.matrices.holds:
-        reason = "they are predicted of one hidden layer"
-    elif derivation.spec.switches:
+    if derivation.spec.switches:
         reason = "they are predicted of gates that stay, and the spec's switch"
-    elif known.half_speed.holds:
-        reason = "a ReLU network that is linear at half speed has an output that is, but no layer"
-    elif known.apart:
-        reason = "they are predicted of layers that start alike"
     elif level is Level.COUPLED_MATRICES and derivation.ask(narrow_pathways):
         reason = "which directions few units hold of coupled matrices is not derived"
     elif level not in (*MODES, Level.COUPLED_MATRICES):
         reason = f"the verdict is {level.value}, which predicts nothing"
-    if reason:
+    if reason := derivation.known.hidden_layer.why or reason:
         msg = f"--representations: {reason}. Leave it out"
         raise NotSupportedError(msg)
 

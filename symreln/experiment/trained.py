@@ -144,12 +144,13 @@ def network_recording(spec: Spec, seeds: int, marks: tuple[int, ...] = ()) -> Re
         marks: Steps that are looked at beside the usual ones, where there is room.
     """
     network, data = network_of(spec), spec.dataset
+    matrices = Regime.of_network(network).matrices.holds
     maps = 8 * seeds * len(spec.pathways) * data.n_x * data.n_y
     if network.activation == "linear":
-        one = network.layers == 2 and is_one_map(spec)
+        one = matrices and is_one_map(spec)
         return _recording(spec, Recording(quantities=("maps",)), maps, marks) if one else None
     plain = Recording(quantities=("activity", "boundary", "contribution"))
-    gates = telling_gates(spec) if network.layers == 2 else ()
+    gates = telling_gates(spec) if matrices else ()
     size = 2 * seeds * network.hidden * data.samples
     steps = _marked(plain, network.steps, marks)
     if gates and maps * len(plain.snapshot_steps(network.steps)) <= MAPS_LIMIT:

@@ -28,6 +28,7 @@ from scipy.optimize import brentq
 
 from symreln.gates.consistent import SelfConsistentGate
 from symreln.laws.early_phase import EarlyMode, EarlyPhase
+from symreln.laws.law import Regime
 from symreln.network.orbits import SampleGroup, moved_gates
 from symreln.spec.model import Dataset, NetworkSpec
 
@@ -104,7 +105,8 @@ def finite_start(
 
     None also where some class alone would not reach the targets: the residual then changes shape.
     """
-    if network.weight_decay or any(each.kind == "partial" for each in candidates):
+    partial = any(each.kind == "partial" for each in candidates)
+    if partial or Regime.of_network(network).lowers_plateaus:
         # A partial gate's class puts out nothing on samples that push its units back.
         return None
     inputs, targets = dataset.inputs.to_numpy(), dataset.targets.to_numpy()

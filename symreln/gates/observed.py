@@ -18,6 +18,7 @@ from symreln.claims.integration import network_of
 from symreln.errors import InputError
 from symreln.experiment.trained import training_settings
 from symreln.gates.remarks import exact_columns, unseparable
+from symreln.laws.law import Regime
 from symreln.spec.model import Dataset, Spec
 from symreln.train.record import Observer, Recording
 from symreln.train.settings import TrainingSettings
@@ -187,7 +188,7 @@ def _settings(spec: Spec) -> TrainingSettings:
             "gates to find. Give --set network.activation=relu"
         )
         raise InputError(msg)
-    if network.layers != 2 or spec.graph is not None:
+    if not Regime.of_network(network).matrices.holds or spec.graph is not None:
         found = f"network.layers is {network.layers}" if spec.graph is None else "a graph"
         msg = (
             f"gates: found {found}; gates are sampled in a network of one hidden layer. Give a "

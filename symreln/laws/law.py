@@ -71,6 +71,7 @@ class Regime:
         units: Hidden units that take part in a pathway; None without a network, or with one layer.
         half_speed: Whether its ReLU network is linear at half speed, and why or why not: then time
             constant and weight decay count twice.
+        linear: Whether its network has linear units.
         unusual: The keys of the network by which it is not that of two layers that start alike
             without weight decay.
     """
@@ -82,6 +83,7 @@ class Regime:
     variances: tuple[Fraction, Fraction] | None = None
     units: Fraction | None = None
     half_speed: Match = field(default=Match(holds=False, why="the data were not looked at"))
+    linear: bool = False
     unusual: tuple[str, ...] = ()
 
     @classmethod
@@ -108,6 +110,7 @@ class Regime:
             variances=(first**2, last**2),
             units=pathway_units(network) if network.layers > 1 else None,
             half_speed=found,
+            linear=network.activation == "linear",
             unusual=network.unusual,
         )
 
@@ -137,6 +140,26 @@ class Regime:
             holds=self.layers == 2,
             why=f"it is for networks of two layers, and this one has {self.layers}",
         )
+
+    @property
+    def gates(self) -> Match:
+        """Whether units of its network choose among gates, so that some may have a pathway's."""
+        why = "a linear network has no gates" if self.linear else ""
+        if not why and self.half_speed.holds:
+            why = "the ReLU network is linear at half speed: no unit has the pathway's gate"
+        return Match(holds=not why, why=why or "each unit of a ReLU network has a gate")
+
+    @property
+    def hidden_layer(self) -> Match:
+        """Whether what hidden units hold follows from the strengths."""
+        why = ""
+        if not self.matrices.holds:
+            why = "they are predicted of one hidden layer"
+        elif self.half_speed.holds:
+            why = "a ReLU network that is linear at half speed has an output that is, but no layer"
+        elif self.apart:
+            why = "they are predicted of layers that start alike"
+        return Match(holds=not why, why=why)
 
     @property
     def plain(self) -> Match:

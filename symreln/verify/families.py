@@ -42,7 +42,7 @@ MOST_WEIGHT: Final = 10**9
 _POINT: Final = 7**21
 
 
-def _check_sizes(given: Given, seed: int) -> tuple[list[str], SimpleNamespace]:
+def check_sizes(given: Given, seed: int) -> tuple[list[str], SimpleNamespace]:
     """Check a part for every size; return what was proven, a line a stage, and what it holds."""
     v = given.take(
         "kind at symbols minimum copies items tree samples per_sample count sectors pathways "
@@ -390,7 +390,7 @@ def _meetings(p: _Learner, q: _Learner) -> list[tuple[Pair, Pair, tuple[str, ...
 # -- beside the sizes at hand ----------------------------------------------------------------------
 
 
-def _require_same(data: Data, stages: list[Stage], family: Any, path: str) -> None:
+def require_same(data: Data, stages: list[Stage], family: Any, path: str) -> None:
     """Refuse a part for every size that says something else of the sizes at hand."""
     here, where = _AtSizes(data, family), f"{path}.at"
     same = here.number(family.data.samples) == data.samples

@@ -25,7 +25,7 @@ SEALED: Final = ("derivation.tex", "derivation.html")
 LAST: Final = re.compile(rb"\W{1,8}provenance (\{.*\})\W{0,8}")
 
 
-def _verify_file(path: str | Path) -> tuple[str, ...]:
+def verify_file(path: str | Path) -> tuple[str, ...]:
     """Read a certificate and check it; in a folder with all that lies beside it.
 
     Args:
@@ -39,11 +39,11 @@ def _verify_file(path: str | Path) -> tuple[str, ...]:
     folder = Path(path)
     certificate = read_json(folder / CERTIFICATE)
     lines = verify(certificate)
-    _require_one(folder, certificate)
+    require_one(folder, certificate)
     return lines
 
 
-def _require_one(folder: Path, certificate: dict[str, Any]) -> None:
+def require_one(folder: Path, certificate: dict[str, Any]) -> None:
     """Refuse files beside a verified certificate that do not belong to it.
 
     Raises:

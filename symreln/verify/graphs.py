@@ -83,7 +83,7 @@ Arrow = tuple[str, str, Matrix]
 Maps = dict[tuple[Any, ...], Arrow]
 
 
-def _check_graph(data: Data, given: Given) -> tuple[str, list[str]]:
+def check_graph(data: Data, given: Given) -> tuple[str, list[str]]:
     """Check a graph on a dataset; return the level and what was proven, line by line."""
     v = given.take("kind nodes edges pathways spaces conserved components routing level")
     graph = _Graph(data, v.nodes, v.edges)

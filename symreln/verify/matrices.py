@@ -305,19 +305,19 @@ def combined(parts: list[tuple[Ratio, Matrix]]) -> Matrix:
     return Matrix(parts[0][1].shape, None, common, Rows(terms, size, bound))
 
 
-def _equal(a: Matrix, b: Matrix) -> bool:
+def equal(a: Matrix, b: Matrix) -> bool:
     """Return whether two matrices are equal."""
     return a.shape == b.shape and not combined([(a.one, a), (a.one * -1, b)])
 
 
-def _common_below(below: Iterable[Poly], one: Poly) -> Poly:
+def common_below(below: Iterable[Poly], one: Poly) -> Poly:
     """Return a common multiple of polynomials."""
     return reduce(common_multiple, below, one)
 
 
-def _assembled(entries: dict[tuple[int, int], Ratio], shape: tuple[int, int], one: Poly) -> Matrix:
+def assembled(entries: dict[tuple[int, int], Ratio], shape: tuple[int, int], one: Poly) -> Matrix:
     """Return the matrix of these entries."""
-    below = _common_below((item.below for item in entries.values()), one)
+    below = common_below((item.below for item in entries.values()), one)
     terms: Any = {}
     for (i, j), item in entries.items():
         for key, number in multiply(item.top, quotient(below, item.below) or {}).items():
@@ -327,7 +327,7 @@ def _assembled(entries: dict[tuple[int, int], Ratio], shape: tuple[int, int], on
 
 def placed(parts: list[tuple[Matrix, int, int]], shape: tuple[int, int], one: Poly) -> Matrix:
     """Return the sum of matrices that begin at given (row, column)."""
-    below = _common_below((part.below for part, _, _ in parts), one)
+    below = common_below((part.below for part, _, _ in parts), one)
     terms: Any = {}
     for part, top, left in parts:
         for shift, factor in (quotient(below, part.below) or {}).items():

@@ -123,7 +123,7 @@ class Pathway(SimpleNamespace):
 # -- what a pathway sees ---------------------------------------------------------------------------
 
 
-def _read_gate(data: Data, given: Given) -> list[Any]:
+def read_gate(data: Data, given: Given) -> list[Any]:
     """Return the numbers of a gate: 0 and 1 are integers, gains texts, None on the boundary."""
     one, values = data.constant(1), given.value
     good = isinstance(values, list) and len(values) == data.samples
@@ -137,7 +137,7 @@ def _read_gate(data: Data, given: Given) -> list[Any]:
     return [gains[g] for g in values]
 
 
-def _gated(data: Data, inputs: list[int], gate: list[Any]) -> Matrix:
+def gated(data: Data, inputs: list[int], gate: list[Any]) -> Matrix:
     """Return F = X_p diag(g), some inputs by all samples; on None they are made orthogonal."""
     place, shape = {i: k for k, i in enumerate(inputs)}, (len(inputs), data.samples)
     one, on = data.constant(1), [j for j, g in enumerate(gate) if g is None]
@@ -177,18 +177,18 @@ def _orthogonal(data: Data, entries: Any, on: list[int]) -> Any:
     return {(i, j): item for j, column in columns.items() for i, item in off(column).items()}
 
 
-def _read_pathway(data: Data, given: Given, earlier: list[Pathway]) -> Pathway:
+def read_pathway(data: Data, given: Given, earlier: list[Pathway]) -> Pathway:
     """Read a pathway and check its modes, or that it is the image of an earlier one."""
     v = given.take("name gate inputs outputs like commutator classes")
     inputs = v.inputs.ascending(data.x.shape[0] - 1)
     outputs = v.outputs.ascending(data.y.shape[0] - 1)
     given.require(inputs and outputs, "of some inputs and outputs")
-    gate = _read_gate(data, v.gate)
+    gate = read_gate(data, v.gate)
     v.gate.require(any(g is None or g for g in gate), "open for some sample")
     p = Pathway(name=v.name.text(), path=given.path, moved=False, gate=gate)
     p.outputs = {i: i for i in outputs}
     p.key = tuple(inputs), tuple(outputs), tuple(map(str, v.gate.value))
-    p.features = _gated(data, inputs, gate)
+    p.features = gated(data, inputs, gate)
     if v.like.there:
         bare = not v.commutator.there and not v.classes.there
         given.require(bare, "without claims where it is like another")
@@ -393,7 +393,7 @@ def _apart(data: Data, a: ModeClass, b: ModeClass) -> bool:
         return False
     try:
         shown = ([c.eigenvalue, *([c.d] if c.d else [])] for c in (a, b))
-        first, second = (_multiplication(data, c.f, q) for c, q in zip((a, b), shown, strict=True))
+        first, second = (multiplication(data, c.f, q) for c, q in zip((a, b), shown, strict=True))
     except ValueError:  # not finite at the point
         return False
     columns = []
@@ -405,7 +405,7 @@ def _apart(data: Data, a: ModeClass, b: ModeClass) -> bool:
     return rank(columns) == len(columns)
 
 
-def _multiplication(reader: Reader, f: Element, elements: list[Element]) -> list[list[int]]:
+def multiplication(reader: Reader, f: Element, elements: list[Element]) -> list[list[int]]:
     """Return Σ t^n q_n as a matrix on Q[x]/f, at the reader's point modulo the prime.
 
     Raises:
@@ -451,9 +451,9 @@ def _independent(data: Data, p: Pathway, given: Given) -> None:
             given.require(rank(own) == len(own), "a basis")
 
 
-def _characteristic(reader: Reader, f: Element, elements: list[Element], z: int) -> int:
+def characteristic(reader: Reader, f: Element, elements: list[Element], z: int) -> int:
     """Return the norm of z - Σ t^n q_n over f modulo the prime, up to its sign."""
-    span, rows = Span(), _multiplication(reader, f, elements)
+    span, rows = Span(), multiplication(reader, f, elements)
     for n, row in enumerate(rows):
         span.add({k: (z * (n == k) - x) % PRIME for k, x in enumerate(row)})
     return span.volume if len(span.pivots) == len(rows) else 0

@@ -34,31 +34,31 @@ SMALL: Final = 1 << 512
 PRIME: Final = 2**61 - 1
 
 
-def _allow_long_integers() -> None:
+def allow_long_integers() -> None:
     """Raise Python's bound on the digits of integers; one that the user has set is kept."""
     chosen = sys.flags.int_max_str_digits not in (-1, sys.int_info.default_max_str_digits)
     if not chosen and 0 < sys.get_int_max_str_digits() < MOST_DIGITS:
         sys.set_int_max_str_digits(MOST_DIGITS)
 
 
-_allow_long_integers()
+allow_long_integers()
 
 
-def _visible(text: object) -> str:
+def visible(text: object) -> str:
     """Return text with everything escaped that a terminal would not print as itself."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(text))
 
 
-def _refused(message: str) -> CertificateError:
+def refused(message: str) -> CertificateError:
     """Return the error of a certificate that is not accepted, its text escaped."""
-    return CertificateError(_visible(message))
+    return CertificateError(visible(message))
 
 
-def _require(holds: object, path: str, needed: str) -> None:
+def require(holds: object, path: str, needed: str) -> None:
     """Raise CertificateError, which names the field, unless ``holds``."""
     if not holds:
         msg = f"certificate, {path}: this needs to be {needed}, and is not"
-        raise _refused(msg)
+        raise refused(msg)
 
 
 # -- polynomials -----------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def multiply(a: Poly, b: Poly) -> Poly:
         total[key] = total.get(key, 0) + p * q
         if len(total) > MOST_TERMS:
             msg = f"certificate: a polynomial has more than {MOST_TERMS} terms"
-            raise _refused(msg)
+            raise refused(msg)
     return {key: value for key, value in total.items() if value}
 
 
@@ -129,7 +129,7 @@ def quotient(a: Poly, b: Poly) -> Poly | None:
     return found
 
 
-def _divides(a: Poly, b: Poly) -> bool:
+def divides(a: Poly, b: Poly) -> bool:
     """Whether b is a multiple of a, both up to numbers, and a is more than a number."""
     content = gcd(*a.values())
     constant = len(a) == 1 and not any(max(a))
@@ -218,7 +218,7 @@ class Ratio:
 Element = list[Ratio]  # low to high
 
 
-def _convolved(a: Element, b: Element) -> Element:
+def convolved(a: Element, b: Element) -> Element:
     """Return the product of two polynomials in x."""
     found = [a[0] * 0] * (len(a) + len(b) - 1)
     for (n, x), (m, y) in product(enumerate(a), enumerate(b)):
@@ -226,9 +226,9 @@ def _convolved(a: Element, b: Element) -> Element:
     return found
 
 
-def _times(f: Element, a: Element, b: Element) -> Element:
+def times(f: Element, a: Element, b: Element) -> Element:
     """Return a·b modulo f."""
-    work, degree = _convolved(a, b), len(f) - 1
+    work, degree = convolved(a, b), len(f) - 1
     while len(work) > degree:
         if top := work.pop():
             lead = top / f[-1] * -1
@@ -238,24 +238,24 @@ def _times(f: Element, a: Element, b: Element) -> Element:
     return work + [f[0] * 0] * (degree - len(work))
 
 
-def _power(one: Ratio, exponent: int) -> Element:
+def power(one: Ratio, exponent: int) -> Element:
     """Return x^exponent."""
     return [one * 0] * exponent + [one]
 
 
-def _trace(f: Element, a: Element) -> Ratio:
+def trace(f: Element, a: Element) -> Ratio:
     """Return the sum of a over the roots of f."""
-    total, x = f[0] * 0, _power(f[-1] / f[-1], 1)
+    total, x = f[0] * 0, power(f[-1] / f[-1], 1)
     for place in range(len(f) - 1):
         total = total + a[place]
-        a = _times(f, a, x)
+        a = times(f, a, x)
     return total
 
 
 # -- modulo a prime --------------------------------------------------------------------------------
 
 
-def _value_at(polynomial: Poly, point: list[int]) -> int:
+def value_at(polynomial: Poly, point: list[int]) -> int:
     """Return a polynomial's value modulo the prime."""
     return sum(n * prod(map(pow, point, powers)) for powers, n in polynomial.items()) % PRIME
 
@@ -283,7 +283,7 @@ class Span:
         return True
 
 
-def _rank(vectors: list[dict[Any, int]]) -> int:
+def rank(vectors: list[dict[Any, int]]) -> int:
     """Return the rank modulo the prime."""
     span = Span()
     return sum(span.add(vector) for vector in vectors)

@@ -31,7 +31,7 @@ MOST_CELLS: Final = 10**8
 _LONG_INTEGER = re.compile(rb"[\[,:]\s*-?\d{%d}" % (MOST_PLACE_DIGITS + 1))
 
 
-def _read_bytes(path: str | Path) -> bytes:
+def read_bytes(path: str | Path) -> bytes:
     """Return what a regular file holds, or stdin where the path is "-".
 
     Raises:
@@ -56,9 +56,9 @@ def _read_bytes(path: str | Path) -> bytes:
     return raw
 
 
-def _read_json(path: str | Path) -> Any:
+def read_json(path: str | Path) -> Any:
     """Return a file's JSON, read strictly; see :func:`parsed`."""
-    return parsed(_read_bytes(path), str(path))
+    return parsed(read_bytes(path), str(path))
 
 
 def parsed(raw: bytes, name: str) -> Any:
@@ -98,7 +98,7 @@ def digest(value: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
-def _is_digest(value: Any) -> bool:
+def is_digest(value: Any) -> bool:
     """Whether a value is a SHA-256 in hexadecimal digits."""
     return type(value) is str and re.fullmatch("[0-9a-f]{64}", value) is not None
 
@@ -166,7 +166,7 @@ class Given:
         return self.value
 
 
-def _named(name: str) -> str:
+def named(name: str) -> str:
     """Return a name as it is printed: quoted unless it is of plain words."""
     return name if re.fullmatch(r"[\w{}-]+( [\w{}-]+)*", name) else repr(name)
 

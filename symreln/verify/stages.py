@@ -67,7 +67,7 @@ LEVELS: Final = ("closed", "closed by symmetry", "coupled modes", "coupled matri
 Node = tuple[int, int]  # place of a pathway in its stage, class of modes
 
 
-def _check_pathways(
+def check_pathways(
     data: Data, given: Given, least: int, most: int
 ) -> tuple[str, list[str], list[Stage]]:
     """Check one set of gates, from a step in a range on; return level, a line a stage, stages."""

@@ -77,7 +77,7 @@ def _check_ends(given: Given) -> None:
         _check_time(reader, v.time, convolved(outer, drive), s)
 
 
-def _check_chain(given: Given, counts: list[Ratio], reader: Reader) -> None:
+def check_chain(given: Given, counts: list[Ratio], reader: Reader) -> None:
     r"""Check what holds of a chain of shared edges; ``counts`` are the n_l.
 
     - ``conserved``: q_l = n_l/n_1 for l > 1. As τ d(w_l²)/dt = 2 n_l π(s - dπ), the number
@@ -97,7 +97,7 @@ def _check_chain(given: Given, counts: list[Ratio], reader: Reader) -> None:
     _check_time(own, v.time, convolved(power(one, layers - 1), drive), one)
 
 
-def _check_routing(given: Given, uses: list[int]) -> tuple[int, int]:
+def check_routing(given: Given, uses: list[int]) -> tuple[int, int]:
     r"""Check the routing network for all M and K; return those of this graph.
 
     M input domains in K pairs each are KM pairs, all of which use the hidden edge; the M output
@@ -114,7 +114,7 @@ def _check_routing(given: Given, uses: list[int]) -> tuple[int, int]:
     counts, all_pairs = reader.ratios(v.uses, 3), all_k * all_m
     good = all(x == y for x, y in zip(counts, (all_k, all_pairs, all_k), strict=True))
     v.uses.require(good, "K, KM and K")
-    _check_chain(v.chain, counts, reader)
+    check_chain(v.chain, counts, reader)
     _check_ends(v.ends)
     w = v.equal_weights.take("factor_squared angle_squared")
     excess = all_m - reader.constant(1)  # n_2/n_1 - 1

@@ -187,7 +187,8 @@ def family_start(derivation: Derivation) -> list[Block]:
             Math(rf"c = |a + b|\,|a - b| = {fraction_latex(start.imbalance)}"),
             " of its amplitudes' sum and difference (vectors over the hidden units)",
         ]
-        content += [", which decays under weight decay"] if derivation.known.weight_decay else []
+        decays = derivation.known.lowers_plateaus
+        content += [", which decays under weight decay"] if decays else []
     return [
         prose(*content, "."),
         prose(
