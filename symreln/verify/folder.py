@@ -39,11 +39,11 @@ def verify_file(path: str | Path) -> tuple[str, ...]:
     folder = Path(path)
     certificate = read_json(folder / CERTIFICATE)
     lines = verify(certificate)
-    require_one(folder, certificate)
+    _require_one(folder, certificate)
     return lines
 
 
-def require_one(folder: Path, certificate: dict[str, Any]) -> None:
+def _require_one(folder: Path, certificate: dict[str, Any]) -> None:
     """Refuse files beside a verified certificate that do not belong to it.
 
     Raises:

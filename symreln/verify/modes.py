@@ -393,7 +393,7 @@ def _apart(data: Data, a: ModeClass, b: ModeClass) -> bool:
         return False
     try:
         shown = ([c.eigenvalue, *([c.d] if c.d else [])] for c in (a, b))
-        first, second = (multiplication(data, c.f, q) for c, q in zip((a, b), shown, strict=True))
+        first, second = (_multiplication(data, c.f, q) for c, q in zip((a, b), shown, strict=True))
     except ValueError:  # not finite at the point
         return False
     columns = []
@@ -405,7 +405,7 @@ def _apart(data: Data, a: ModeClass, b: ModeClass) -> bool:
     return rank(columns) == len(columns)
 
 
-def multiplication(reader: Reader, f: Element, elements: list[Element]) -> list[list[int]]:
+def _multiplication(reader: Reader, f: Element, elements: list[Element]) -> list[list[int]]:
     """Return Σ t^n q_n as a matrix on Q[x]/f, at the reader's point modulo the prime.
 
     Raises:
@@ -453,7 +453,7 @@ def _independent(data: Data, p: Pathway, given: Given) -> None:
 
 def characteristic(reader: Reader, f: Element, elements: list[Element], z: int) -> int:
     """Return the norm of z - Σ t^n q_n over f modulo the prime, up to its sign."""
-    span, rows = Span(), multiplication(reader, f, elements)
+    span, rows = Span(), _multiplication(reader, f, elements)
     for n, row in enumerate(rows):
         span.add({k: (z * (n == k) - x) % PRIME for k, x in enumerate(row)})
     return span.volume if len(span.pivots) == len(rows) else 0

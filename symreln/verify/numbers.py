@@ -34,14 +34,14 @@ SMALL: Final = 1 << 512
 PRIME: Final = 2**61 - 1
 
 
-def allow_long_integers() -> None:
+def _allow_long_integers() -> None:
     """Raise Python's bound on the digits of integers; one that the user has set is kept."""
     chosen = sys.flags.int_max_str_digits not in (-1, sys.int_info.default_max_str_digits)
     if not chosen and 0 < sys.get_int_max_str_digits() < MOST_DIGITS:
         sys.set_int_max_str_digits(MOST_DIGITS)
 
 
-allow_long_integers()
+_allow_long_integers()
 
 
 def visible(text: object) -> str:

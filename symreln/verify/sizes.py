@@ -247,7 +247,7 @@ class Space:
     @property
     def few(self) -> int:
         """N where it is a number, else 2: for all that is seen, as good as any from there on."""
-        return number_in(self.count.top)
+        return _number_in(self.count.top)
 
     def diagonal(self, values: list[Ratio]) -> Matrix:
         """Return a diagonal matrix."""
@@ -292,7 +292,7 @@ class Space:
         return [n for n, kind in enumerate(self.kinds) if kind.tag == tag]
 
 
-def number_in(count: Poly) -> int:
+def _number_in(count: Poly) -> int:
     """Return a polynomial's value where it is a number, else 2."""
     return 2 if any(any(key) for key in count) else sum(count.values())
 
@@ -431,7 +431,7 @@ class Pair:
 
     def vanishes(self, name: str, number: int) -> bool:
         """Whether the matrix is zero with a number in place of a symbol, no divisor being 0."""
-        many = number_in(self.sizes.with_value(self.rows.count.top, name, number))
+        many = _number_in(self.sizes.with_value(self.rows.count.top, name, number))
         parts = _seen(self.d, self.e, self.rows, self.columns, many)
         tops = (top for part in parts for top in part.entries().values())
         return not any(self.sizes.with_value(top, name, number) for top in tops)
