@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
@@ -15,8 +16,6 @@ def library_versions() -> dict[str, str]:
 
 def environment() -> dict[str, str]:
     """Return versions and the machine, for a bug report."""
-    import os
-
     return {
         **library_versions(),
         "scikit-learn": _version("scikit-learn"),

@@ -16,7 +16,12 @@ from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from flint import fmpz_mat, nmod_mat
+
 from symreln.base.units import shown_bytes, shown_seconds
+from symreln.exact.integers import PRIME
+from symreln.exact.polynomials import evaluation_point
+from symreln.network.effective import effective_dataset
 
 if TYPE_CHECKING:
     from symreln.spec.model import Dataset, PathwaySpec, Spec
@@ -111,12 +116,6 @@ def _distinct_values(spec: Spec, pathway: PathwaySpec) -> int:
     The degree of an irreducible polynomial is at most that. Pathways of later stages are taken with
     the data instead of the residual, which is not known yet.
     """
-    from flint import nmod_mat
-
-    from symreln.exact.integers import PRIME
-    from symreln.exact.polynomials import evaluation_point
-    from symreln.network.effective import effective_dataset
-
     sigma = effective_dataset(spec.dataset, pathway, spec.dataset.targets).sigma_yx
     names = sigma.parameters
     point = {name: Fraction(v) for name, v in zip(names, evaluation_point(names), strict=True)}
@@ -156,8 +155,6 @@ def time_unit() -> float:
 
 
 def _timed() -> float:
-    from flint import fmpz_mat
-
     # Processor time: other programs on the machine delay the work and change no number of steps.
     start = time.process_time()
     size = 40

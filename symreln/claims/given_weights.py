@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.claims.derivation import Derivation
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
 from symreln.exact.matrix import ExactMatrix
@@ -17,7 +18,6 @@ from symreln.spec.finding import Finding
 from symreln.spec.number import exact_fraction, exact_number
 
 if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
     from symreln.laws.lambda_balanced import BalancedMatrices
 
 #: Rows of numbers: whole numbers, fractions, or texts such as "1/10"; a float is its decimals.
@@ -68,8 +68,6 @@ def from_weights(
         >>> solution.to_numpy([0, 50])[1].round(6).tolist()
         [[2.0, 1.0], [2.0, -1.0]]
     """
-    from symreln.claims.derivation import Derivation
-
     instance_of(derivation, Derivation, "from_weights", "sr.from_weights(sr.derive(spec), w1, w2)")
     if not (isinstance(tolerance, float | int) and 0 <= tolerance < 1):
         msg = f"from_weights: tolerance: found {tolerance!r}, expected a number from 0 to 1"

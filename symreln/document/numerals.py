@@ -6,6 +6,7 @@ from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from symreln.document.mathtext import to_latex
 from symreln.errors import InputError
 
 if TYPE_CHECKING:
@@ -105,8 +106,6 @@ def root_latex(minpoly: sp.Poly, decimal: str, radius: str) -> str:
         '1.3247180(1) \\;\\text{(root of } x^{3} - x - 1\\text{)}'
     """
     # Here: a document that is written after a limit has no time for SymPy.
-    from symreln.document.mathtext import to_latex
-
     polynomial = to_latex(minpoly.as_expr())
     shown = decimal_latex(decimal, radius)
     return rf"{shown} \;\text{{(root of }} {polynomial}\text{{)}}"

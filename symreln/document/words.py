@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import sympy as sp
+
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Content, Math
 from symreln.document.numerals import decimal_latex
@@ -15,8 +17,6 @@ from symreln.exact.enclosure import decimal_of, precision
 from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
-    import sympy as sp
-
     from symreln.spec.model import Parameter
 
 Values = Mapping[str, Fraction]
@@ -105,8 +105,6 @@ def height_cell(
 
 def fraction_latex(value: Fraction) -> str:
     """Return a rational number: as a fraction if short, else as a decimal with its error."""
-    import sympy as sp
-
     if max(len(str(value.numerator)), len(str(value.denominator))) <= 6:
         return to_latex(sp.Rational(value.numerator, value.denominator))
     shown = AlgebraicNumber.rational(Scalar.of(value)).decimal({}, 21)

@@ -24,6 +24,7 @@ from symreln.base.summaries import short_repr
 from symreln.claims.early import start_factor
 from symreln.claims.integration import descending_flow, mode_probes, network_of
 from symreln.claims.switched import first_modes, matrices_of
+from symreln.experiment.closed import chain_losses
 from symreln.experiment.metrics import SeedBand, SeedFloor, drop_time, seed_band, seed_floor
 from symreln.laws.law import pathway_units
 from symreln.laws.reduced_flow import ModeStart
@@ -290,8 +291,6 @@ def _of_chains(
     derivation: Derivation, chain: ChainStart, random: np.random.Generator, draws: int
 ) -> np.ndarray:
     """Return the losses of networks of three or more layers, shape (draws, steps)."""
-    from symreln.experiment.closed import chain_losses
-
     losses = np.zeros((draws, network_of(derivation.spec).steps))
     count = len(chain.times)
     for mode, curves in chain_losses(derivation, chain):

@@ -17,6 +17,7 @@ from symreln.claims.early import mode_kappas
 from symreln.claims.integration import network_of
 from symreln.claims.prediction import closed_forms, predict, predict_training
 from symreln.claims.probes import learning_modes
+from symreln.experiment.closed import closed_start, predict_chain
 from symreln.experiment.pair import pair_streams, train_pair
 from symreln.laws.integrate import LOOKED_AT, PRECISE, Accuracy
 
@@ -94,8 +95,6 @@ def predicted_again(numbers: Derivation, kappas: Mapping[str, float]) -> Predict
         kappas: κ of pathways by name: a property of the data, which no change touches.
     """
     if not numbers.known.matrices.holds:
-        from symreln.experiment.closed import closed_start, predict_chain
-
         return predict_chain(numbers, closed_start(numbers))
     return predict_training(numbers, mode_kappas(numbers, kappas))
 
@@ -137,8 +136,6 @@ def step_below(numbers: Derivation, level: float) -> int | None:
 
 def _flow_loss(numbers: Derivation, times: np.ndarray, accuracy: Accuracy = PRECISE) -> np.ndarray:
     """Return the loss of the flow, of more than two layers from where they start in effect."""
-    from symreln.experiment.closed import closed_start
-
     start = closed_start(numbers)
     if start is None:
         return predict(numbers, times, accuracy).loss

@@ -21,6 +21,7 @@ from symreln.experiment.outcome import Confrontation, Validation
 from symreln.experiment.pair import pair_streams, train_pair
 from symreln.experiment.scalar_confront import validate_modes
 from symreln.experiment.strengths import marks, measured_strengths
+from symreln.experiment.terms import distance_terms, why_no_terms
 from symreln.laws.law import Regime
 from symreln.spec.arguments import check_counts, instance_of
 
@@ -151,8 +152,6 @@ def _taken_apart(
     gdln: TrainingRun,
 ) -> dict[str, Any]:
     """Return what the distance is made of."""
-    from symreln.experiment.terms import distance_terms, why_no_terms
-
     links = distance_terms(numbers, foretold, gdln if network is None else network)
     return {"terms": links, "no_terms": "" if links else why_no_terms()}
 

@@ -43,6 +43,7 @@ from symreln.base.rounding import percent
 from symreln.claims.integration import network_of
 from symreln.claims.probes import learning_modes
 from symreln.claims.regime import regime_of
+from symreln.claims.solve import derive_unchecked
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.again import HALF, RELU, Again, Experiment, Trials
@@ -507,8 +508,6 @@ def _no_gates(again: Again, pair: str) -> Finding | None:
 
 def _ungated(numbers: Derivation) -> np.ndarray | None:
     """Return the theory's loss without gates; None where other depths are not predicted so."""
-    from symreln.claims.solve import derive_unchecked
-
     spec = numbers.spec
     data, first = spec.dataset, spec.pathways[0]
     whole = replace(

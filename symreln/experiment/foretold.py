@@ -13,6 +13,7 @@ from symreln.claims.mean_field import run_mean_field, why_no_mean_field
 from symreln.claims.prediction import predict_training
 from symreln.claims.widths import narrow_pathways
 from symreln.experiment.band import PredictedBand, predicted_band, why_no_band
+from symreln.experiment.closed import check_covered, closed_start, predict_chain
 from symreln.experiment.mode_descent import mode_descent
 from symreln.experiment.theory_error import chain_error, kappa_error
 from symreln.verdict.judge import Level
@@ -106,8 +107,6 @@ def foretell(
 def _curves(numbers: Derivation, *, whatever_cost: bool) -> Foretold:
     """Make the predictions of the mean curves."""
     if not numbers.known.plain.holds:
-        from symreln.experiment.closed import check_covered, closed_start, predict_chain
-
         check_covered(numbers)
         if not numbers.known.matrices.holds:
             chain = closed_start(numbers)

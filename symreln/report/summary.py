@@ -6,6 +6,7 @@ from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.rules import printed_of
+from symreln.document.words import short_number
 from symreln.exact.truth import Truth
 
 #: Modes that are listed, and characters of a line.
@@ -50,8 +51,6 @@ def network_lines(derivation: NetworkDerivation) -> list[str]:
 
 
 def _modes(derivation: Derivation) -> list[str]:
-    from symreln.document.words import short_number
-
     symbols, values = derivation.spec.symbols, derivation.spec.values
     found = [(pathway, mode) for pathway in derivation.pathways for mode in pathway.modes]
     learning = [(pathway, mode) for pathway, mode in found if not mode.is_null]

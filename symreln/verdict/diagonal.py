@@ -18,6 +18,7 @@ commutes with (Sigma^{yx})ᵀ Sigma^{yx}.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import gcd
 from typing import TYPE_CHECKING
 
 from flint import fmpz_mat
@@ -238,8 +239,6 @@ def _symmetric(matrix: fmpz_mat) -> bool:
 
 
 def _content(matrix: fmpz_mat) -> int:
-    from math import gcd
-
     return gcd(*(int(entry) for entry in matrix.entries()))
 
 

@@ -7,6 +7,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+import sympy as sp
+
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Asked
 from symreln.exact.algebraic import AlgebraicNumber
@@ -14,8 +16,6 @@ from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    import sympy as sp
 
     from symreln.claims.claim import Step
     from symreln.claims.families.algebra import FamilyMatrix
@@ -181,8 +181,6 @@ class FamilyDerivation(Asked):
     @property
     def symbols(self) -> dict[str, sp.Symbol]:
         """SymPy symbols of the parameters, the sizes and the number of copies."""
-        import sympy as sp
-
         found = {**self.spec.symbols, **{size.name: size.symbol for size in self.sizes}}
         if self.template is not None and self.template.domain.copies:
             copies = self.template.domain.copies

@@ -27,6 +27,7 @@ from symreln.document.model import (
     equation,
     prose,
 )
+from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import say
 from symreln.document.words import assumption
 from symreln.laws.law import Regime
@@ -194,8 +195,6 @@ def _short(text: str, limit: int = 36) -> str:
 
 
 def _symbol(name: str) -> str:
-    from symreln.document.symbols import symbol_latex
-
     return symbol_latex(name)
 
 

@@ -27,6 +27,8 @@ from symreln.document.model import (
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import say, typeset
 from symreln.document.words import NONE, fraction_latex
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.scalar import Scalar
 from symreln.laws.choice import law_of
 from symreln.laws.two_layer import TwoLayer
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
@@ -349,7 +351,4 @@ def _own_units(derivation: Derivation) -> list[Block]:
 
 
 def _strength0(derivation: Derivation) -> tuple[str, str]:
-    from symreln.exact.algebraic import AlgebraicNumber
-    from symreln.exact.scalar import Scalar
-
     return AlgebraicNumber.rational(Scalar.of(derivation.strength0 or 0)).decimal({}, 21)
