@@ -76,12 +76,13 @@ def _render_table(
         file: A file, or None for the terminal.
         width: Columns in the file.
     """
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    import rich.box
+    import rich.console
+    import rich.table
+    import rich.text
 
-    table = Table(title=Text(title), box=box.SIMPLE, title_justify="left", title_style="bold")
+    Console, Table, Text = rich.console.Console, rich.table.Table, rich.text.Text
+    table = Table(title=Text(title), box=rich.box.SIMPLE, title_justify="left", title_style="bold")
     for index, name in enumerate(header):
         table.add_column(Text(name), justify="left" if index == 0 else "right", overflow="fold")
     for row in rows:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,8 +27,6 @@ def arrange(figure: Figure) -> None:
     Args:
         figure: Its axes share one grid of one row; a legend stands at its right edge.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
     figure.set_layout_engine("none")
     axes = figure.axes
     scale = figure.dpi / 72

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib import colormaps
+from matplotlib.patches import Patch, PathPatch
+from matplotlib.path import Path
 
 from symreln.errors import InputError
 from symreln.report.drawing import FONT_SIZE, INK, check_shape, dress, new_axes, plain, styled
@@ -62,9 +65,6 @@ def gate_pattern(
 
 
 def _shade_legend(ax: Axes) -> None:
-    from matplotlib import colormaps
-    from matplotlib.patches import Patch
-
     named = (("0", 0.0), ("gain", _GAIN), ("1", _OPEN))
     handles = [
         Patch(facecolor=colormaps[_GATES](shade), edgecolor=INK, linewidth=0.6, label=name)
@@ -118,10 +118,6 @@ def draw_cells(ax: Axes, values: NDArray[np.float64], *, colours: str, bound: fl
         colours: Name of a matplotlib colour map.
         bound: Values from ``-bound`` to ``bound`` span the map (from 0 where none is negative).
     """
-    from matplotlib import colormaps
-    from matplotlib.patches import PathPatch
-    from matplotlib.path import Path
-
     rows, columns = values.shape
     low = -bound if (values < 0).any() else 0.0
     levels = np.rint((values - low) / (bound - low) * (_LEVELS - 1)).astype(int)

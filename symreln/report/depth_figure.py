@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from symreln.experiment.distributions import MOMENTS, crossing_times, spread_moments
 from symreln.report import html
@@ -57,8 +58,6 @@ def _curves(found: DepthComparison) -> bytes:
 @styled
 def _depth_drawing(found: DepthComparison) -> Drawing:
     """Draw the distributions of a comparison."""
-    from matplotlib.figure import Figure
-
     depth = len(found.widths)
     kinds = (
         (f"ReLU network, {depth} hidden layers", found.relu.losses),

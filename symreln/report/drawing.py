@@ -9,6 +9,12 @@ from dataclasses import dataclass
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+import matplotlib as mpl
+from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, get_font
+
 from symreln.base.progress import phase
 from symreln.document.escape import clean
 from symreln.document.model import Drawing
@@ -17,7 +23,6 @@ from symreln.report.arranging import arrange
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
 P = ParamSpec("P")
@@ -60,8 +65,6 @@ def new_axes(
         width: Inches.
         ratios: Relative widths of the columns; equal without it.
     """
-    from matplotlib.figure import Figure
-
     figure = Figure(figsize=(width, height), layout="constrained", dpi=72)
     grid = figure.add_gridspec(1, columns, width_ratios=ratios or [1.0] * columns)
     return [figure.add_subplot(grid[0, column]) for column in range(columns)]
@@ -93,8 +96,6 @@ def plain(label: str) -> str:
 
 @cache
 def _known_characters() -> frozenset[int]:
-    from matplotlib.font_manager import FontProperties, findfont, get_font
-
     files = [findfont(FontProperties(family=[family])) for family in _FONTS]
     return frozenset(code for file in files for code in get_font(file).get_charmap())
 
@@ -104,8 +105,6 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
-        import matplotlib as mpl
-
         with mpl.rc_context(_STYLE):
             return draw(*args, **kwargs)
 
@@ -159,8 +158,6 @@ def drawing(name: str, ax: Axes, *, pdf: bool = True, png: bool = False) -> Draw
         pdf: Whether to make the PDF that LaTeX includes.
         png: Whether to make a raster copy.
     """
-    import matplotlib as mpl
-
     figure = ax.figure.figure
     # A context, because the SVG and PDF writers read these from rcParams alone.
     with mpl.rc_context(_STYLE), _transparent(figure):
@@ -218,16 +215,12 @@ def _transparent(figure: Figure) -> Iterator[None]:
 
 
 def _svg(figure: Figure) -> str:
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-
     stream = io.BytesIO()
     FigureCanvasSVG(figure).print_svg(stream, metadata={"Date": None, "Creator": None})
     return stream.getvalue().decode()
 
 
 def _pdf(figure: Figure) -> bytes:
-    from matplotlib.backends.backend_pdf import FigureCanvasPdf
-
     stream = io.BytesIO()
     FigureCanvasPdf(figure).print_pdf(stream, metadata={"CreationDate": None, "Creator": None})
     return stream.getvalue()

@@ -35,13 +35,13 @@ def math_font(characters: Iterable[str]) -> bytes:
     The bytes depend on the set of characters alone. Characters that STIX lacks are left out: the
     browser takes them from another font.
     """
-    from fontTools.subset import Options, Subsetter
-    from fontTools.ttLib import TTFont
+    from fontTools import subset, ttLib
 
     # Outlines keep the bounds that they came with: finding them again takes half of the time.
-    font = TTFont(io.BytesIO(_font_bytes()), lazy=True, recalcTimestamp=False, recalcBBoxes=False)
-    subsetter = Subsetter(
-        Options(
+    packed = io.BytesIO(_font_bytes())
+    font = ttLib.TTFont(packed, lazy=True, recalcTimestamp=False, recalcBBoxes=False)
+    subsetter = subset.Subsetter(
+        subset.Options(
             layout_features=["ssty"],  # script-size variants, primes above all
             hinting=False,
             glyph_names=False,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 from symreln.claims.network.described import described
 from symreln.claims.network.in_numbers import in_numbers
@@ -16,7 +17,6 @@ from symreln.report.plots import MOST_CURVES, loss_sketch, modes_sketch
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.patches import FancyArrowPatch
 
     from symreln.claims.network.curves import Curves
     from symreln.claims.network.derivation import NetworkDerivation
@@ -114,8 +114,6 @@ def draw_network(network: Network, uses: Sequence[int], parts: Mapping[int, int]
 
 
 def _node(ax: Axes, node: Node, place: tuple[float, float]) -> None:
-    from matplotlib.patches import FancyBboxPatch, Rectangle
-
     x, y = place
     box = FancyBboxPatch(
         (x - WIDTH / 2, y - HEIGHT / 2),
@@ -157,8 +155,6 @@ def _letter(gain: Gain) -> str:
 def _arrow(
     edge: Edge, uses: int, start: tuple[float, float], end: tuple[float, float], bend: float
 ) -> FancyArrowPatch:
-    from matplotlib.patches import FancyArrowPatch
-
     return FancyArrowPatch(
         (start[0] + WIDTH / 2 + 0.03, start[1]),
         (end[0] - WIDTH / 2 - 0.03, end[1]),

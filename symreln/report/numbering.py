@@ -71,3 +71,8 @@ def anchors(document: Document) -> dict[str, Anchor]:
     numberer = Numberer()
     numbered = [(block, numberer.number(block, depth)) for block, depth in walk(document.blocks)]
     return {label_of(block): anchor for block, anchor in numbered if anchor and label_of(block)}
+
+
+def letter(place: int) -> str:
+    """Return what a figure and its table call the entry at a place, from 0: (a), (b) and so on."""
+    return f"({chr(ord('a') + place)})"

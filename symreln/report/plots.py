@@ -238,11 +238,6 @@ def _apart(one: np.ndarray, other: np.ndarray) -> float:
     return float(np.nanmax(np.abs(one - other), initial=0.0))
 
 
-def letter(place: int) -> str:
-    """Return the name of a class of gates."""
-    return f"({chr(ord('a') + place)})"
-
-
 def drawn_times(steps: int) -> np.ndarray:
     """Return the steps that a curve over ``steps`` recorded steps is drawn at."""
     return thinned(np.arange(steps)).astype(float)

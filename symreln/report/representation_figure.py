@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from symreln.experiment.scaling import PLANE
+from symreln.report.chapters.representations import NAME
 from symreln.report.drawing import (
     FAINT,
     FONT_SIZE,
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
     from symreln.document.model import Drawing
     from symreln.experiment.representation import RepresentationComparison, Subject
 
-NAME = "representations"
 HEIGHT = 4.6  # inches
 
 
@@ -45,8 +47,6 @@ def representation_drawing(
         network_name: What the network is called.
         pdf: Whether to make the PDF for LaTeX.
     """
-    from matplotlib.figure import Figure
-
     names = {"relu": network_name, "gdln": "GDLN"}
     first = found.subjects[0]
     figure = Figure(figsize=(TEXT_WIDTH, HEIGHT), dpi=72)
@@ -109,8 +109,6 @@ def _paths(panel: Axes, points: np.ndarray, colours: list[str], reach: float, ti
 
 def _legend(panel: Axes, found: RepresentationComparison, colours: list[str]) -> None:
     """Name the colours above the pictures."""
-    from matplotlib.lines import Line2D
-
     if found.labels is None or len(set(colours)) < 2:
         return
     name, values = found.labels

@@ -7,24 +7,39 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.claims.derivation import Derivation
+from symreln.document.model import Drawing
 from symreln.experiment.metrics import drop_time, seed_band
+from symreln.experiment.outcome import Confrontation, Validation
 from symreln.experiment.scalar_confront import NetworkValidation
-from symreln.report.drawing import Sketch
+from symreln.report.chapters.mean_field import MOST_GATES
+from symreln.report.drawing import Sketch, draw_all
 from symreln.report.figures import (
     GateShare,
     LossCurve,
     gate_motion,
 )
 from symreln.report.loss_unit import loss_unit
-from symreln.report.plots import letter, loss_sketch, sample_groups, thinned
+from symreln.report.numbering import letter
+from symreln.report.plots import loss_sketch, sample_groups, thinned
+from symreln.report.representation_figure import representation_drawing
 
 if TYPE_CHECKING:
-    from symreln.experiment.outcome import Confrontation
     from symreln.laws.mean_field import MeanField
     from symreln.train.run import TrainingRun
 
-#: Classes of the mean-field simulation's gates that are drawn: each has a colour of its own.
-MOST_GATES = 7
+
+def validation_drawings(validation: Confrontation, *, pdf: bool) -> tuple[Drawing, ...]:
+    """Draw losses, the mean-field simulation and what hidden layers hold, where they are there.
+
+    Args:
+        validation: What was confronted.
+        pdf: Whether LaTeX is to include them.
+    """
+    drawn = draw_all(validation_sketches(validation), pdf=pdf)
+    found = validation.representations if isinstance(validation, Validation) else None
+    if found is None:
+        return drawn
+    return (*drawn, representation_drawing(found, validation.network_name, pdf=pdf))
 
 
 def validation_sketches(validation: Confrontation) -> tuple[Sketch, ...]:

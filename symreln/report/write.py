@@ -6,28 +6,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symreln.base.progress import phase
-from symreln.claims.derivation import Derivation, Derived
-from symreln.claims.network.derivation import NetworkDerivation
-from symreln.claims.prediction import closed_forms, predict
-from symreln.claims.solve import at_values
-from symreln.errors import InputError, NotSupportedError
-from symreln.laws.integrate import DRAWN
+from symreln.claims.derivation import Derived
 from symreln.pipeline.certificate import certificate
 from symreln.report import jsonio
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
-from symreln.report.drawing import draw_all
 from symreln.report.folder import CERTIFICATE, together, write_files
 from symreln.report.formats import FORMATS, NAMES
-from symreln.report.network_plots import network_sketches
-from symreln.report.plots import derivation_sketches, drawn_times
 from symreln.verify.folder import sealed_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.claims.curves import Prediction
-    from symreln.document.model import Drawing
     from symreln.experiment.outcome import Confrontation
     from symreln.report.formats import Format
 
@@ -84,8 +74,11 @@ def _write_documents(
     wanted: Sequence[Format],
 ) -> list[Path]:
     """Write those documents that are wanted, each with its provenance."""
+    # Here, because Matplotlib takes time to import: without documents there are no figures.
+    from symreln.report.drawings import derivation_drawings
+
     pdf = any(each.figures for each in wanted)
-    figures = _figures(derivation, validation, pdf=pdf)
+    figures = derivation_drawings(derivation, validation, pdf=pdf)
     chapters = derivation_chapters(derivation, validation, [each.name for each in figures])
     document = whole_document(derivation, chapters, figures)
     files: dict[str, str | bytes] = {}
@@ -95,57 +88,3 @@ def _write_documents(
         if each.figures:
             files |= {f"figures/{drawn.name}.pdf": drawn.pdf for drawn in figures if drawn.pdf}
     return write_files(folder, files)
-
-
-def _figures(
-    derivation: Derived, validation: Confrontation | None, *, pdf: bool
-) -> tuple[Drawing, ...]:
-    """Draw a derivation, and its confrontation where there is one."""
-    if isinstance(derivation, NetworkDerivation):
-        sketches = network_sketches(derivation)
-        if validation is not None:  # its losses stand in the place of the prediction alone
-            sketches = [each for each in sketches if each.name != "loss"]
-    else:
-        assert isinstance(derivation, Derivation)
-        sketches = derivation_sketches(derivation, _prediction(derivation, validation))
-    if validation is None:
-        return draw_all(sketches, pdf=pdf)
-    # Here, because it brings everything that trains networks.
-    from symreln.report.validation_plots import validation_sketches
-
-    drawn = draw_all((*sketches, *validation_sketches(validation)), pdf=pdf)
-    return (*drawn, *representations(validation, pdf=pdf))
-
-
-def _prediction(derivation: Derivation, validation: Confrontation | None) -> Prediction | None:
-    """Return the curves to draw, or None where there are none.
-
-    A derivation by itself shows the closed forms that it prints; beside a confrontation it shows
-    the prediction that was confronted. A value or the network may be missing, or training may be
-    bound to diverge: then validation says so, and the derivation, which is exact all the same,
-    has no figure of curves.
-    """
-    if validation is not None:
-        return validation.prediction
-    network = derivation.spec.network
-    no_start = derivation.strength0 is None  # no network, or no initial strength is derived
-    if network is None or no_start or any(p.value is None for p in derivation.spec.parameters):
-        return None
-    times = drawn_times(network.steps)
-    try:
-        return closed_forms(derivation.ask(at_values), times) or predict(
-            derivation.ask(at_values), times, accuracy=DRAWN
-        )
-    except (InputError, NotSupportedError):
-        return None
-
-
-def representations(validation: Confrontation, *, pdf: bool) -> tuple[Drawing, ...]:
-    """Draw what hidden layers hold, where that was compared."""
-    from symreln.experiment.outcome import Validation
-
-    if not isinstance(validation, Validation) or validation.representations is None:
-        return ()
-    from symreln.report.representation_figure import representation_drawing
-
-    return (representation_drawing(validation.representations, validation.network_name, pdf=pdf),)

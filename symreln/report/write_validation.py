@@ -7,12 +7,10 @@ from pathlib import Path
 from symreln.base.progress import phase
 from symreln.experiment.confront import Confrontation
 from symreln.report import jsonio
-from symreln.report.drawing import draw_all
 from symreln.report.folder import together, write_files
 from symreln.report.loss_unit import loss_unit
 from symreln.report.validation_json import validation_to_json
-from symreln.report.validation_plots import validation_sketches
-from symreln.report.write import representations
+from symreln.report.validation_plots import validation_drawings
 
 
 @phase("figures")
@@ -23,10 +21,9 @@ def write_validation(validation: Confrontation, directory: str | Path) -> list[P
         validation: What is written.
         directory: Folder, made if it is not there.
     """
-    drawn = draw_all(validation_sketches(validation), pdf=False)
+    figures = validation_drawings(validation, pdf=False)
     unit = loss_unit(validation.derivation.spec)
     with together(Path(directory)) as draft:
-        figures = (*drawn, *representations(validation, pdf=False))
         files = {
             "curves.npz": unit.npz(validation.curves, validation.prediction.times),
             **{f"{each.name}.svg": each.svg for each in figures},

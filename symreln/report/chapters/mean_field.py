@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 from symreln.base.rounding import percent
 from symreln.document.model import Block, Figure, Strong, Table, prose
 from symreln.document.typeset import say
-from symreln.report.plots import letter
-from symreln.report.validation_plots import MOST_GATES
+from symreln.report.numbering import letter
 
 if TYPE_CHECKING:
     from symreln.experiment.confront import Validation
     from symreln.laws.mean_field import MeanField
+
+
+#: Classes of gates that are drawn, each with a colour of its own, and listed.
+MOST_GATES = 7
 
 
 def mean_field_blocks(validation: Validation, *, figures: bool) -> list[Block]:

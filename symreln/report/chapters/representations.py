@@ -8,11 +8,14 @@ import numpy as np
 
 from symreln.document.model import Figure, Math, Paragraph, Section, Table, prose
 from symreln.document.typeset import say
-from symreln.report.representation_figure import NAME
 
 if TYPE_CHECKING:
     from symreln.document.model import Block
     from symreln.experiment.representation import RepresentationComparison
+
+
+#: Name of the figure.
+NAME = "representations"
 
 
 def representation_chapter(
