@@ -35,7 +35,7 @@ def test_it_is_what_rich_prints(content):
 
 
 def test_ordinary_tables_need_no_rich(monkeypatch):
-    monkeypatch.setattr(tables, "render_table", lambda *_, **__: pytest.fail("Rich was used"))
+    monkeypatch.setattr(tables, "_render_table", lambda *_, **__: pytest.fail("Rich was used"))
     assert plain_table("modes", ["pathway", "s"], [["common", "2"], ["off", "10"]]) == (
         "modes           \n"
         "                \n"

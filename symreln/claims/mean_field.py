@@ -49,7 +49,7 @@ def run_mean_field(derivation: Derivation) -> MeanField:
             is not possible.
     """
     dataset = derivation.spec.dataset
-    inputs, targets = dataset.inputs.to_numpy(), dataset.targets.to_numpy()
+    inputs, targets = dataset.arrays
     relations = relations_of(dataset.inputs, dataset.targets)
     return simulate_mean_field(inputs, targets, descent_of(derivation.spec), SEED, relations)
 

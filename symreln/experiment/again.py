@@ -11,15 +11,14 @@ import numpy as np
 
 from symreln.claims.integration import network_of
 from symreln.errors import NotSupportedError
-from symreln.experiment.changed import Change, changed, steps_for_scale
+from symreln.experiment.changed import changed, steps_for_scale
 from symreln.experiment.closed import predict_aligned, train_aligned
 from symreln.experiment.comparing import JUDGED, is_aligned
 from symreln.experiment.gate_patterns import effect_of_gates, shown_gates
 from symreln.experiment.instead import Instead, curve_instead
 from symreln.experiment.intervals import Interval, point
 from symreln.experiment.metrics import compare, mutual_distance
-from symreln.experiment.pair import pair_streams, train_gdlns, train_networks
-from symreln.train.record import Recording
+from symreln.experiment.training import SAME, Variation, pair_streams, train
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
@@ -45,7 +44,7 @@ class Experiment:
         gates: Whether the theory's units have the gates that the network's show.
     """
 
-    change: Change = field(default_factory=Change)
+    change: Variation = SAME
     instead: Instead = field(default_factory=Instead)
     gates: bool = False
 
@@ -67,7 +66,7 @@ class Trials(ABC):
     def __init__(self, case: Confrontation) -> None:
         self._case = case
         self._error = case.error[0]
-        self._losses: dict[tuple[str, Change], np.ndarray] = {}
+        self._losses: dict[tuple[str, Variation], np.ndarray] = {}
         self._curves: dict[tuple[bool, Experiment], np.ndarray] = {}
 
     @property
@@ -85,7 +84,7 @@ class Trials(ABC):
         """
 
     @abstractmethod
-    def trained(self, pair: str, change: Change) -> np.ndarray:
+    def trained(self, pair: str, change: Variation) -> np.ndarray:
         """Train the networks of a pair again and return their losses, one row a network."""
 
     def distance(self, pair: str, made: Experiment) -> Interval:
@@ -101,8 +100,8 @@ class Trials(ABC):
 
     def before(self, pair: str, made: Experiment) -> float:
         """Return the distance as it was, to the networks that an experiment is measured with."""
-        losses = self.losses(pair, Change())
-        if made.change != Change():
+        losses = self.losses(pair, SAME)
+        if made.change != SAME:
             losses = losses[: self.few]
         return compare(self.theory(pair, Experiment())[0], losses.mean(axis=0)).max_abs_over_initial
 
@@ -113,7 +112,7 @@ class Trials(ABC):
             self._curves[key] = self.predicted(made, aligned=key[0])
         return self._curves[key]
 
-    def losses(self, pair: str, change: Change) -> np.ndarray:
+    def losses(self, pair: str, change: Variation) -> np.ndarray:
         """Return the trained losses, one row a network."""
         key = (pair, change)
         if key not in self._losses:
@@ -127,8 +126,8 @@ class Again(Trials):
     def __init__(self, case: Validation) -> None:
         super().__init__(case)
         self.case = case
-        self._numbers: dict[Change, Derivation] = {Change(): case.numbers}
-        self._effects: dict[Change, np.ndarray] = {}
+        self._numbers: dict[Variation, Derivation] = {SAME: case.numbers}
+        self._effects: dict[Variation, np.ndarray] = {}
         self._gates: list[np.ndarray] | None = None
 
     @property
@@ -150,28 +149,25 @@ class Again(Trials):
         curve = curve_instead(numbers, case.kappas, case.judged, made.instead)[None]
         return curve + self._effect(made.change) if made.gates else curve
 
-    def numbers(self, change: Change) -> Derivation:
+    def numbers(self, change: Variation) -> Derivation:
         """Return the derivation for a changed experiment, for as many steps as it takes."""
         if change not in self._numbers:
             self._numbers[change] = self._changed(change)
         return self._numbers[change]
 
-    def trained(self, pair: str, change: Change) -> np.ndarray:
+    def trained(self, pair: str, change: Variation) -> np.ndarray:
         """Return the losses of networks that are trained again."""
         case, numbers = self.case, self.numbers(change)
-        if change == Change():
+        if change == SAME:
             found = case.run(pair).losses
             if is_aligned(pair) or len(found) >= self.few:
                 return found
         if is_aligned(pair):
             return train_aligned(numbers, case.chain).losses
-        networks, gdlns = pair_streams(case.rng)
-        if pair == GDLN:
-            record = Recording()
-            return train_gdlns(numbers.spec, case.kappas, self.few, gdlns, record=record).losses
-        return train_networks(numbers.spec, self.few, networks).losses
+        kind = pair.removeprefix("theory_vs_")
+        return train(kind, numbers.spec, case.kappas, self.few, case.rng).losses
 
-    def _changed(self, change: Change) -> Derivation:
+    def _changed(self, change: Variation) -> Derivation:
         case = self.case
         if case.numbers.later:
             msg = "gates switch at given steps, which a changed experiment would not be at"
@@ -185,12 +181,12 @@ class Again(Trials):
             raise NotSupportedError(msg)
         return changed(case.numbers, change, steps)
 
-    def _effect(self, change: Change) -> np.ndarray:
+    def _effect(self, change: Variation) -> np.ndarray:
         """Return what the gates that the networks show do, one row a pair of GDLNs."""
         if change not in self._effects:
             case = self.case
             if self._gates is None:
-                losses = self.losses(RELU, Change())[:FEW]
+                losses = self.losses(RELU, SAME)[:FEW]
                 stream = pair_streams(case.rng)[0]
                 self._gates = shown_gates(case.numbers, case.prediction, losses, stream)
             # Closed forms start from half of the units, not from κ.

@@ -6,8 +6,7 @@ predictions and trainings read the changed network.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ from symreln.claims.integration import network_of
 from symreln.claims.prediction import closed_forms, predict, predict_training
 from symreln.claims.probes import learning_modes
 from symreln.experiment.closed import closed_start, predict_chain
-from symreln.experiment.pair import pair_streams, train_pair
+from symreln.experiment.training import Variation
 from symreln.laws.integrate import LOOKED_AT, PRECISE, Accuracy
 
 if TYPE_CHECKING:
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
     from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
-    from symreln.spec.model import Spec
-    from symreln.train.run import TrainingRun
 
 #: Times at which a predicted loss is looked at where only a step is sought: it is then found to
 #: one in as many.
@@ -36,55 +33,15 @@ LOOKS = 2001
 FIRST_SPAN, LAST_SPAN = 64, 1 << 16
 
 
-@dataclass(frozen=True, kw_only=True)
-class Change:
-    """What is multiplied.
-
-    Attributes:
-        std: Factor of the initial standard deviation (of both where there are two).
-        rate: Factor of the learning rate; steps are divided by it, so that the time stays.
-        width: Factor of all hidden units.
-    """
-
-    std: Fraction = Fraction(1)
-    rate: Fraction = Fraction(1)
-    width: int = 1
-
-
-def changed(numbers: Derivation, change: Change, steps: int | None = None) -> Derivation:
+def changed(numbers: Derivation, variation: Variation, steps: int | None = None) -> Derivation:
     """Return the derivation for the changed experiment.
 
     Args:
         numbers: Without free parameters, with a network.
-        change: What is changed.
+        variation: What is changed.
         steps: Recorded steps; by default those that cover the same time.
     """
-    return replace(numbers, spec=changed_spec(numbers.spec, change, steps))
-
-
-def changed_spec(spec: Spec, change: Change, steps: int | None = None) -> Spec:
-    """Return the spec of the changed experiment; arguments as of :func:`changed`."""
-    network = network_of(spec)
-    out = network.init_std_out
-    altered = replace(
-        network,
-        hidden=network.hidden * change.width,
-        init_std=network.init_std * change.std,
-        init_std_out=None if out is None else out * change.std,
-        learning_rate=network.learning_rate * change.rate,
-        steps=ceil((network.steps - 1) / change.rate) + 1 if steps is None else steps,
-    )
-    pathways = tuple(
-        replace(p, hidden=None if p.hidden is None else p.hidden * change.width)
-        for p in spec.pathways
-    )
-    graph = spec.graph
-    if graph is not None:
-        nodes = [
-            replace(n, size=n.size * (change.width if n.is_hidden else 1)) for n in graph.nodes
-        ]
-        graph = replace(graph, nodes=tuple(nodes))
-    return replace(spec, network=altered, pathways=pathways, graph=graph)
+    return replace(numbers, spec=variation.of(numbers.spec, steps))
 
 
 def predicted_again(numbers: Derivation, kappas: Mapping[str, float]) -> Prediction:
@@ -97,20 +54,6 @@ def predicted_again(numbers: Derivation, kappas: Mapping[str, float]) -> Predict
     if not numbers.known.matrices.holds:
         return predict_chain(numbers, closed_start(numbers))
     return predict_training(numbers, mode_kappas(numbers, kappas))
-
-
-def trained_again(
-    numbers: Derivation, kappas: Mapping[str, float], seeds: int, rng: int
-) -> tuple[TrainingRun | None, TrainingRun]:
-    """Train the first networks of each kind again: the same draws, times their scale.
-
-    Args:
-        numbers: As :func:`changed` returns it.
-        kappas: κ of pathways by name.
-        seeds: How many of each kind.
-        rng: Seed of the confrontation.
-    """
-    return train_pair(numbers.spec, kappas, seeds, pair_streams(rng), losses_only=True)
 
 
 def step_below(numbers: Derivation, level: float) -> int | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,13 +19,13 @@ from symreln.claims.integration import LARGEST, check_range, network_of
 from symreln.claims.prediction import closed_forms, loss_of_modes
 from symreln.claims.probes import learning_modes, probe_bases
 from symreln.errors import InputError, NotSupportedError
-from symreln.experiment.trained import gated_pathways, gated_settings, training_settings
+from symreln.experiment.trained import gated_pathways
+from symreln.experiment.training import train_gated
 from symreln.laws.chain_start import chain_start, rising_curves
 from symreln.laws.choice import expected_start, law_of, started
 from symreln.laws.law import Start
 from symreln.laws.ops import NUMPY
 from symreln.train.network import GatedPathway, pathway_network
-from symreln.train.trainers import train_deep_network, train_gdln, train_graph
 from symreln.train.weights import LayerWeights
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation
     from symreln.laws.chain_start import ChainStart
     from symreln.train.run import TrainingRun
-    from symreln.train.settings import TrainingSettings
 
 
 def closed_start(numbers: Derivation) -> ChainStart | None:
@@ -257,38 +256,13 @@ def train_aligned(numbers: Derivation, start: ChainStart | None) -> TrainingRun:
     spec = numbers.spec
     gated = gated_pathways(spec)
     weights = aligned_weights(numbers, gated, start)
-    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
-    settings = gated_settings(spec, training_settings(spec))
     if numbers.known.matrices.holds:
         initial = {
             name: LayerWeights(w1=layers[0][None], w2=layers[1][None])
             for name, layers in weights.items()
         }
-        return train_gdln(*data, gated, settings, initial=initial)
-    graph = pathway_network(gated, numbers.known.layers)
-    edges = [layer[None] for one in gated for layer in weights[one.name]]
-    initial = {edge.name: layer for edge, layer in zip(graph.edges, edges, strict=True)}
-    return train_graph(*data, graph, settings, initial=initial)
-
-
-def train_layers(
-    layers: int, inputs: Any, targets: Any, settings: TrainingSettings, **options: Any
-) -> TrainingRun:
-    """Train a network of other than two layers; arguments as of ``train_network``."""
-    widths = [settings.hidden] * (layers - 1)
-    return train_deep_network(inputs, targets, widths, settings, **options)
-
-
-def train_chains(
-    layers: int,
-    inputs: Any,
-    targets: Any,
-    pathways: Sequence[GatedPathway],
-    settings: TrainingSettings,
-    *,
-    training: str = "joint",
-    **options: Any,
-) -> TrainingRun:
-    """Train a GDLN whose pathways have other than two layers; arguments as of ``train_gdln``."""
-    assert training == "joint"  # the spec has seen to it
-    return train_graph(inputs, targets, pathway_network(pathways, layers), settings, **options)
+        return train_gated(spec, {}, initial=initial)
+    edges = pathway_network(gated, numbers.known.layers).edges
+    layers = [layer[None] for one in gated for layer in weights[one.name]]
+    initial = {edge.name: layer for edge, layer in zip(edges, layers, strict=True)}
+    return train_gated(spec, {}, initial=initial)

@@ -18,10 +18,10 @@ from symreln.experiment.foretold import foretell
 from symreln.experiment.gates_held import gates_held, stage_ends
 from symreln.experiment.metrics import gate_drift
 from symreln.experiment.outcome import Confrontation, Validation
-from symreln.experiment.pair import pair_streams, train_pair
 from symreln.experiment.scalar_confront import validate_modes
 from symreln.experiment.strengths import marks, measured_strengths
 from symreln.experiment.terms import distance_terms, why_no_terms
+from symreln.experiment.training import train_pair
 from symreln.laws.law import Regime
 from symreln.spec.arguments import check_counts, instance_of
 
@@ -92,7 +92,7 @@ def validate(
             numbers.spec,
             foretold.kappas,
             seeds,
-            pair_streams(rng),
+            rng,
             both(progress, report),
             marks=(*marks(foretold.prediction), *(step for _, step in ends)),
         )

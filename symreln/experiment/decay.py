@@ -9,7 +9,7 @@ out; with a single s, one above it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -20,15 +20,13 @@ from symreln.claims.integration import network_of
 from symreln.claims.prediction import predict_training
 from symreln.claims.probes import learning_modes, probe_bases
 from symreln.claims.widths import narrow_pathways
+from symreln.experiment.changed import changed
 from symreln.experiment.metrics import CurveComparison, compare
 from symreln.experiment.trained import (
     ProgressCallback,
-    gated_pathways,
-    gated_settings,
-    training_settings,
 )
+from symreln.experiment.training import GDLN, Variation, train
 from symreln.train.record import Recording
-from symreln.train.trainers import train_gdln
 
 if TYPE_CHECKING:
     from symreln.claims.curves import Prediction
@@ -135,18 +133,9 @@ def _decayed(
     prediction = predict_training(decayed(derivation, value))
     closed = prediction.closed_loss
     assert closed is not None  # why_no_decay has told
-    settings = gated_settings(spec, replace(training_settings(spec), weight_decay=value))
-    run = train_gdln(
-        spec.dataset.inputs.to_numpy(),
-        spec.dataset.targets.to_numpy(),
-        gated_pathways(spec),
-        settings,
-        training=network_of(spec).training,
-        seeds=seeds,
-        rng=np.random.SeedSequence(rng).spawn(2)[1],
-        record=Recording(quantities=("maps",), steps=(settings.steps - 1,)),
-        progress=progress,
-    )
+    last = Recording(quantities=("maps",), steps=(network_of(spec).steps - 1,))
+    by = Variation(weight_decay=Fraction(value))
+    run = train(GDLN, spec, {}, seeds, rng, by, record=last, progress=progress)
     return DecayRule(
         weight_decay=value,
         theory=compare(prediction.loss, run.mean_loss),
@@ -157,8 +146,7 @@ def _decayed(
 
 def decayed(derivation: Derivation, value: float) -> Derivation:
     """Return the derivation of the same network with weight decay ``value``."""
-    network = replace(network_of(derivation.spec), weight_decay=Fraction(value))
-    return replace(derivation, spec=replace(derivation.spec, network=network))
+    return changed(derivation, Variation(weight_decay=Fraction(value)))
 
 
 def _modes(

@@ -34,8 +34,7 @@ from symreln.experiment.distributions import (
     crossing_times,
 )
 from symreln.experiment.metrics import drop_time
-from symreln.experiment.scalar_modes import gated_graph
-from symreln.experiment.trained import shared_progress, training_settings
+from symreln.experiment.trained import gated_graph, shared_progress, training_settings
 from symreln.laws.law import pathway_units
 from symreln.train.trainers import train_deep_network, train_graph
 
@@ -237,7 +236,7 @@ def compare_depth(
     units = {n.name: n.size for n in graph.nodes if not n.inputs and not n.outputs}
     if ready is not None:
         ready(widths, units)
-    data = numbers.dataset.inputs.to_numpy(), numbers.dataset.targets.to_numpy()
+    data = numbers.dataset.arrays
     streams, report = np.random.SeedSequence(rng).spawn(3), shared_progress(progress, 3)
     deep = {"seeds": seeds, "rng": streams[0], "progress": report(0)}
     return DepthComparison(

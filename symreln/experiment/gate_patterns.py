@@ -19,8 +19,8 @@ import numpy as np
 
 from symreln.claims.integration import gate_floats, network_of
 from symreln.errors import InputError, NotSupportedError
-from symreln.experiment.pair import train_networks
 from symreln.experiment.trained import training_settings
+from symreln.experiment.training import train_networks
 from symreln.laws.law import pathway_units
 from symreln.train.assignment import nearest_gates
 from symreln.train.record import Recording
@@ -69,7 +69,7 @@ def shown_gates(
     seen = Recording(
         quantities=("contribution",), observers={"seen": lambda _, w: w[0] @ x}, steps=looks
     )
-    run = train_networks(numbers.spec, len(losses), stream, record=seen)
+    run = train_networks(numbers.spec, seeds=len(losses), rng=stream, record=seen)
     found = []
     for place, pathway in enumerate(numbers.pathways):
         look = looks.index(ends[pathway.effective.pathway.stage])
@@ -133,7 +133,7 @@ def effect_of_gates(
         InputError: They diverge.
     """
     network, data = network_of(numbers.spec), numbers.spec.dataset
-    x, y = data.inputs.to_numpy(), data.targets.to_numpy()
+    x, y = data.arrays
     cost = 2 * seeds * network.steps * UNITS * len(gates) * x.shape[1] * (2 * len(x) + 3 * len(y))
     if cost > USUAL_COST:
         msg = "following single units takes minutes on these data"

@@ -6,16 +6,13 @@ Source: the assumption is 2.1.2 of [Jarvis2025]; of a mode's two amplitudes only
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.claims.integration import network_of
 from symreln.claims.probes import probe_bases
-from symreln.experiment.pair import pair_streams
-from symreln.experiment.trained import gated_pathways, gated_settings, training_settings
-from symreln.train.trainers import train_gdln
+from symreln.experiment.trained import gated_pathways
+from symreln.experiment.training import GDLN, SAME, train, train_gated
 from symreln.train.weights import LayerWeights
 
 if TYPE_CHECKING:
@@ -52,22 +49,13 @@ def train_growing(
         rng: Seed of the confrontation.
     """
     spec = numbers.spec
+    drawn = train(GDLN, SAME.of(spec, steps=1), kappas, seeds, rng)
     gated = gated_pathways(spec, kappas)
-    settings = gated_settings(spec, training_settings(spec))
-    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
-    drawn = train_gdln(
-        *data,
-        gated,
-        replace(settings, steps=1),
-        training=network_of(spec).training,
-        seeds=seeds,
-        rng=pair_streams(rng)[1],
-    )
     initial = {}
     for pathway, one, weights in zip(numbers.pathways, gated, drawn.weights, strict=True):
         u, v, _ = probe_bases(pathway)
         initial[one.name] = growing_part(u[list(one.outputs)], v, weights)
-    return train_gdln(*data, gated, settings, training=network_of(spec).training, initial=initial)
+    return train_gated(spec, kappas, initial=initial)
 
 
 def growing_part(u: np.ndarray, v: np.ndarray, weights: LayerWeights) -> LayerWeights:

@@ -14,8 +14,9 @@ from symreln.claims.integration import descending_flow, network_of, reduced_flow
 from symreln.claims.prediction import closed_curves, loss_of_maps, loss_of_modes, mode_starts
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import NotSupportedError
-from symreln.experiment.changed import Change, changed, predicted_again
+from symreln.experiment.changed import changed, predicted_again
 from symreln.experiment.closed import aligned_steps
+from symreln.experiment.training import Variation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,7 +97,7 @@ def _closed(numbers: Derivation, instead: Instead) -> np.ndarray:
     times, found = dict(instead.starts), {}
     for factor in {1.0, *times.values()}:
         # Strengths start with the variance of the weights.
-        started = changed(numbers, Change(std=Fraction(sqrt(factor))))
+        started = changed(numbers, Variation(std=Fraction(sqrt(factor))))
         curves = _curves(started, grid, instead)
         for pathway in numbers.pathways:
             if times.get(pathway.effective.pathway.stage, 1.0) == factor:

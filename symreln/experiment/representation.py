@@ -22,26 +22,18 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.early import mode_kappas
-from symreln.claims.integration import network_of
 from symreln.claims.probes import probe_bases
 from symreln.claims.switched import first_starts, matrices_of
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import NotSupportedError
 from symreln.experiment.distributions import spread_moments
-from symreln.experiment.pair import pair_streams
 from symreln.experiment.scaling import paths, shown_share, spread
 from symreln.experiment.trained import (
     gain_value,
-    gained_pathways,
-    gated_pathways,
-    gated_settings,
-    shared_progress,
-    sized_pathways,
-    training_settings,
 )
+from symreln.experiment.training import GDLN, RELU, train_pair
 from symreln.train.machine import machine
 from symreln.train.record import Recording
-from symreln.train.trainers import train_gdln, train_network
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -258,27 +250,11 @@ def _trained(
     progress: ProgressCallback | None,
 ) -> Iterator[tuple[str, np.ndarray]]:
     """Yield the kind of networks and their similarities, shape (seeds, K, P, P)."""
-    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
-    settings, streams = training_settings(spec), pair_streams(rng)
     record = Recording(quantities=("similarity",), steps=steps)
-    possible = not gained_pathways(spec) and not sized_pathways(spec)
-    report = shared_progress(progress, 1 + possible)
-    if possible:
-        network = train_network(
-            *data, settings, seeds=seeds, rng=streams[0], record=record, progress=report(0)
-        )
-        yield "relu", network.snapshots["similarity"][:, :, 0]
-    gdln = train_gdln(
-        *data,
-        gated_pathways(spec, kappas),
-        gated_settings(spec, settings),
-        training=network_of(spec).training,
-        seeds=seeds,
-        rng=streams[1],
-        record=record,
-        progress=report(int(possible)),
-    )
-    yield "gdln", gdln.snapshots["similarity"][:, :, 0]
+    found = train_pair(spec, kappas, seeds, rng, progress, record=record)
+    for kind, run in zip((RELU, GDLN), found, strict=True):
+        if run is not None:
+            yield kind, run.snapshots["similarity"][:, :, 0]
 
 
 def _subject(name: str, found: np.ndarray, theory: np.ndarray) -> Subject:

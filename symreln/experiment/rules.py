@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -24,21 +26,13 @@ from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.decay import DecayRule, compare_decay, decay_values, why_no_decay
 from symreln.experiment.metrics import CurveComparison, compare, seed_band
-from symreln.experiment.trained import (
-    ProgressCallback,
-    gained_pathways,
-    gated_pathways,
-    gated_settings,
-    sized_pathways,
-    training_settings,
-)
+from symreln.experiment.trained import ProgressCallback
+from symreln.experiment.training import Variation, kinds, train
 from symreln.spec.arguments import check_counts
-from symreln.train.run import TrainingRun
-from symreln.train.settings import TrainingSettings
-from symreln.train.trainers import train_gdln, train_network
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
+    from symreln.train.run import TrainingRun
 
 #: Learning rates η/1, η/2, η/4, with as many times the steps: the same time.
 DIVISORS = (1, 2, 4)
@@ -46,24 +40,22 @@ DIVISORS = (1, 2, 4)
 #: Change of a loss, in units of the first, under which it is rounding.
 ROUNDING = 1e-12
 
-Train = Callable[..., TrainingRun]
-"""Trains the networks of one kind, always from the same initial weights, by the given settings, and
-with ``biases`` if asked for."""
-
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BatchRule:
-    """Training by mini-batches, sampled without replacement in every epoch.
+class VariedTraining:
+    """Training that differs from that of the spec in one thing.
 
     Attributes:
         subject: "relu" for the network (also a linear one), "gdln".
-        batch_size: Samples a batch; all of them is full-batch gradient descent.
+        batch_size: Samples a batch, without replacement in every epoch; all of them is full-batch
+            gradient descent.
         mean_loss: Mean over seeds, shape (steps,); None where a training diverged.
-        theory: Distance of the prediction to that mean.
-        shift: max |ΔL|/L(0) between that mean and full batch, from the same initial weights.
-        noise: Largest standard deviation over seeds of the difference to full batch, from the
-            same initial weights, over L(0): what the draw of the batches alone does.
+        theory: Distance of the prediction, which knows of no such thing, to that mean.
+        shift: max |ΔL|/L(0) between that mean and the spec's own training, from the same initial
+            weights.
+        noise: Largest standard deviation over seeds of the difference to that training, over L(0):
+            what the draw of the batches alone does.
         band: Largest width of the 5 % to 95 % band over seeds, over L(0).
         diverged: What training said, or "".
     """
@@ -105,25 +97,6 @@ class RateRule:
         return first / second if second > ROUNDING else None
 
 
-@dataclass(frozen=True, kw_only=True)
-class BiasRule:
-    """Training with biases, which start at 0, in every layer of the network or of each pathway.
-
-    Attributes:
-        subject: "relu" for the network (also a linear one), "gdln".
-        theory: Distance of the prediction, which has none, to the mean over seeds; None where the
-            training diverged.
-        shift: max |ΔL|/L(0) between that mean and the one without biases, from the same initial
-            weights.
-        diverged: What training said, or "".
-    """
-
-    subject: str
-    theory: CurveComparison | None = None
-    shift: float | None = None
-    diverged: str = ""
-
-
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RuleComparison:
@@ -132,7 +105,8 @@ class RuleComparison:
     Attributes:
         batches: By subject and falling batch size, full batch first.
         rates: Theory first.
-        biased: By subject.
+        biased: By subject; with biases, which start at 0, in every layer of the network or of each
+            pathway.
         decays: By weight decay, 0 first; empty where no closed form covers it.
         no_decay: Why ``decays`` is empty, or "".
         seeds: Networks of each kind and rule.
@@ -141,9 +115,9 @@ class RuleComparison:
         learning_rate: η.
     """
 
-    batches: tuple[BatchRule, ...]
+    batches: tuple[VariedTraining, ...]
     rates: tuple[RateRule, ...]
-    biased: tuple[BiasRule, ...]
+    biased: tuple[VariedTraining, ...]
     decays: tuple[DecayRule, ...]
     no_decay: str
     seeds: int
@@ -207,24 +181,27 @@ def compare_rules(
     seeds, rng = check_counts(seeds, rng, "compare_rules")
     numbers = derivation.ask(at_values)
     check_rules(numbers)
-    samples, settings = numbers.spec.dataset.samples, training_settings(numbers.spec)
-    sizes = _checked_sizes(samples, batch_sizes)
+    samples, steps = numbers.spec.dataset.samples, network_of(numbers.spec).steps
+    sizes, subjects = _checked_sizes(samples, batch_sizes), kinds(numbers.spec)
     kappas = pathway_kappas(numbers, numbers.ask(early_strengths))
     by_mode = mode_kappas(numbers, kappas)
-    kinds = 1 if gained_pathways(numbers.spec) or sized_pathways(numbers.spec) else 2
-    trainings = kinds * (sum(DIVISORS) + len(sizes) + 1) + len(decay_values(numbers))
-    count = _Count(progress, trainings * settings.steps * seeds)
+    trainings = len(subjects) * (sum(DIVISORS) + len(sizes) + 1) + len(decay_values(numbers))
+    count = _Count(progress, trainings * steps * seeds)
     prediction = predict_training(numbers, by_mode).loss
     flow, theory = _theory_of_rates(numbers, by_mode)
     batches, rates, biased = [], [theory], []
-    for subject, train in _trainers(numbers, kappas, seeds, rng, count).items():
-        runs = [train(_slower(settings, divisor)) for divisor in DIVISORS]
+
+    def trained(subject: str, by: Variation) -> TrainingRun:
+        return train(subject, numbers.spec, kappas, seeds, rng, by, progress=count.part())
+
+    for subject in subjects:
+        runs = [trained(subject, Variation(rate=Fraction(1, divisor))) for divisor in DIVISORS]
         curves = [run.mean_loss[::k] for run, k in zip(runs, DIVISORS, strict=True)]
         rates.append(_rate_rule(subject, curves, flow))
-        full = _batch_rule(subject, samples, runs[0], runs[0], prediction)
-        rest = [_trained_batch(subject, train, settings, n, runs[0], prediction) for n in sizes]
-        batches += [full, *rest]
-        biased.append(_biased(subject, train, settings, runs[0], prediction))
+        varied = partial(_varied, partial(trained, subject), subject, runs[0], prediction)
+        full = _compared(subject, samples, runs[0], runs[0], prediction)
+        batches += [full, *(varied(size, Variation(batch_size=size)) for size in sizes)]
+        biased.append(varied(samples, Variation(biases=True)))
     return RuleComparison(
         batches=tuple(batches),
         rates=tuple(rates),
@@ -234,7 +211,7 @@ def compare_rules(
         seeds=seeds,
         rng=rng,
         samples=samples,
-        learning_rate=settings.learning_rate,
+        learning_rate=float(network_of(numbers.spec).learning_rate),
     )
 
 
@@ -268,41 +245,6 @@ class _Count:
         return report
 
 
-def _trainers(
-    derivation: Derivation, kappas: Mapping[str, float], seeds: int, rng: int, count: _Count
-) -> dict[str, Train]:
-    """Return what trains the network, where there is one, and the GDLN."""
-    spec = derivation.spec
-    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
-
-    def network(settings: TrainingSettings, *, biases: bool = False) -> TrainingRun:
-        # A stream moves on with each use: made anew, it gives the same weights again.
-        stream = np.random.SeedSequence(rng).spawn(2)[0]
-        running = {"seeds": seeds, "rng": stream, "progress": count.part()}
-        return train_network(*data, settings, biases=biases, **running)
-
-    def gdln(settings: TrainingSettings, *, biases: bool = False) -> TrainingRun:
-        return train_gdln(
-            *data,
-            gated_pathways(spec, kappas),
-            gated_settings(spec, settings),
-            biases=biases,
-            training=network_of(spec).training,
-            seeds=seeds,
-            rng=np.random.SeedSequence(rng).spawn(2)[1],
-            progress=count.part(),
-        )
-
-    gated_only = gained_pathways(spec) or sized_pathways(spec)
-    return {"gdln": gdln} if gated_only else {"relu": network, "gdln": gdln}
-
-
-def _slower(settings: TrainingSettings, divisor: int) -> TrainingSettings:
-    """Divide the learning rate and train for as long a time."""
-    rate, steps = settings.learning_rate / divisor, (settings.steps - 1) * divisor + 1
-    return replace(settings, learning_rate=rate, steps=steps)
-
-
 def _theory_of_rates(
     derivation: Derivation, kappas: Mapping[str, float]
 ) -> tuple[np.ndarray, RateRule]:
@@ -327,53 +269,36 @@ def _rate_rule(subject: str, curves: Sequence[np.ndarray], flow: np.ndarray) -> 
     )
 
 
-def _trained_batch(
+def _varied(
+    trained: Callable[[Variation], TrainingRun],
     subject: str,
-    train: Train,
-    settings: TrainingSettings,
-    size: int,
     full: TrainingRun,
     prediction: np.ndarray,
-) -> BatchRule:
+    size: int,
+    by: Variation,
+) -> VariedTraining:
     try:
-        run = train(replace(settings, batch_size=size))
-    except InputError as error:  # settings and data are those of the full batch: it diverged
-        return BatchRule(subject=subject, batch_size=size, diverged=str(error))
-    return _batch_rule(subject, size, run, full, prediction)
+        run = trained(by)
+    except InputError as error:  # settings and data are those of the spec: it diverged
+        return VariedTraining(subject=subject, batch_size=size, diverged=str(error))
+    return _compared(subject, size, run, full, prediction)
 
 
-def _batch_rule(
+def _compared(
     subject: str, size: int, run: TrainingRun, full: TrainingRun, prediction: np.ndarray
-) -> BatchRule:
-    initial = full.mean_loss[0]
-    low, high = seed_band(run.losses, (0.05, 0.95)).values
-    noise = None
+) -> VariedTraining:
+    """Compare a training with the spec's own, ``full``, and with the prediction."""
+    initial, noise, band = full.mean_loss[0], None, None
     if run.seeds > 1:
+        low, high = seed_band(run.losses, (0.05, 0.95)).values
         noise = float((run.losses - full.losses).std(axis=0, ddof=1).max() / initial)
-    return BatchRule(
+        band = float((high - low).max() / initial)
+    return VariedTraining(
         subject=subject,
         batch_size=size,
         mean_loss=run.mean_loss,
         theory=compare(prediction, run.mean_loss),
         shift=compare(run.mean_loss, full.mean_loss).max_abs_over_initial,
         noise=noise,
-        band=float((high - low).max() / initial) if run.seeds > 1 else None,
-    )
-
-
-def _biased(
-    subject: str,
-    train: Train,
-    settings: TrainingSettings,
-    full: TrainingRun,
-    prediction: np.ndarray,
-) -> BiasRule:
-    try:
-        run = train(settings, biases=True)
-    except InputError as error:  # settings and data are those without biases: it diverged
-        return BiasRule(subject=subject, diverged=str(error))
-    return BiasRule(
-        subject=subject,
-        theory=compare(prediction, run.mean_loss),
-        shift=compare(run.mean_loss, full.mean_loss).max_abs_over_initial,
+        band=band,
     )

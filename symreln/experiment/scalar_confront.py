@@ -20,7 +20,6 @@ from symreln.claims.integration import network_of
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.errors import NotSupportedError
 from symreln.experiment.again import Experiment, Trials
-from symreln.experiment.changed import Change, changed_spec
 from symreln.experiment.comparing import CurvePair, curve_pair, is_aligned
 from symreln.experiment.diagnosis import (
     Assumptions,
@@ -36,13 +35,12 @@ from symreln.experiment.foretold import Foretold
 from symreln.experiment.intervals import point
 from symreln.experiment.metrics import DROP, drop_time
 from symreln.experiment.outcome import Confrontation
-from symreln.experiment.scalar_modes import Descent, ScalarModes, gated_graph
+from symreln.experiment.scalar_modes import Descent, ScalarModes
 from symreln.experiment.theory_error import ENDS
-from symreln.experiment.trained import training_settings
+from symreln.experiment.training import SAME, Variation, train_gated
 from symreln.experiment.untested import Untested
 from symreln.experiment.verdicts import Verdict, outcome_of
 from symreln.train.record import Recording
-from symreln.train.trainers import train_graph
 
 if TYPE_CHECKING:
     from symreln.experiment.trained import ProgressCallback
@@ -229,21 +227,16 @@ def _train(
     modes: ScalarModes, seeds: int, rng: int, progress: ProgressCallback | None = None
 ) -> TrainingRun:
     """Train networks from random weights."""
-    spec = modes.spec
-    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
-    network, settings = gated_graph(modes.data.graph), training_settings(spec)
-    return train_graph(*data, network, settings, seeds=seeds, rng=rng, progress=progress)
+    return train_gated(modes.spec, {}, seeds=seeds, rng=rng, progress=progress)
 
 
 def _train_aligned(modes: ScalarModes) -> TrainingRun:
     """Train the network whose edges start aligned with strength ``network.init_std``."""
     spec = modes.spec
-    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
-    network, settings = gated_graph(modes.data.graph), training_settings(spec)
-    weights = zip(network.edges, modes.aligned(_std(modes)), strict=True)
-    record = Recording(quantities=("maps",), steps=(settings.steps - 1,))
+    weights = zip(modes.data.graph.edges, modes.aligned(_std(modes)), strict=True)
     initial = {edge.name: start[None] for edge, start in weights}
-    return train_graph(*data, network, settings, initial=initial, record=record)
+    record = Recording(quantities=("maps",), steps=(network_of(spec).steps - 1,))
+    return train_gated(spec, {}, initial=initial, record=record)
 
 
 def _pairs(
@@ -285,7 +278,7 @@ class _Trials(Trials):
         super().__init__(case)
         self.case = case
         self._error = 0.0  # one start for all that is compared, so its error is common to them
-        self._made = {Change(): (case.scalar, case.start)}
+        self._made = {SAME: (case.scalar, case.start)}
 
     @property
     def few(self) -> int:
@@ -304,23 +297,23 @@ class _Trials(Trials):
             return modes.descend(start.amplitude).loss[None]
         return _judged(modes, start)[None]
 
-    def trained(self, pair: str, change: Change) -> np.ndarray:
+    def trained(self, pair: str, change: Variation) -> np.ndarray:
         """Return the losses of networks that are trained again."""
-        if change == Change():
+        if change == SAME:
             return self.case.run(pair).losses
         modes, _ = self._modes(change)
         aligned = is_aligned(pair)
         run = _train_aligned(modes) if aligned else _train(modes, self.few, self.case.rng)
         return run.losses
 
-    def _modes(self, change: Change) -> tuple[ScalarModes, EdgeStart | str]:
+    def _modes(self, change: Variation) -> tuple[ScalarModes, EdgeStart | str]:
         if change not in self._made:
             self._made[change] = self._changed(change)
         return self._made[change]
 
-    def _changed(self, change: Change) -> tuple[ScalarModes, EdgeStart | str]:
-        old, start = self._made[Change()]
-        spec = changed_spec(old.spec, change)
+    def _changed(self, change: Variation) -> tuple[ScalarModes, EdgeStart | str]:
+        old, start = self._made[SAME]
+        spec = change.of(old.spec)
         if change.width == 1:  # the same draws, in units of the start's
             modes = replace(old, spec=spec)
             start = start if isinstance(start, str) else start.scaled(float(change.std))
@@ -336,7 +329,7 @@ class _Trials(Trials):
             msg = "the changed experiment was not found to get as far"
             raise NotSupportedError(msg)
         steps = max(network_of(old.spec).steps, found + 1)
-        return replace(modes, spec=changed_spec(old.spec, change, steps)), start
+        return replace(modes, spec=change.of(old.spec, steps)), start
 
 
 def _given(again: _Trials, pair: str) -> Iterator[Finding]:

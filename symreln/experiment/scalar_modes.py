@@ -1,4 +1,4 @@
-"""The scalar modes of a graph as numbers, and the network in floats that they speak of."""
+"""The scalar modes of nodes and edges as numbers."""
 
 from __future__ import annotations
 
@@ -14,17 +14,13 @@ from symreln.claims.integration import network_of
 from symreln.claims.network.components import components
 from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.exact.truth import Truth
-from symreln.experiment.trained import gain_value
 from symreln.laws.scalar_modes import aligned_weights, lacking_units, learning, scalar_modes
 from symreln.network.bundles import NetworkData
-from symreln.train.network import GatedEdge, GatedNetwork, GatedNode
 from symreln.verdict.diagonal import decide_diagonal
 
 if TYPE_CHECKING:
     from symreln.claims.network.components import Component
     from symreln.laws.scalar_modes import ScalarMode
-    from symreln.network.model import Network
-    from symreln.network.parts import Gain
     from symreln.spec.model import Spec
 
 
@@ -253,29 +249,3 @@ def _descent(
             slopes = flow.velocity(weights)
             weights = [w + rate * slope for w, slope in zip(weights, slopes, strict=True)]
     return losses, [float(total[0, 0]) for total in flow.totals(weights)]
-
-
-def gated_graph(graph: Network) -> GatedNetwork:
-    """Return a spec's graph in floats; its gains must have no parameters left."""
-    return GatedNetwork(
-        nodes=tuple(
-            GatedNode(
-                name=node.name,
-                size=node.size,
-                gate=_floats(node.gate),
-                inputs=node.inputs,
-                outputs=node.outputs,
-            )
-            for node in graph.nodes
-        ),
-        edges=tuple(
-            GatedEdge(
-                name=edge.name, source=edge.source, target=edge.target, gate=_floats(edge.gate)
-            )
-            for edge in graph.edges
-        ),
-    )
-
-
-def _floats(gate: tuple[Gain, ...] | None) -> tuple[float, ...] | None:
-    return None if gate is None else tuple(gain_value(gain) for gain in gate)

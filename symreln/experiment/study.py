@@ -36,16 +36,16 @@ from symreln.claims.solve import at_values
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.changed import (
-    Change,
     changed,
     predicted_again,
     steps_for_scale,
-    trained_again,
 )
 from symreln.experiment.growing import train_growing, why_no_growing_part
 from symreln.experiment.intervals import Interval
 from symreln.experiment.metrics import Distance, compare, distance
 from symreln.experiment.strengths import mean_interval
+from symreln.experiment.training import Variation, train_pair
+from symreln.train.record import Recording
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -249,24 +249,25 @@ class _Study:
 
     def _at(self, halved: str, factor: Fraction) -> Derivation:
         if halved == RATE:
-            return changed(self._numbers, Change(rate=factor))
+            return changed(self._numbers, Variation(rate=factor))
         if factor == 1:
             return self._numbers
-        smaller = changed(self._numbers, Change(std=factor))
+        smaller = changed(self._numbers, Variation(std=factor))
         steps = steps_for_scale(self._numbers, smaller)
         if steps is None:
             msg = f"--study: from {factor} of init_std the loss is not predicted to get as far"
             raise InputError(msg)
-        return changed(self._numbers, Change(std=factor), steps)
+        return changed(self._numbers, Variation(std=factor), steps)
 
     def _trained(
         self, numbers: Derivation, factor: Fraction
     ) -> tuple[TrainingRun | None, TrainingRun]:
-        if factor != 1:
-            return trained_again(numbers, self._kappas, self._seeds, self._rng)
-        if self._first is None:  # both ladders begin with the spec as it is
-            self._first = trained_again(numbers, self._kappas, self._seeds, self._rng)
-        return self._first
+        if factor == 1 and self._first is not None:  # both ladders begin with the spec as it is
+            return self._first
+        found = train_pair(numbers.spec, self._kappas, self._seeds, self._rng, record=Recording())
+        if factor == 1:
+            self._first = found
+        return found
 
     def _dropped(self, numbers: Derivation, losses: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
         """Yield what dropping all but the growing part of the start changes."""

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.integration import network_of
 from symreln.laws.law import Regime, pathway_units
-from symreln.train.network import GatedPathway
+from symreln.train.network import GatedEdge, GatedNetwork, GatedNode, GatedPathway
 from symreln.train.record import Recording
 from symreln.train.settings import TrainingSettings
 
 if TYPE_CHECKING:
+    from symreln.network.model import Network
     from symreln.network.parts import Gain
     from symreln.spec.model import Spec
 
@@ -85,6 +86,32 @@ def gated_pathways(
         )
         for pathway, law in zip(spec.pathways, units, strict=True)
     )
+
+
+def gated_graph(graph: Network) -> GatedNetwork:
+    """Return a spec's graph in floats; its gains must have no parameters left."""
+    return GatedNetwork(
+        nodes=tuple(
+            GatedNode(
+                name=node.name,
+                size=node.size,
+                gate=_floats(node.gate),
+                inputs=node.inputs,
+                outputs=node.outputs,
+            )
+            for node in graph.nodes
+        ),
+        edges=tuple(
+            GatedEdge(
+                name=edge.name, source=edge.source, target=edge.target, gate=_floats(edge.gate)
+            )
+            for edge in graph.edges
+        ),
+    )
+
+
+def _floats(gate: tuple[Gain, ...] | None) -> tuple[float, ...] | None:
+    return None if gate is None else tuple(gain_value(gain) for gain in gate)
 
 
 def gain_value(gain: Gain) -> float:

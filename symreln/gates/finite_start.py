@@ -109,7 +109,7 @@ def finite_start(
     if partial or Regime.of_network(network).lowers_plateaus:
         # A partial gate's class puts out nothing on samples that push its units back.
         return None
-    inputs, targets = dataset.inputs.to_numpy(), dataset.targets.to_numpy()
+    inputs, targets = dataset.arrays
     gates = [np.array(moved_gates(each.gate, group)) for each in candidates]
     modes: list[list[EarlyMode]] = []
     for each, alike in zip(candidates, gates, strict=True):

@@ -145,7 +145,7 @@ def observe(
         LimitReachedError: What is recorded would not fit into memory.
     """
     settings = _settings(spec)
-    inputs, targets = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
+    inputs, targets = spec.dataset.arrays
     if initial is None:
         # Before the first update.
         (initial,) = train_network(

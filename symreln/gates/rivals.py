@@ -23,14 +23,14 @@ from symreln.claims.derivation import Derivation
 from symreln.claims.integration import network_of
 from symreln.claims.prediction import predict_training
 from symreln.claims.solve import at_values
-from symreln.experiment.trained import gated_pathways, training_settings
+from symreln.experiment.trained import gated_pathways
+from symreln.experiment.training import train_gated
 from symreln.gates.label_race import count_observer, label_values
 from symreln.gates.observed import observe
 from symreln.gates.serialise import Result, table
 from symreln.pipeline.derive import derive
 from symreln.spec.model import Dataset, PathwaySpec, Spec
 from symreln.train.record import Recording
-from symreln.train.trainers import train_gdln
 
 #: Loss over the initial one at which times are compared: the last two say who is done first.
 LEVELS = (0.9, 0.5, 0.1, 0.01)
@@ -166,12 +166,9 @@ def _rival(name: str, spec: Spec, curve: np.ndarray, seeds: int, rng: int) -> _R
     assert isinstance(derivation, Derivation)
     theory = predict_training(derivation.ask(at_values)).loss
     at = spec.at_values()
-    run = train_gdln(
-        at.dataset.inputs.to_numpy(),
-        at.dataset.targets.to_numpy(),
-        gated_pathways(at),
-        training_settings(at),
-        training=network_of(at).training,
+    run = train_gated(
+        at,
+        {},
         seeds=seeds,
         rng=rng,
         record=Recording(quantities=("contribution",), steps=(network_of(at).steps - 1,)),

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+import numpy as np
+
 from symreln.base.summaries import short_repr
 from symreln.exact.matrix import ExactMatrix
 
@@ -55,3 +57,8 @@ class Dataset:
     def n_y(self) -> int:
         """The number of outputs."""
         return self.targets.shape[0]
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """X and Y in floats, shapes (n_x, P) and (n_y, P)."""
+        return self.inputs.to_numpy(), self.targets.to_numpy()

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from symreln.experiment.rules import BatchRule, BiasRule, RateRule, RuleComparison
+    from symreln.experiment.rules import RateRule, RuleComparison, VariedTraining
 
 
 def rules_to_json(found: RuleComparison) -> dict[str, Any]:
@@ -17,7 +17,7 @@ def rules_to_json(found: RuleComparison) -> dict[str, Any]:
         "samples": found.samples,
         "batches": [_batch(rule) for rule in found.batches],
         "learning_rates": [_rate(rule, found.learning_rates) for rule in found.rates],
-        "biases": [_biased(rule) for rule in found.biased],
+        "biases": [_varied(rule) for rule in found.biased],
         "weight_decay": [
             {
                 "weight_decay": rule.weight_decay,
@@ -33,19 +33,12 @@ def rules_to_json(found: RuleComparison) -> dict[str, Any]:
     }
 
 
-def _batch(rule: BatchRule) -> dict[str, Any]:
-    return {
-        "subject": rule.subject,
-        "batch_size": rule.batch_size,
-        "theory": None if rule.theory is None else asdict(rule.theory),
-        "shift_over_initial": rule.shift,
-        "noise_over_initial": rule.noise,
-        "band_over_initial": rule.band,
-        "diverged": rule.diverged or None,
-    }
+def _batch(rule: VariedTraining) -> dict[str, Any]:
+    scatter = {"noise_over_initial": rule.noise, "band_over_initial": rule.band}
+    return {**_varied(rule), "batch_size": rule.batch_size, **scatter}
 
 
-def _biased(rule: BiasRule) -> dict[str, Any]:
+def _varied(rule: VariedTraining) -> dict[str, Any]:
     return {
         "subject": rule.subject,
         "theory": None if rule.theory is None else asdict(rule.theory),

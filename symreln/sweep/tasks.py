@@ -16,7 +16,7 @@ from symreln.claims.derivation import Derivation
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, SymrelnError
 from symreln.experiment.foretold import foretell
-from symreln.experiment.pair import pair_streams, train_pair
+from symreln.experiment.training import train_pair
 from symreln.experiment.untested import learnable_share
 from symreln.pipeline.derive import derive
 from symreln.spec.model import Spec
@@ -24,6 +24,7 @@ from symreln.sweep.content import content_of, program
 from symreln.sweep.files import Result, encode
 from symreln.sweep.plan import Plan, Row
 from symreln.tasks.load import load
+from symreln.train.record import Recording
 
 # Exact arithmetic keeps its precision in a global: a cluster's worker may have several threads.
 _ONE = threading.Lock()
@@ -170,8 +171,9 @@ def _networks(spec: Spec, task: Task, first: int) -> list[Result]:
         spec.at_values(),
         task.kappas,
         len(task.names),
-        pair_streams(task.rng, first),
-        losses_only=True,
+        task.rng,
+        first=first,
+        record=Recording(),
         workers=1,
     )
     results = []

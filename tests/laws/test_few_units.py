@@ -10,9 +10,10 @@ from symreln.claims.narrow_law import narrow_law
 from symreln.claims.prediction import predict_training
 from symreln.errors import InputError
 from symreln.experiment.metrics import compare, seed_floor
-from symreln.experiment.pair import pair_streams, train_pair
+from symreln.experiment.training import train_pair
 from symreln.laws.few_units import FewUnits
 from symreln.train.network import GatedPathway
+from symreln.train.record import Recording
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import train_gdln
 from symreln.train.weights import LayerWeights
@@ -88,7 +89,7 @@ def test_the_mean_over_the_law_is_the_mean_of_trained_networks():
     numbers = sr.derive(sr.load("linear-hierarchy", overrides=NARROW)).at_values
     theory, law = predict_training(numbers), narrow_law(numbers)
     np.testing.assert_array_equal(theory.loss, law.losses.mean(axis=0))
-    network, gdln = train_pair(numbers.spec, {}, 60, pair_streams(5), losses_only=True)
+    network, gdln = train_pair(numbers.spec, {}, 60, 5, record=Recording())
     for run in (network, gdln):
         left = run.losses.std(axis=0, ddof=1).max() / np.sqrt(60) / run.losses[:, 0].mean()
         left = float(np.hypot(left, law.error))

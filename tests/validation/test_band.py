@@ -23,13 +23,14 @@ from symreln.experiment.band import (
 )
 from symreln.experiment.foretold import TOO_LONG, foretell
 from symreln.experiment.metrics import seed_floor
-from symreln.experiment.pair import pair_streams, train_pair
 from symreln.experiment.trained import gated_pathways, training_settings
+from symreln.experiment.training import train_pair
 from symreln.laws.early_phase import EarlyStrength
 from symreln.laws.reduced_flow import ModeStart
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.validation_plots import validation_sketches
 from symreln.report.write_validation import write_validation
+from symreln.train.record import Recording
 from symreln.train.trainers import train_gdln
 
 
@@ -97,7 +98,7 @@ def test_the_band_holds_the_networks_that_it_promises(name):
     numbers = derived(*CALIBRATED[name])
     foretold = foretell(numbers)
     found = predicted_band(numbers, foretold.early, mode_kappas(numbers, foretold.kappas))
-    network, _ = train_pair(numbers.spec, foretold.kappas, 24, pair_streams(11), losses_only=True)
+    network, _ = train_pair(numbers.spec, foretold.kappas, 24, 11, record=Recording())
     inside = found.covered(network.losses)
     assert 0.86 < inside.mean() <= 1
     # It is no wider than it has to be: half as wide it would lose many of them.
@@ -119,7 +120,7 @@ def test_the_law_of_three_layers_scatters_as_networks_do():
     np.testing.assert_allclose(
         found.losses.mean(axis=0), foretold.prediction.loss, atol=0.02 * found.losses[0, 0]
     )
-    network, _ = train_pair(numbers.spec, {}, 16, pair_streams(3), losses_only=True)
+    network, _ = train_pair(numbers.spec, {}, 16, 3, record=Recording())
     ratio = found.floor.mean.max_abs_over_initial
     ratio /= seed_floor(network.losses).mean.max_abs_over_initial
     assert 0.6 < ratio < 1.5
@@ -198,7 +199,7 @@ def test_networks_whose_gates_switch_are_drawn_too():
         np.testing.assert_allclose(losses, alone, atol=1e-13 * alone[0])
     drawn = predicted_band(numbers, {}, {})
     assert drawn.draws == 200
-    _, gdln = train_pair(numbers.spec, {}, 24, pair_streams(9), losses_only=True)
+    _, gdln = train_pair(numbers.spec, {}, 24, 9, record=Recording())
     assert drawn.covered(gdln.losses).mean() > 0.85
     measured = seed_floor(gdln.losses).mean.max_abs_over_initial
     assert drawn.floor.mean.max_abs_over_initial == pytest.approx(measured, rel=0.35)

@@ -14,8 +14,8 @@ from symreln.base.rounding import percent
 from symreln.claims.curves import Prediction
 from symreln.claims.derivation import Derivation
 from symreln.errors import InputError
-from symreln.experiment import pair, switching
-from symreln.experiment import trained as training
+from symreln.experiment import trained as what_is_trained
+from symreln.experiment import training
 from symreln.experiment.confront import Validation
 from symreln.experiment.metrics import compare, steps_text
 from symreln.experiment.trained import gated_pathways
@@ -76,14 +76,14 @@ def test_network_and_gdln_are_drawn_apart(monkeypatch):
     # One linear pathway is the same network as the GDLN: only their weights can differ.
     assert not np.array_equal(linear(0).network.losses, linear(0).gdln.losses)
     streams = []
-    for module, name in ((pair, "train_network"), (switching, "train_gdln")):
-        genuine = getattr(module, name)
+    for name in ("train_network", "train_gdln"):
+        genuine = getattr(training, name)
 
         def spy(*args, genuine=genuine, **options):
             streams.append(options["rng"])
             return genuine(*args, **options)
 
-        monkeypatch.setattr(module, name, spy)
+        monkeypatch.setattr(training, name, spy)
     sr.validate(sr.derive(one_pathway(steps=11)), seeds=1, rng=5)
     one, other = streams
     assert one.entropy == other.entropy == 5
@@ -362,9 +362,9 @@ def test_pathways_get_the_units_that_the_initial_strength_counts():
 
 def test_maps_are_recorded_at_the_end_only_where_they_are_many(monkeypatch):
     spec = one_pathway()
-    assert training.map_recording(spec, 2).steps is None
-    monkeypatch.setattr(training, "MAPS_LIMIT", 100)
-    assert training.map_recording(spec, 2).steps == (spec.network.steps - 1,)
+    assert what_is_trained.map_recording(spec, 2).steps is None
+    monkeypatch.setattr(what_is_trained, "MAPS_LIMIT", 100)
+    assert what_is_trained.map_recording(spec, 2).steps == (spec.network.steps - 1,)
 
 
 def test_numbers_in_words():

@@ -280,7 +280,7 @@ def test_units_with_shown_gates_start_as_the_judged_curve_does(judged, taken, mo
     )
     tried_again = again.Again(case)
     monkeypatch.setattr(tried_again, "losses", lambda *_: np.zeros((1, 1)))
-    tried_again._effect(again.Change())
+    tried_again._effect(again.SAME)
     assert given == [taken]
 
 

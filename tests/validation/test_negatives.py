@@ -19,7 +19,7 @@ import symreln as sr
 from symreln.claims.derivation import Derivation
 from symreln.claims.prediction import predict_training
 from symreln.experiment import again
-from symreln.experiment.changed import Change, changed, predicted_again
+from symreln.experiment.changed import changed, predicted_again
 from symreln.experiment.confront import Validation
 from symreln.experiment.diagnosis import diagnosed
 from symreln.experiment.findings import (
@@ -32,6 +32,7 @@ from symreln.experiment.findings import (
     Finding,
     PairDiagnosis,
 )
+from symreln.experiment.training import Variation
 from symreln.report.blame import failed_text
 from tests.cases import matrix_spec
 from tests.pathways.examples import one_hot_contexts
@@ -93,12 +94,12 @@ def confronted(found: Validation, wrong: Wrong, monkeypatch) -> Validation:
 
 def twice_the_rate(numbers: Derivation, kappas: dict) -> np.ndarray:
     steps = numbers.spec.network.steps
-    return predicted_again(changed(numbers, Change(rate=Fraction(2)), steps), kappas).loss
+    return predicted_again(changed(numbers, Variation(rate=Fraction(2)), steps), kappas).loss
 
 
 def half_the_rate(numbers: Derivation, kappas: dict) -> np.ndarray:
     steps = numbers.spec.network.steps
-    return predicted_again(changed(numbers, Change(rate=Fraction(1, 2)), steps), kappas).loss
+    return predicted_again(changed(numbers, Variation(rate=Fraction(1, 2)), steps), kappas).loss
 
 
 def wrong_sign(numbers: Derivation, kappas: dict) -> np.ndarray:

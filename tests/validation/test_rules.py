@@ -34,7 +34,7 @@ from symreln.experiment.decay import (
     why_no_decay,
 )
 from symreln.experiment.metrics import compare, drop_time
-from symreln.experiment.rules import BiasRule, RuleComparison, compare_rules
+from symreln.experiment.rules import RuleComparison, VariedTraining, compare_rules
 from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.laws.choice import solve
 from symreln.laws.law import Regime
@@ -122,7 +122,9 @@ def test_biases_start_from_the_same_weights_and_are_measured():
 
 
 def test_biases_that_diverge_are_a_line_of_their_own():
-    short = replace(found(), biased=(BiasRule(subject="relu", diverged="at step 3"),))
+    short = replace(
+        found(), biased=(VariedTraining(subject="relu", batch_size=4, diverged="at step 3"),)
+    )
     (row,) = bias_rows(short, {"relu": "ReLU network"})
     assert row == ["ReLU network", "diverged", "–", "–"]
 
@@ -279,15 +281,15 @@ def test_where_no_closed_form_covers_weight_decay_it_is_said():
 
 
 def test_a_batch_size_that_diverges_is_a_line_of_its_own(monkeypatch):
-    train = rules_module.train_gdln
+    train = rules_module.train
 
-    def refuse(*data, **keywords):
-        if data[3].batch_size == 1:
+    def refuse(kind, *given, **options):
+        if (kind, given[-1].batch_size) == ("gdln", 1):
             msg = "training diverged at step 7"
             raise InputError(msg)
-        return train(*data, **keywords)
+        return train(kind, *given, **options)
 
-    monkeypatch.setattr(rules_module, "train_gdln", refuse)
+    monkeypatch.setattr(rules_module, "train", refuse)
     derivation = sr.derive(sr.load("xor", overrides=("network.steps=30", "network.hidden=8")))
     compared = compare_rules(derivation, seeds=1, batch_sizes=[1])
     fine, bad = (

@@ -17,7 +17,7 @@ from symreln.cli.request import Request
 from symreln.document.model import Table
 from symreln.errors import NotSupportedError
 from symreln.experiment import growing
-from symreln.experiment.changed import Change, changed, steps_for_scale
+from symreln.experiment.changed import changed, steps_for_scale
 from symreln.experiment.intervals import Interval
 from symreln.experiment.study import (
     RATE,
@@ -27,6 +27,7 @@ from symreln.experiment.study import (
     order_text,
     study,
 )
+from symreln.experiment.training import SAME, Variation
 from symreln.report.chapters.study import order_rows, study_blocks
 from symreln.train.weights import LayerWeights
 from tests.pathways.examples import RATIONAL, one_hot_contexts
@@ -146,7 +147,7 @@ def test_orders_that_are_not_predicted_are_not_measured_and_the_reason_is_said()
     numbers = sr.derive(xor(**network)).at_values
     few = study(numbers, {}, 2, 0)
     assert {one.subject for one in few.orders if one.halved == RATE} == {"theory", "relu", "gdln"}
-    decayed = changed(numbers, Change())
+    decayed = changed(numbers, SAME)
     spec = replace(
         decayed.spec, network=replace(decayed.spec.network, weight_decay=Fraction(1, 100))
     )
@@ -156,8 +157,8 @@ def test_orders_that_are_not_predicted_are_not_measured_and_the_reason_is_said()
 def test_steps_of_a_smaller_start_of_three_layers_are_found():
     overrides = ("network.layers=3", "network.hidden=20", "network.init_std=1/20")
     numbers = sr.derive(sr.load("linear-hierarchy", overrides=overrides)).at_values
-    smaller = changed(numbers, Change(std=Fraction(1, 2)), 10)
-    steps = steps_for_scale(changed(numbers, Change(), 400), smaller)
+    smaller = changed(numbers, Variation(std=Fraction(1, 2)), 10)
+    steps = steps_for_scale(changed(numbers, SAME, 400), smaller)
     # Of three layers a mode takes a time like 1/(σ √H) to rise: twice as long, and a little more.
     assert 400 < steps < 1200
 

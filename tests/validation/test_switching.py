@@ -18,14 +18,15 @@ from symreln.errors import InputError, NoClosedFormError, NotSupportedError, Spe
 from symreln.experiment.aligned import gdln_alignment
 from symreln.experiment.decay import why_no_decay
 from symreln.experiment.rules import compare_rules
-from symreln.experiment.switching import gated_phases, train_phases
 from symreln.experiment.trained import map_recording, training_settings
+from symreln.experiment.training import gated_phases, train_phases
 from symreln.network.parts import Switch
 from symreln.pipeline.certificate.pathways import pathways_part
 from symreln.report import html
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import STARTING
 from symreln.tasks.load import load
+from symreln.train.trainers import train_gdln
 
 SPEC = {
     "title": "Switching",
@@ -258,10 +259,9 @@ def test_weights_are_carried_over_exactly():
     """The same gates before and after: bit by bit the training without a switch."""
     plain = static(0).at_values()
     pathways = gated_phases(plain)[0][1]
-    data = plain.dataset.inputs.to_numpy(), plain.dataset.targets.to_numpy()
-    settings = training_settings(plain)
+    data, settings = plain.dataset.arrays, training_settings(plain)
     options = {"training": "joint", "seeds": 3, "rng": 7, "record": map_recording(plain, 3)}
-    whole = train_phases(*data, [(0, pathways)], settings, **options)
+    whole = train_gdln(*data, pathways, settings, **options)
     parts = train_phases(
         *data, [(0, pathways), (100, pathways), (599, pathways)], settings, **options
     )

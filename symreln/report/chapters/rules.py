@@ -14,7 +14,7 @@ from symreln.laws.loss import strength_symbol
 if TYPE_CHECKING:
     from symreln.experiment.confront import Validation
     from symreln.experiment.decay import DecayRule
-    from symreln.experiment.rules import BatchRule, BiasRule, RuleComparison
+    from symreln.experiment.rules import RuleComparison, VariedTraining
 
 _LARGEST = Math(r"\max |\Delta L| / L(0)")
 
@@ -117,7 +117,7 @@ def _batches(found: RuleComparison, names: dict[str, str]) -> Table:
     )
 
 
-def _batch_cells(rule: BatchRule) -> list[str]:
+def _batch_cells(rule: VariedTraining) -> list[str]:
     size = str(rule.batch_size)
     if rule.theory is None:
         return [size, "diverged", "–", "–", "–", "–"]
@@ -168,7 +168,7 @@ def _biases(found: RuleComparison, names: dict[str, str]) -> Table:
     )
 
 
-def _bias_cells(rule: BiasRule) -> list[str]:
+def _bias_cells(rule: VariedTraining) -> list[str]:
     if rule.theory is None:
         return ["diverged", "–", "–"]
     return [*_largest_and_drop(rule.theory), _share(rule.shift)]
