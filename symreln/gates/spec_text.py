@@ -53,15 +53,11 @@ def _dataset(spec: Spec) -> str:
     text = f"[dataset]\nX = {x}\nY = {y}"
     if spec.dataset.labels:
         listed = [
-            f"{_text(name)} = [{', '.join(_label(value) for value in values)}]"
+            f"{_text(name)} = [{', '.join(_value(value) for value in values)}]"
             for name, values in spec.dataset.labels.items()
         ]
         text += "\n\n[dataset.labels]\n" + "\n".join(listed)
     return text
-
-
-def _label(value: int | str) -> str:
-    return _text(value) if isinstance(value, str) else str(value)
 
 
 def _matrix(matrix: ExactMatrix) -> str:
@@ -98,20 +94,13 @@ def _listed(gate: Sequence[int | str]) -> str:
 
 
 def _network(network: NetworkSpec, *, staged: bool) -> str:
-    first, second = network.init_std, network.init_std_out
-    both = _text(str(first)) if second is None else f"[{_text(str(first))}, {_text(str(second))}]"
-    lines = [
-        "[network]",
-        f"hidden = {network.hidden}",
-        f"init_std = {both}",
-        f"learning_rate = {_text(str(network.learning_rate))}",
-        f"loss = {_text(network.loss)}",
-        f"steps = {network.steps}",
-        f"activation = {_text(network.activation)}",
-        f"training = {_text('staged' if staged else network.training)}",
-    ]
-    if network.layers != 2:
-        lines.append(f"layers = {network.layers}")
-    if network.weight_decay:
-        lines.append(f"weight_decay = {_text(str(network.weight_decay))}")
-    return "\n".join(lines)
+    shown = {key: _value(getattr(network, key)) for key in network.keys}
+    if "init_std_out" in shown:
+        shown["init_std"] = f"[{shown['init_std']}, {shown.pop('init_std_out')}]"
+    if staged:
+        shown["training"] = _text("staged")
+    return "\n".join(["[network]", *(f"{key} = {value}" for key, value in shown.items())])
+
+
+def _value(value: int | Fraction | str) -> str:
+    return str(value) if isinstance(value, int) else _text(str(value))

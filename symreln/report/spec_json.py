@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 FORMAT = "symreln-derivation/1"
 _PARAMETER = ("name", "positive", "nonnegative", "minimum", "maximum", "value")
-_NETWORK = ("hidden", "init_std", "learning_rate", "loss", "steps", "activation", "training")
 
 
 def spec_to_json(spec: Spec) -> dict[str, Any]:
@@ -36,7 +35,5 @@ def spec_to_json(spec: Spec) -> dict[str, Any]:
 
 
 def _network(network: NetworkSpec, samples: int, encode: Encoder) -> dict[str, Any]:
-    keys = [*_NETWORK, *(key for key in network.unusual if key not in _NETWORK)]
-    if network.init_std_out is not None:
-        keys.append("init_std_out")
-    return {**encode.fields(network, *keys), "tau": encode(Scalar.of(network.tau(samples)))}
+    tau = encode(Scalar.of(network.tau(samples)))
+    return {**encode.fields(network, *network.keys), "tau": tau}

@@ -167,6 +167,13 @@ class NetworkSpec:
         }
         return tuple(name for name, differs in found.items() if differs)
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys that describe it: those of every network, and what is unusual of this one."""
+        every = ("hidden", "init_std", "learning_rate", "loss", "steps", "activation", "training")
+        second = () if self.init_std_out is None else ("init_std_out",)
+        return (*every, *(key for key in self.unusual if key not in every), *second)
+
     def tau(self, samples: int) -> Fraction:
         """Time constant in steps: 1/learning_rate for "mean", 1/(P learning_rate) for "sum"."""
         rate = self.learning_rate * (samples if self.loss == "sum" else 1)

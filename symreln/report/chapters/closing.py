@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symreln.base.provenance import library_versions
@@ -19,6 +20,19 @@ if TYPE_CHECKING:
     from symreln.experiment.confront import Validation
     from symreln.spec.model import NetworkSpec
 
+#: Names of a network's settings, in the order of the table.
+SETTINGS = {
+    "hidden": "hidden units",
+    "init_std": "standard deviation of initial weights",
+    "init_std_out": "of the second layer's",
+    "layers": "layers of weights",
+    "weight_decay": "weight decay",
+    "learning_rate": "learning rate",
+    "loss": "loss",
+    "steps": "recorded steps",
+    "activation": "activation",
+    "training": "training of the gated network",
+}
 #: Pathways up to which units that differ are told by name.
 MOST_NAMED = 8
 
@@ -81,30 +95,22 @@ def provenance_chapter(derivation: Derived, validation: Validation | None) -> Se
 
 
 def _edge_rows(network: NetworkSpec) -> list[tuple[Content, ...]]:
-    return [
-        ("strength of every edge at the start", Code(str(network.init_std))),
-        ("learning rate", Code(str(network.learning_rate))),
-        ("loss", f"{network.loss} over samples, full batch"),
-    ]
+    rows = _settings(network, "init_std", "learning_rate", "loss")
+    return [("strength of every edge at the start", *rows[0][1:]), *rows[1:]]
 
 
 def _network_rows(network: NetworkSpec, validation: Validation | None) -> list[tuple[Content, ...]]:
+    strengths = ("initial strengths", _initial_strengths(network, validation))
+    return [*_settings(network, *network.keys), strengths]
+
+
+def _settings(network: NetworkSpec, *keys: str) -> list[tuple[Content, ...]]:
+    """Return (name, value) of some settings."""
+    shown = {key: getattr(network, key) for key in SETTINGS if key in keys}
+    shown["loss"] = f"{network.loss} over samples, full batch"
     return [
-        ("hidden units", str(network.hidden)),
-        ("standard deviation of initial weights", Code(str(network.init_std))),
-        *(
-            []
-            if network.init_std_out is None
-            else [("of the second layer's", Code(str(network.init_std_out)))]
-        ),
-        *([("layers of weights", str(network.layers))] if network.layers != 2 else []),
-        *([("weight decay", Code(str(network.weight_decay)))] if network.weight_decay else []),
-        ("learning rate", Code(str(network.learning_rate))),
-        ("loss", f"{network.loss} over samples, full batch"),
-        ("recorded steps", str(network.steps)),
-        ("activation", network.activation),
-        ("training of the gated network", network.training),
-        ("initial strengths", _initial_strengths(network, validation)),
+        (SETTINGS[key], Code(str(value)) if isinstance(value, Fraction) else str(value))
+        for key, value in shown.items()
     ]
 
 
