@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 import sympy as sp
 from flint import arb
 
-from symreln.document.blocks import Block
+from symreln.document.model import Block
 from symreln.exact.enclosure import decimal_of
 from symreln.exact.truth import Truth
 

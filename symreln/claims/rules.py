@@ -29,7 +29,7 @@ from symreln.claims.regime import regime_of
 from symreln.claims.relaxation import diverging
 from symreln.claims.unsupported import unsupported_of
 from symreln.claims.widths import narrow_pathways, width_of
-from symreln.document.blocks import Block
+from symreln.document.model import Block
 
 #: Where the document says a claim: with the reduction of coupled modes, where the dynamics end,
 #: with the initial strengths, with the finite steps, or in a chapter of its own.

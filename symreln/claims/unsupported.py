@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from symreln.base.rounding import percent
 from symreln.claims.claim import Claim
-from symreln.claims.early import early_strengths
-from symreln.claims.gate_support import unsupported_pathways
+from symreln.claims.early import early_strengths, unsupported_pathways
 from symreln.document.model import Block
 from symreln.document.typeset import say, typeset
 from symreln.exact.enclosure import ball, rounded_text

@@ -12,13 +12,12 @@ from symreln.base.processors import cores
 from symreln.base.progress import Progress
 from symreln.base.tables import show_table
 from symreln.errors import InputError
-from symreln.experiment.intervals import METHOD
+from symreln.experiment.metrics import METHOD
 from symreln.report.folder import require_folder, write_files
 from symreln.report.jsonio import dumps
 from symreln.sweep import executors
-from symreln.sweep.axes import read_axes
 from symreln.sweep.figure import sweep_figures
-from symreln.sweep.plan import Plan
+from symreln.sweep.plan import Plan, read_axes
 from symreln.sweep.run import Failure, Missing, Shard, sweep
 from symreln.sweep.summary import Summary, summarise
 from symreln.sweep.table import header, rows

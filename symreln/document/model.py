@@ -3,32 +3,20 @@
 A document is a tree of frozen values (:mod:`inlines`, :mod:`blocks`; all of them can be imported
 from here) with the drawings and the bibliography that it refers to. Building one checks that every
 reference leads somewhere.
+
+Blocks of a document: paragraphs, equations, statements, tables, figures, sections.
+
+What is wrong with a block (mathematics that a renderer would not print, a row too short) is refused
+when it is built, so that a renderer never has to decide what to do about it.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
 
-from symreln.document.blocks import (
-    Block,
-    Details,
-    Equation,
-    Figure,
-    Items,
-    Listing,
-    Paragraph,
-    Section,
-    Table,
-    Theorem,
-    TheoremKind,
-    contents,
-    equation,
-    label_of,
-    prose,
-    walk,
-    with_drawn,
-)
 from symreln.document.inlines import (
     URL,
     Citation,
@@ -46,6 +34,7 @@ from symreln.document.inlines import (
     plain_text,
     set_fields,
 )
+from symreln.document.tex import check_math
 from symreln.errors import InputError
 
 __all__ = [
@@ -198,4 +187,233 @@ def _known(name: str, names: list[str], what: str) -> None:
     if name not in names:
         there = ", ".join(names) or "none"
         msg = f"document: {what} to {name!r}, which is not there. Known: {there}."
+        raise InputError(msg)
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """Running text."""
+
+    content: Content
+
+    def __post_init__(self) -> None:
+        set_fields(self, content=inlines(self.content))
+
+
+def prose(*content: str | Inline) -> Paragraph:
+    """Return a paragraph of the inlines given, one after the other."""
+    return Paragraph(content)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Equation:
+    r"""Displayed mathematics: one line, or several aligned at ``&``.
+
+    Attributes:
+        lines: LaTeX of each line; we break long ones (see ``mathtext.break_lines``).
+        label: What :class:`Reference` calls it. An equation has a number exactly when it has one.
+    """
+
+    lines: tuple[str, ...]
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.lines:
+            msg = "equation: found no lines. Give at least one."
+            raise InputError(msg)
+        for line in self.lines:
+            check_math(line, aligned=True)
+
+
+def equation(*lines: str, label: str = "") -> Equation:
+    """Return a displayed equation of the lines given."""
+    return Equation(lines=lines, label=label)
+
+
+TheoremKind = Literal[
+    "Proposition", "Lemma", "Assumption", "Definition", "Remark", "Proof", "Verdict"
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Theorem:
+    """A statement with a name and a number, or the proof that follows it (which has none)."""
+
+    kind: TheoremKind
+    blocks: tuple[Block, ...]
+    title: Content = ()
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        set_fields(self, title=inlines(self.title))
+        if self.kind == "Proof" and self.label:
+            msg = f"proof labelled {self.label!r}: proofs have no number. Label what it proves."
+            raise InputError(msg)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Rows under a header.
+
+    Attributes:
+        header: Cells of the first row.
+        rows: Each as long as the header.
+        caption: Printed above, with the number.
+        alignment: One letter a column: l, c, r, or p, which wraps, for words whose length is not
+            ours to choose. Default: all l.
+        label: What :class:`Reference` calls it; needs a caption.
+        most: Rows that are kept, where there are more; the caption says where the rest is.
+    """
+
+    header: tuple[Content, ...]
+    rows: tuple[tuple[Content, ...], ...]
+    caption: Content = ()
+    alignment: str = ""
+    label: str = ""
+    most: int | None = None
+
+    def __post_init__(self) -> None:
+        columns = len(self.header)
+        left = 0 if self.most is None else len(self.rows) - self.most
+        more = (Text(f" {left} more are in derivation.json."),) if left > 0 else ()
+        set_fields(
+            self,
+            header=tuple(map(inlines, self.header)),
+            rows=tuple(tuple(map(inlines, row)) for row in tuple(self.rows)[: self.most]),
+            caption=inlines(self.caption) + more,
+            alignment=self.alignment or "l" * columns,
+        )
+        where = f"table {self.label or plain_text(self.caption) or '(without caption)'!r}"
+        for index, row in enumerate(self.rows):
+            if len(row) != columns:
+                msg = f"{where}, row {index}: {len(row)} cells, {columns} headers. Give one each."
+                raise InputError(msg)
+        if not columns or len(self.alignment) != columns or set(self.alignment) - set("lcrp"):
+            msg = f"{where}: alignment {self.alignment!r}, {columns} columns. Give l, c, r or p."
+            raise InputError(msg)
+        _labelled_needs_caption(where, self.label, self.caption)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figure:
+    """A drawing of the document, with its caption below.
+
+    Attributes:
+        name: Name of a :class:`Drawing` that the document carries.
+        caption: Printed below, with the number.
+        alt: What the drawing shows, for those who cannot see it. Never empty.
+        label: What :class:`Reference` calls it; needs a caption.
+    """
+
+    name: str
+    alt: str
+    caption: Content = ()
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        set_fields(self, caption=inlines(self.caption))
+        if not self.alt.strip():
+            msg = f"figure {self.name!r}: found no description. Say in alt what it shows."
+            raise InputError(msg)
+        _labelled_needs_caption(f"figure {self.name!r}", self.label, self.caption)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Details:
+    """Blocks that a page folds under their summary and paper prints in full."""
+
+    summary: Content
+    blocks: tuple[Block, ...]
+
+    def __post_init__(self) -> None:
+        set_fields(self, summary=inlines(self.summary))
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Program text or a file, line by line."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list; each item is inline content."""
+
+    items: tuple[Content, ...]
+    ordered: bool = False
+
+    def __post_init__(self) -> None:
+        set_fields(self, items=tuple(map(inlines, self.items)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A titled part. Its level is how deep it is nested, so that the two cannot disagree."""
+
+    title: Content
+    blocks: tuple[Block, ...]
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        set_fields(self, title=inlines(self.title))
+
+
+Block = Paragraph | Equation | Theorem | Table | Figure | Details | Listing | Items | Section
+
+
+def with_drawn(blocks: Iterable[Block], drawn: Collection[str]) -> tuple[Block, ...]:
+    """Return blocks without the figures whose drawings are not there.
+
+    Args:
+        blocks: With sections and the figures in them.
+        drawn: Names of drawings.
+    """
+    return tuple(
+        replace(block, blocks=with_drawn(block.blocks, drawn))
+        if isinstance(block, Section)
+        else block
+        for block in blocks
+        if not isinstance(block, Figure) or block.name in drawn
+    )
+
+
+def walk(blocks: tuple[Block, ...], depth: int = 0) -> Iterator[tuple[Block, int]]:
+    """Yield every block in reading order, each with the number of sections around it."""
+    for block in blocks:
+        yield block, depth
+        if isinstance(block, Section):
+            yield from walk(block.blocks, depth + 1)
+        elif isinstance(block, Theorem | Details):
+            yield from walk(block.blocks, depth)
+
+
+def contents(block: Block) -> Iterator[Content]:
+    """Yield the inline content of ``block`` itself, not of blocks inside it, in reading order."""
+    match block:
+        case Paragraph(content):
+            yield content
+        case Section() | Theorem():
+            yield block.title
+        case Table():
+            yield block.caption
+            yield from block.header
+            for row in block.rows:
+                yield from row
+        case Figure():
+            yield block.caption
+        case Details():
+            yield block.summary
+        case Items():
+            yield from block.items
+
+
+def label_of(block: Block) -> str:
+    """Return the label of ``block``; empty where it has none."""
+    return getattr(block, "label", "")
+
+
+def _labelled_needs_caption(where: str, label: str, caption: Content) -> None:
+    if label and not caption:
+        msg = f"{where}: labelled {label!r} without a caption to carry the number. Give one."
         raise InputError(msg)

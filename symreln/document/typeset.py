@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from symreln.document.blocks import Paragraph
 from symreln.document.inlines import (
     Citation,
     Code,
@@ -20,6 +19,7 @@ from symreln.document.inlines import (
     Strong,
     inlines,
 )
+from symreln.document.model import Paragraph
 from symreln.document.symbols import symbol_latex
 
 _NUMBER = r"-?\d+(?:/\d+)?"

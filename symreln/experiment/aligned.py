@@ -1,7 +1,15 @@
-"""Trained maps beside the modes that were predicted for each pathway."""
+"""Trained maps beside the modes that were predicted for each pathway.
+
+Silent alignment, measured: do a network's singular vectors agree with the predicted modes.
+
+Source: the assumption is 2.1.2 of [Jarvis2025]; measured are cosines of principal angles between
+singular subspaces, mode by mode and over time, and the share of the map outside the predicted span.
+Pure numpy; nothing here is used by a derivation.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,8 +18,9 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.claims.probes import probe_bases
 from symreln.claims.widths import narrow_pathways
-from symreln.experiment.alignment import NeuronAssignment, assign_neurons, measure_alignment
+from symreln.errors import InputError
 from symreln.experiment.narrow import held_modes
+from symreln.train.assignment import nearest_gates
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
@@ -122,4 +131,184 @@ def split_network(derivation: Derivation, network: TrainingRun, inputs: np.ndarr
         alignment=tuple(a for a in found if a is not None),
         shares=tuple(float(share) for share in np.mean(shares, axis=0)),
         exact=float(np.mean(exact)),
+    )
+
+
+# Predicted bases come from exact ones rounded to float64: orthonormal to a few times 1e-16 times
+# their size. A basis that misses by this much was not meant to be one.
+ORTHONORMAL = 1e-8
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Alignment:
+    """Agreement of maps with predicted modes; leading axes (…) are those of the maps.
+
+    A group is a set of modes of equal s and d: only their span is predicted. It is compared with as
+    many of the map's singular vectors as it has modes; the groups take these in the order of their
+    strength in the map, the strongest group the vectors of the largest singular values.
+
+    Attributes:
+        left: Smallest cosine of the principal angles of each group's output vectors, (…, G).
+        right: Likewise of its input vectors, (…, G). 1 is aligned, 0 orthogonal; 0 also where the
+            map has no such singular value.
+        strength: Root mean square over the group's modes of the singular values of U_gᵀ W V_g,
+            shape (…, G), the largest ones where not all modes are there: a group that is not
+            learned yet has no direction to be judged by.
+        outside: ‖W − P_U W P_V‖² / ‖W‖² over all modes, (…,); 0 for W = 0.
+    """
+
+    left: np.ndarray
+    right: np.ndarray
+    strength: np.ndarray
+    outside: np.ndarray
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NeuronAssignment:
+    """Hidden units of a ReLU network, each given to the pathway whose gate is nearest.
+
+    Attributes:
+        index: Which gate, shape (H,).
+        distance: On how many samples the unit's activity differs from it, shape (H,).
+        exact_share: Share of the contribution that comes from units at distance 0; 0 where
+            nothing contributes.
+        shares: Share of the contribution that each gate gets, shape (G,).
+    """
+
+    index: np.ndarray
+    distance: np.ndarray
+    exact_share: float
+    shares: np.ndarray
+
+
+def measure_alignment(
+    maps: np.ndarray,
+    u: np.ndarray,
+    v: np.ndarray,
+    groups: Sequence[Sequence[int]] | None = None,
+    counts: Sequence[int] | None = None,
+) -> Alignment:
+    """Compare maps W2 W1 with predicted modes.
+
+    Args:
+        maps: Shape (…, n_y, n_x): any leading axes, such as seeds and snapshots.
+        u: Predicted output vectors, orthonormal columns, (n_y, R).
+        v: Predicted input vectors, orthonormal columns, (n_x, R).
+        groups: Partition of the modes 0 … R − 1 into G groups of equal s and d; default each alone.
+        counts: How many of its modes each group has in the maps, where that is not all: as many
+            singular vectors are compared with its span. A group with none of them has NaN.
+
+    Raises:
+        InputError: Shapes do not fit, a basis is not orthonormal, or groups are no partition.
+    """
+    groups = [[mode] for mode in range(u.shape[1])] if groups is None else [list(g) for g in groups]
+    _check(maps, u, v, groups)
+    taken_of = [len(group) for group in groups] if counts is None else list(counts)
+    if len(taken_of) != len(groups) or any(
+        not 0 <= count <= len(group) for count, group in zip(taken_of, groups, strict=True)
+    ):
+        msg = (
+            f"alignment: counts are {taken_of} for groups of {[len(group) for group in groups]} "
+            "modes. Give every group a number of its modes."
+        )
+        raise InputError(msg)
+    left_vectors, singular_values, right_rows = np.linalg.svd(maps, full_matrices=False)
+    right_vectors = right_rows.swapaxes(-1, -2)
+    core = u.T @ maps @ v
+    strength = np.stack(
+        [_group_strength(core, g, c) for g, c in zip(groups, taken_of, strict=True)], axis=-1
+    )
+    left, right = np.zeros_like(strength), np.zeros_like(strength)
+    for position in np.ndindex(strength.shape[:-1]):
+        # Rounding noise is not a direction: the usual rank tolerance of an SVD.
+        values = singular_values[position]
+        rank = int((values > values[0] * max(maps.shape[-2:]) * np.finfo(float).eps).sum())
+        first = 0
+        for group in np.argsort(-strength[position], kind="stable"):
+            members, count = groups[group], taken_of[group]
+            taken = slice(first, first + count)
+            first += count
+            if not count:
+                left[(*position, group)] = right[(*position, group)] = np.nan
+            elif first <= rank:
+                left[(*position, group)] = _cosine(u[:, members], left_vectors[position], taken)
+                right[(*position, group)] = _cosine(v[:, members], right_vectors[position], taken)
+    inside = u @ core @ v.T
+    total = np.sum(maps**2, axis=(-2, -1))
+    missed = np.sum((maps - inside) ** 2, axis=(-2, -1))
+    outside = np.divide(missed, total, out=np.zeros_like(total), where=total > 0)
+    return Alignment(left=left, right=right, strength=strength, outside=outside)
+
+
+def _check(maps: np.ndarray, u: np.ndarray, v: np.ndarray, groups: list[list[int]]) -> None:
+    n_y, n_x = maps.shape[-2:]
+    modes = u.shape[1]
+    if u.shape != (n_y, modes) or v.shape != (n_x, modes) or not modes:
+        msg = (
+            f"alignment: u has shape {u.shape} and v {v.shape} for maps of {n_y} × {n_x}. "
+            f"Give ({n_y}, R) and ({n_x}, R), R ≥ 1."
+        )
+        raise InputError(msg)
+    for name, basis in (("u", u), ("v", v)):
+        defect = float(np.abs(basis.T @ basis - np.eye(modes)).max())
+        if defect > ORTHONORMAL:
+            msg = (
+                f"alignment: columns of {name} are not orthonormal: {name}ᵀ{name} misses the "
+                f"identity by {defect:.2g}. Give an orthonormal basis of the predicted modes."
+            )
+            raise InputError(msg)
+    if sorted(mode for group in groups for mode in group) != list(range(modes)):
+        msg = f"alignment: groups are {groups}. Give each of the modes 0 to {modes - 1} once."
+        raise InputError(msg)
+
+
+def _group_strength(core: np.ndarray, group: list[int], count: int) -> np.ndarray:
+    block = core[..., group, :][..., :, group]
+    if count == len(group):
+        return np.sqrt(np.sum(block**2, axis=(-2, -1)) / len(group))
+    if not count:
+        return np.zeros(block.shape[:-2])
+    values = np.linalg.svd(block, compute_uv=False)[..., :count]
+    return np.sqrt(np.sum(values**2, axis=-1) / count)
+
+
+def _cosine(basis: np.ndarray, vectors: np.ndarray, taken: slice) -> float:
+    """Smallest cosine of the principal angles between two spans of one dimension."""
+    cosines = np.linalg.svd(basis.T @ vectors[:, taken], compute_uv=False)
+    return float(min(cosines[-1], 1.0))
+
+
+def assign_neurons(
+    patterns: np.ndarray, gates: np.ndarray, contribution: np.ndarray | None = None
+) -> NeuronAssignment:
+    """Give each hidden unit to the pathway whose gate is nearest in Hamming distance.
+
+    Args:
+        patterns: The units' activity 1[w1_h·x_μ > 0], shape (H, P).
+        gates: Shape (G, P), 0 or 1. Equally near gates: the one listed first.
+        contribution: Weight of each unit in the shares, shape (H,), such as ‖w1_h‖ ‖w2_h‖;
+            default all equal.
+
+    Raises:
+        InputError: The shapes do not fit.
+    """
+    patterns, gates = np.asarray(patterns), np.asarray(gates)
+    weight = np.ones(len(patterns)) if contribution is None else np.asarray(contribution)
+    fits = patterns.ndim == gates.ndim == 2 and patterns.shape[1:] == gates.shape[1:]
+    if not fits or not len(gates) or weight.shape != (len(patterns),):
+        msg = (
+            f"assign_neurons: patterns {patterns.shape}, gates {gates.shape}, contribution "
+            f"{weight.shape}. Give (H, P), (G, P) with G ≥ 1, (H,)."
+        )
+        raise InputError(msg)
+    index, distance = nearest_gates(patterns, gates)
+    total = float(weight.sum()) or 1.0  # nothing contributes: every share is 0 of 1
+    shares = np.bincount(index, weights=weight, minlength=len(gates)) / total
+    return NeuronAssignment(
+        index=index,
+        distance=distance,
+        exact_share=float(weight[distance == 0].sum()) / total,
+        shares=shares,
     )

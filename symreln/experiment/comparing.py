@@ -9,8 +9,7 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.experiment.closed import predict_aligned
-from symreln.experiment.intervals import point
-from symreln.experiment.metrics import CurveComparison, Distance, compare, mutual_distance
+from symreln.experiment.metrics import CurveComparison, Distance, compare, mutual_distance, point
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation

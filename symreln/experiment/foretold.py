@@ -1,30 +1,49 @@
-"""All that is predicted of the networks of a spec before any of them is trained."""
+r"""All that is predicted of the networks of a spec before any of them is trained.
+
+The Monte Carlo error of the judged curve, from the standard errors of estimated constants.
+
+What Assumption 2.1.1 would predict where it does not hold: modes that keep to their directions.
+
+Mutual diagonalisability says that the singular vectors of every pathway's correlation stay the
+network's own: W_p(t) = Σ_α π_α(t) u_α v_αᵀ at all times. Projecting the pathway's error on them,
+
+.. math:: \tau \dot\pi_\alpha = 2 \pi_\alpha u_\alpha^\top E(p) v_\alpha, \qquad
+          E(p) = \Sigma^{yx}(p) - \sum_j O_p O_j W_j \Sigma^x(j, p),
+
+which is the whole flow of an aligned start where the assumption holds. Where it does not, the
+directions turn, and what this curve misses is what the assumption costs. The square roots of the
+strengths descend by the finite steps of gradient descent, so nothing else is left out.
+
+Source: the assumption is 2.1.1 of [Jarvis2025]; float64.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+from scipy.special import ndtri
+
 from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
 from symreln.claims.constants import chain_constants, training_constants
-from symreln.claims.early import early_strengths, mode_kappas, pathway_kappas
+from symreln.claims.early import early_strengths, mode_kappas, pathway_kappas, start_factor
+from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.mean_field import run_mean_field, why_no_mean_field
-from symreln.claims.prediction import predict_training
+from symreln.claims.prediction import closed_forms, predict_training
+from symreln.claims.probes import probe_bases
 from symreln.claims.widths import narrow_pathways
 from symreln.experiment.band import PredictedBand, predicted_band, why_no_band
 from symreln.experiment.closed import check_covered, closed_start, predict_chain
-from symreln.experiment.mode_descent import mode_descent
-from symreln.experiment.theory_error import chain_error, kappa_error
+from symreln.experiment.metrics import LEVEL, simultaneous_radius
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
-
     from symreln.claims.curves import Prediction
-    from symreln.claims.derivation import Derivation
+    from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.laws.chain_start import ChainStart
     from symreln.laws.early_phase import EarlyStrength
     from symreln.laws.mean_field import MeanField
@@ -126,7 +145,7 @@ def _curves(numbers: Derivation, *, whatever_cost: bool) -> Foretold:
     by_label = mode_kappas(numbers, errors)
     return Foretold(
         prediction=replace(prediction, constants=constants),
-        error=kappa_error(numbers, prediction, by_mode, by_label),
+        error=_kappa_error(numbers, prediction, by_mode, by_label),
         early=early,
         kappas=kappas,
         mean_field=mean_field,
@@ -143,7 +162,7 @@ def _chained(numbers: Derivation, prediction: Prediction, chain: ChainStart | No
     constants = (*prediction.constants, *chain_constants(chain))
     return Foretold(
         prediction=replace(prediction, constants=constants),
-        error=chain_error(numbers, prediction, chain),
+        error=_chain_error(numbers, prediction, chain),
         chain=chain,
         no_mean_field=why,
     )
@@ -159,3 +178,131 @@ def _turns(numbers: Derivation) -> bool:
     """Whether Assumption 2.1.1 is not proven, so that modes may leave their directions."""
     matrices = numbers.verdict.level in (Level.COUPLED_MATRICES, Level.NUMERIC_ONLY)
     return matrices and not numbers.later and not numbers.ask(narrow_pathways)
+
+
+#: Standard errors of the ends of an interval for a mean.
+ENDS = float(ndtri((1 + LEVEL) / 2))
+
+
+def _kappa_error(
+    numbers: Derivation,
+    prediction: Prediction,
+    kappas: Mapping[str, float],
+    errors: Mapping[str, float],
+) -> tuple[float, float]:
+    """Return the radii that the errors of κ leave to the judged curves.
+
+    All κ are moved together to the upper ends of their intervals: they are means over the same
+    units.
+
+    Args:
+        numbers: Without free parameters.
+        prediction: From these κ.
+        kappas: By the label of the modes.
+        errors: Their standard errors, likewise.
+
+    Returns:
+        That of the loss over L(0), and that of strengths over their plateaus.
+    """
+    if prediction.judged == "closed":
+        return 0.0, 0.0  # takes none of them
+    if prediction.drawn is not None:
+        losses = prediction.drawn.losses
+        radius = simultaneous_radius(losses, 0)
+        return (0.0 if radius is None else radius / float(losses[:, 0].mean())), 0.0
+    if not kappas:
+        return 0.0, 0.0
+    moved = {label: kappa + ENDS * errors[label] for label, kappa in kappas.items()}
+    return _largest(predict_training(numbers, moved), prediction)
+
+
+def _chain_error(
+    numbers: Derivation, prediction: Prediction, start: ChainStart
+) -> tuple[float, float]:
+    """Return the same for the start of modes of three or more layers."""
+    network = network_of(numbers.spec)
+    kappa = start.kappa + ENDS * start.error
+    strength = (kappa * float(network.init_std) * np.sqrt(start.units)) ** start.layers
+    moved = closed_forms(numbers, prediction.times, float(strength))
+    assert moved is not None  # the prediction has closed forms
+    return _largest(moved, prediction)
+
+
+def _largest(moved: Prediction, prediction: Prediction) -> tuple[float, float]:
+    """Return the largest differences of the judged curves, of modes over their plateaus."""
+    loss = np.abs(moved.theory - prediction.theory).max() / prediction.theory[0]
+    strengths = [
+        float(np.abs(one.of(prediction.judged) - other.of(prediction.judged)).max() / other.plateau)
+        for one, other in zip(moved.modes, prediction.modes, strict=True)
+        if other.plateau
+    ]
+    return float(loss), max(strengths, default=0.0)
+
+
+def mode_descent(numbers: Derivation, kappas: Mapping[str, float]) -> np.ndarray:
+    """Return the loss of modes that keep to their directions, at every step of the network.
+
+    Args:
+        numbers: Without free parameters, of one phase, with a network of two layers.
+        kappas: κ by the label of the modes that start from it.
+    """
+    network = network_of(numbers.spec)
+    pathways = numbers.pathways
+    dataset = numbers.spec.dataset
+    targets = dataset.targets.to_numpy() / np.sqrt(dataset.samples)
+    inputs = dataset.inputs.to_numpy() / np.sqrt(dataset.samples)
+    outputs, features, stages, amplitude = [], [], [], []
+    usual = float(numbers.strength0 or 0)
+    for pathway in pathways:
+        u, v, labels = probe_bases(pathway)
+        outputs.append(u)
+        features.append(v.T @ _seen(pathway, inputs))
+        stages += [pathway.stage] * len(labels)
+        amplitude += [
+            np.sqrt(usual * (start_factor(network, kappas[label]) if label in kappas else 1))
+            for label in labels
+        ]
+    u, seen = np.hstack(outputs), np.concatenate(features)
+    # Every mode writes u_α π_α (v_α·x): products of these patterns are all that is needed.
+    drive = np.einsum("ya,yp,ap->a", u, targets, seen, optimize=True)
+    overlap = (u.T @ u) * (seen @ seen.T)
+    felt = overlap * _felt(np.array(stages), staged=network.training == "staged")
+    return _descend(
+        np.array(amplitude),
+        drive,
+        felt,
+        overlap,
+        float(numbers.initial_loss.to_fraction()),
+        1 / float(numbers.tau or 1),
+        network.steps,
+    )
+
+
+def _seen(pathway: PathwayDerivation, inputs: np.ndarray) -> np.ndarray:
+    """Return X_p/√P of a pathway's own inputs."""
+    spec = pathway.effective.pathway
+    if spec.boundary:
+        return pathway.effective.inputs.to_numpy() / np.sqrt(inputs.shape[1])
+    return inputs[list(spec.inputs)] * gate_floats(spec)
+
+
+def _felt(stages: np.ndarray, *, staged: bool) -> np.ndarray:
+    """Return 1 where the mode of the row sees that of the column: earlier stages see no later."""
+    return (stages[None, :] <= stages[:, None]) if staged else np.ones((len(stages), len(stages)))
+
+
+def _descend(
+    amplitude: np.ndarray,
+    drive: np.ndarray,
+    felt: np.ndarray,
+    overlap: np.ndarray,
+    initial: float,
+    rate: float,
+    steps: int,
+) -> np.ndarray:
+    losses = np.empty(steps)
+    for step in range(steps):
+        strength = amplitude**2
+        losses[step] = initial - drive @ strength + 0.5 * strength @ overlap @ strength
+        amplitude = amplitude + rate * amplitude * (drive - felt @ strength)
+    return losses

@@ -2,7 +2,19 @@
 
 No training and no symbols: curves in, numbers out. A curve is a loss at steps 0, 1, 2, …, one value
 a step. Source of the definitions: the interface's ``validation.json``. What intervals mean, and why
-they hold: :mod:`symreln.experiment.intervals`.
+they hold: :mod:`symreln.experiment.metrics`.
+
+Intervals that hold for means over all seeds, of which the trained ones are a sample.
+
+What is measured is how far theory is from the mean over *all* networks, of which the trained ones
+are a sample. Distances are norms of a difference of curves, so by the triangle inequality they
+move by at most the norm of what the mean curve moves by: |‖a − m‖ − ‖a − M‖| ≤ ‖m − M‖. The 95 %
+quantile of the latter is that of a Student process: a Gaussian one with the covariance of the
+trained curves, over the scatter of their variance. For a single number it is Student's t exactly;
+for max_t |·| it holds at all steps at once, with few seeds too. The interval around the measured
+distance covers at least as often, and also where the distance is smaller than the scatter, where
+quantiles of resampled distances would all lie above it. The drop time and the tail are no linear
+norms; seeds are resampled for them.
 """
 
 from __future__ import annotations
@@ -12,23 +24,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri, stdtrit
 
 from symreln.base.rounding import percent
 from symreln.base.summaries import short_repr
 from symreln.document.model import Content, Math
 from symreln.errors import InputError
-from symreln.experiment.intervals import (
-    CHUNK_BYTES,
-    LEVEL,
-    RESAMPLES,
-    Interval,
-    alone,
-    around,
-    percentiles,
-    resampling,
-    student,
-    widening,
-)
 
 DROP = 0.9  # the interface's drop time: the first step with a loss under this share of the first
 
@@ -92,7 +93,7 @@ class Metric:
         """Return its value with its interval."""
         if self.interval is not None:
             return self.interval(samples, value)
-        return percentiles(value, samples.drawn(self._each))
+        return _percentiles(value, samples.drawn(self._each))
 
     def over(self, each: Sequence[float | None], reduce: Callable) -> float | None:
         """Return its mean, or another reduction, over seeds."""
@@ -129,10 +130,12 @@ class _Samples:
         norms = []
         # One step after the other: all draws of all steps need not fit in memory.
         size = max(1, CHUNK_BYTES // (8 * RESAMPLES))
-        unit = student(second[:, :1], self._rng, 1) / b[0]
+        unit = _student(second[:, :1], self._rng, 1) / b[0]
         for begin in range(0, len(a), size):
             chunk = slice(begin, begin + size)
-            moved = student(first[:, chunk], self._rng, 0) - student(second[:, chunk], self._rng, 1)
+            moved = _student(first[:, chunk], self._rng, 0) - _student(
+                second[:, chunk], self._rng, 1
+            )
             moved = np.abs(moved - (a - b)[chunk] * unit) / b[0]
             norms.append((moved.max(axis=1), moved.sum(axis=1)))
         largest = np.max([part[0] for part in norms], axis=0)
@@ -140,8 +143,8 @@ class _Samples:
 
     def drawn(self, measure: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
         """Return a measure of the means over resampled seeds, one a draw."""
-        weigh_a = resampling(self._rng, 0, len(self.first))
-        weigh_b = resampling(self._rng, 1, len(self.second))
+        weigh_a = _resampling(self._rng, 0, len(self.first))
+        weigh_b = _resampling(self._rng, 1, len(self.second))
         size = max(1, CHUNK_BYTES // (8 * self.first.shape[1]))
         chunks = (slice(begin, begin + size) for begin in range(0, RESAMPLES, size))
         return np.concatenate(
@@ -180,7 +183,7 @@ def _tail_interval(samples: _Samples, value: float | None) -> Interval:
     means = samples.first.mean(axis=0)[None], samples.second.mean(axis=0)[None]
     tail = _tails(*means)
     moved = samples.drawn(lambda a, b: np.sqrt(np.mean((_tails(a, b) - tail) ** 2, axis=1)))
-    radius = widening(len(samples.second)) * float(np.quantile(moved, LEVEL))
+    radius = _widening(len(samples.second)) * float(np.quantile(moved, LEVEL))
     return around(value, radius)
 
 
@@ -381,7 +384,7 @@ def mutual_distance(
     """
     found = vars(compare(first.mean(axis=0), second.mean(axis=0)))
     if len(second) == 1:  # what was trained once may be anywhere
-        return Distance(**{name: alone(value) for name, value in found.items()})
+        return Distance(**{name: _alone(value) for name, value in found.items()})
     samples = _Samples(first, second, rng, error)
     return Distance(**{m.name: m.distance(samples, found[m.name]) for m in METRICS})
 
@@ -467,3 +470,104 @@ def gate_drift(
     return GateDrift(
         steps=tuple(steps), share=share, max_after_drop=float(max(after)) if after else None
     )
+
+
+#: Share of samples of seeds in which an interval is to hold.
+LEVEL = 0.95
+#: Resamples: the ends are then known to a few per cent of the interval's width.
+RESAMPLES = 1000
+#: Bytes of resampled curves at a time.
+CHUNK_BYTES = 32 << 20
+METHOD = (
+    f"distances ± the {100 * LEVEL:g} % quantile of the norm of what the mean curve moves by "
+    "(triangle inequality), by a Student process with the covariance of the seeds' curves, "
+    f"{RESAMPLES} draws, fixed stream; a curve's Monte Carlo error is added in quadrature; tails "
+    "and drop times: bootstrap over seeds"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interval:
+    """A measured number and where it may be for the mean over all seeds.
+
+    Attributes:
+        value: As measured.
+        low: Lower end; None with it where there is one seed only, or no value.
+        high: Upper end.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+def simultaneous_radius(values: np.ndarray, rng: int) -> float | None:
+    """Return half the width of an interval that holds for all columns' means at once.
+
+    Args:
+        values: One row a seed, shape (seeds, columns).
+        rng: Seed of the draws.
+
+    Returns:
+        The radius, one for all columns; None for one seed, infinite where a value is not finite.
+    """
+    if len(values) < 2:
+        return None
+    moved = np.abs(_student(values, rng, 1)).max(axis=1, initial=0.0)
+    return float(np.quantile(moved, LEVEL))
+
+
+def _student(values: np.ndarray, rng: int, kind: int) -> np.ndarray:
+    """Draw what the mean of the rows may move by, shape (RESAMPLES, columns); 0 for one row."""
+    seeds = len(values)
+    if seeds < 2:
+        return np.zeros((RESAMPLES, 1))
+    stream = np.random.default_rng([rng, kind, 2])
+    normal = stream.standard_normal((RESAMPLES, seeds))
+    scatter = np.sqrt(stream.chisquare(seeds - 1, RESAMPLES) / (seeds - 1))
+    weights = normal / (np.sqrt(seeds * (seeds - 1)) * scatter[:, None])
+    return weights @ (values - values.mean(axis=0))
+
+
+def _resampling(rng: int, kind: int, seeds: int) -> np.ndarray:
+    """Return how much each seed counts in each resample, shape (RESAMPLES, seeds)."""
+    stream = np.random.default_rng([rng, kind])
+    return stream.multinomial(seeds, np.full(seeds, 1 / seeds), size=RESAMPLES) / seeds
+
+
+def _widening(seeds: int) -> float:
+    """Return by how much a bootstrap's radius is too small.
+
+    Resampled means scatter by the sample's own standard deviation, √((n − 1)/n) of what it
+    estimates; and as with Student's t that estimate is uncertain itself.
+    """
+    upper = (1 + LEVEL) / 2
+    return float(np.sqrt(seeds / (seeds - 1)) * stdtrit(seeds - 1, upper) / ndtri(upper))
+
+
+def around(value: float | None, radius: float | None) -> Interval:
+    """Return the interval of a distance, which is never negative; no ends without a radius."""
+    if radius is None:
+        return _alone(value)
+    if value is None:
+        return Interval(value=None, low=None, high=None)
+    return Interval(value=value, low=max(0.0, value - radius), high=value + radius)
+
+
+def point(value: float | None) -> Interval:
+    """Return the interval of a number that nothing random enters."""
+    return Interval(value=value, low=value, high=value)
+
+
+def _alone(value: float | None) -> Interval:
+    """Return the interval of a number that was measured once: it has no ends."""
+    return Interval(value=value, low=None, high=None)
+
+
+def _percentiles(value: float | None, drawn: np.ndarray) -> Interval:
+    """Return the interval of a number from what resampled seeds give it, NaN where nothing."""
+    if value is None or np.isnan(drawn).any():
+        return _alone(value)
+    ends = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
+    low, high = np.quantile(drawn, ends, method="inverted_cdf")  # of steps, whole ones
+    return Interval(value=value, low=min(float(low), value), high=max(float(high), value))

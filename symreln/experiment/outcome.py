@@ -1,9 +1,15 @@
-"""A derivation confronted with trained networks: everything measured, and what it comes to."""
+"""A derivation confronted with trained networks: everything measured, and what it comes to.
+
+What each assumption costs: predictions that make it beside those that do not.
+
+All of them are at hand after every confrontation; nothing is trained for it. What fails where the
+prediction itself disagrees is said by :mod:`symreln.experiment.diagnosis`.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -12,7 +18,6 @@ from symreln.claims.curves import Judged
 from symreln.claims.solve import at_values
 from symreln.claims.widths import narrow_pathways
 from symreln.experiment.aligned import PathwayAlignment, SplitNetwork
-from symreln.experiment.assumptions import AssumptionCost, assumption_costs
 from symreln.experiment.comparing import JUDGED, CurvePair
 from symreln.experiment.findings import PairDiagnosis
 from symreln.experiment.foretold import Foretold
@@ -308,7 +313,7 @@ class Validation(Confrontation):
     @cached_property
     def assumption_costs(self) -> tuple[AssumptionCost, ...]:
         """What each assumption costs of which there is a prediction with and one without."""
-        found = assumption_costs(
+        found = _assumption_costs(
             self.numbers, self._reduced, self.tolerance, early=bool(self.kappas)
         )
         if self.judged == "reduced":
@@ -343,3 +348,77 @@ def _is_ready_made(spec: Spec) -> bool:
     """Whether the experiment is the ready-made one: no override, no file of the same name."""
     original = load(spec.source)
     return replace(spec, title=original.title, validation=original.validation) == original
+
+
+@dataclass(frozen=True, kw_only=True)
+class AssumptionCost:
+    """One assumption, made and not made.
+
+    Attributes:
+        assumption: In words.
+        pair: Curves with it, as in ``metrics``.
+        instead: Curves without it.
+        before: max |ΔL|/L(0) with it.
+        after: The same without it.
+        tolerance: Largest allowed distance.
+    """
+
+    assumption: str
+    pair: str
+    instead: str
+    before: float
+    after: float
+    tolerance: float
+
+    @property
+    def fails(self) -> bool:
+        """Whether it alone takes the prediction beyond the tolerance, by more than half of it."""
+        return self.before > self.tolerance and self.after < self.before / 2
+
+
+def _assumption_costs(
+    numbers: Derivation,
+    metrics: Mapping[str, CurveComparison],
+    tolerance: float,
+    *,
+    early: bool = False,
+) -> tuple[AssumptionCost, ...]:
+    """Return what every assumption costs of which there is a prediction with and one without.
+
+    Args:
+        numbers: The derivation, without free parameters.
+        metrics: Distances by pair.
+        tolerance: Largest allowed one.
+        early: Whether the theory starts from the units that each pathway gets in the early phase,
+            which flows and closed forms take as half of all.
+    """
+    return tuple(
+        AssumptionCost(
+            assumption=name,
+            pair=pair,
+            instead=instead,
+            before=metrics[pair].max_abs_over_initial,
+            after=metrics[instead].max_abs_over_initial,
+            tolerance=tolerance,
+        )
+        for name, pair, instead in _links(numbers, metrics, early)
+        if pair in metrics and instead in metrics
+    )
+
+
+def _links(
+    numbers: Derivation, metrics: Mapping[str, CurveComparison], early: bool
+) -> Iterator[tuple[str, str, str]]:
+    judge = "relu" if "theory_vs_relu" in metrics else "gdln"
+    theory, flow = f"theory_vs_{judge}", f"flow_vs_{judge}"
+    # The GDLN has the spec's gates: what directions cost is not mixed with what gates do.
+    yield "directions that stay (Assumption 2.1.1)", "modes_vs_gdln", "theory_vs_gdln"
+    closed = f"closed_vs_{judge}"
+    units = "half of the units in every pathway, " if early else ""
+    if len(numbers.stages) > 1:
+        yield "earlier stages that have converged, from an aligned start", closed, flow
+    elif not numbers.closed:
+        yield "an aligned start, from which modes that lose die out", closed, flow
+    else:
+        yield f"{units}an aligned start, infinitely small steps", closed, theory
+    yield f"{units}infinitely small steps", flow, theory

@@ -31,12 +31,10 @@ from symreln.experiment.diagnosis import (
 )
 from symreln.experiment.edge_start import EdgeStart, edge_start
 from symreln.experiment.findings import ALIGNMENT, FLOW, FORMS, SCALE, Finding
-from symreln.experiment.foretold import Foretold
-from symreln.experiment.intervals import point
-from symreln.experiment.metrics import DROP, drop_time
+from symreln.experiment.foretold import ENDS, Foretold
+from symreln.experiment.metrics import DROP, drop_time, point
 from symreln.experiment.outcome import Confrontation
 from symreln.experiment.scalar_modes import Descent, ScalarModes
-from symreln.experiment.theory_error import ENDS
 from symreln.experiment.training import SAME, Variation, train_gated
 from symreln.experiment.untested import Untested
 from symreln.experiment.verdicts import Verdict, outcome_of

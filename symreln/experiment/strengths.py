@@ -21,7 +21,7 @@ from scipy.special import stdtrit
 from symreln.base.summaries import short_repr
 from symreln.claims.probes import probe_bases
 from symreln.claims.widths import narrow_pathways
-from symreln.experiment.intervals import LEVEL, Interval
+from symreln.experiment.metrics import LEVEL, Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

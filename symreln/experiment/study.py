@@ -17,6 +17,11 @@ start: for a mode, with g = E[Q Qᵀ], the flow's strength is c with c² = a² �
 An order is confirmed where the nearest whole number is the predicted one and every value is smaller
 than the one before. How the distances of theory to networks change is shown beside: fewer units
 and gates that move in the network leave some that no halving mends.
+
+What grows of a random start: all that silent alignment leaves of it.
+
+Source: the assumption is 2.1.2 of [Jarvis2025]; of a mode's two amplitudes only the combination
+(W1 v + W2ᵀ u)/√2 grows while weights are small.
 """
 
 from __future__ import annotations
@@ -32,20 +37,17 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of, reduced_flow
 from symreln.claims.prediction import closed_forms
+from symreln.claims.probes import probe_bases
 from symreln.claims.solve import at_values
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError, NotSupportedError
-from symreln.experiment.changed import (
-    changed,
-    predicted_again,
-    steps_for_scale,
-)
-from symreln.experiment.growing import train_growing, why_no_growing_part
-from symreln.experiment.intervals import Interval
-from symreln.experiment.metrics import Distance, compare, distance
+from symreln.experiment.changed import changed, predicted_again, steps_for_scale
+from symreln.experiment.metrics import Distance, Interval, compare, distance
 from symreln.experiment.strengths import mean_interval
-from symreln.experiment.training import Variation, train_pair
+from symreln.experiment.trained import gated_pathways
+from symreln.experiment.training import GDLN, SAME, Variation, train, train_gated, train_pair
 from symreln.train.record import Recording
+from symreln.train.weights import LayerWeights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -272,7 +274,7 @@ class _Study:
     def _dropped(self, numbers: Derivation, losses: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
         """Yield what dropping all but the growing part of the start changes."""
         if not why_no_growing_part(numbers):
-            kept = train_growing(numbers, self._kappas, self._seeds, self._rng).losses
+            kept = _train_growing(numbers, self._kappas, self._seeds, self._rng).losses
             yield "gdln", np.abs(kept - losses).max(axis=1) / losses[:, 0]
         if not _why_no_closed(numbers):
             times = np.arange(network_of(numbers.spec).steps, dtype=float)
@@ -340,3 +342,51 @@ def _why_no_closed(numbers: Derivation) -> str:
     if not numbers.known.plain.holds or len(numbers.stages) > 1:
         return "their flow is not that of one stage of two layers that start alike"
     return ""
+
+
+def why_no_growing_part(numbers: Derivation) -> str:
+    """Return why the growing part of a start is not known, or ""."""
+    plain = numbers.known.plain
+    if not plain.holds:
+        return f"it is known of {plain.why}"
+    if len(numbers.stages) > 1:
+        return "a later stage grows first by what the earlier ones have not learned yet"
+    if not numbers.closed:
+        return "modes that lose, or directions that turn, grow from what does not grow at first"
+    return ""
+
+
+def _train_growing(
+    numbers: Derivation, kappas: Mapping[str, float], seeds: int, rng: int
+) -> TrainingRun:
+    """Train the confrontation's first GDLNs from the growing part of their starts alone.
+
+    Of every pathway's start are kept (W1 v + W2ᵀ u)/√2 for all modes (u, v) that learn something:
+    the layers are then balanced and aligned.
+
+    Args:
+        numbers: Of one stage, with a network of two layers that start alike.
+        kappas: κ of pathways by name.
+        seeds: Networks.
+        rng: Seed of the confrontation.
+    """
+    spec = numbers.spec
+    drawn = train(GDLN, SAME.of(spec, steps=1), kappas, seeds, rng)
+    gated = gated_pathways(spec, kappas)
+    initial = {}
+    for pathway, one, weights in zip(numbers.pathways, gated, drawn.weights, strict=True):
+        u, v, _ = probe_bases(pathway)
+        initial[one.name] = growing_part(u[list(one.outputs)], v, weights)
+    return train_gated(spec, kappas, initial=initial)
+
+
+def growing_part(u: np.ndarray, v: np.ndarray, weights: LayerWeights) -> LayerWeights:
+    """Return what grows of a pathway's weights: the projection on (v, u)/√2 of every mode.
+
+    Args:
+        u: Output vectors, orthonormal columns, (n_y, R).
+        v: Input vectors, orthonormal columns, (n_x, R).
+        weights: Of all seeds.
+    """
+    amplitudes = (weights.w1 @ v + np.swapaxes(weights.w2, 1, 2) @ u) / 2
+    return LayerWeights(w1=amplitudes @ v.T, w2=u @ np.swapaxes(amplitudes, 1, 2))

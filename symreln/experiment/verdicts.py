@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from symreln.base.rounding import percent
-from symreln.experiment.intervals import LEVEL, Interval, around, simultaneous_radius
+from symreln.experiment.metrics import LEVEL, Interval, around, simultaneous_radius
 from symreln.experiment.words import bound_text, interval_text
 
 if TYPE_CHECKING:

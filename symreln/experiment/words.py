@@ -9,7 +9,7 @@ from symreln.base.rounding import all_digits
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from symreln.experiment.intervals import Interval
+    from symreln.experiment.metrics import Interval
 
 
 def bound_text(bound: float) -> str:

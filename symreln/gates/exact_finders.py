@@ -10,7 +10,7 @@ from symreln.gates.confusion import Confusion, confusion, predicted_classes
 from symreln.gates.consistent import GrowingGate, sign_pattern
 from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates, pattern, sample_gates
 from symreln.gates.finders import FORMAT
-from symreln.gates.remarks import remarks
+from symreln.gates.observed import remarks
 from symreln.gates.search import GateStage, predicted_stages
 from symreln.gates.serialise import Result, number_text
 from symreln.gates.spec_text import FoundPathway

@@ -3,6 +3,8 @@
 There is one rule by which a unit's gate is near a given one, :func:`disagreement`: the weight of
 the samples that are open and should not be, and of those that should be and are not. Samples count
 alike where signs alone are known, and by (w·x)² where what a unit sees is.
+
+What a user should know of the data before reading a list of their gates.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,13 +20,15 @@ from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
 from symreln.experiment.trained import training_settings
-from symreln.gates.remarks import exact_columns, unseparable
 from symreln.laws.law import Regime
 from symreln.spec.model import Dataset, Spec
 from symreln.train.record import Observer, Recording
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import train_network
 from symreln.train.weights import LayerWeights
+
+if TYPE_CHECKING:
+    from symreln.exact.matrix import ExactMatrix
 
 #: Part of a unit's largest (w·x)² below which a sample counts as on its boundary.
 NEAR = 1e-4
@@ -205,13 +210,13 @@ def check_samples(dataset: Dataset) -> None:
         InputError: All samples have the same inputs, or two with the same inputs have different
             targets: every gate is open on both or on none, so no network fits both.
     """
-    if len(set(exact_columns(dataset.inputs))) == 1:
+    if len(set(_exact_columns(dataset.inputs))) == 1:
         msg = (
             f"dataset: all {dataset.samples} samples have the same inputs, so a gate is open on "
             "all of them or on none and there is nothing to find. Give samples that differ"
         )
         raise InputError(msg)
-    pair = unseparable(dataset)
+    pair = _unseparable(dataset)
     if pair is not None:
         msg = (
             f"dataset: samples {pair[0]} and {pair[1]} (counted from 0) have the same inputs and "
@@ -285,3 +290,53 @@ def nearest_observer(inputs: np.ndarray, classes: Sequence[Sequence[Sequence[int
         return np.stack([owner[place], share], axis=-1)
 
     return observed
+
+
+def _unseparable(dataset: Dataset) -> tuple[int, int] | None:
+    """Return the first two samples with the same inputs and different targets, or None.
+
+    Every gate is open on both or on none, so no network fits both.
+
+    Args:
+        dataset: X of shape (n_x, P) and Y of shape (n_y, P); compared exactly.
+    """
+    inputs, targets = _exact_columns(dataset.inputs), _exact_columns(dataset.targets)
+    first: dict[tuple, int] = {}
+    for place, sample in enumerate(inputs):
+        other = first.setdefault(sample, place)
+        if targets[other] != targets[place]:
+            return other, place
+    return None
+
+
+def remarks(dataset: Dataset) -> tuple[str, ...]:
+    """Return sentences on data whose gates have little to tell apart, or cannot tell what must be.
+
+    Args:
+        dataset: X of shape (n_x, P) and Y of shape (n_y, P), without parameters.
+    """
+    inputs = _exact_columns(dataset.inputs)
+    found = []
+    same = len(inputs) - len(set(inputs))
+    if dataset.inputs.is_zero:
+        found.append("all inputs are 0: no unit is open anywhere, and nothing can be learned")
+    elif same:
+        found.append(
+            f"samples with the inputs of an earlier one: {same} of {len(inputs)}; every gate is "
+            "open on both or on none"
+        )
+    pair = None if dataset.inputs.is_zero else _unseparable(dataset)
+    if pair is not None:
+        found.append(
+            f"samples {pair[0]} and {pair[1]} (counted from 0) have the same inputs and different "
+            "targets: no gate separates them and no network fits both; squared "
+            "loss asks for their mean"
+        )
+    if dataset.targets.is_zero:
+        found.append("all targets are 0: there is nothing to learn, and no gate grows")
+    return tuple(found)
+
+
+def _exact_columns(matrix: ExactMatrix) -> list[tuple[str, ...]]:
+    """Return the columns in a form that equals only what is exactly equal."""
+    return [tuple(map(str, column)) for column in zip(*matrix.rows(), strict=True)]

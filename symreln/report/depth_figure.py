@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
-from symreln.experiment.distributions import MOMENTS, crossing_times, spread_moments
+from symreln.experiment.depth import MOMENTS, crossing_times, spread_moments
 from symreln.report import html
 from symreln.report.chapters.depth import NAME, depth_document
 from symreln.report.drawing import (

@@ -1,11 +1,14 @@
 """A document as one HTML file that loads nothing: mathematics as MathML, font and figures inside.
 
 The page's content-security policy forbids every request and every script; it needs neither.
+
+Matplotlib's SVG made fit to stand inside a page beside others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from html import escape
 from importlib.resources import files
 from xml.etree.ElementTree import Element
@@ -19,6 +22,7 @@ from symreln.document.model import (
     Content,
     Details,
     Document,
+    Drawing,
     Emphasis,
     Equation,
     Figure,
@@ -38,10 +42,10 @@ from symreln.document.model import (
     plain_text,
 )
 from symreln.document.widths import latex_width
+from symreln.errors import InputError
 from symreln.report import font
 from symreln.report.mathml import drawn_characters, lines_to_mathml, to_markup, to_mathml
 from symreln.report.numbering import Anchor, Numberer, anchors
-from symreln.report.svg import inline_svg
 
 # Styles stand in the page and on figures' elements, so they are allowed inline; they can fetch
 # nothing, because images and fonts may come from data: addresses only.
@@ -314,3 +318,47 @@ def _ended(body: str) -> str:
 
 def _id(label: str) -> str:
     return f' id="{label}"' if label else ""
+
+
+_ROOT = re.compile(r"<svg\b[^>]*>")
+# Comments repeat the labels; the style sheet would apply to the whole page, so it becomes two
+# attributes of the drawing.
+_LEFT_OUT = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<style\b.*?</style>", re.DOTALL)
+_STYLE = 'stroke-linejoin="round" stroke-linecap="butt"'
+_IDENTIFIER = re.compile(r'(\bid="|\bxlink:href="#|\bhref="#|url\(#)')
+_SIZE = re.compile(r'\b(width|height|viewBox)="([^"]*)"')
+# Figures are drawn for 8.5 pt words on paper; beside a page's larger words they are larger too.
+_SCALE = 1.2
+# A drawing is words, paths and data: images. Whatever else an SVG can hold, it is not ours.
+_FOREIGN = re.compile(
+    r"<\s*(?:script|foreignObject|iframe)|\bon[a-z]+\s*=|(?:xlink:)?href=\"(?!#|data:image/)",
+    re.IGNORECASE,
+)
+
+
+def inline_svg(drawing: Drawing, description: str) -> str:
+    """Return the ``svg`` element of ``drawing``: identifiers its own, described, nothing fetched.
+
+    Raises:
+        InputError: The drawing holds a script or loads something.
+    """
+    svg = _LEFT_OUT.sub("", drawing.svg)
+    found = _FOREIGN.search(svg)
+    root = _ROOT.search(svg)
+    if found or not root:
+        what = repr(found[0]) if found else "no svg element"
+        msg = f"figure {drawing.name!r}: found {what}. Draw it with symreln.report."
+        raise InputError(msg)
+    body = _IDENTIFIER.sub(rf"\g<1>{drawing.name}-", svg[root.end() :])
+    size = " ".join(_sized(root[0]))
+    return (
+        f'<svg xmlns:xlink="http://www.w3.org/1999/xlink" {size} {_STYLE} role="img" '
+        f'aria-label="{escape_html(description)}">{body.strip()}'
+    )
+
+
+def _sized(root: str) -> Iterator[str]:
+    """Yield the size attributes of the root element, scaled to the page's words."""
+    for name, value in _SIZE.findall(root):
+        scaled = value if name == "viewBox" else f"{float(value.removesuffix('pt')) * _SCALE:.1f}pt"
+        yield f'{name}="{scaled}"'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from symreln.experiment import intervals, strengths
+from symreln.experiment import metrics, strengths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,7 @@ def intervals_to_json(found: Mapping[str, Distance]) -> dict[str, Any] | None:
     if not found:
         return None
     pairs = {name: asdict(each) for name, each in found.items()}
-    return {"level": intervals.LEVEL, "method": intervals.METHOD, "pairs": pairs}
+    return {"level": metrics.LEVEL, "method": metrics.METHOD, "pairs": pairs}
 
 
 def diagnosis_to_json(found: tuple[PairDiagnosis, ...]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from symreln.experiment.scaling import PLANE
+from symreln.experiment.representation import PLANE
 from symreln.report.chapters.representations import NAME
 from symreln.report.drawing import (
     FAINT,

@@ -1,4 +1,7 @@
-"""validation.json: a confrontation as JSON values."""
+"""validation.json: a confrontation as JSON values.
+
+Learning rules compared, as ``rules`` of validation.json.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +17,13 @@ from symreln.experiment.scalar_confront import NetworkValidation
 from symreln.pipeline.certificate import certificate
 from symreln.report.band_json import band_to_json
 from symreln.report.encode import Encoder
-from symreln.report.judgement_json import (
-    diagnosis_to_json,
-    intervals_to_json,
-    judgement_to_json,
-)
+from symreln.report.judgement_json import diagnosis_to_json, intervals_to_json, judgement_to_json
 from symreln.report.loss_unit import loss_unit
-from symreln.report.rules_json import rules_to_json
 from symreln.verify.folder import sealed_json
 
 if TYPE_CHECKING:
     from symreln.experiment.aligned import PathwayAlignment
+    from symreln.experiment.rules import RateRule, RuleComparison, VariedTraining
 
 FORMAT = "symreln-validation/1"
 #: Gates that are recorded, those that a symmetry maps onto each other once.
@@ -117,7 +116,7 @@ def _of_pathways(validation: Validation) -> dict[str, Any]:
         **_narrow(validation),
         "gate_drift": _drift(validation),
         **judgement_to_json(validation),
-        "rules": None if validation.rules is None else rules_to_json(validation.rules),
+        "rules": None if validation.rules is None else _rules_to_json(validation.rules),
         **_representations(validation),
         "published": None if published is None else asdict(published),
     }
@@ -229,4 +228,52 @@ def _alignment(found: PathwayAlignment) -> dict[str, Any]:
         "left": list(found.left),
         "right": list(found.right),
         "outside": found.outside,
+    }
+
+
+def _rules_to_json(found: RuleComparison) -> dict[str, Any]:
+    """Return the comparison as JSON values; the curves are left out."""
+    return {
+        "seeds": found.seeds,
+        "rng": found.rng,
+        "samples": found.samples,
+        "batches": [_batch(rule) for rule in found.batches],
+        "learning_rates": [_rate(rule, found.learning_rates) for rule in found.rates],
+        "biases": [_varied(rule) for rule in found.biased],
+        "weight_decay": [
+            {
+                "weight_decay": rule.weight_decay,
+                "theory": asdict(rule.theory),
+                "closed": asdict(rule.closed),
+                "dying": list(rule.dying),
+                "modes": [asdict(mode) for mode in rule.modes],
+            }
+            for rule in found.decays
+        ]
+        or None,
+        "no_weight_decay": found.no_decay or None,
+    }
+
+
+def _batch(rule: VariedTraining) -> dict[str, Any]:
+    scatter = {"noise_over_initial": rule.noise, "band_over_initial": rule.band}
+    return {**_varied(rule), "batch_size": rule.batch_size, **scatter}
+
+
+def _varied(rule: VariedTraining) -> dict[str, Any]:
+    return {
+        "subject": rule.subject,
+        "theory": None if rule.theory is None else asdict(rule.theory),
+        "shift_over_initial": rule.shift,
+        "diverged": rule.diverged or None,
+    }
+
+
+def _rate(rule: RateRule, rates: tuple[float, ...]) -> dict[str, Any]:
+    return {
+        "subject": rule.subject,
+        "learning_rates": list(rates),
+        "flow_over_initial": list(rule.flow),
+        "change_over_initial": list(rule.changes),
+        "ratio_of_changes": rule.ratio,
     }

@@ -1,19 +1,44 @@
-"""A user's own dataset: matrices in the spec, CSV files, or an NPZ file, with labels and groups."""
+"""A user's own dataset: matrices in the spec, CSV files, or an NPZ file, with labels and groups.
+
+CSV files of exact numbers: one row a sample, decimals read as written.
+
+NPZ files of numbers: header and size are checked before anything is loaded, pickle never is.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 import re
+import zipfile
 from collections.abc import Mapping
+from fractions import Fraction
+from math import prod
 from typing import Any
 
+import numpy as np
+from flint import fmpz_mat
+from numpy.lib import format as npy
+
 from symreln.exact.matrix import ExactMatrix
-from symreln.spec.csvfile import matrix_from_csv
-from symreln.spec.entries import NAME_LENGTH, indices_of
 from symreln.spec.expression import Declared
-from symreln.spec.files import Folder, fingerprint
-from symreln.spec.finding import Finding, check_text, counted, key_path, quoted, shown
+from symreln.spec.files import MAX_BYTES, MAX_NUMBERS, Folder, fingerprint
+from symreln.spec.finding import (
+    Finding,
+    check_text,
+    counted,
+    cut,
+    key_path,
+    nearest,
+    quoted,
+    read_all,
+    shown,
+    visible,
+)
+from symreln.spec.matrices import matrix_of_fractions
 from symreln.spec.model import Dataset, Label
-from symreln.spec.npzfile import matrices_from_npz
+from symreln.spec.number import exact_float, exact_fraction
+from symreln.spec.pathways import NAME_LENGTH, indices_of
 from symreln.spec.problems import Problems
 from symreln.spec.schema import GroupsModel, UserDatasetModel
 
@@ -173,3 +198,216 @@ def _description(inputs: ExactMatrix, targets: ExactMatrix, files: Mapping[str, 
     if targets.is_zero:
         text += " All targets are zero, so that every mode is a null mode."
     return text
+
+
+DELIMITERS = (";", "\t", ",")
+"""In the order of detection: a comma next to a semicolon or a tab is a decimal comma."""
+_NUMBER_LIKE = re.compile(
+    r"\s*[-+.\d]|\s*$|\s*(nan|inf|infinity|na|n/a|null|none)\s*$", re.IGNORECASE
+)
+
+Line = tuple[int, list[str]]
+
+
+def matrix_from_csv(data: bytes, file: str, delimiter: str | None = None) -> ExactMatrix:
+    """Return the numbers of a CSV file, one column a sample.
+
+    Cells are integers, decimals or fractions a/b; 0.1 is 1/10. A first row in which no cell looks
+    like a number is a header and is skipped; one that mixes the two is an error, so that a typing
+    mistake in the first sample does not make it vanish. Blank lines are skipped; a byte-order
+    mark, which spreadsheets write, is too.
+
+    Args:
+        data: Contents of the file, UTF-8.
+        file: Its name, for messages.
+        delimiter: Comma, semicolon or tab; by default the one in the first line.
+
+    Raises:
+        SpecError: It is no such file; the first MAX_LISTED wrong cells are listed by row and
+            column, both from 1.
+    """
+    try:
+        lines = _lines(data, delimiter)
+        header = _header(lines)
+        if header:
+            lines = lines[1:]
+        if not lines:
+            found = "a header and no numbers" if header else "no numbers"
+            raise Finding(found, "at least one sample, one row each")
+        _check_widths(lines)
+        width = len(lines[0][1])
+        if len(lines) * width > MAX_NUMBERS:
+            raise Finding("too many numbers", f"at most {MAX_NUMBERS}", "Use fewer samples.")
+        names = [f" ({name[:40]})" for name in header]
+        names += [""] * (width - len(names))
+
+        def number(cell: tuple[int, int, str]) -> Fraction:
+            row, column, text = cell
+            try:
+                return exact_fraction(text.strip())
+            except Finding as finding:
+                place = f"row {row}, column {column + 1}{names[column]}"
+                raise finding.reworded(f"{finding.found} in {quoted(file)}, {place}") from None
+
+        cells = (("", (row, n, cell)) for row, cells in lines for n, cell in enumerate(cells))
+        flat = read_all(cells, number)
+        return matrix_of_fractions([flat[column::width] for column in range(width)])
+    except Finding as finding:
+        raise finding.reworded(f"{finding.found} in {quoted(file)}") from None
+
+
+def _lines(data: bytes, delimiter: str | None) -> list[Line]:
+    """Return the cells of every line that is not blank, with its number in the file."""
+    text = _decoded(data)
+    separator = delimiter or _detected(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        return [(reader.line_num, row) for row in reader if "".join(row).strip() or len(row) > 1]
+    except csv.Error as error:
+        raise Finding(f"{error} in row {reader.line_num}", "CSV") from None
+
+
+def _decoded(data: bytes) -> str:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise Finding("text in UTF-16", "UTF-8", 'Save it as "CSV UTF-8".')
+    if b"\x00" in data:
+        raise Finding("binary data", "text", "An NPZ file is named with data = …")
+    if not data.strip():
+        raise Finding("an empty file", "at least one sample, one row each")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        row = data.count(b"\n", 0, error.start) + 1
+        raise Finding(
+            f"a byte that is not UTF-8 in row {row}", "UTF-8", 'Save it as "CSV UTF-8".'
+        ) from None
+
+
+def _detected(text: str) -> str:
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    return next((delimiter for delimiter in DELIMITERS if delimiter in first), ",")
+
+
+def _header(lines: list[Line]) -> list[str]:
+    """Return the names of the columns, or an empty list where the first row is a sample."""
+    cells = lines[0][1] if lines else []
+    if any(_NUMBER_LIKE.match(cell) for cell in cells):
+        return []  # a text among numbers is left for _numbers to report
+    return [cell.strip() for cell in cells]
+
+
+def _check_widths(lines: list[Line]) -> None:
+    first, width = lines[0][0], len(lines[0][1])
+    for row, cells in lines:
+        if len(cells) != width:
+            found = f"row {row} with {counted(len(cells), 'cell')}, where row {first} has {width},"
+            raise Finding(found, "the same number of cells in every row")
+
+
+MAX_ARRAYS = 16
+MAX_HEADER = 10_000
+"""Bytes of an array's header, numpy's own limit."""
+_NAMES = (("X", "inputs"), ("Y", "targets"))
+
+
+def matrices_from_npz(data: bytes, file: str) -> tuple[ExactMatrix, ExactMatrix]:
+    """Return X, shape (n_x, P), and Y, shape (n_y, P), of an NPZ file.
+
+    Integers are exact; a float is taken as its shortest decimal, so that a stored 0.1 is 1/10
+    (see :func:`symreln.spec.number.exact_float`).
+
+    Args:
+        data: Contents of the file.
+        file: Its name, for messages.
+
+    Raises:
+        Finding: It is no such file, too large, or holds something else than finite numbers.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = _members(archive)
+            first, second = (_matrix(archive, members, names) for names in _NAMES)
+            return first, second
+    except Finding as finding:
+        raise finding.reworded(f"{finding.found} in {quoted(file)}") from None
+    except Exception as error:
+        # zipfile, zlib and numpy raise a dozen types on damaged files; none is a mistake of ours
+        # that a traceback would help with.
+        reason = visible(cut(str(error).partition("\n")[0], 100))
+        found = f"{quoted(file)}, which does not load ({type(error).__name__}: {reason})"
+        raise Finding(found, "an NPZ file", "Write it again with numpy.savez.") from None
+
+
+def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    entries = archive.infolist()
+    if len(entries) > MAX_ARRAYS:
+        raise Finding(f"{len(entries)} arrays", f"at most {MAX_ARRAYS}")
+    size = sum(entry.file_size for entry in entries)
+    if size > MAX_BYTES:
+        found = f"{size} bytes after unpacking"
+        raise Finding(found, f"at most {MAX_BYTES >> 20} MiB", "Use fewer samples.")
+    members = {entry.filename.removesuffix(".npy"): entry for entry in entries}
+    if len(members) < len(entries):
+        raise Finding("two arrays of one name", "a name of its own for each")
+    return members
+
+
+def _matrix(
+    archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], names: tuple[str, str]
+) -> ExactMatrix:
+    name = next((name for name in names if name in members), None)
+    if name is None:
+        found = (
+            f"no array {names[0]} (arrays: {visible(cut(', '.join(sorted(members)))) or 'none'})"
+        )
+        expected = f"an array {names[0]} or {names[1]}"
+        raise Finding(found, expected, nearest(names[0], members) if members else "")
+    info = members[name]
+    with archive.open(info) as stream:
+        _check_header(stream, info, name)
+    with archive.open(info) as stream:
+        return _exact(npy.read_array(stream, allow_pickle=False), name)
+
+
+def _check_header(stream: Any, info: zipfile.ZipInfo, name: str) -> None:
+    """Check what an array says about itself before memory is taken for it."""
+    version = npy.read_magic(stream)
+    readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+    if version not in readers:
+        raise Finding(f"format version {version} of array {name}", "version 1.0 or 2.0")
+    shape, _, dtype = readers[version](stream, max_header_size=MAX_HEADER)
+    if dtype.hasobject:
+        hint = "Convert it before saving: X.astype(float)."
+        raise Finding(f"Python objects in array {name}", "numbers", hint)
+    if dtype.kind not in "iuf" or dtype.itemsize > 8:
+        hint = "Convert it before saving: X.astype(int)." if dtype.kind == "b" else ""
+        found = f"entries of type {dtype} in array {name}"
+        raise Finding(found, "integers or floats of at most 64 bits", hint)
+    found = f"array {name} of shape {shape}"
+    if len(shape) != 2:
+        hint = f"Reshape it: {name}.reshape(1, -1) is one row." if len(shape) == 1 else ""
+        raise Finding(found, "two dimensions, features in rows and samples in columns", hint)
+    if 0 in shape:
+        raise Finding(found, "at least one row and one sample")
+    if prod(shape) > MAX_NUMBERS:
+        raise Finding(found, f"at most {MAX_NUMBERS} numbers")
+    left = info.file_size - stream.tell()
+    if prod(shape) * dtype.itemsize > left:
+        expected = "as many bytes as the header says"
+        raise Finding(f"{found} in {left} bytes", expected, "The file is damaged.")
+
+
+def _exact(array: np.ndarray, name: str) -> ExactMatrix:
+    if array.dtype.kind in "iu":
+        return ExactMatrix.from_integers(fmpz_mat(array.tolist()))
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        row, column = (int(index) for index in bad[0])
+        found = f"{array[row, column]} in {name}[{row}, {column}]"
+        if len(bad) > 1:
+            found += f" and {len(bad) - 1} more"
+        hint = "Remove the sample, or fill the gap in."
+        raise Finding(found, "finite numbers", hint)
+    # str() of a float32 is its own shortest decimal; going through float64 would lengthen it.
+    decimals = [[exact_float(float(str(value))) for value in row] for row in array]
+    return matrix_of_fractions(decimals)

@@ -10,7 +10,8 @@ from typing import Any
 from symreln.errors import LimitReachedError, Problem, SpecError
 from symreln.network.model import Network
 from symreln.network.parts import Edge, Gate, Node
-from symreln.spec.entries import (
+from symreln.spec.finding import check_text, shown
+from symreln.spec.pathways import (
     NAME_LENGTH,
     Asked,
     Entry,
@@ -19,7 +20,6 @@ from symreln.spec.entries import (
     members,
     read_entries,
 )
-from symreln.spec.finding import check_text, shown
 from symreln.spec.problems import Problems
 from symreln.spec.schema import MAX_PATHWAYS, EdgeModel, NodeModel
 

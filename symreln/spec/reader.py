@@ -1,6 +1,10 @@
 """Reads the tables of a spec: a checked Spec comes out, or all problems at once.
 
 Every problem has its file, line, key path, what was found, what is expected and how to mend it.
+
+Sizes as symbols: ``contexts = "C"`` where C is a parameter with ``integer = true``.
+
+The spec stays the ordinary one at the declared value; what is asked for every value is kept beside.
 """
 
 from __future__ import annotations
@@ -11,13 +15,14 @@ from typing import Any, NamedTuple
 
 from symreln.network.model import Network
 from symreln.spec.data import read_user_dataset
-from symreln.spec.entries import Asked
 from symreln.spec.files import Folder
-from symreln.spec.finding import check_text, key_path, nearest, quoted, shown
+from symreln.spec.finding import Finding, check_text, key_path, nearest, quoted, shown
 from symreln.spec.graph import read_graph
+from symreln.spec.kinds import StrictModel, size_options
 from symreln.spec.model import (
     Dataset,
     NetworkSpec,
+    Parameter,
     PathwayFamily,
     PathwaySpec,
     SizeSymbol,
@@ -34,10 +39,9 @@ from symreln.spec.parameters import (
     read_parameters,
     used_names,
 )
-from symreln.spec.pathways import read_pathways
+from symreln.spec.pathways import Asked, read_pathways
 from symreln.spec.problems import Origin, Problems
 from symreln.spec.schema import TITLE_LENGTH, NetworkModel, SpecModel, ValidationModel
-from symreln.spec.sizes import check_sizes_used, read_sizes, written_options
 from symreln.spec.task import Task
 from symreln.spec.theory import check_theory
 
@@ -156,7 +160,7 @@ def _read_dataset(
     if len(problems.found) > before:
         return _Data()
     if "task" not in table:
-        check_sizes_used(parameters, {}, None, problems)
+        _check_sizes_used(parameters, {}, None, problems)
         return _Data(read_user_dataset(table, parameters.declared, folder, problems))
     name = table.pop("task")
     task = next((task for task in tasks if task.name == name), None)
@@ -165,9 +169,9 @@ def _read_dataset(
         hint = nearest(str(name), [task.name for task in tasks])
         problems.add("dataset.task", found, "the name of a task", hint)
         return _Data()
-    sizes = read_sizes(table, task.options, parameters, problems)
+    sizes = _read_sizes(table, task.options, parameters, problems)
     if not replaced:
-        check_sizes_used(parameters, table, task.options, problems)
+        _check_sizes_used(parameters, table, task.options, problems)
     if sizes is None:
         return _Data()
     declared = replace(parameters.declared, sizes={size.name: size.value for size in sizes})
@@ -177,7 +181,7 @@ def _read_dataset(
             task.options, numbers, "dataset", aside=("task",), context=declared
         )
         if options is not None:
-            written = written_options(table, task.options) if sizes else {}
+            written = _written_options(table, task.options) if sizes else {}
             return _Data(task.build(options), sizes, written)
     return _Data()
 
@@ -224,3 +228,107 @@ def _read_network(
 def _read_validation(value: object, problems: Problems) -> ValidationSpec:
     model = None if value is None else problems.check(ValidationModel, value, "validation")
     return ValidationSpec() if model is None else ValidationSpec(**dict(model))
+
+
+def _read_sizes(
+    table: Mapping[str, Any],
+    options: type[StrictModel],
+    parameters: Parameters,
+    problems: Problems,
+) -> tuple[SizeSymbol, ...] | None:
+    """Return the symbols that stand for sizes of a task; None where one of them is wrong.
+
+    Args:
+        table: The options as read.
+        options: The task's model; its size fields may hold names.
+        parameters: The declared ones.
+        problems: Collects.
+    """
+    before = len(problems.found)
+    known = {parameter.name: parameter for parameter in parameters.good}
+    sizes: list[SizeSymbol] = []
+    ill_declared = False
+    for option, smallest in size_options(options).items():
+        name = table.get(option)
+        # A number in quotes is not meant as a name; the model says how to mend it.
+        if not isinstance(name, str) or name.lstrip("+-").isdigit():
+            continue
+        if name in parameters.names and name not in known:
+            ill_declared = True
+            continue
+        with problems.at(f"dataset.{option}"):
+            parameter = _size_parameter(name, known)
+            for key in ("minimum", "value"):
+                number = getattr(parameter, key)
+                if number is not None and number < smallest:
+                    path = key_path(("parameters", name, key))
+                    problems.add(path, str(number), f"at least {smallest}, as for {option}")
+            if any(size.name == name for size in sizes):
+                raise Finding(f"{name}, which is another size already", "its own")
+            sizes.append(_symbol(parameter, option, smallest))
+    return None if ill_declared or len(problems.found) > before else tuple(sizes)
+
+
+def _written_options(table: Mapping[str, Any], options: type[StrictModel]) -> dict[str, str]:
+    """Return the options as written, those left out with their default."""
+    defaults = {
+        name: field.default
+        for name, field in options.model_fields.items()
+        if not field.is_required() and field.default is not None
+    }
+    return {
+        name: ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+        for name, value in {**defaults, **table}.items()
+    }
+
+
+def _check_sizes_used(
+    parameters: Parameters,
+    table: Mapping[str, Any],
+    options: type[StrictModel] | None,
+    problems: Problems,
+) -> None:
+    """Add a problem for every integer parameter that stands for no size.
+
+    Args:
+        parameters: The declared ones.
+        table: The options as read.
+        options: The task's model, or None for a user's own data.
+        problems: Collects.
+    """
+    able = list(size_options(options)) if options is not None else []
+    used = [table.get(option) for option in able]
+    for parameter in parameters.good:
+        if not parameter.integer or parameter.name in used:
+            continue
+        expected = " or ".join(f'{option} = "{parameter.name}" in [dataset]' for option in able)
+        problems.add(
+            key_path(("parameters", parameter.name, "integer")),
+            "a whole-number parameter that is no size of the dataset",
+            expected or "no sizes as symbols: this dataset has none",
+            "Use it as a size, or remove integer = true.",
+        )
+
+
+def _size_parameter(name: str, known: Mapping[str, Parameter]) -> Parameter:
+    expected = "a whole number, or the name of a parameter with integer = true"
+    parameter = known.get(name)
+    if parameter is None:
+        integers = [p.name for p in known.values() if p.integer]
+        hint = nearest(name, integers) or f"Declare it: [parameters.{name[:30]}] integer = true."
+        raise Finding(f"the undeclared name {quoted(name)}", expected, hint)
+    if not parameter.integer:
+        hint = f"Add integer = true to [parameters.{name}]."
+        raise Finding(f"the parameter {name}, which need not be whole", expected, hint)
+    return parameter
+
+
+def _symbol(parameter: Parameter, option: str, smallest: int) -> SizeSymbol:
+    assert parameter.value is not None  # read_parameters asks for it
+    return SizeSymbol(
+        name=parameter.name,
+        option=option,
+        minimum=smallest if parameter.minimum is None else int(parameter.minimum),
+        maximum=None if parameter.maximum is None else int(parameter.maximum),
+        value=int(parameter.value),
+    )

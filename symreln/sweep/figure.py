@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from symreln.document.model import Drawing
-    from symreln.sweep.axes import Axis
+    from symreln.sweep.plan import Axis
     from symreln.sweep.summary import Summary, SummaryRow
 
 #: Lines of one panel: more cannot be told apart.

@@ -1,23 +1,38 @@
-"""What a sweep consists of: every combination checked, every task named, before any work."""
+"""What a sweep consists of: every combination checked, every task named, before any work.
+
+``--over KEY=v1,v2``: which values of which keys a sweep goes through.
+
+Digests of all that a task's result depends on: what computes, and what its spec says.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from dataclasses import dataclass, field
-from functools import cached_property
+import platform
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+from symreln.base.provenance import library_versions
 from symreln.base.summaries import short_repr
 from symreln.claims.divergence import check_before_deriving
 from symreln.claims.integration import network_of
-from symreln.errors import InputError, NotSupportedError, SymrelnError
+from symreln.errors import InputError, NotSupportedError, SpecError, SymrelnError
 from symreln.report.jsonio import write_json
+from symreln.spec.files import Folder
+from symreln.spec.finding import Finding, cut, visible
 from symreln.spec.model import Spec
-from symreln.sweep.axes import Axis, Combination, combinations
-from symreln.sweep.content import content_of, digest, program
+from symreln.spec.number import DecimalText
+from symreln.spec.overrides import apply_overrides, parse_override
+from symreln.spec.tomlfile import read_toml
 from symreln.sweep.files import TaskFolder
 from symreln.tasks.load import load
+from symreln.tasks.registry import SPECS, spec_path
 
 FORMAT = "symreln-sweep-plan/1"
 PLAN, TASKS = "plan.json", "tasks"
@@ -129,7 +144,7 @@ class Plan:
             "over": {axis.key: list(axis.values) for axis in self.axes},
             "seeds": self.seeds,
             "rng": self.rng,
-            "content": digest(*(row.content for row in self.rows)),
+            "content": _digest(*(row.content for row in self.rows)),
             "program": program(),
         }
 
@@ -202,4 +217,175 @@ def _check(spec: Spec) -> None:
 
 
 def _name(kind: str, *parts: str | int) -> str:
-    return f"{kind}-{digest(kind, program(), *parts)}.npz"
+    return f"{kind}-{_digest(kind, program(), *parts)}.npz"
+
+
+_OPEN, _CLOSE = "([{", ")]}"
+EXAMPLE = "For example: --over network.hidden=50,100,200"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """One key and its values.
+
+    Attributes:
+        key: As in ``--set``.
+        values: As written, one or more.
+    """
+
+    key: str
+    values: tuple[str, ...]
+
+
+Combination = tuple[str, ...]
+"""One ``key=value`` text an axis."""
+
+
+def combinations(axes: Sequence[Axis]) -> list[Combination]:
+    """Return every combination of values, the last key's values changing first."""
+    texts = [[f"{axis.key}={value}" for value in axis.values] for axis in axes]
+    return list(product(*texts))
+
+
+def read_axes(texts: Sequence[str], overrides: Sequence[str] = ()) -> tuple[Axis, ...]:
+    """Return the axes that ``--over`` texts name.
+
+    Args:
+        texts: One or more.
+        overrides: Of ``--set``; none may speak of a key that is swept.
+
+    Raises:
+        InputError: There is none, or one is malformed, empty, given twice, or repeats a value.
+
+    Example:
+        >>> read_axes(["network.hidden=[50, 100]"])
+        (Axis(key='network.hidden', values=('50', '100')),)
+    """
+    if not texts:
+        msg = f"sweep: no --over is given, so there is nothing to sweep over. {EXAMPLE}"
+        raise InputError(msg)
+    axes = tuple(_axis(text) for text in texts)
+    taken = {_path(text, "--set"): "--set" for text in overrides}
+    for axis, text in zip(axes, texts, strict=True):
+        path = _path(f"{axis.key}={axis.values[0]}", "--over")
+        if path in taken:
+            msg = f"--over {_shown(text)}: {taken[path]} gives this key too. Give it once."
+            raise InputError(msg)
+        taken[path] = "another --over"
+    return axes
+
+
+def _axis(text: str) -> Axis:
+    key, equals, listed = text.partition("=")
+    if not equals:
+        msg = f"--over {_shown(text)}: expected KEY=VALUE,VALUE,…. {EXAMPLE}"
+        raise InputError(msg)
+    listed = listed.strip()
+    values = list(_divided(listed))
+    if len(values) == 1 and listed.startswith("[") and listed.endswith("]"):
+        values = list(_divided(listed[1:-1].strip().removesuffix(",")))
+    if not all(values):
+        msg = f"--over {_shown(text)}: found no value where one is needed. {EXAMPLE}"
+        raise InputError(msg)
+    twice = sorted({value for value in values if values.count(value) > 1})
+    if twice:
+        msg = f"--over {_shown(text)}: {twice[0]} stands there twice. Give every value once."
+        raise InputError(msg)
+    for value in values:
+        _path(f"{key}={value}", "--over")
+    return Axis(key=key.strip(), values=tuple(values))
+
+
+def _divided(text: str) -> Iterator[str]:
+    """Yield what stands between the commas that are in no bracket and no quotes."""
+    depth, quote, begin = 0, "", 0
+    for place, letter in enumerate(text):
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter in _OPEN:
+            depth += 1
+        elif letter in _CLOSE:
+            depth -= 1
+        elif letter == "," and not depth:
+            yield text[begin:place].strip()
+            begin = place + 1
+    yield text[begin:].strip()
+
+
+def _path(text: str, option: str) -> tuple[str | int, ...]:
+    try:
+        return parse_override(text)[0]
+    except Finding as finding:
+        problem = replace(finding.problems[0], path=f"{option} {_shown(text)}")
+        raise InputError(str(problem)) from finding
+
+
+def _shown(text: str) -> str:
+    return visible(cut(text, 100))
+
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+_DATA_FILES = ("inputs", "targets", "data")
+
+
+def _digest(*parts: Any) -> str:
+    """Return the SHA-256, in hexadecimal, of values that JSON holds."""
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def program() -> str:
+    """Return the digest of what computes: source, libraries that decide results, processor.
+
+    The source, not only its version: in a working tree the version stays while the program changes.
+    """
+    files = {
+        path.relative_to(_PACKAGE).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(_PACKAGE.rglob("*"))
+        if path.is_file() and path.suffix not in (".pyc", ".pyo")
+    }
+    return _digest(files, library_versions(), sys.version, platform.machine())
+
+
+def content_of(source: str, overrides: Sequence[str], *, allow_outside: bool) -> str:
+    """Return the digest of what a spec says after its overrides, data files included.
+
+    Comments make no difference; the spec's name does, because it stands in the results.
+
+    Args:
+        source: A TOML file or the name of a ready-made spec.
+        overrides: ``key=value`` texts.
+        allow_outside: Whether data files may lie outside the spec's folder.
+
+    Raises:
+        InputError: It cannot be read (any more).
+    """
+    ready_made = source in SPECS
+    path = spec_path(source) if ready_made else Path(source)
+    try:
+        tables, _ = apply_overrides(read_toml(path)[0], tuple(overrides))
+        folder = Folder(path=path.parent, allow_outside=allow_outside)
+        files = _digests(tables.get("dataset"), folder)
+    except (SpecError, Finding) as error:
+        msg = f"{source}: it cannot be read any more: {error}"
+        raise InputError(msg) from error
+    name = source if ready_made else path.name
+    return _digest(name, ready_made, json.dumps(tables, default=_tagged), files)
+
+
+def _digests(dataset: Any, folder: Folder) -> dict[str, str]:
+    if not isinstance(dataset, Mapping):
+        return {}
+    return {
+        key: hashlib.sha256(folder.read(dataset[key])).hexdigest()
+        for key in _DATA_FILES
+        if isinstance(dataset.get(key), str)
+    }
+
+
+def _tagged(value: object) -> dict[str, str]:
+    """Return what TOML has and JSON has not, so that 1, 1.0, "1" and true differ."""
+    kind = "decimal" if isinstance(value, DecimalText) else type(value).__name__
+    return {f"\0{kind}": str(value)}  # no key of TOML text holds this character

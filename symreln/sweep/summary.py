@@ -9,17 +9,22 @@ import numpy as np
 
 from symreln.base.provenance import library_versions
 from symreln.base.summaries import short_repr
-from symreln.experiment.intervals import METHOD
-from symreln.experiment.metrics import Distance, SeedFloor, distance, mutual_distance, seed_floor
+from symreln.experiment.metrics import (
+    METHOD,
+    Distance,
+    SeedFloor,
+    distance,
+    mutual_distance,
+    seed_floor,
+)
 from symreln.experiment.untested import too_little
 from symreln.experiment.verdicts import Verdict, loss_verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.sweep.axes import Combination
     from symreln.sweep.files import Result
-    from symreln.sweep.plan import Plan, Row
+    from symreln.sweep.plan import Combination, Plan, Row
     from symreln.sweep.run import Failure
 
 FORMAT = "symreln-sweep/1"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from symreln.base.rounding import percent
 
 if TYPE_CHECKING:
-    from symreln.experiment.intervals import Interval
+    from symreln.experiment.metrics import Interval
     from symreln.sweep.summary import Summary, SummaryRow
 
 _PAIRS = ("theory_vs_relu", "theory_vs_gdln", "gdln_vs_relu")

@@ -1,16 +1,23 @@
-"""The training loop itself: one chunk of seeds, with snapshots and a divergence check."""
+"""The training loop itself: one chunk of seeds, with snapshots and a divergence check.
+
+Mini-batches: every seed goes through all samples in an order of its own, epoch after epoch.
+
+A batch is told as a weight for every sample, P/|batch| inside and 0 outside, with which the
+gradient of the full batch becomes that of the batch. Every step records the loss over all samples,
+so their residuals are there in any case, and the step needs no other shapes.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.errors import InputError
-from symreln.train.batches import Batches
 from symreln.train.model import Model
 from symreln.train.program import State
 from symreln.train.record import Observer, Recording, observer_of
@@ -46,7 +53,7 @@ def train_chunk(
         record: What to keep.
         first_seed: Number of the first seed, for messages.
         report: Called after each block with the seed-steps done so far.
-        keys: Of the streams of mini-batches (:func:`symreln.train.batches.batch_keys`); needed
+        keys: Of the streams of mini-batches (:func:`symreln.train.chunk.batch_keys`); needed
             where a batch size is given.
     """
     seeds, steps = len(weights[0]), model.settings.steps
@@ -104,3 +111,55 @@ def _check_finite(model: Model, losses: np.ndarray, first_seed: int, first_step:
         f"fitted), and network.init_std if it is large.{noisy}"
     )
     raise InputError(msg)
+
+
+#: Place of a seed's stream of batches among its children; pathways count from 0 and stay far below.
+_STREAM = 2**32 - 1
+
+
+def batch_keys(children: Sequence[np.random.SeedSequence]) -> np.ndarray:
+    """Keys of the streams of batches, apart from those of the initial weights.
+
+    Args:
+        children: One a seed (:func:`symreln.train.weights.seed_children`).
+
+    Returns:
+        Unsigned integers of shape (seeds, 4): an array, so that it can be sent to a worker.
+    """
+    streams = [
+        np.random.SeedSequence(child.entropy, spawn_key=(*child.spawn_key, _STREAM))
+        for child in children
+    ]
+    return np.array([stream.generate_state(4, np.uint64) for stream in streams])
+
+
+@final
+class Batches:
+    """The batches of some seeds, one after the other.
+
+    Args:
+        keys: One row a seed, see :func:`batch_keys`.
+        samples: P.
+        size: Samples a batch, from 1 to P. The last batch of an epoch holds what is left.
+    """
+
+    def __init__(self, keys: np.ndarray, samples: int, size: int) -> None:
+        self._generators = [np.random.default_rng(key) for key in keys]
+        self._samples, self._size = samples, size
+        self._order = np.empty((len(keys), samples), dtype=np.intp)
+        self._place = samples
+
+    def next(self) -> np.ndarray:
+        """Weight of every sample in the next step, shape (seeds, P, 1).
+
+        Its expectation is 1 for every sample, also for a last batch that is smaller.
+        """
+        if self._place >= self._samples:
+            for row, generator in enumerate(self._generators):
+                self._order[row] = generator.permutation(self._samples)
+            self._place = 0
+        chosen = self._order[:, self._place : self._place + self._size]
+        self._place += self._size
+        weights = np.zeros(self._order.shape)
+        np.put_along_axis(weights, chosen, self._samples / chosen.shape[1], axis=1)
+        return weights[:, :, None]

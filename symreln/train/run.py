@@ -2,25 +2,38 @@
 
 A seed's result does not depend on its chunk or process: every product is done seed by seed, in one
 BLAS thread, on operands of one layout.
+
+Chunks of seeds over worker processes.
+
+Processes, not threads: a training step is a dozen numpy calls of a few microseconds, and two
+threads that trade the interpreter lock that often ran slower than one (benchmarks/train.py). Not
+``multiprocessing``: its start methods either copy a process that has threads or run the caller's
+script again. What goes through the pipes of these children is pickled; files never are.
 """
 
 from __future__ import annotations
 
+import os
+import pickle
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, BinaryIO, TypedDict, cast
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
 from symreln.base.processors import cores
+from symreln.base.signals import interrupts_held
 from symreln.base.summaries import short_repr
-from symreln.errors import InputError
-from symreln.train.batches import batch_keys
-from symreln.train.chunk import Chunk, train_chunk
+from symreln.errors import InputError, SymrelnError
+from symreln.train.chunk import Chunk, batch_keys, train_chunk
 from symreln.train.machine import machine
 from symreln.train.memory import MemoryEstimate, estimate_memory
 from symreln.train.model import Model
@@ -34,7 +47,6 @@ from symreln.train.weights import (
     given_weights,
     seed_children,
 )
-from symreln.train.workers import train_in_workers
 
 Progress = Callable[[int, int], None]
 """Called with seed-steps done and in all."""
@@ -213,7 +225,7 @@ def _train_chunks(
             progress(done, seeds * steps)
 
     if plan.workers > 1:
-        return train_in_workers(model, source, record, bounds, plan.workers, report, keys)
+        return _train_in_workers(model, source, record, bounds, plan.workers, report, keys)
     chunks = []
     with one_blas_thread(model):
         for start, stop in bounds:
@@ -224,3 +236,102 @@ def _train_chunks(
             own = None if keys is None else keys[start:stop]
             chunks.append(train_chunk(model, source(start, stop), record, start, here, own))
     return chunks
+
+
+POLL_SECONDS = 0.1  # between two calls of progress
+
+_Process = subprocess.Popen[bytes]
+
+
+def _train_in_workers(
+    model: Model,
+    source: InitialWeights,
+    record: Recording,
+    bounds: list[tuple[int, int]],
+    workers: int,
+    report: Callable[[int], None],
+    keys: np.ndarray | None = None,
+) -> list[Chunk]:
+    """Train the chunks of seeds at ``bounds``, each in the first worker that is free.
+
+    ``report`` is called in this thread with the seed-steps done. ``keys`` are those of the streams
+    of mini-batches, one row a seed.
+    """
+    processes = [_start() for _ in range(min(workers, len(bounds)))]
+    free: SimpleQueue[_Process] = SimpleQueue()
+    done = dict.fromkeys(bounds, 0)
+
+    def train(place: tuple[int, int]) -> Chunk:
+        process = free.get()  # there is one a thread
+        try:
+            _send(
+                process, (source(*place), place[0], None if keys is None else keys[slice(*place)])
+            )
+            while isinstance(reply := _receive(process), int):
+                done[place] = reply
+        finally:
+            free.put(process)
+        if isinstance(reply, SymrelnError):
+            raise reply
+        done[place] = reply.losses.size
+        return reply
+
+    with ThreadPoolExecutor(len(processes)) as pool:
+        try:
+            for process in processes:
+                _send(process, (model, record))
+                free.put(process)
+            chunks = [pool.submit(train, place) for place in bounds]
+            pending = set(chunks)
+            while pending:
+                finished, pending = wait(pending, POLL_SECONDS, FIRST_EXCEPTION)
+                for future in finished:
+                    future.result()
+                report(sum(done.values()))
+            return [future.result() for future in chunks]
+        finally:  # also at an interrupt: the waiting threads see the pipes close
+            pool.shutdown(wait=False, cancel_futures=True)
+            _end(processes)
+
+
+def _start() -> _Process:
+    package_root = str(Path(__file__).resolve().parents[2])
+    paths = [package_root, os.environ.get("PYTHONPATH", "")]
+    threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    with interrupts_held():
+        return subprocess.Popen(
+            [sys.executable, "-m", "symreln.train.worker", str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **threads, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
+        )
+
+
+def _end(processes: list[_Process]) -> None:
+    for process in processes:
+        process.kill()
+    for process in processes:
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            with suppress(OSError):  # what was buffered for a killed worker cannot be written
+                cast("BinaryIO", stream).close()
+
+
+def _send(process: _Process, message: object) -> None:
+    stream = cast("BinaryIO", process.stdin)
+    try:
+        pickle.dump(message, stream, protocol=pickle.HIGHEST_PROTOCOL)
+        stream.flush()
+    except BrokenPipeError as error:
+        raise _ended(process) from error
+
+
+def _receive(process: _Process) -> int | Chunk | SymrelnError:
+    try:
+        return pickle.load(cast("BinaryIO", process.stdout))
+    except (EOFError, pickle.UnpicklingError) as error:
+        raise _ended(process) from error
+
+
+def _ended(process: _Process) -> RuntimeError:
+    return RuntimeError(f"a training worker ended early with exit code {process.poll()}")

@@ -10,8 +10,7 @@ import numpy as np
 
 from symreln.errors import InputError
 from symreln.train.arrays import Array
-from symreln.train.batches import batch_keys
-from symreln.train.chunk import Chunk, train_chunk
+from symreln.train.chunk import Chunk, batch_keys, train_chunk
 from symreln.train.machine import prepared
 from symreln.train.model import Model
 from symreln.train.network import GatedNetwork, GatedPathway, dense_network, pathway_network

@@ -11,10 +11,9 @@ import pytest
 
 import symreln as sr
 from symreln.claims.families.certificate import conditions_of, sizes_closed_at, sizes_part
-from symreln.claims.families.checks import broken_at, compare_at
+from symreln.claims.families.checks import broken_at, compare_at, wrong_image
 from symreln.claims.families.derive import derive_family_unchecked
-from symreln.claims.families.realised import wrong_image
-from symreln.claims.families.template import Basis
+from symreln.claims.families.stage import Basis
 from symreln.exact.truth import Truth
 from symreln.spec.model import Spec
 from symreln.verdict.judge import Level

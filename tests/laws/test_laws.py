@@ -16,7 +16,7 @@ from scipy.integrate import quad
 
 from symreln.errors import LimitReachedError
 from symreln.exact.enclosure import precision
-from symreln.laws import one_layer, roots_of_unity, two_layer, unbalanced
+from symreln.laws import depth, one_layer, two_layer, unbalanced
 from symreln.laws.depth import Clock, Depth
 from symreln.laws.law import STRENGTH, STRENGTH0, TIME, TIME_CONSTANT
 from symreln.laws.one_layer import OneLayer
@@ -134,9 +134,9 @@ def test_a_wrong_height_is_caught(height):
 )
 def test_logarithms_and_hypergeometric_function_agree(m, layers):
     x = sp.Rational(3, 7)
-    assert roots_of_unity.integral_defect(m, layers) == 0
-    first = sp.N(roots_of_unity.integral(m, layers, x), 40)
-    second = sp.N(roots_of_unity.hypergeometric(sp.Integer(m), sp.Integer(layers), x), 40)
+    assert depth.integral_defect(m, layers) == 0
+    first = sp.N(depth.integral(m, layers, x), 40)
+    second = sp.N(depth.hypergeometric(sp.Integer(m), sp.Integer(layers), x), 40)
     assert abs(first - second) < 1e-35
 
 
@@ -161,9 +161,9 @@ def test_wrong_formulas_are_caught(monkeypatch, module, name, wrong):
 
 
 def test_wrong_integrals_are_caught(monkeypatch):
-    pair = roots_of_unity._pair
-    monkeypatch.setattr(roots_of_unity, "_pair", lambda x: pair(x) + x)
-    assert roots_of_unity.integral_defect.__wrapped__(2, 5) != 0
+    pair = depth._pair
+    monkeypatch.setattr(depth, "_pair", lambda x: pair(x) + x)
+    assert depth.integral_defect.__wrapped__(2, 5) != 0
 
 
 # -- numbers ---------------------------------------------------------------------------------------

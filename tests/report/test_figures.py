@@ -21,8 +21,8 @@ from symreln.report.figures import (
     mode_trajectories,
     singular_values,
 )
+from symreln.report.html import inline_svg
 from symreln.report.plots import _coinciding
-from symreln.report.svg import inline_svg
 from tests.report.corpus import HOSTILE
 
 TIMES = np.linspace(0.0, 8.0, 30)

@@ -11,7 +11,7 @@ from symreln.document.model import Document, Drawing, Math, Section, Theorem, eq
 from symreln.errors import InputError
 from symreln.report import html
 from symreln.report.font import math_font
-from symreln.report.svg import inline_svg
+from symreln.report.html import inline_svg
 from tests.report.corpus import HOSTILE
 from tests.report.sample import document
 

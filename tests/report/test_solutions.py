@@ -12,7 +12,7 @@ import sympy as sp
 import symreln as sr
 from symreln.claims.derivation import Derivation
 from symreln.claims.network.chains import _solution
-from symreln.document.blocks import Equation
+from symreln.document.model import Equation
 from symreln.document.words import scalar_latex
 from symreln.exact.scalar import Scalar
 from symreln.laws.depth import Depth

@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.errors import SpecError
-from symreln.spec.csvfile import matrix_from_csv
-from symreln.spec.npzfile import matrices_from_npz
+from symreln.spec.data import matrices_from_npz, matrix_from_csv
 from symreln.tasks.load import load
 from tests.spec.corpus import CSV, NPZ, npz
 from tests.strategies import examples

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.errors import SpecError
-from symreln.spec.csvfile import matrix_from_csv
+from symreln.spec.data import matrices_from_npz, matrix_from_csv
 from symreln.spec.finding import Finding
-from symreln.spec.npzfile import matrices_from_npz
 from symreln.spec.problems import Origin
 from symreln.spec.reader import read_spec
 from symreln.spec.tomlfile import parse_toml

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from symreln.cli import main as cli
-from symreln.sweep.axes import read_axes
-from symreln.sweep.plan import Plan
+from symreln.sweep.plan import Plan, read_axes
 from symreln.sweep.run import Failure, Missing, Shard, sweep
 
 SPEC = """\

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from symreln.errors import InputError
-from symreln.sweep.axes import combinations, read_axes
+from symreln.sweep.plan import combinations, read_axes
 from symreln.sweep.run import Shard
 from tests.sweep.examples import SPEC, arguments, command, plan, spec
 

@@ -16,8 +16,8 @@ import symreln as sr
 from symreln.cli import main as cli
 from symreln.errors import InputError
 from symreln.experiment.metrics import seed_floor
-from symreln.sweep import executors, run, tasks
-from symreln.sweep.axes import read_axes
+from symreln.sweep import executors, run
+from symreln.sweep.plan import read_axes
 from symreln.tasks.load import load
 from tests.sweep.examples import (
     SEEDS,
@@ -125,8 +125,8 @@ def test_starting_again_does_only_what_is_missing(spec, done, capsys, reference,
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     (out / "tasks" / f".{gone[0]}.{'0' * 16}.tmp").write_bytes(b"half of")
     made = []
-    genuine = tasks.perform
-    monkeypatch.setattr(tasks, "perform", lambda task: made.extend(task.names) or genuine(task))
+    genuine = run.perform
+    monkeypatch.setattr(run, "perform", lambda task: made.extend(task.names) or genuine(task))
     assert command(capsys, *arguments(spec, out))[0] == 0
     assert sorted(made) == sorted(gone)
     assert contents(out) == reference
@@ -165,7 +165,7 @@ def test_two_runs_at_once_do_no_harm(spec, tmp_path, reference):
 
 
 def test_what_fails_is_told_and_the_rest_is_done(spec, tmp_path, capsys, here, monkeypatch):
-    genuine = tasks._networks
+    genuine = run._networks
 
     def diverging(numbers, task, first):
         if numbers.network.hidden == 5 and 4 in range(first, first + len(task.names)):
@@ -173,7 +173,7 @@ def test_what_fails_is_told_and_the_rest_is_done(spec, tmp_path, capsys, here, m
             raise InputError(msg)
         return genuine(numbers, task, first)
 
-    monkeypatch.setattr(tasks, "_networks", diverging)
+    monkeypatch.setattr(run, "_networks", diverging)
     out = tmp_path / "out"
     code, said, err = command(capsys, *arguments(spec, out, "--json"))
     assert code == 2
@@ -185,12 +185,12 @@ def test_what_fails_is_told_and_the_rest_is_done(spec, tmp_path, capsys, here, m
 
 
 def test_a_spec_that_changes_while_the_sweep_runs_is_no_part_of_it(spec, tmp_path):
-    task = tasks.Task.theory(plan(spec, tmp_path / "out"), 0)
+    task = run.Task.theory(plan(spec, tmp_path / "out"), 0)
     with pytest.raises(InputError, match="another version"):
-        tasks.perform(replace(task, program="0"))
+        run.perform(replace(task, program="0"))
     spec.write_text(spec.read_text().replace('"2", "0"', '"3", "0"'))
     with pytest.raises(InputError, match="changed while"):
-        tasks.perform(task)
+        run.perform(task)
 
 
 class Deadly(Here):

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from symreln.sweep import executors
-from symreln.sweep.axes import read_axes
 from symreln.sweep.figure import numbers
+from symreln.sweep.plan import read_axes
 from symreln.sweep.run import Missing, Shard
 from tests.sweep.examples import Here, command, plan, spec
 

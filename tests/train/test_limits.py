@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from symreln.errors import InputError, LimitReachedError
-from symreln.train import workers as worker_module
+from symreln.train import run as worker_module
 from symreln.train.machine import DEFAULT_MEMORY_LIMIT
 from symreln.train.memory import CACHE_BYTES, PROCESS_BYTES, estimate_memory, working_bytes
 from symreln.train.model import Model

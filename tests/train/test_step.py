@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from symreln.experiment.trained import gated_graph
 from symreln.laws.network_flow import NetworkFlow
-from symreln.train.batches import Batches, batch_keys
+from symreln.train.chunk import Batches, batch_keys
 from symreln.train.network import (
     GatedEdge,
     GatedNetwork,

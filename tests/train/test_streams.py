@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.train import memory
-from symreln.train.batches import Batches, batch_keys
+from symreln.train.chunk import Batches, batch_keys
 from symreln.train.network import pathway_network
 from symreln.train.record import Recording
 from symreln.train.trainers import train_deep_network, train_gdln, train_graph, train_network

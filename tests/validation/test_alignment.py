@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from symreln.errors import InputError
-from symreln.experiment.alignment import assign_neurons, measure_alignment
+from symreln.experiment.aligned import assign_neurons, measure_alignment
 
 RNG = np.random.default_rng(4)
 U = np.linalg.qr(RNG.standard_normal((6, 3)))[0]

@@ -33,9 +33,9 @@ from symreln.experiment.gate_patterns import stage_ends
 from symreln.experiment.starts import fitted_start, measured_start
 from symreln.experiment.trained import gated_pathways, training_settings
 from symreln.laws.law import Regime
-from symreln.report.blame import failed_text
 from symreln.report.chapters.judgement import judgement_blocks
 from symreln.report.judgement_json import diagnosis_to_json
+from symreln.report.told import failed_text
 from symreln.spec.model import Spec
 from symreln.train.trainers import train_gdln
 from tests.cases import matrix_spec

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from symreln.experiment.intervals import LEVEL
-from symreln.experiment.metrics import compare, distance, mutual_distance
+from symreln.experiment.metrics import LEVEL, compare, distance, mutual_distance
 
 STEPS = 40
 STEP = np.arange(STEPS)

@@ -16,8 +16,8 @@ from symreln.experiment.decay import why_no_decay
 from symreln.experiment.diagnosis import NETWORKS, PATHWAYS, _networks, diagnose
 from symreln.experiment.rules import compare_rules
 from symreln.experiment.trained import gated_pathways, training_settings
-from symreln.report.blame import failed_text
 from symreln.report.terminal import show_validation
+from symreln.report.told import failed_text
 from symreln.report.validation_json import validation_to_json
 from symreln.train.trainers import train_gdln
 

@@ -33,7 +33,7 @@ from symreln.experiment.findings import (
     PairDiagnosis,
 )
 from symreln.experiment.training import Variation
-from symreln.report.blame import failed_text
+from symreln.report.told import failed_text
 from tests.cases import matrix_spec
 from tests.pathways.examples import one_hot_contexts
 from tests.unchecked import derive_unchecked

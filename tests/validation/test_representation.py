@@ -13,16 +13,20 @@ from symreln.claims.early import start_factor
 from symreln.claims.probes import probe_bases
 from symreln.document.inlines import plain_text
 from symreln.errors import NotSupportedError
-from symreln.experiment.distributions import spread_moments
+from symreln.experiment.depth import spread_moments
 from symreln.experiment.representation import (
     check_representations,
+    classical_scaling,
     compare_representations,
     correlations,
+    paths,
     predicted_similarities,
     relative_distance,
+    shown_share,
     similarities_by_matrices,
+    spread,
+    turned_onto,
 )
-from symreln.experiment.scaling import classical_scaling, paths, shown_share, spread, turned_onto
 from symreln.report.chapters.representations import representation_chapter
 from symreln.report.representation_figure import representation_drawing
 from symreln.tasks.load import load

@@ -11,7 +11,7 @@ from scipy.stats import t as student
 from symreln.claims.probes import probe_bases
 from symreln.document.model import Table
 from symreln.experiment.decay import trained_strengths
-from symreln.experiment.mode_descent import mode_descent
+from symreln.experiment.foretold import mode_descent
 from symreln.experiment.strengths import MARKS, ModeMeasured, marks, mean_interval
 from symreln.experiment.trained import is_one_map, network_recording, telling_gates
 from symreln.report.chapters.judgement import judgement_blocks

@@ -16,9 +16,9 @@ from symreln.cli.commands import execute
 from symreln.cli.request import Request
 from symreln.document.model import Table
 from symreln.errors import NotSupportedError
-from symreln.experiment import growing
+from symreln.experiment import study as study_module
 from symreln.experiment.changed import changed, steps_for_scale
-from symreln.experiment.intervals import Interval
+from symreln.experiment.metrics import Interval
 from symreln.experiment.study import (
     RATE,
     SCALE,
@@ -110,13 +110,13 @@ def test_distances_are_measured_at_every_level():
 
 def test_a_wrong_start_is_not_of_order_2(monkeypatch):
     # Half of the growing part is thrown away too: that is no small change, whatever the scale.
-    genuine = growing.growing_part
+    genuine = study_module.growing_part
 
     def halved(u, v, weights):
         kept = genuine(u, v, weights)
         return LayerWeights(w1=kept.w1 / 2, w2=kept.w2 / 2)
 
-    monkeypatch.setattr(growing, "growing_part", halved)
+    monkeypatch.setattr(study_module, "growing_part", halved)
     again = study(sr.derive(one_hot_contexts([RATIONAL], [(1,)], network=SMALL)), {}, 2, 0)
     (one,) = [o for o in again.orders if (o.subject, o.halved) == ("gdln", SCALE)]
     assert one.confirmed is False
@@ -130,8 +130,8 @@ def test_the_growing_part_is_a_projection_onto_balanced_aligned_weights():
     weights = LayerWeights(
         w1=draw.standard_normal((2, 9, len(v))), w2=draw.standard_normal((2, len(u), 9))
     )
-    kept = growing.growing_part(u, v, weights)
-    again = growing.growing_part(u, v, kept)
+    kept = study_module.growing_part(u, v, weights)
+    again = study_module.growing_part(u, v, kept)
     np.testing.assert_allclose(again.w1, kept.w1, atol=1e-12)
     np.testing.assert_allclose(again.w2, kept.w2, atol=1e-12)
     # Balanced: W1 W1ᵀ = W2ᵀ W2; and what was dropped is orthogonal to what is kept.
@@ -151,7 +151,7 @@ def test_orders_that_are_not_predicted_are_not_measured_and_the_reason_is_said()
     spec = replace(
         decayed.spec, network=replace(decayed.spec.network, weight_decay=Fraction(1, 100))
     )
-    assert "weight_decay" in growing.why_no_growing_part(replace(decayed, spec=spec))
+    assert "weight_decay" in study_module.why_no_growing_part(replace(decayed, spec=spec))
 
 
 def test_steps_of_a_smaller_start_of_three_layers_are_found():

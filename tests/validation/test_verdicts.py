@@ -16,8 +16,7 @@ from symreln.claims.prediction import loss_of_maps
 from symreln.experiment.comparing import curve_pairs
 from symreln.experiment.foretold import foretell
 from symreln.experiment.gates_held import GatesHeld, gates_held, stage_ends
-from symreln.experiment.intervals import Interval, simultaneous_radius
-from symreln.experiment.metrics import distance
+from symreln.experiment.metrics import Interval, distance, simultaneous_radius
 from symreln.experiment.outcome import Validation
 from symreln.experiment.published import PUBLISHED
 from symreln.experiment.strengths import ModeMeasured

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         FamilyPathway,
         FamilyStage,
     )
-    from symreln.claims.families.template import FamilyTemplate
+    from symreln.claims.families.stage import FamilyTemplate
 
 TITLES: dict[tuple[str, ...], str] = {
     ("contexts",): "For every number of contexts",

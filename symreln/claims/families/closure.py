@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from symreln.base.linked import components
-from symreln.claims.families.stage import written
-from symreln.claims.families.template import SPECIAL
+from symreln.claims.families.stage import SPECIAL, written
 from symreln.verdict.judge import Level
 from symreln.verdict.modes import Drive
 

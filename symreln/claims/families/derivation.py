@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from symreln.claims.claim import Step
     from symreln.claims.families.algebra import FamilyMatrix
     from symreln.claims.families.spectrum import Coefficients, FamilyClass
-    from symreln.claims.families.stage import Learner
-    from symreln.claims.families.template import FamilyTemplate, PathwayTemplate, Sector
+    from symreln.claims.families.stage import FamilyTemplate, Learner, PathwayTemplate, Sector
     from symreln.exact.scalar import Scalar
     from symreln.spec.model import SizeSymbol, Spec
     from symreln.verdict.alike import Node

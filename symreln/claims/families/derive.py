@@ -15,7 +15,7 @@ from symreln.claims.families.stage import learner, least_squares
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.claims.families.algebra import FamilyMatrix
-    from symreln.claims.families.template import FamilyTemplate, PathwayTemplate, Sector
+    from symreln.claims.families.stage import FamilyTemplate, PathwayTemplate, Sector
     from symreln.spec.model import Spec
 
 

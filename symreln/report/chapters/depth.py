@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.document.model import Document, Figure, Math, Section, Strong, Table, prose
-from symreln.experiment.distributions import DRAWS
+from symreln.experiment.depth import DRAWS
 
 if TYPE_CHECKING:
     from symreln.document.model import Block, Drawing
     from symreln.experiment.depth import DepthComparison
-    from symreln.experiment.intervals import Interval
+    from symreln.experiment.metrics import Interval
 
 NAME = "depth"
 HEADER = ("L/L(0) below", "ReLU", "gated", "KS distance", "p", "shift of the median", "spread")

@@ -8,18 +8,17 @@ import sympy as sp
 
 from symreln.base.rounding import percent
 from symreln.document.model import Block, Math, Strong, Table
-from symreln.experiment import intervals, strengths
+from symreln.experiment import metrics, strengths
 from symreln.experiment.words import interval_text
 from symreln.laws.loss import strength_symbol
-from symreln.report.blame import left_text
-from symreln.report.told import titles
+from symreln.report.told import left_text, titles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from symreln.experiment.confront import Validation
     from symreln.experiment.findings import PairDiagnosis
-    from symreln.experiment.intervals import Interval
+    from symreln.experiment.metrics import Interval
     from symreln.experiment.strengths import ModeMeasured
     from symreln.experiment.verdicts import Verdict
 
@@ -39,7 +38,7 @@ def verdict_table(verdicts: Mapping[str, Verdict]) -> Table:
         header=("quantity", "outcome", "reason"),
         rows=tuple((name, Strong(found.outcome), found.reason) for name, found in verdicts.items()),
         caption=(
-            f"Verdicts, each by its {100 * intervals.LEVEL:g} % confidence interval over seeds: "
+            f"Verdicts, each by its {100 * metrics.LEVEL:g} % confidence interval over seeds: "
             "agrees where all of it is within the tolerance, disagrees where none of it is."
         ),
         alignment="llp",
@@ -116,7 +115,7 @@ def _intervals(validation: Validation) -> list[Block]:
             ),
             rows=rows,
             caption=(
-                f"{100 * intervals.LEVEL:g} % confidence intervals over seeds: {intervals.METHOD}.",
+                f"{100 * metrics.LEVEL:g} % confidence intervals over seeds: {metrics.METHOD}.",
             ),
             alignment="prr",
         )
