@@ -379,3 +379,19 @@ def test_nothing_vanishes_in_the_range_that_is_said_not_to() -> None:
     forged["divisors"] = [d for d in found["divisors"] if d != listed]
     with pytest.raises(CertificateError, match="product of divisors"):
         proven(forged)
+
+
+@pytest.mark.parametrize(("weight", "allowed"), [(0, True), (10**9 + 1, False), (-1, False)])
+def test_an_operator_weighs_the_input_correlation_within_bounds(weight: int, allowed: bool) -> None:
+    """Of a class of several roots; of one root there is no operator to weigh."""
+    part = json.loads(certificate("irrational"))
+    pathway = part["stages"][1]["sectors"][0]["pathways"][0]
+    several, single = (
+        next(c for c in pathway if (len(c["minpoly"]) > 1) is many) for many in (True, False)
+    )
+    several["weight"] = weight
+    if allowed:
+        assert proven(part)
+        single["weight"] = 1
+    with pytest.raises(CertificateError, match=r"weight: .* from 0 to (0|1000000000)"):
+        proven(part)
