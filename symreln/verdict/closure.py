@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import add
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from symreln.exact.matrix import ExactMatrix
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from symreln.exact.spectrum import ModeClass
     from symreln.verdict.alike import StageSymmetry
-    from symreln.verdict.coupling import Actions, Node, StageCouplings
-    from symreln.verdict.modes import Coefficients, PathwayModes
+    from symreln.verdict.coupling import Actions, Node
+    from symreln.verdict.modes import Coefficients, Drive, PathwayModes
 
 #: (Gamma, "") or (None, what stands in the way); Gamma is None where the sum has to vanish.
 Total = tuple["Coefficients | None", str]
@@ -48,34 +48,77 @@ class Closure:
     d_eff: dict[Node, Coefficients]
 
 
+class _Kind(Protocol):
+    """What tells the classes of modes of a stage apart."""
+
+    @property
+    def minpoly(self) -> Coefficients: ...
+    @property
+    def eigenvalue(self) -> Coefficients: ...
+    @property
+    def d(self) -> Coefficients | None: ...
+    @property
+    def is_null(self) -> bool: ...
+
+
+class Acting(Protocol):
+    """The classes of modes of a stage and what they do to each other, of one size or of every."""
+
+    def mode_class(self, node: Node) -> _Kind:
+        """Return a class."""
+        ...
+
+    def name(self, node: Node) -> str:
+        """Return a class in words."""
+        ...
+
+    def drive(self, node: Node) -> Drive:
+        """Return what a class is driven by."""
+        ...
+
+    def actions(self, node: Node, sources: Sequence[Node]) -> Sequence[Sequence[Any]]:
+        """Return the sum of the actions of classes of one degree on a class, [k][l]."""
+        ...
+
+    def representative(
+        self, node: Node, sources: Sequence[Node]
+    ) -> tuple[Node, Sequence[Node]] | None:
+        """Return what a symmetry takes to this class and these sources, None for themselves."""
+        ...
+
+
 def symmetric_closure(
-    modes: tuple[PathwayModes, ...],
-    couplings: StageCouplings,
-    components: tuple[frozenset[Node], ...],
-    symmetry: StageSymmetry,
+    stage: Acting,
+    pairs: Sequence[tuple[Node, Node]],
+    components: Sequence[frozenset[Node]],
 ) -> Closure | str:
     """Return what closes by symmetry, or what stands in the way.
 
     A component falls into parts of equal f, s, d and d_eff. With larger parts nothing closes that
     does not close with these: the sums over them are sums of theirs.
+
+    Args:
+        stage: The classes of modes.
+        pairs: (class, class that acts on it) of all couplings.
+        components: Sets of classes that couplings link.
     """
-    search = _Search(modes, symmetry)
+    search = _Search(stage)
     parts: list[frozenset[Node]] = []
     d_eff: dict[Node, Coefficients] = {}
     for component in components:
-        acting = _sources(component, couplings)
-        gamma, obstacle = search.gammas(acting, _kind_of(modes))
+        acting = _sources(component, pairs)
+        gamma, obstacle = search.gammas(acting, search.kind)
         if obstacle:
             return obstacle
         known = {}
         for node in component:
-            own = _class(modes, node).d or ()
+            own = stage.mode_class(node).d or ()
             total = gamma.get(node)
             known[node] = own if total is None else tuple(map(add, own, total))
         found: dict[object, list[Node]] = {}
         for node in sorted(component):
-            found.setdefault((*_kind_of(modes)(node), known[node]), []).append(node)
-        if len(found) > len({_kind_of(modes)(node) for node in component}):
+            found.setdefault((*search.kind(node), known[node]), []).append(node)
+        if len(found) > len({search.kind(node) for node in component}):
             part_of = {node: n for n, part in enumerate(found.values()) for node in part}
             _, obstacle = search.gammas(acting, part_of.get)
             if obstacle:
@@ -85,22 +128,28 @@ def symmetric_closure(
     return Closure(parts=tuple(parts), d_eff=d_eff)
 
 
-def _kind_of(modes: tuple[PathwayModes, ...]) -> Callable[[Node], tuple]:
-    """Return what tells the f, s and d of classes apart."""
-
-    def kind(node: Node) -> tuple:
-        found = _class(modes, node)
-        return found.minpoly, found.eigenvalue, found.d
-
-    return kind
+def _sources(
+    component: frozenset[Node], pairs: Sequence[tuple[Node, Node]]
+) -> dict[Node, list[Node]]:
+    """Return, for every class acted on, the classes of the component that act on it."""
+    found: dict[Node, list[Node]] = {}
+    for target, source in pairs:
+        if source in component:
+            found.setdefault(target, []).append(source)
+    return found
 
 
 class _Search:
     """Sums of actions, each made once for pathways that are alike."""
 
-    def __init__(self, modes: tuple[PathwayModes, ...], symmetry: StageSymmetry) -> None:
-        self.modes, self.symmetry = modes, symmetry
+    def __init__(self, stage: Acting) -> None:
+        self.stage = stage
         self.totals: dict[tuple[Node, tuple[Node, ...], bool], Total] = {}
+
+    def kind(self, node: Node) -> tuple:
+        """Return what tells the f, s and d of classes apart."""
+        found = self.stage.mode_class(node)
+        return found.minpoly, found.eigenvalue, found.d
 
     def gammas(
         self, acting: dict[Node, list[Node]], part: Callable[[Node], object]
@@ -112,32 +161,84 @@ class _Search:
             for source in sources:
                 groups.setdefault(part(source), []).append(source)
             for key, group in groups.items():
-                inside = part(node) == key and not _class(self.modes, node).is_null
+                inside = part(node) == key and not self.stage.mode_class(node).is_null
                 total, obstacle = self.total(node, group, inside=inside)
                 if obstacle:
-                    name = node_name(self.modes, node)
-                    return {}, obstacle.format(name=name, names=self._names(node, group))
+                    names = self._names(node, group)
+                    return {}, obstacle.format(name=self.stage.name(node), names=names)
                 if total is not None:
                     found[node] = total
         return found, ""
 
     def _names(self, node: Node, group: list[Node]) -> str:
         """Return what a class and those that act on it differ in, and their names."""
-        one, other = (_class(self.modes, n) for n in (node, group[0]))
+        one, other = (self.stage.mode_class(n) for n in (node, group[0]))
         same = (one.minpoly, one.eigenvalue) == (other.minpoly, other.eigenvalue)
         what = "in d_eff" if same and one.d == other.d else "in d" if same else "in s"
-        names = ", ".join(node_name(self.modes, n) for n in sorted((node, group[0])))
+        names = ", ".join(self.stage.name(n) for n in sorted((node, group[0])))
         return f"{what} ({names})"
 
     def total(self, node: Node, sources: Sequence[Node], *, inside: bool) -> Total:
         """Return Gamma of a class, from a pathway that is alike where there is one."""
-        origin = self.symmetry.pulled_back(node, sources)
+        origin = self.stage.representative(node, sources)
         node, sources = (node, sorted(sources)) if origin is None else origin
         key = (node, tuple(sources), inside)
         if key not in self.totals:
-            actions = summed_actions(self.modes, node, sources)
-            self.totals[key] = _computed(self.modes, node, actions, inside=inside)
+            self.totals[key] = self._computed(node, sources, inside=inside)
         return self.totals[key]
+
+    def _computed(self, node: Node, sources: Sequence[Node], *, inside: bool) -> Total:
+        actions = self.stage.actions(node, sources)
+        if not inside:
+            if all(action.is_zero for row in actions for action in row):
+                return None, ""
+            if self.stage.mode_class(node).is_null:
+                return None, "the couplings do not cancel on null {name}"
+            return None, "modes that couple differ {names}"
+        drive = self.stage.drive(node)
+        gamma = drive.polynomial(tuple(actions[0]))
+        if gamma is None:
+            return None, "the couplings on {name} do not add up to a multiple of its own drive"
+        for k, row in enumerate(actions[1:], start=1):
+            expected = drive.shifted(gamma, k, len(row))
+            if any(not (x - y).is_zero for x, y in zip(row, expected, strict=True)):
+                return None, "the couplings on {name} mix its conjugate modes"
+        return gamma, ""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ActingPathways:
+    """The pathways of a stage, at given sizes: see :class:`Acting`.
+
+    Attributes:
+        modes: Their modes.
+        symmetry: Which of them are alike.
+    """
+
+    modes: tuple[PathwayModes, ...]
+    symmetry: StageSymmetry
+
+    def mode_class(self, node: Node) -> _Kind:
+        """Return a class."""
+        return _class(self.modes, node)
+
+    def name(self, node: Node) -> str:
+        """Return a class in words."""
+        return node_name(self.modes, node)
+
+    def drive(self, node: Node) -> Drive:
+        """Return what a class is driven by."""
+        return self.modes[node[0]].drive(node[1])
+
+    def actions(self, node: Node, sources: Sequence[Node]) -> Actions:
+        """Return the sum of the actions of classes of one degree on a class."""
+        return summed_actions(self.modes, node, sources)
+
+    def representative(
+        self, node: Node, sources: Sequence[Node]
+    ) -> tuple[Node, Sequence[Node]] | None:
+        """Return what a symmetry takes to this class and these sources."""
+        return self.symmetry.pulled_back(node, sources)
 
 
 def node_name(modes: tuple[PathwayModes, ...], node: Node) -> str:
@@ -155,36 +256,6 @@ def node_name(modes: tuple[PathwayModes, ...], node: Node) -> str:
 
 def _class(modes: tuple[PathwayModes, ...], node: Node) -> ModeClass:
     return modes[node[0]].classes[node[1]]
-
-
-def _sources(component: frozenset[Node], couplings: StageCouplings) -> dict[Node, list[Node]]:
-    """Return, for every class acted on, the classes of the component that act on it."""
-    found: dict[Node, list[Node]] = {}
-    for coupling in couplings.couplings:
-        if coupling.source in component:
-            found.setdefault(coupling.target, []).append(coupling.source)
-    return found
-
-
-def _computed(
-    modes: tuple[PathwayModes, ...], node: Node, actions: Actions, *, inside: bool
-) -> Total:
-    p, a = node
-    if not inside:
-        if all(action.is_zero for row in actions for action in row):
-            return None, ""
-        if _class(modes, node).is_null:
-            return None, "the couplings do not cancel on null {name}"
-        return None, "modes that couple differ {names}"
-    drive = modes[p].drive(a)
-    gamma = drive.polynomial(actions[0])
-    if gamma is None:
-        return None, "the couplings on {name} do not add up to a multiple of its own drive"
-    for k, row in enumerate(actions[1:], start=1):
-        expected = drive.shifted(gamma, k, len(row))
-        if any(x != y for x, y in zip(row, expected, strict=True)):
-            return None, "the couplings on {name} mix its conjugate modes"
-    return gamma, ""
 
 
 def summed_actions(modes: tuple[PathwayModes, ...], node: Node, sources: Sequence[Node]) -> Actions:

@@ -17,7 +17,7 @@ from symreln.base.summaries import short_repr
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
 from symreln.verdict.alike import StageSymmetry
-from symreln.verdict.closure import Closure, node_name, symmetric_closure
+from symreln.verdict.closure import ActingPathways, Closure, node_name, symmetric_closure
 from symreln.verdict.coupling import ModeCoupling, Node, StageCouplings, stage_couplings
 from symreln.verdict.modes import Coefficients, PathwayModes
 from symreln.verdict.refinement import split_by_one, split_by_sums
@@ -218,10 +218,12 @@ class _Found:
         What cancels on null modes may do so among modes that nothing else links.
         """
         parts = self.components()
-        first = symmetric_closure(self.modes, self.couplings, parts, self.symmetry)
+        stage = ActingPathways(modes=self.modes, symmetry=self.symmetry)
+        pairs = [(c.target, c.source) for c in self.couplings.couplings]
+        first = symmetric_closure(stage, pairs, parts)
         wider = self.components(through_null=True)
         if isinstance(first, str) and len(wider) < len(parts):
-            second = symmetric_closure(self.modes, self.couplings, wider, self.symmetry)
+            second = symmetric_closure(stage, pairs, wider)
             return first if isinstance(second, str) else second
         return first
 

@@ -14,18 +14,21 @@ by the rule of :meth:`symreln.claims.families.algebra.FamilyMatrix.summed`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING
 
 from symreln.base.linked import components
 from symreln.claims.families.stage import SPECIAL, written
+from symreln.verdict.closure import symmetric_closure
 from symreln.verdict.judge import Level
 from symreln.verdict.modes import Drive
 
 if TYPE_CHECKING:
     from symreln.claims.families.algebra import FamilyMatrix
-    from symreln.claims.families.spectrum import Coefficients
+    from symreln.claims.families.spectrum import Coefficients, FamilyClass
     from symreln.claims.families.stage import Learner
     from symreln.verdict.alike import Node
 
@@ -75,23 +78,51 @@ def stage_closure(learners: Learners) -> _StageClosure:
     actions = tuple(
         action for p in learners for q in learners for action in _actions(learners, p, q)
     )
-    level = Level.CLOSED_BY_SYMMETRY if actions else Level.CLOSED
-    gamma, obstacle = _gamma(learners, actions)
-    if obstacle:
-        return _StageClosure(
-            level=Level.COUPLED_MATRICES, obstacle=obstacle, d_eff={}, actions=actions
-        )
+    stage = _ActingTemplates(learners, {(a.target, a.source): a.total for a in actions})
     d_eff = {
-        (p, a): _sum(mode.d, gamma.get((p, a)))
+        (p, a): mode.d
         for p, item in learners.items()
         for a, mode in enumerate(item.classes)
         if not mode.is_null
     }
-    return _StageClosure(level=level, obstacle="", d_eff=d_eff, actions=actions)
+    pairs = [(action.target, action.source) for action in actions]
+    closure = symmetric_closure(stage, pairs, components(list(d_eff), pairs))
+    if isinstance(closure, str):
+        level = Level.COUPLED_MATRICES
+        return _StageClosure(level=level, obstacle=closure, d_eff={}, actions=actions)
+    level = Level.CLOSED_BY_SYMMETRY if actions else Level.CLOSED
+    return _StageClosure(level=level, obstacle="", d_eff=d_eff | closure.d_eff, actions=actions)
 
 
-def _sum(d: Coefficients, gamma: Coefficients | None) -> Coefficients:
-    return d if gamma is None else tuple(x + y for x, y in zip(d, gamma, strict=True))
+@dataclass(frozen=True)
+class _ActingTemplates:
+    """A stage in one sector: see :class:`symreln.verdict.closure.Acting`.
+
+    Attributes:
+        learners: Its pathways.
+        totals: S_k of every pair (class, class that acts on it).
+    """
+
+    learners: Learners
+    totals: Mapping[tuple[Node, Node], tuple[FamilyMatrix, ...]]
+
+    def mode_class(self, node: Node) -> FamilyClass:
+        return self.learners[node[0]].classes[node[1]]
+
+    def name(self, node: Node) -> str:
+        return f"class {node[1] + 1} of '{self.learners[node[0]].template.name}'"
+
+    def drive(self, node: Node) -> Drive:
+        item, degree = self.learners[node[0]], self.mode_class(node).degree
+        powers = item.powers(node[1], 3 * degree - 2)
+        return Drive(powers=tuple(item.drive @ power for power in powers), degree=degree)
+
+    def actions(self, node: Node, sources: Sequence[Node]) -> list[tuple[FamilyMatrix]]:
+        rows = zip(*(self.totals[node, source] for source in sources), strict=True)
+        return [(reduce(add, row),) for row in rows]
+
+    def representative(self, node: Node, sources: Sequence[Node]) -> None:
+        """Say that every class stands for itself: a template is an orbit already."""
 
 
 @dataclass(frozen=True)
@@ -167,86 +198,3 @@ def _moved(matrix: FamilyMatrix, meeting: _Meeting) -> FamilyMatrix:
     if meeting.summed == OTHER:
         matrix = matrix.renamed(SPECIAL, OTHER)
     return matrix.refined(SPECIAL) if meeting.refined else matrix
-
-
-def _gamma(
-    learners: Learners, actions: tuple[_Action, ...]
-) -> tuple[dict[Node, Coefficients], str]:
-    """Return (Gamma of every class acted on, "") or ({}, what stands in the way)."""
-    gamma: dict[Node, Coefficients] = {}
-    for component in _components(learners, actions):
-        obstacle = _unequal(learners, component)
-        if obstacle:
-            return {}, obstacle
-        sums: dict[Node, tuple[FamilyMatrix, ...]] = {}
-        for action in actions:
-            if action.source in component:
-                known = sums.get(action.target)
-                sums[action.target] = (
-                    action.total
-                    if known is None
-                    else tuple(x + y for x, y in zip(known, action.total, strict=True))
-                )
-        for node, total in sums.items():
-            found, obstacle = _total_coupling(learners, node, total)
-            if obstacle:
-                return {}, obstacle
-            if found is not None:
-                gamma[node] = found
-        totals = {_sum(_mode(learners, n).d, gamma.get(n)) for n in component}
-        if len(totals) > 1:
-            first, second, *_ = sorted(component)
-            pair = f"{_name(learners, first)} and {_name(learners, second)}"
-            return {}, f"modes that couple differ in their total coupling ({pair})"
-    return gamma, ""
-
-
-def _mode(learners: Learners, node: Node):
-    return learners[node[0]].classes[node[1]]
-
-
-def _name(learners: Learners, node: Node) -> str:
-    template = learners[node[0]].template
-    return f"class {node[1] + 1} of '{template.name}'"
-
-
-def _components(learners: Learners, actions: tuple[_Action, ...]) -> list[frozenset[Node]]:
-    """Return the sets of classes, null ones left out, that are linked by actions."""
-    nodes = [
-        (p, a)
-        for p, item in learners.items()
-        for a, mode in enumerate(item.classes)
-        if not mode.is_null
-    ]
-    return components(nodes, ((action.target, action.source) for action in actions))
-
-
-def _unequal(learners: Learners, component: frozenset[Node]) -> str:
-    first, *others = sorted(component)
-    for node in others:
-        one, other = _mode(learners, first), _mode(learners, node)
-        if not one.alike(other) or one.multiplicity != other.multiplicity:
-            return (
-                "modes that couple differ in s, d or multiplicity "
-                f"({_name(learners, first)} and {_name(learners, node)})"
-            )
-    return ""
-
-
-def _total_coupling(
-    learners: Learners, node: Node, total: tuple[FamilyMatrix, ...]
-) -> tuple[Coefficients | None, str]:
-    """Return (Gamma, "") or (None, obstacle); Gamma is None on a null class."""
-    item, mode = learners[node[0]], _mode(learners, node)
-    name = _name(learners, node)
-    if mode.is_null:
-        cancel = all(matrix.is_zero for matrix in total)
-        return None, "" if cancel else f"the couplings do not cancel on null {name}"
-    powers = item.powers(node[1], 3 * mode.degree - 2)
-    drive = Drive(powers=tuple(item.drive @ power for power in powers), degree=mode.degree)
-    gamma = drive.polynomial(total[:1])
-    if gamma is None or any(
-        not (matrix - drive.shifted(gamma, k, 1)[0]).is_zero for k, matrix in enumerate(total)
-    ):
-        return None, f"the couplings on {name} do not add up to a multiple of its own drive"
-    return gamma, ""
