@@ -7,9 +7,11 @@ strategies draw the seed.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from random import Random
+from typing import TypeVar
 
 from flint import fmpq, fmpq_mat
 from hypothesis import settings
@@ -21,10 +23,23 @@ from symreln.exact.scalar import Scalar
 seeds = st.integers(min_value=0, max_value=2**32)
 
 
+#: Whether campaigns are run in full; daily it is a tenth of them.
+FULL = os.environ.get("SYMRELN_EXAMPLES") == "full"
+Case = TypeVar("Case")
+
+
 def examples(full: int) -> settings:
     """Return the settings of a campaign: a tenth daily, all with SYMRELN_EXAMPLES=full."""
-    every = os.environ.get("SYMRELN_EXAMPLES") == "full"
-    return settings(max_examples=full if every else full // 10, deadline=None)
+    return settings(max_examples=full if FULL else full // 10, deadline=None)
+
+
+def share(cases: Iterable[Case], random: Random) -> list[Case]:
+    """Return the cases of a campaign: a tenth daily, forty at least, in their order."""
+    every = list(cases)
+    if FULL or len(every) <= 40:
+        return every
+    kept = random.sample(range(len(every)), max(40, len(every) // 10))
+    return [every[place] for place in sorted(kept)]
 
 
 @dataclass(frozen=True)

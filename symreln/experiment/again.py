@@ -55,7 +55,7 @@ class Instead:
         return replace(self, starts=(*(s for s in self.starts if s[0] != stage), (stage, factor)))
 
 
-def _curve_instead(
+def curve_instead(
     numbers: Derivation, kappas: Mapping[str, float], judged: Judged, instead: Instead
 ) -> np.ndarray:
     """Return the judged loss at every step of the network with things replaced.
@@ -240,7 +240,7 @@ class Again(Trials):
             return predict_aligned(numbers, case.chain)[None]
         if made == Experiment():
             return case.prediction.theory[None]
-        curve = _curve_instead(numbers, case.kappas, case.judged, made.instead)[None]
+        curve = curve_instead(numbers, case.kappas, case.judged, made.instead)[None]
         return curve + self._effect(made.change) if made.gates else curve
 
     def numbers(self, change: Variation) -> Derivation:

@@ -27,6 +27,7 @@ from symreln.experiment.verdicts import (
     modes_verdict,
     outcome_of,
 )
+from tests.strategies import FULL
 from tests.validation.test_confront import linear, one_pathway, relu, xor
 
 NAMES = {"gdln": "GDLN", "relu": "ReLU network"}
@@ -91,11 +92,12 @@ def test_intervals_of_few_seeds_cover_the_largest_difference(seeds, wrong):
     theory = every + wrong * np.exp(-((step - 15) ** 2) / 20)
     truth = float(np.abs(theory - every).max() / every[0])
     held = 0
-    for trial in range(300):
+    trials = 300 if FULL else 100
+    for trial in range(trials):
         found = distance(theory, curves(seeds, np.random.default_rng(50 + trial)), trial)
         interval = found.max_abs_over_initial
         held += interval.low <= truth <= interval.high
-    assert held >= 300 * 0.95 - 3 * (300 * 0.95 * 0.05) ** 0.5
+    assert held >= trials * 0.95 - 3 * (trials * 0.95 * 0.05) ** 0.5
 
 
 def test_the_error_of_the_theory_widens_the_interval():
