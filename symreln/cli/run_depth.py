@@ -12,8 +12,8 @@ from symreln.base.tables import show_table
 from symreln.cli.hardware import training_machine
 from symreln.cli.request import Request
 from symreln.experiment.depth import DepthComparison, compare_depth
-from symreln.report.chapters.depth import HEADER, depth_rows, scatter_text
-from symreln.report.depth_figure import depth_files
+from symreln.report.chapters.depth import HEADER, depth_rows, depth_sentence, scatter_text
+from symreln.report.depth_figure import depth_files, depth_to_json
 from symreln.report.folder import require_folder, write_files
 from symreln.report.jsonio import dumps
 from symreln.tasks.load import load
@@ -52,7 +52,7 @@ def depth_for_user(
     with Progress(quiet=quiet)("writing the results"):
         written = write_files(out, depth_files(found))
     if as_json:
-        click.echo(dumps(found.to_json()), nl=False)
+        click.echo(dumps(depth_to_json(found)), nl=False)
         return 0
     _show(found)
     click.echo(f"written to {out}: {', '.join(path.name for path in written)}")
@@ -63,4 +63,4 @@ def _show(found: DepthComparison) -> None:
     title = f"first step with a loss below a share of the first, {found.seeds} seeds: quartiles"
     show_table(title, list(HEADER), [list(row) for row in depth_rows(found)])
     click.echo(scatter_text(found))
-    click.echo(found.sentence())
+    click.echo(depth_sentence(found))

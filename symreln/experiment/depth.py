@@ -16,16 +16,14 @@ differences are judged by exchanging which sample a curve belongs to, spreads by
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symreln.base.progress import phase
-from symreln.base.provenance import library_versions
-from symreln.base.rounding import percent
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
 from symreln.errors import InputError, NotSupportedError
@@ -39,8 +37,6 @@ if TYPE_CHECKING:
     from symreln.spec.model import Spec
     from symreln.train.network import GatedNetwork
     from symreln.train.run import TrainingRun
-
-FORMAT = "symreln-depth/1"
 
 
 @short_repr
@@ -118,82 +114,10 @@ class DepthComparison:
         """Whether neither kind has learned anything, so that there is nothing to tell apart."""
         return all(drop_time(run.mean_loss) is None for run in (self.relu, self.gdln))
 
-    def sentence(self) -> str:
-        """Say whether the distributions differ."""
-        test, depth = self.curves, len(self.widths)
-        found = (
-            f"largest difference of distribution functions {test.distance:.2f}, at step {test.step}"
-            f"; exchanged labels reach it in {percent(test.p)} of draws"
-        )
-        head = (
-            f"ReLU networks with {depth} hidden layers and their gated network DIFFER"
-            if self.differ
-            else f"{self.seeds} ReLU networks with {depth} hidden layers and {self.seeds} gated "
-            "networks cannot be told apart"
-        )
-        if self.too_few:
-            head = (
-                f"{self.seeds} ReLU networks with {depth} hidden layers and {self.seeds} gated "
-                "networks CANNOT TELL whether they differ "
-                f"(at least {self.least_seeds} of each can)"
-            )
-        if self.untested:
-            head = f"Nothing was learned in {self.relu.settings.steps - 1} steps, so far {head}"
-        inside = f"{100 * test.inside:.0f} % of the ReLU networks' losses lie in the gated "
-        return (
-            f"{head} by their loss curves: {found}; {inside}networks' 5 % to 95 % band; "
-            f"free constants: {self.free_constants}"
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """Return depth.json."""
-        return {
-            "format": FORMAT,
-            "title": self.spec.title,
-            "source": self.spec.source,
-            "seeds": self.seeds,
-            "rng": self.rng,
-            "network": {
-                **asdict(self.relu.settings),
-                "widths": list(self.widths),
-                "samples": self.spec.dataset.samples,
-            },
-            "gated_units": self.units,
-            "free_constants": self.free_constants,
-            "share": self.share,
-            "curves": asdict(self.curves),
-            "crossings": [_crossing(each) for each in self.crossings],
-            "scatter": self.scatter,
-            "differ": self.differ,
-            "not_tested": self.untested,
-            "too_few_seeds": self.too_few,
-            "significant": SIGNIFICANT,
-            "versions": library_versions(),
-        }
-
 
 def _scatter(times: np.ndarray) -> float | None:
     low, middle, high = np.quantile(times, (0.25, 0.5, 0.75), method="higher")
     return float((high - low) / middle) if np.isfinite(high) and middle > 0 else None
-
-
-def _crossing(found: CrossingComparison) -> dict[str, Any]:
-    one, other = ([_step(time) for time in times] for times in found.times)
-    shift, ratio = (
-        None if each is None else asdict(each) for each in (found.shift, found.spread_ratio)
-    )
-    return {
-        "level": found.level,
-        "steps": {"relu": one, "gdln": other},
-        "distance": found.distance,
-        "p": found.p,
-        "shift_of_median": shift,
-        "ratio_of_spreads": ratio,
-    }
-
-
-def _step(time: float) -> int | None:
-    return int(time) if np.isfinite(time) else None
 
 
 @phase("training")

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -118,28 +118,6 @@ class RepresentationComparison:
         """The first moment at which the predicted samples have half their final spread."""
         sizes = spread(self.theory)
         return int(np.argmax(sizes >= 0.5 * sizes[-1]))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the entry "representations" of validation.json."""
-        return {
-            "seeds": self.seeds,
-            "steps": list(self.steps),
-            "subjects": {
-                each.name: {
-                    "correlation": [_number(value) for value in each.correlation],
-                    "distance": [_number(value) for value in each.distance],
-                    "seed_floor": None
-                    if each.floor is None
-                    else [_number(value) for value in each.floor],
-                }
-                for each in self.subjects
-            },
-            "shown_in_picture": self.shown,
-        }
-
-
-def _number(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
 
 
 def check_representations(derivation: Derivation) -> None:

@@ -132,37 +132,6 @@ class Study:
     distances: tuple[LevelDistance, ...]
     not_measured: tuple[tuple[str, str], ...]
 
-    def sentence(self) -> str:
-        """Say which orders are confirmed."""
-        known = [found for found in self.orders if found.confirmed is not None]
-        wrong = [found for found in known if not found.confirmed]
-        if not known:
-            return "convergence: no deviation is above rounding, so that no order is measured"
-        if not wrong:
-            return f"convergence: all {len(known)} deviations shrink at the predicted order"
-        names = "; ".join(f"{found.what}, {order_text(found)}" for found in wrong)
-        return (
-            f"convergence: {len(wrong)} of {len(known)} deviations do NOT shrink at the predicted "
-            f"order: {names}"
-        )
-
-
-def order_number(found: MeasuredOrder) -> str:
-    """Return the measured order with its error, or why there is none."""
-    order = found.order
-    if order.value is None:
-        return "rounding"
-    error = "" if order.low is None else f" ± {order.value - order.low:.2g}"
-    return f"{order.value:.3f}{error}"
-
-
-def order_text(found: MeasuredOrder) -> str:
-    """Return the measured order beside the predicted one."""
-    if found.order.value is None:
-        return f"order {found.predicted} predicted, not measured: rounding"
-    drift = "" if found.drift is None else f", {abs(found.drift):.2g} from the halving before"
-    return f"order {order_number(found)} where {found.predicted} is predicted{drift}"
-
 
 def check_study(numbers: Derivation) -> None:
     """Refuse what cannot be halved.

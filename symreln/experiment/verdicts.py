@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, sqrt
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from scipy.special import stdtrit
@@ -48,16 +48,6 @@ class Verdict:
     interval: tuple[float, float] | None
     tolerance: float
     reason: str
-
-    def to_json(self) -> dict[str, Any]:
-        """Return an entry of "verdicts"."""
-        return {
-            "outcome": self.outcome,
-            "value": self.value,
-            "interval": None if self.interval is None else list(self.interval),
-            "tolerance": self.tolerance,
-            "reason": self.reason,
-        }
 
 
 def not_tested(reason: str, tolerance: float, value: float | None = None) -> Verdict:

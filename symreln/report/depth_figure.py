@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from symreln.experiment.depth import MOMENTS, crossing_times, spread_moments
+from symreln.base.provenance import library_versions
+from symreln.experiment.depth import MOMENTS, SIGNIFICANT, crossing_times, spread_moments
 from symreln.report import html
 from symreln.report.chapters.depth import NAME, depth_document
 from symreln.report.drawing import (
@@ -27,8 +29,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from symreln.document.model import Drawing
-    from symreln.experiment.depth import DepthComparison
+    from symreln.experiment.depth import CrossingComparison, DepthComparison
 
+FORMAT = "symreln-depth/1"
 #: Points of a drawn curve.
 POINTS = 400
 #: Levels whose crossing times are drawn, each with dashes of its own.
@@ -43,8 +46,54 @@ def depth_files(found: DepthComparison) -> dict[str, str | bytes]:
         "curves.npz": _curves(found),
         "depth.svg": figure.svg,
         "depth.html": html.render(depth_document(found, figure)),
-        "depth.json": dumps(found.to_json()),
+        "depth.json": dumps(depth_to_json(found)),
     }
+
+
+def depth_to_json(found: DepthComparison) -> dict[str, Any]:
+    """Return depth.json."""
+    return {
+        "format": FORMAT,
+        "title": found.spec.title,
+        "source": found.spec.source,
+        "seeds": found.seeds,
+        "rng": found.rng,
+        "network": {
+            **asdict(found.relu.settings),
+            "widths": list(found.widths),
+            "samples": found.spec.dataset.samples,
+        },
+        "gated_units": found.units,
+        "free_constants": found.free_constants,
+        "share": found.share,
+        "curves": asdict(found.curves),
+        "crossings": [_crossing(each) for each in found.crossings],
+        "scatter": found.scatter,
+        "differ": found.differ,
+        "not_tested": found.untested,
+        "too_few_seeds": found.too_few,
+        "significant": SIGNIFICANT,
+        "versions": library_versions(),
+    }
+
+
+def _crossing(found: CrossingComparison) -> dict[str, Any]:
+    one, other = ([_step(time) for time in times] for times in found.times)
+    shift, ratio = (
+        None if each is None else asdict(each) for each in (found.shift, found.spread_ratio)
+    )
+    return {
+        "level": found.level,
+        "steps": {"relu": one, "gdln": other},
+        "distance": found.distance,
+        "p": found.p,
+        "shift_of_median": shift,
+        "ratio_of_spreads": ratio,
+    }
+
+
+def _step(time: float) -> int | None:
+    return int(time) if np.isfinite(time) else None
 
 
 def _curves(found: DepthComparison) -> bytes:

@@ -225,7 +225,7 @@ def _show_study(validation: Validation) -> None:
     )
     for what, why in found.not_measured:
         click.echo(f"not measured: {what}; {why}")
-    click.echo(found.sentence())
+    click.echo(study.study_sentence(found))
 
 
 def _show_rules(found: RuleComparison, names: dict[str, str]) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from symreln.base.provenance import library_versions
 from symreln.claims.early import early_strengths
 from symreln.claims.regime import regime_of
@@ -46,7 +48,7 @@ def validation_to_json(validation: Confrontation) -> dict[str, Any]:
         "free_constants": validation.prediction.free_constants,
         "constants": [constant.values() for constant in validation.constants],
         "judged": validation.judged,
-        "verdicts": {name: found.to_json() for name, found in validation.verdicts.items()},
+        "verdicts": {name: asdict(found) for name, found in validation.verdicts.items()},
         "method": validation.prediction.method,
         "metrics": dict.fromkeys(PAIRS)
         | {name: asdict(found) for name, found in validation.metrics.items()},
@@ -178,7 +180,26 @@ def _drift(validation: Validation) -> dict[str, Any] | None:
 def _representations(validation: Validation) -> dict[str, Any]:
     """Return the entry "representations" where it was asked for."""
     found = validation.representations
-    return {} if found is None else {"representations": found.to_json()}
+    if found is None:
+        return {}
+    entry = {
+        "seeds": found.seeds,
+        "steps": found.steps,
+        "subjects": {
+            each.name: {
+                "correlation": _numbers(each.correlation),
+                "distance": _numbers(each.distance),
+                "seed_floor": None if each.floor is None else _numbers(each.floor),
+            }
+            for each in found.subjects
+        },
+        "shown_in_picture": found.shown,
+    }
+    return {"representations": entry}
+
+
+def _numbers(values: np.ndarray) -> list[float | None]:
+    return [float(value) if np.isfinite(value) else None for value in values]
 
 
 def _narrow(validation: Validation) -> dict[str, Any]:

@@ -106,7 +106,7 @@ def _row_json(row: SummaryRow) -> dict[str, Any]:
         "free_constants": row.free_constants,
         "judged": row.judged or None,
         "verdict": None if row.verdict is None else row.verdict.outcome,
-        "verdicts": None if row.verdict is None else {"loss": row.verdict.to_json()},
+        "verdicts": None if row.verdict is None else {"loss": asdict(row.verdict)},
         "metrics": {
             pair: asdict(row.metrics[pair]) if pair in row.metrics else None for pair in PAIRS
         },

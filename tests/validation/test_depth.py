@@ -19,7 +19,8 @@ from symreln.experiment.depth import (
     crossing_times,
     largest_gaps,
 )
-from symreln.report.chapters.depth import depth_rows
+from symreln.report.chapters.depth import depth_rows, depth_sentence
+from symreln.report.depth_figure import depth_to_json
 from symreln.tasks.load import load
 
 SMALL = (
@@ -133,23 +134,25 @@ def test_all_kinds_start_from_one_law(compared):
 
 
 def test_sentence_rows_and_json_say_what_was_found(compared):
-    told = json.loads(json.dumps(compared.to_json(), allow_nan=False))
+    told = json.loads(json.dumps(depth_to_json(compared), allow_nan=False))
     assert told["differ"] == compared.differ
-    assert ("DIFFER" in compared.sentence()) == (told["curves"]["p"] < 0.05)
-    assert f"{compared.curves.distance:.2f}" in compared.sentence()
+    assert ("DIFFER" in depth_sentence(compared)) == (told["curves"]["p"] < 0.05)
+    assert f"{compared.curves.distance:.2f}" in depth_sentence(compared)
     assert len(depth_rows(compared)) == len(told["crossings"]) > 0
     alike = replace(compared, relu=compared.gdln)
-    assert "cannot be told apart" in alike.sentence()
+    assert "cannot be told apart" in depth_sentence(alike)
 
 
 def test_nothing_learned_is_said(compared):
     assert not compared.untested
-    assert "Nothing was learned" not in compared.sentence()
-    assert compared.to_json()["not_tested"] is False
+    assert "Nothing was learned" not in depth_sentence(compared)
+    assert depth_to_json(compared)["not_tested"] is False
     found = compare_depth(load("depth", (*SMALL, "network.steps=20")), seeds=3, rng=3)
     assert found.untested
-    assert found.to_json()["not_tested"] is True
-    assert found.sentence().startswith("Nothing was learned in 19 steps, so far 3 ReLU networks")
+    assert depth_to_json(found)["not_tested"] is True
+    assert depth_sentence(found).startswith(
+        "Nothing was learned in 19 steps, so far 3 ReLU networks"
+    )
 
 
 @pytest.mark.parametrize(
@@ -184,6 +187,6 @@ def test_two_seeds_cannot_tell():
     assert (found.too_few, found.least_seeds) == (True, 4)
     # Exchanged labels of two and two: one way in three is as far apart as any can be.
     assert compare_curves(np.tile([1, 0.5, 0.1], (2, 1)), np.ones((2, 3))).p > 0.3
-    assert "2 gated networks CANNOT TELL whether they differ" in found.sentence()
-    assert "at least 4 of each can" in found.sentence()
-    assert found.to_json()["too_few_seeds"] is True
+    assert "2 gated networks CANNOT TELL whether they differ" in depth_sentence(found)
+    assert "at least 4 of each can" in depth_sentence(found)
+    assert depth_to_json(found)["too_few_seeds"] is True

@@ -200,7 +200,8 @@ def test_chapter_figure_and_json_say_what_was_measured(compared):
     rows = [[cell[0].value for cell in row] for row in table.rows]
     assert [row[0] for row in rows] == ["linear network"] * 2 + ["GDLN"] * 2
     assert rows[1][2] == f"{found.subjects[0].correlation[-1]:.3f}"
-    told = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    whole = replace(validation, representations=found).to_json()
+    told = json.loads(json.dumps(whole["representations"], allow_nan=False))
     assert told["subjects"]["gdln"]["distance"][-1] == found.subjects[1].distance[-1]
 
 

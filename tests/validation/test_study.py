@@ -24,11 +24,10 @@ from symreln.experiment.study import (
     SCALE,
     Study,
     check_study,
-    order_text,
     study,
 )
 from symreln.experiment.training import SAME, Variation
-from symreln.report.chapters.study import order_rows, study_blocks
+from symreln.report.chapters.study import order_rows, order_text, study_blocks, study_sentence
 from symreln.train.weights import LayerWeights
 from tests.pathways.examples import RATIONAL, one_hot_contexts
 from tests.validation.test_confront import linear, xor
@@ -83,10 +82,10 @@ def test_what_closed_forms_drop_is_known_exactly_at_the_start():
 
 
 def test_orders_are_confirmed_in_words_and_otherwise_not():
-    assert found().sentence() == "convergence: all 5 deviations shrink at the predicted order"
+    assert study_sentence(found()) == "convergence: all 5 deviations shrink at the predicted order"
     wrong = replace(found().orders[0], predicted=2)
     assert wrong.confirmed is False
-    told = replace(found(), orders=(wrong, *found().orders[1:])).sentence()
+    told = study_sentence(replace(found(), orders=(wrong, *found().orders[1:])))
     assert "1 of 5 deviations do NOT shrink at the predicted order" in told
     assert "where 2 is predicted" in told
     grows = replace(found().orders[0], values=tuple(reversed(found().orders[0].values)))
@@ -94,7 +93,7 @@ def test_orders_are_confirmed_in_words_and_otherwise_not():
     rounding = replace(found().orders[0], order=Interval(value=None, low=None, high=None))
     assert rounding.confirmed is None
     assert "rounding" in order_text(rounding)
-    assert "no order is measured" in replace(found(), orders=(rounding,)).sentence()
+    assert "no order is measured" in study_sentence(replace(found(), orders=(rounding,)))
 
 
 def test_distances_are_measured_at_every_level():
@@ -120,7 +119,7 @@ def test_a_wrong_start_is_not_of_order_2(monkeypatch):
     again = study(sr.derive(one_hot_contexts([RATIONAL], [(1,)], network=SMALL)), {}, 2, 0)
     (one,) = [o for o in again.orders if (o.subject, o.halved) == ("gdln", SCALE)]
     assert one.confirmed is False
-    assert "do NOT shrink" in again.sentence()
+    assert "do NOT shrink" in study_sentence(again)
 
 
 def test_the_growing_part_is_a_projection_onto_balanced_aligned_weights():

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.rounding import percent
 from symreln.document.model import Document, Figure, Math, Section, Strong, Table, prose
 from symreln.experiment.depth import DRAWS
 
@@ -62,6 +63,34 @@ def scatter_text(found: DepthComparison) -> str:
     )
 
 
+def depth_sentence(found: DepthComparison) -> str:
+    """Say whether the distributions of the curves differ."""
+    test, depth = found.curves, len(found.widths)
+    told = (
+        f"largest difference of distribution functions {test.distance:.2f}, at step {test.step}"
+        f"; exchanged labels reach it in {percent(test.p)} of draws"
+    )
+    head = (
+        f"ReLU networks with {depth} hidden layers and their gated network DIFFER"
+        if found.differ
+        else f"{found.seeds} ReLU networks with {depth} hidden layers and {found.seeds} gated "
+        "networks cannot be told apart"
+    )
+    if found.too_few:
+        head = (
+            f"{found.seeds} ReLU networks with {depth} hidden layers and {found.seeds} gated "
+            "networks CANNOT TELL whether they differ "
+            f"(at least {found.least_seeds} of each can)"
+        )
+    if found.untested:
+        head = f"Nothing was learned in {found.relu.settings.steps - 1} steps, so far {head}"
+    inside = f"{100 * test.inside:.0f} % of the ReLU networks' losses lie in the gated "
+    return (
+        f"{head} by their loss curves: {told}; {inside}networks' 5 % to 95 % band; "
+        f"free constants: {found.free_constants}"
+    )
+
+
 def depth_document(found: DepthComparison, figure: Drawing) -> Document:
     """Return the document of a comparison."""
     sizes = ", ".join(f"{name} {size}" for name, size in found.units.items())
@@ -79,7 +108,7 @@ def depth_document(found: DepthComparison, figure: Drawing) -> Document:
             Strong(str(found.free_constants)),
             ".",
         ),
-        prose(Strong(found.sentence() + ".")),
+        prose(Strong(depth_sentence(found) + ".")),
         Table(
             header=HEADER,
             rows=tuple(depth_rows(found)),

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from symreln.base.rounding import percent
 from symreln.document.model import Block, Math, Strong, Table, prose
-from symreln.experiment.study import order_number
 from symreln.experiment.words import interval_text
 from symreln.report.told import titles
 
@@ -31,7 +30,7 @@ def study_blocks(validation: Validation) -> list[Block]:
             "loss got. The error of finite steps is proportional to the rate: order 1. What "
             "silent alignment drops of a start changes the loss by the square of its scale: "
             "order 2. ",
-            _capital(found.sentence()),
+            _capital(study_sentence(found)),
             ".",
         ),
         _orders(found),
@@ -93,7 +92,7 @@ def _pairs(found: Study) -> list[str]:
 def _order_row(each: MeasuredOrder) -> list[str]:
     confirmed = {True: "yes", False: "NO", None: "–"}[each.confirmed]
     values = ", ".join(map(percent, each.values))
-    order = order_number(each)
+    order = _order_number(each)
     return [each.what, each.halved, values, order, str(each.predicted), confirmed]
 
 
@@ -104,3 +103,35 @@ def _distance_row(each: LevelDistance, pairs: list[str]) -> list[str]:
 
 def _capital(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
+
+
+def study_sentence(study: Study) -> str:
+    """Say which orders are confirmed."""
+    known = [found for found in study.orders if found.confirmed is not None]
+    wrong = [found for found in known if not found.confirmed]
+    if not known:
+        return "convergence: no deviation is above rounding, so that no order is measured"
+    if not wrong:
+        return f"convergence: all {len(known)} deviations shrink at the predicted order"
+    names = "; ".join(f"{found.what}, {order_text(found)}" for found in wrong)
+    return (
+        f"convergence: {len(wrong)} of {len(known)} deviations do NOT shrink at the predicted "
+        f"order: {names}"
+    )
+
+
+def _order_number(found: MeasuredOrder) -> str:
+    """Return the measured order with its error, or why there is none."""
+    order = found.order
+    if order.value is None:
+        return "rounding"
+    error = "" if order.low is None else f" ± {order.value - order.low:.2g}"
+    return f"{order.value:.3f}{error}"
+
+
+def order_text(found: MeasuredOrder) -> str:
+    """Return the measured order beside the predicted one."""
+    if found.order.value is None:
+        return f"order {found.predicted} predicted, not measured: rounding"
+    drift = "" if found.drift is None else f", {abs(found.drift):.2g} from the halving before"
+    return f"order {_order_number(found)} where {found.predicted} is predicted{drift}"
