@@ -19,7 +19,7 @@ from dataclasses import replace
 
 import symreln as sr
 from symreln.experiment.rules import RuleComparison, compare_rules
-from symreln.experiment.trained import training_settings
+from symreln.experiment.training import training_settings
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import train_network
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from symreln.claims.early import EarlyStrengths
     from symreln.claims.equilibria import Race
     from symreln.claims.exceptional.claim import ExceptionalSets
-    from symreln.claims.network.curves import Curves
+    from symreln.claims.network.in_numbers import Curves
     from symreln.claims.network.routing import Routing
     from symreln.claims.regime import Regime
     from symreln.claims.solve import Progress, Spectrum

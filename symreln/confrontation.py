@@ -10,7 +10,7 @@ from symreln.base.summaries import short_repr
 from symreln.claims.network import derivation as networks
 from symreln.experiment import confront, outcome, scalar_confront
 from symreln.experiment.confront import Confrontation
-from symreln.experiment.trained import ProgressCallback
+from symreln.experiment.training import ProgressCallback
 from symreln.report import told
 from symreln.report.validation_json import validation_to_json
 from symreln.report.validation_summary import validation_headline, validation_summary

@@ -12,7 +12,7 @@ from symreln.errors import NotSupportedError
 from symreln.experiment import confront
 from symreln.experiment.extras import check_extras, with_extras
 from symreln.experiment.outcome import Confrontation
-from symreln.experiment.trained import ProgressCallback
+from symreln.experiment.training import ProgressCallback
 from symreln.limits.steps import StepWriter
 from symreln.report import terminal as console
 from symreln.report.folder import together

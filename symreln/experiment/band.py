@@ -23,7 +23,7 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.claims.early import start_factor
 from symreln.claims.integration import descending_flow, mode_probes, network_of
-from symreln.claims.switched import first_modes, matrices_of
+from symreln.claims.prediction import first_modes, matrices_of
 from symreln.experiment.closed import chain_losses
 from symreln.experiment.metrics import SeedBand, SeedFloor, drop_time, seed_band, seed_floor
 from symreln.laws.law import pathway_units

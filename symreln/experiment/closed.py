@@ -19,8 +19,7 @@ from symreln.claims.integration import LARGEST, check_range, network_of
 from symreln.claims.prediction import closed_forms, loss_of_modes
 from symreln.claims.probes import learning_modes, probe_bases
 from symreln.errors import InputError, NotSupportedError
-from symreln.experiment.trained import gated_pathways
-from symreln.experiment.training import train_gated
+from symreln.experiment.training import gated_pathways, train_gated
 from symreln.laws.chain_start import chain_start, rising_curves
 from symreln.laws.choice import expected_start, law_of, started
 from symreln.laws.law import Start

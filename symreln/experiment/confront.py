@@ -27,7 +27,7 @@ from symreln.spec.arguments import check_counts, instance_of
 
 if TYPE_CHECKING:
     from symreln.experiment.foretold import Foretold
-    from symreln.experiment.trained import ProgressCallback
+    from symreln.experiment.training import ProgressCallback
     from symreln.spec.model import NetworkSpec
     from symreln.train.run import TrainingRun
 

@@ -28,12 +28,12 @@ from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.metrics import Interval, drop_time
-from symreln.experiment.trained import gated_graph, shared_progress, training_settings
+from symreln.experiment.training import gated_graph, shared_progress, training_settings
 from symreln.laws.law import pathway_units
 from symreln.train.trainers import train_deep_network, train_graph
 
 if TYPE_CHECKING:
-    from symreln.experiment.trained import ProgressCallback
+    from symreln.experiment.training import ProgressCallback
     from symreln.spec.model import Spec
     from symreln.train.network import GatedNetwork
     from symreln.train.run import TrainingRun

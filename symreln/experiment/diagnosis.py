@@ -65,7 +65,7 @@ from symreln.experiment.findings import (
 )
 from symreln.experiment.metrics import distance
 from symreln.experiment.starts import fitted_start, measured_start
-from symreln.experiment.trained import is_one_map
+from symreln.experiment.training import is_one_map
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation

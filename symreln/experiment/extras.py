@@ -12,7 +12,7 @@ from symreln.experiment.outcome import Validation
 from symreln.experiment.representation import check_representations, compare_representations
 from symreln.experiment.rules import check_rules, compare_rules
 from symreln.experiment.study import check_study, study
-from symreln.experiment.trained import ProgressCallback
+from symreln.experiment.training import ProgressCallback
 
 
 def _rules(validation: Validation, derivation: Derivation, report: ProgressCallback) -> Any:

@@ -19,8 +19,7 @@ import numpy as np
 
 from symreln.claims.integration import gate_floats, network_of
 from symreln.errors import InputError, NotSupportedError
-from symreln.experiment.trained import training_settings
-from symreln.experiment.training import train_networks
+from symreln.experiment.training import train_networks, training_settings
 from symreln.laws.law import pathway_units
 from symreln.train.assignment import nearest_gates
 from symreln.train.record import Recording

@@ -33,7 +33,7 @@ from symreln.experiment.metrics import (
 from symreln.experiment.narrow import NarrowOutcome, narrow_outcomes
 from symreln.experiment.published import PUBLISHED, PublishedPrediction
 from symreln.experiment.strengths import ModeMeasured
-from symreln.experiment.trained import gained_pathways, sized_pathways
+from symreln.experiment.training import gained_pathways, sized_pathways
 from symreln.experiment.untested import Untested, why_untested
 from symreln.experiment.verdicts import (
     Verdict,

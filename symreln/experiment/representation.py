@@ -27,13 +27,12 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.early import mode_kappas
+from symreln.claims.prediction import first_starts, matrices_of
 from symreln.claims.probes import probe_bases
-from symreln.claims.switched import first_starts, matrices_of
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import NotSupportedError
 from symreln.experiment.depth import spread_moments
-from symreln.experiment.trained import gain_value
-from symreln.experiment.training import GDLN, RELU, train_pair
+from symreln.experiment.training import GDLN, RELU, gain_value, train_pair
 from symreln.train.machine import machine
 from symreln.train.record import Recording
 from symreln.verdict.judge import Level
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
     from symreln.experiment.foretold import Foretold
-    from symreln.experiment.trained import ProgressCallback
+    from symreln.experiment.training import ProgressCallback
     from symreln.spec.model import Spec
 
 #: Levels at which pathways are modes.

@@ -41,7 +41,7 @@ from symreln.experiment.verdicts import Verdict, outcome_of
 from symreln.train.record import Recording
 
 if TYPE_CHECKING:
-    from symreln.experiment.trained import ProgressCallback
+    from symreln.experiment.training import ProgressCallback
     from symreln.train.run import TrainingRun
 
 #: The pairs of curves: from an aligned start, and from random weights.

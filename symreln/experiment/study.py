@@ -44,8 +44,15 @@ from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.changed import changed, predicted_again, steps_for_scale
 from symreln.experiment.metrics import Distance, Interval, compare, distance
 from symreln.experiment.strengths import mean_interval
-from symreln.experiment.trained import gated_pathways
-from symreln.experiment.training import GDLN, SAME, Variation, train, train_gated, train_pair
+from symreln.experiment.training import (
+    GDLN,
+    SAME,
+    Variation,
+    gated_pathways,
+    train,
+    train_gated,
+    train_pair,
+)
 from symreln.train.record import Recording
 from symreln.train.weights import LayerWeights
 

@@ -19,7 +19,7 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
-from symreln.experiment.trained import training_settings
+from symreln.experiment.training import training_settings
 from symreln.laws.law import Regime
 from symreln.spec.model import Dataset, Spec
 from symreln.train.record import Observer, Recording

@@ -28,8 +28,7 @@ from symreln.claims.prediction import predict_training
 from symreln.claims.solve import at_values
 from symreln.errors import InputError
 from symreln.exact.domain import Range
-from symreln.experiment.trained import gated_pathways
-from symreln.experiment.training import train_gated
+from symreln.experiment.training import gated_pathways, train_gated
 from symreln.gates.confronted import confront, confronted_points, seen_crossings
 from symreln.gates.enumerate import LIMIT
 from symreln.gates.label_race import (

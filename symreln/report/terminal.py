@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from symreln.experiment.decay import DecayRule
-    from symreln.experiment.rules import RuleComparison
+    from symreln.experiment.rules import DecayRule, RuleComparison
 
 #: What is printed of a derivation: head, table, phases and tail; or its JSON.
 Summary = dict[str, Any]

@@ -35,7 +35,7 @@ from symreln.spec.finding import (
     shown,
     visible,
 )
-from symreln.spec.matrices import matrix_of_fractions
+from symreln.spec.kinds import matrix_of_fractions
 from symreln.spec.model import Dataset, Label
 from symreln.spec.number import exact_float, exact_fraction
 from symreln.spec.pathways import NAME_LENGTH, indices_of

@@ -11,9 +11,8 @@ from click.testing import CliRunner
 
 from symreln.cli.main import cli
 from symreln.errors import InputError, NotSupportedError
-from symreln.gates.confronted import RacePoint, _ClassShare
+from symreln.gates.confronted import FiniteStart, RacePoint, _ClassShare
 from symreln.gates.consistent import consistent_pairs
-from symreln.gates.finite_start import FiniteStart
 from symreln.gates.label_race import label_race
 from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race_report import _label_race_table, finding_table

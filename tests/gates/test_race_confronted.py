@@ -12,9 +12,14 @@ from click.testing import CliRunner
 from symreln.claims.integration import network_of
 from symreln.cli.main import cli
 from symreln.errors import InputError
-from symreln.gates.confronted import RacePoint, confront, confronted_points, seen_crossings
+from symreln.gates.confronted import (
+    RacePoint,
+    confront,
+    confronted_points,
+    finite_start,
+    seen_crossings,
+)
 from symreln.gates.confusion import confusion, predicted_classes
-from symreln.gates.finite_start import finite_start
 from symreln.gates.observed import nearest_observer, observe
 from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race

@@ -15,7 +15,7 @@ import pytest
 import symreln as sr
 from symreln.claims.integration import coupled_matrices
 from symreln.claims.probes import probe_bases
-from symreln.experiment.trained import gated_pathways, training_settings
+from symreln.experiment.training import gated_pathways, training_settings
 from symreln.spec.model import Spec
 from symreln.train.trainers import train_gdln
 from symreln.train.weights import LayerWeights

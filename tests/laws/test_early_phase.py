@@ -11,7 +11,7 @@ import symreln as sr
 from symreln.claims.early import SEED, early_strengths, pathway_kappas
 from symreln.claims.prediction import predict_training
 from symreln.errors import InputError
-from symreln.experiment.trained import training_settings
+from symreln.experiment.training import training_settings
 from symreln.laws import early_phase
 from symreln.laws.coupled_matrices import orthonormal_span
 from symreln.laws.early_phase import UNITS, EarlyMode, EarlyPhase, EarlyStrength

@@ -17,7 +17,7 @@ from symreln.errors import NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.exact.truth import Truth
-from symreln.experiment.trained import gated_pathways, training_settings
+from symreln.experiment.training import gated_pathways, training_settings
 from symreln.laws.width import compare
 from symreln.train.trainers import train_gdln
 from tests.cases import contexts_spec, matrix_spec

@@ -9,9 +9,8 @@ import pytest
 import sympy as sp
 
 import symreln as sr
-from symreln.claims.network.chains import chain_steps
-from symreln.claims.network.components import components
-from symreln.claims.network.curves import Curves
+from symreln.claims.network.components import chain_steps, components
+from symreln.claims.network.in_numbers import Curves
 from symreln.exact.truth import Truth
 from symreln.laws import shared_chain as parts
 from symreln.laws.law import TIME_CONSTANT

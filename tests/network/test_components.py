@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 import symreln as sr
 from symreln.claims.network.components import components
-from symreln.claims.network.curves import Curves
+from symreln.claims.network.in_numbers import Curves
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.truth import Truth
 from symreln.laws.network_flow import NetworkFlow

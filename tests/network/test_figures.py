@@ -12,10 +12,10 @@ from matplotlib.colors import to_rgb
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
 import symreln as sr
-from symreln.report import html, latex, network_plots
+from symreln.report import drawings, html, latex
 from symreln.report.content import derivation_document
 from symreln.report.drawing import INK, draw_all
-from symreln.report.network_plots import draw_network, network_sketches, node_columns
+from symreln.report.drawings import draw_network, network_sketches, node_columns
 from tests.network.examples import random_data, shared_spec, spec_of
 from tests.network.test_components import NETWORK
 from tests.strategies import seeds
@@ -64,7 +64,7 @@ def test_figures_stand_in_both_documents() -> None:
 
 def test_a_graph_too_large_for_print_has_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     derivation = sr.derive(spec_of(random_data(22)))
-    monkeypatch.setattr(network_plots, "MOST_NODES", 3)
+    monkeypatch.setattr(drawings, "MOST_NODES", 3)
     assert network_sketches(derivation) == []
     assert "The graph, from inputs" not in html.render(derivation_document(derivation))
 

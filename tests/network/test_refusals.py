@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.claims.network.curves import Curves
+from symreln.claims.network.in_numbers import Curves
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.truth import Truth
 from symreln.laws.network_flow import NetworkFlow

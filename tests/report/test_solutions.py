@@ -11,7 +11,7 @@ import sympy as sp
 
 import symreln as sr
 from symreln.claims.derivation import Derivation
-from symreln.claims.network.chains import _solution
+from symreln.claims.network.components import _solution
 from symreln.document.model import Equation
 from symreln.document.words import scalar_latex
 from symreln.exact.scalar import Scalar

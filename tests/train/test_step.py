@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symreln.experiment.trained import gated_graph
+from symreln.experiment.training import gated_graph
 from symreln.laws.network_flow import NetworkFlow
 from symreln.train.chunk import Batches, batch_keys
 from symreln.train.network import (

@@ -10,8 +10,7 @@ import pytest
 import symreln as sr
 from symreln.claims.early import mode_kappas, pathway_kappas
 from symreln.claims.integration import descending_flow, mode_probes, reduced_flow
-from symreln.claims.prediction import predict_training
-from symreln.claims.switched import first_modes, matrices_of
+from symreln.claims.prediction import first_modes, matrices_of, predict_training
 from symreln.errors import NotSupportedError
 from symreln.experiment import band
 from symreln.experiment.band import (
@@ -23,8 +22,7 @@ from symreln.experiment.band import (
 )
 from symreln.experiment.foretold import TOO_LONG, foretell
 from symreln.experiment.metrics import seed_floor
-from symreln.experiment.trained import gated_pathways, training_settings
-from symreln.experiment.training import train_pair
+from symreln.experiment.training import gated_pathways, train_pair, training_settings
 from symreln.laws.early_phase import EarlyStrength
 from symreln.laws.reduced_flow import ModeStart
 from symreln.report.chapters.agreement import agreement_chapter

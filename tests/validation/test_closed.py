@@ -23,7 +23,7 @@ from symreln.experiment.closed import (
     predict_closed,
     train_aligned,
 )
-from symreln.experiment.trained import gated_pathways, training_settings
+from symreln.experiment.training import gated_pathways, training_settings
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.chapters.closing import provenance_chapter
 from symreln.report.write_validation import write_validation

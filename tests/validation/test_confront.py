@@ -14,11 +14,11 @@ from symreln.base.rounding import percent
 from symreln.claims.curves import Prediction
 from symreln.claims.derivation import Derivation
 from symreln.errors import InputError
-from symreln.experiment import trained as what_is_trained
 from symreln.experiment import training
+from symreln.experiment import training as what_is_trained
 from symreln.experiment.confront import Validation
 from symreln.experiment.metrics import compare, steps_text
-from symreln.experiment.trained import gated_pathways
+from symreln.experiment.training import gated_pathways
 from symreln.spec.model import Spec, ValidationSpec
 from symreln.tasks.load import load
 from symreln.train.trainers import train_gdln

@@ -31,7 +31,7 @@ from symreln.experiment.findings import (
 )
 from symreln.experiment.gate_patterns import stage_ends
 from symreln.experiment.starts import fitted_start, measured_start
-from symreln.experiment.trained import gated_pathways, training_settings
+from symreln.experiment.training import gated_pathways, training_settings
 from symreln.laws.law import Regime
 from symreln.report.chapters.judgement import judgement_blocks
 from symreln.report.judgement_json import diagnosis_to_json

@@ -16,7 +16,7 @@ from symreln.cli.request import Request
 from symreln.errors import NotSupportedError
 from symreln.experiment.edge_start import EdgeStart, blow_up, early_flow, edge_start
 from symreln.experiment.scalar_modes import ScalarModes
-from symreln.experiment.trained import gated_graph, training_settings
+from symreln.experiment.training import gated_graph, training_settings
 from symreln.laws.chain_start import chain_start
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.validation_json import validation_to_json

@@ -12,10 +12,9 @@ import symreln as sr
 from symreln import validate
 from symreln.claims.discretisation_bound import why_no_bound
 from symreln.errors import InputError, NotSupportedError
-from symreln.experiment.decay import why_no_decay
 from symreln.experiment.diagnosis import NETWORKS, PATHWAYS, _networks, diagnose
-from symreln.experiment.rules import compare_rules
-from symreln.experiment.trained import gated_pathways, training_settings
+from symreln.experiment.rules import compare_rules, why_no_decay
+from symreln.experiment.training import gated_pathways, training_settings
 from symreln.report.terminal import show_validation
 from symreln.report.told import failed_text
 from symreln.report.validation_json import validation_to_json

@@ -26,16 +26,18 @@ from symreln.document.model import Paragraph, Table, plain_text
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment import rules as rules_module
 from symreln.experiment.confront import Validation
-from symreln.experiment.decay import (
+from symreln.experiment.metrics import compare, drop_time
+from symreln.experiment.rules import (
+    RuleComparison,
+    VariedTraining,
     compare_decay,
+    compare_rules,
     decay_values,
     decayed,
     trained_strengths,
     why_no_decay,
 )
-from symreln.experiment.metrics import compare, drop_time
-from symreln.experiment.rules import RuleComparison, VariedTraining, compare_rules
-from symreln.experiment.trained import gated_pathways, training_settings
+from symreln.experiment.training import gated_pathways, training_settings
 from symreln.laws.choice import solve
 from symreln.laws.law import Regime
 from symreln.laws.ops import NUMPY

@@ -16,10 +16,8 @@ from symreln.claims.prediction import predict_training
 from symreln.cli.main import main
 from symreln.errors import InputError, NoClosedFormError, NotSupportedError, SpecError
 from symreln.experiment.aligned import gdln_alignment
-from symreln.experiment.decay import why_no_decay
-from symreln.experiment.rules import compare_rules
-from symreln.experiment.trained import map_recording, training_settings
-from symreln.experiment.training import gated_phases, train_phases
+from symreln.experiment.rules import compare_rules, why_no_decay
+from symreln.experiment.training import gated_phases, map_recording, train_phases, training_settings
 from symreln.network.parts import Switch
 from symreln.pipeline.certificate.pathways import pathways_part
 from symreln.report import html

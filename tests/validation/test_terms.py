@@ -12,7 +12,7 @@ from symreln.claims.prediction import predict_training
 from symreln.document.model import Table
 from symreln.experiment.confront import Validation
 from symreln.experiment.metrics import compare
-from symreln.experiment.trained import gated_pathways
+from symreln.experiment.training import gated_pathways
 from symreln.report.chapters.agreement import agreement_chapter
 
 NARROW = {

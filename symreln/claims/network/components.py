@@ -8,6 +8,8 @@ Started alike at each place, the edges of a regular component
 the term of place l times :math:`n_l`
 (:func:`symreln.laws.shared_chain.place_proofs`): a single chain of L edges where every n is 1, the
 routing network for L = 3. Source: [Saxe2022].
+
+A chain of shared edges, said: what it conserves, its equation and its closed form, proven.
 """
 
 from __future__ import annotations
@@ -20,16 +22,18 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symreln.base.summaries import short_repr
-from symreln.claims.claim import Claim
-from symreln.claims.network.chains import chain_values, closed_blocks
+from symreln.claims.claim import Claim, Step
 from symreln.claims.solve import derive_unchecked
-from symreln.document.model import Block, Code, Math, Section, Strong, Table, prose
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Block, Code, Math, Section, Strong, Table, equation, prose
 from symreln.document.typeset import say, typeset
 from symreln.document.words import decimal_cell, number_cell
 from symreln.exact.spectrum import joint_spectrum
 from symreln.exact.truth import Truth
+from symreln.laws.depth import Depth
+from symreln.laws.law import Law
 from symreln.laws.network_flow import NetworkFlow
-from symreln.laws.shared_chain import SharedChain
+from symreln.laws.shared_chain import SharedChain, place_proofs
 from symreln.network.bundles import NetworkData
 from symreln.verdict.diagonal import Diagonality, decide_diagonal
 from symreln.verdict.judge import Level
@@ -187,7 +191,7 @@ class Component(Claim):
             "uses": self.counts or None,
             "not_regular": self.reason or None,
             "diagonal": diagonal_values(self.decision),
-            "closed_form": None if self.form is None else chain_values(self.form),
+            "closed_form": None if self.form is None else _chain_values(self.form),
             "modes": [
                 {
                     "bundle": place,
@@ -222,7 +226,7 @@ class Component(Claim):
         why = self.why
         blocks: list[Block] = [prose(*typeset(f"{why[:1].upper()}{why[1:]}."))]
         if self.form is not None:
-            blocks += closed_blocks(self.form)
+            blocks += _closed_blocks(self.form)
         elif self.is_regular:
             blocks.append(
                 prose(
@@ -326,3 +330,101 @@ def _mode_table(spec: Spec, spectrum: JointSpectrum, name: str) -> Block:
         alignment="c" * (3 if joint else 2) + "r",
         caption=typeset(" ".join([f"Exact modes of {name}.", *notes])),
     )
+
+
+def _chain_values(chain: SharedChain) -> dict[str, Any]:
+    """Return the closed form of a mode as derivation.json has it."""
+    return {
+        "family": chain.family,
+        "rate": chain.rate,
+        "strength": chain.mode.expr,
+        "latex": chain.mode.to_latex(),
+        "conserved": chain.conserved,
+        "speed": chain.gain,
+    }
+
+
+def _solution(mode: Law) -> list[str]:
+    """Return the lines of a solution: an implicit one has its function T in a line of its own."""
+    if not isinstance(mode, Depth):
+        return [mode.to_latex()]
+    name = to_latex(mode.root)
+    share = rf"\left({to_latex(mode.d / mode.s)}\, \pi\right)^{{{to_latex(mode.root_power)}}}"
+    return [
+        rf"t &= {to_latex(mode.scale)} \left[T({name}) - T({name}_0)\right], \quad "
+        rf"{name} = {share},",
+        rf"T({name}) &= {to_latex(mode.stage)}",
+    ]
+
+
+def chain_steps(chain: SharedChain) -> Iterator[Step]:
+    """Say how a chain of shared edges was reduced and solved."""
+    yield step(
+        "reduction",
+        "edges that start alike at their place stay alike",
+        "one pathway's term stands in the bases of its edge alone",
+        holds=all(place_proofs(chain.layers)),
+    )
+    if chain.layers > 1:
+        yield step(
+            "conserved differences",
+            "w_l² - (n_l/n_1) w_1² does not move",
+            "its derivative along the flow cancels",
+            holds=all(chain.along(expr) == 0 for expr in chain.conserved),
+        )
+        yield step(
+            "balanced equation",
+            "a balanced start stays balanced, and its strength closes",
+            "all edges move alike, and the product rule",
+            holds=all(part == 0 for part in chain.balanced_residuals()),
+        )
+    yield step(
+        "closed form",
+        "it solves the equation of a balanced start",
+        "put into its family's equation, which with its time constant is this one",
+        holds=chain.is_solved,
+    )
+
+
+def step(name: str, statement: str, check: str, *, holds: bool) -> Step:
+    """Return a step that is proven where its check holds."""
+    outcome = Truth.PROVEN if holds else Truth.UNDECIDED
+    return Step(name=name, statement=statement, check=check, outcome=outcome)
+
+
+def chain_blocks(chain: SharedChain) -> list[Block]:
+    """Say what a chain of shared edges conserves, and how its strength closes."""
+    return [
+        prose("Differences that are conserved; their derivatives cancel:"),
+        *(equation(rf"{to_latex(expr)} = \mathrm{{const}}") for expr in chain.conserved),
+        prose("From a balanced start, where these are 0, the strength ", Math(r"\pi"), " closes:"),
+        equation(rf"\tau \dot{{\pi}} = {to_latex(chain.rate)}"),
+        prose(f"It is solved by the family “{chain.family}”:"),
+        equation(*_solution(chain.mode)),
+    ]
+
+
+def _closed_blocks(chain: SharedChain) -> list[Block]:
+    """Say the closed form of a part whose pathways are used alike."""
+    used = ", ".join(map(str, chain.counts))
+    if chain.layers == 1:
+        return [equation(chain.mode.equation), equation(*_solution(chain.mode))]
+    blocks: list[Block] = [
+        prose(
+            f"Edges at the {chain.layers} places are used by {used} pathways each. Started alike "
+            "at each place, edges stay alike, and a mode of strengths ",
+            Math("w_l"),
+            " follows one pathway's flow with every term multiplied by the uses.",
+        ),
+        *chain_blocks(chain),
+    ]
+    if chain.gain != 1:
+        blocks.append(
+            prose(
+                "Against pathways with edges of their own, from the same strength, it is faster "
+                "by exactly ",
+                Math(to_latex(chain.gain)),
+                ".",
+            )
+        )
+    return blocks

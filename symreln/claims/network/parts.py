@@ -7,8 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from symreln.claims.claim import Claim, Step
-from symreln.claims.network.chains import chain_steps
-from symreln.claims.network.components import MOST_PARTS, MOST_ROWS, Component, diagonal_values
+from symreln.claims.network.components import (
+    MOST_PARTS,
+    MOST_ROWS,
+    Component,
+    chain_steps,
+    diagonal_values,
+)
 from symreln.document.model import Block, Section, Table, prose
 from symreln.exact.truth import Truth
 

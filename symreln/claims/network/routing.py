@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symreln.claims.claim import Claim, Step
-from symreln.claims.network.chains import chain_blocks, chain_steps, step
-from symreln.claims.network.components import mode_values
+from symreln.claims.network.components import chain_blocks, chain_steps, mode_values, step
 from symreln.claims.network.in_numbers import InNumbers, in_numbers
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (

@@ -13,8 +13,7 @@ from symreln.laws.loss import strength_symbol
 
 if TYPE_CHECKING:
     from symreln.experiment.confront import Validation
-    from symreln.experiment.decay import DecayRule
-    from symreln.experiment.rules import RuleComparison, VariedTraining
+    from symreln.experiment.rules import DecayRule, RuleComparison, VariedTraining
 
 _LARGEST = Math(r"\max |\Delta L| / L(0)")
 
