@@ -1,6 +1,6 @@
 r"""The flow from the expected start, in coordinates that stay of order one.
 
-From Q Qᵀ = g I (:meth:`symreln.laws.coupled_matrices.CoupledMatrices.start`) the flow of a
+From Q Qᵀ = g I (:class:`symreln.laws.coupled_matrices.CoupledMatrices`) the flow of a
 pathway's map W closes. With J = diag(−1, 1) on [inputs; outputs] and F = [[0, Eᵀ], [E, 0]], the
 matrix M = Q Qᵀ/g obeys τ Ṁ = F M + M F, and F J + J F = 0 keeps M J M = J. So M is the
 exponential of a symmetric matrix that is zero on its diagonal blocks and H off them:
