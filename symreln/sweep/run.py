@@ -356,7 +356,7 @@ def _runs(seeds: Sequence[int], size: int) -> list[tuple[int, int]]:
     """Return (first, count) of runs of consecutive seeds, each of at most ``size``.
 
     Example:
-        >>> runs([0, 1, 2, 5, 6], 2)
+        >>> _runs([0, 1, 2, 5, 6], 2)
         [(0, 2), (2, 1), (5, 2)]
     """
     found: list[tuple[int, int]] = []
