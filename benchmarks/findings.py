@@ -31,7 +31,7 @@ from symreln.gates.label_race import subset_stages, trained_shares
 from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
 from symreln.gates.race_report import finding_table, unraced
-from symreln.gates.races import contest
+from symreln.gates.rivals import contest
 from symreln.spec.model import Spec
 
 XOR_SEEDS, SUBSET_SEEDS = 20, 4

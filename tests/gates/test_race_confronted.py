@@ -25,7 +25,7 @@ from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
 from symreln.gates.race_pieces import Race
 from symreln.gates.race_report import finding_table, unraced
-from symreln.gates.races import (
+from symreln.gates.rivals import (
     _order_text,
     _rival_pathways,
     _times_to,
