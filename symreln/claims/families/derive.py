@@ -90,10 +90,8 @@ def _sector_stage(
         obstacle = f"Sigma^x does not commute with Sigma^yx^T Sigma^yx for {names}"
         level, d_eff, left, meetings = None, {}, None, ()
     else:
-        closure = stage_closure(learners)
-        level, obstacle, d_eff = closure.level, closure.obstacle, closure.d_eff
+        level, obstacle, d_eff, meetings = stage_closure(learners)
         left = None if obstacle else least_squares(learners, d_eff, targets)
-        meetings = tuple(matrix for action in closure.actions for matrix in action.single)
     part = SectorStage(
         sector=sector,
         learners=learners,
