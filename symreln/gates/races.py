@@ -41,7 +41,6 @@ from symreln.gates.label_race import (
     trained_shares,
 )
 from symreln.gates.observed import observe
-from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
 from symreln.gates.race_report import RaceReport, unraced
 from symreln.gates.search import stage_residuals
@@ -169,7 +168,7 @@ def _asked(spec: Spec, over: str | None, stage: int) -> tuple[Range, Spec]:
         inputs=spec.dataset.inputs.substitute(others),
         targets=residuals[stage - 1].substitute(others),
     )
-    limits = next(parameter_range(p) for p in spec.parameters if p.name == name)
+    limits = next(p.range for p in spec.parameters if p.name == name)
     return limits, replace(spec, dataset=data)
 
 

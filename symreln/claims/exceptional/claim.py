@@ -18,6 +18,7 @@ from symreln.document.model import Block, Content, Details, Items, Math, Section
 from symreln.document.typeset import phrase, say, typeset
 from symreln.document.words import NONE
 from symreln.exact.algebraic import AlgebraicNumber, real_roots
+from symreln.exact.domain import variables
 from symreln.exact.scalar import factored
 from symreln.exact.text import polynomial as text_of
 
@@ -135,8 +136,7 @@ class ExceptionalSet(Claim):
     @property
     def names(self) -> tuple[str, ...]:
         """The parameters that occur in it."""
-        degrees = self.polynomial.degrees()
-        return tuple(n for n, d in zip(self.ring, degrees, strict=True) if int(d) > 0)
+        return variables(self.polynomial, self.ring)
 
     @property
     def harmless(self) -> bool:

@@ -9,12 +9,13 @@ from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from symreln.claims.exceptional.claim import Consequence, SpecialPoint
-from symreln.claims.exceptional.conditions import Effect, factors
+from symreln.claims.exceptional.conditions import Effect
 from symreln.claims.solve import derive_unchecked
 from symreln.document.typeset import few
 from symreln.errors import LimitReachedError
 from symreln.exact.algebraic import AlgebraicNumber, real_roots
 from symreln.exact.domain import variables
+from symreln.exact.factoring import factors
 from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
