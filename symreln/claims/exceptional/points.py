@@ -157,11 +157,6 @@ def _learning(pathway: PathwayDerivation) -> int:
     return sum(mode.multiplicity for mode in pathway.modes if not mode.is_null)
 
 
-def _distinct(pathway: PathwayDerivation) -> int:
-    """Return how many pairs (s, d) there are."""
-    return len(pathway.modes)
-
-
 def _changes(generic: Derivation, there: Derivation, values: Mapping[str, Fraction]) -> list[str]:
     """Say what the derivation at a point finds otherwise than the generic one."""
     changes = []
@@ -173,7 +168,10 @@ def _changes(generic: Derivation, there: Derivation, values: Mapping[str, Fracti
         for one, two in zip(generic.pathways, there.pathways, strict=True)
         if two.spectrum.commutes and not one.spectrum.commutes
     ]
-    for counted, what in ((_learning, "modes that learn"), (_distinct, "distinct pairs (s, d)")):
+    for counted, what in (
+        (_learning, "modes that learn"),
+        (lambda one: len(one.modes), "distinct pairs (s, d)"),
+    ):
         groups: dict[tuple[int, int], list[str]] = {}
         for one, two in zip(generic.pathways, there.pathways, strict=True):
             if counted(one) != counted(two):

@@ -9,8 +9,7 @@ from symreln.claims.families.checks import family_steps
 from symreln.claims.families.closure import stage_closure
 from symreln.claims.families.contextual import contextual_template
 from symreln.claims.families.derivation import FamilyDerivation, FamilyStage, SectorStage
-from symreln.claims.families.errors import NoFamilyError
-from symreln.claims.families.stage import learner, least_squares
+from symreln.claims.families.stage import NoFamilyError, learner, least_squares
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from symreln.base.summaries import short_repr
 from symreln.claims.families.algebra import FamilyMatrix, from_standard, from_trivial
+from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.field import Field, irreducible_factors
 from symreln.exact.linear import characteristic, evaluate
 from symreln.exact.matrix import ExactMatrix
@@ -66,6 +67,17 @@ class FamilyClass:
     def is_null(self) -> bool:
         """Whether s = 0."""
         return all(value.is_zero for value in self.eigenvalue)
+
+    def number(
+        self, values: Coefficients, unit: Scalar, root: int, *, is_sqrt: bool = False
+    ) -> AlgebraicNumber:
+        """Return an element of the class's field times a unit at one root, or its square root."""
+        coefficients = tuple(value * unit for value in values)
+        if self.degree == 1:
+            return AlgebraicNumber.rational(coefficients[0], is_sqrt=is_sqrt)
+        return AlgebraicNumber(
+            minpoly=self.minpoly, coefficients=coefficients, root=root, is_sqrt=is_sqrt
+        )
 
     def operator(self, m: FamilyMatrix, x: FamilyMatrix) -> FamilyMatrix:
         """Return T from M and Sigma^x."""
