@@ -112,7 +112,7 @@ def sizes_part(family: FamilyDerivation) -> tuple[Json, tuple[Condition, ...]]:
         "stages": [
             {
                 "pathways": [template.pathways.index(p) for p in stage.templates],
-                "level": "open" if stage.level is None else stage.level.value,
+                "level": stage.level_name,
                 "sectors": [
                     _sector(texts, stage, each, template.samples) for each in stage.sectors
                 ],

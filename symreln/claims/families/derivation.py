@@ -76,6 +76,11 @@ class FamilyStage:
         return max(known, key=lambda level: level.rank) if len(known) == len(levels) else None
 
     @property
+    def level_name(self) -> str:
+        """The level in words; "open" where nothing is said."""
+        return "open" if self.level is None else self.level.value
+
+    @property
     def meetings(self) -> tuple[FamilyMatrix, ...]:
         """What single pathways do to classes of others, in all sectors."""
         return tuple(matrix for part in self.sectors for matrix in part.meetings)
