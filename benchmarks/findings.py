@@ -28,7 +28,6 @@ from pathlib import Path
 import symreln as sr
 from symreln.gates.confronted import confront, confronted_points
 from symreln.gates.label_race import subset_stages, trained_shares
-from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
 from symreln.gates.race_report import finding_table, unraced
 from symreln.gates.rivals import contest
@@ -43,7 +42,7 @@ PARTS = ("xor", "subsets", "contests")
 
 def finding_one() -> str:
     spec = sr.load("xor")
-    found = race(spec.dataset.inputs, spec.dataset.targets, parameter_range(spec.parameters[0]))
+    found = race(spec.dataset.inputs, spec.dataset.targets, spec.parameters[0].range)
     points = [confront(found, spec, at, XOR_SEEDS, 0) for at in confronted_points(found, 4)]
     return finding_table(found, unraced(found, spec), points)
 

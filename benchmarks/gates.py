@@ -28,7 +28,7 @@ import symreln as sr
 from symreln.exact.matrix import ExactMatrix
 from symreln.gates.clustering import STARTS, Clustering, distinct_rows, kmeans
 from symreln.gates.enumerate import enumerate_gates, gates_along
-from symreln.gates.parameter_intervals import over, parameter_range
+from symreln.gates.parameter_intervals import over
 from symreln.gates.race import race
 from symreln.gates.search import search
 
@@ -64,7 +64,7 @@ def show(name: str, inputs: ExactMatrix, known: int) -> None:
 
 def xor() -> None:
     spec = sr.load("xor")
-    dataset, limits = spec.dataset, parameter_range(spec.parameters[0])
+    dataset, limits = spec.dataset, spec.parameters[0].range
     at = spec.at_values().dataset
     took = seconds(lambda: list(gates_along(over(dataset.inputs, "Delta"), limits)))
     print(f"XoR, all gates over Delta: {took:.2f} s")

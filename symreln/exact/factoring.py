@@ -20,6 +20,12 @@ def factorisation(polynomial: fmpz_mpoly) -> tuple[fmpz, list[tuple[fmpz_mpoly, 
     return content, [(factor, int(exponent)) for factor, exponent in found]
 
 
+def factors(polynomial: fmpz_mpoly) -> list[fmpz_mpoly]:
+    """Return the irreducible factors, each once, primitive, with positive leading coefficient."""
+    _, found = factorisation(polynomial)
+    return [f if f.leading_coefficient() > 0 else -f for f, _ in found if not f.is_constant()]
+
+
 def _over_rationals(polynomial: fmpz_mpoly) -> tuple[fmpz, list[tuple[fmpz_mpoly, int]]]:
     integers = polynomial.context()
     rationals = fmpq_mpoly_ctx.get(integers.names(), Ordering.lex)

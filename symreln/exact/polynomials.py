@@ -108,6 +108,15 @@ def characteristic(a: Table, parameters: tuple[str, ...]) -> list[fmpz_mpoly]:
     return [packing.unpack(int(c)) for c in packed.charpoly().coeffs()]
 
 
+def in_x(coefficients: Sequence[fmpz_mpoly], parameters: tuple[str, ...]) -> fmpz_mpoly:
+    """Return Σ c_j x^j over Z[x, parameters]."""
+    ring = polynomial_ring((SPECTRAL, *parameters))
+    x, total = ring.gen(0), ring.constant(0)
+    for power, coefficient in enumerate(coefficients):
+        total += coefficient.project_to_context(ring) * x**power
+    return total
+
+
 def factor_univariate(
     coefficients: Sequence[fmpz_mpoly], parameters: tuple[str, ...]
 ) -> list[tuple[list[fmpz_mpoly], int]]:
@@ -115,20 +124,15 @@ def factor_univariate(
 
     Content that depends on parameters alone is dropped.
     """
-    ring = polynomial_ring((SPECTRAL, *parameters))
-    x = ring.gen(0)
-    total = ring.constant(0)
-    for power, coefficient in enumerate(coefficients):
-        total += coefficient.project_to_context(ring) * x**power
-    _, factors = factorisation(total)
+    _, factors = factorisation(in_x(coefficients, parameters))
     return [
-        (_in_x(factor, parameters), int(exponent))
+        (_by_powers(factor, parameters), int(exponent))
         for factor, exponent in factors
         if factor.degrees()[0] > 0
     ]
 
 
-def _in_x(factor: fmpz_mpoly, parameters: tuple[str, ...]) -> list[fmpz_mpoly]:
+def _by_powers(factor: fmpz_mpoly, parameters: tuple[str, ...]) -> list[fmpz_mpoly]:
     if factor.leading_coefficient() < 0:
         factor = -factor
     ring = polynomial_ring(parameters)

@@ -12,18 +12,16 @@ from fractions import Fraction
 from functools import cmp_to_key
 from typing import TYPE_CHECKING
 
-from symreln.claims.exceptional.conditions import factors
 from symreln.errors import InputError
 from symreln.exact import enclosure
 from symreln.exact.algebraic import AlgebraicNumber, real_roots
 from symreln.exact.domain import Range, variables
+from symreln.exact.factoring import factors
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
     from flint import arb, fmpz_mpoly
-
-    from symreln.spec.model import Parameter
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,19 +47,6 @@ class Piece:
     def is_root(self) -> bool:
         """Whether this is a single value."""
         return self.low is not None and self.low is self.high
-
-
-def parameter_range(parameter: Parameter) -> Range:
-    """Return where a declared parameter may lie."""
-    low = parameter.minimum
-    if parameter.positive or parameter.nonnegative:
-        low = max(Fraction(0), low or Fraction(0))
-    return Range(
-        name=parameter.name,
-        low=low,
-        open_low=parameter.positive and low == 0,
-        high=parameter.maximum,
-    )
 
 
 def only_parameter(*matrices: ExactMatrix) -> str:

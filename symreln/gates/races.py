@@ -10,7 +10,6 @@ from symreln.exact.domain import Range
 from symreln.gates.confronted import confront, confronted_points, seen_crossings
 from symreln.gates.enumerate import LIMIT
 from symreln.gates.label_race import label_race, subset_stages, subsets_report, trained_shares
-from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
 from symreln.gates.race_report import RaceReport, unraced
 from symreln.gates.search import stage_residuals
@@ -139,5 +138,5 @@ def _asked(spec: Spec, over: str | None, stage: int) -> tuple[Range, Spec]:
         inputs=spec.dataset.inputs.substitute(others),
         targets=residuals[stage - 1].substitute(others),
     )
-    limits = next(parameter_range(p) for p in spec.parameters if p.name == name)
+    limits = next(p.range for p in spec.parameters if p.name == name)
     return limits, replace(spec, dataset=data)

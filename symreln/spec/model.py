@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from symreln.base.summaries import short_repr
+from symreln.exact.domain import Range
 from symreln.network.dataset import Dataset, Label
 from symreln.network.model import Network
 from symreln.network.pathway import PathwaySpec, network_of
@@ -53,6 +54,16 @@ class Parameter:
         """Whether it is >= 0 by what is declared."""
         least = self.minimum is not None and self.minimum >= 0
         return self.positive or self.nonnegative or least
+
+    @property
+    def range(self) -> Range:
+        """Where it may lie."""
+        low = self.minimum
+        if self.positive or self.nonnegative:
+            low = max(Fraction(0), low or Fraction(0))
+        return Range(
+            name=self.name, low=low, open_low=self.positive and low == 0, high=self.maximum
+        )
 
     @property
     def symbol(self) -> sp.Symbol:

@@ -15,7 +15,6 @@ from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.gates.consistent import GrowingGate
 from symreln.gates.exact_finders import candidate_line
-from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
 from symreln.gates.serialise import number_text
 from symreln.tasks.load import load
@@ -70,7 +69,7 @@ def test_all_gates_and_sampled_ones(tmp_path: Path) -> None:
 
 def test_a_value_lies_in_one_piece() -> None:
     spec = load("xor")
-    found = race(spec.dataset.inputs, spec.dataset.targets, parameter_range(spec.parameters[0]))
+    found = race(spec.dataset.inputs, spec.dataset.targets, spec.parameters[0].range)
     places = {
         value: [k for k, part in enumerate(found.pieces) if part.contains(Fraction(value))]
         for value in ("0", "1/2", "81/100", "82/100", "141/100", "142/100", "9")

@@ -14,7 +14,6 @@ from symreln.errors import InputError, NotSupportedError
 from symreln.gates.confronted import FiniteStart, RacePoint, _ClassShare
 from symreln.gates.consistent import consistent_pairs
 from symreln.gates.label_race import label_race
-from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race_report import _label_race_table, finding_table
 from symreln.gates.search import stage_residuals
 from symreln.tasks.load import load
@@ -57,9 +56,7 @@ def written(folder: Path) -> str:
 def test_speeds_cross_where_they_are_known_to(tmp_path: Path) -> None:
     """Samples are orthonormal: a gate grows as the larger of a and √5, over P."""
     spec = load(written(tmp_path))
-    found = label_race(
-        spec.dataset, spec.dataset.targets, "kind", parameter_range(spec.parameters[0])
-    )
+    found = label_race(spec.dataset, spec.dataset.targets, "kind", spec.parameters[0].range)
     names = found.names
     orders = [[[names[g] for g in rank] for rank in part.order] for part in found.pieces]
     left, right, both = "m = 1 (left)", "m = 1 (right)", "m = 2 (left, right)"
@@ -88,7 +85,7 @@ def test_pieces_agree_with_spectra_at_values(stage: int) -> None:
     """The second route: all singular values at single values of the parameter, in floats."""
     spec = load("contextual-3", ["dataset.items=2"])
     residual = stage_residuals(spec)[stage]
-    found = label_race(spec.dataset, residual, "context", parameter_range(spec.parameters[0]))
+    found = label_race(spec.dataset, residual, "context", spec.parameters[0].range)
     for value in (Fraction(1, 7), Fraction(1), Fraction(5, 2), Fraction(9)):
         at = {"c": value}
         inputs, left = spec.dataset.inputs.substitute(at), residual.substitute(at)
@@ -128,7 +125,7 @@ def test_networks_take_the_fastest_on_both_sides(tmp_path: Path) -> None:
 def test_what_a_table_leaves_open_is_explained(tmp_path: Path) -> None:
     """Classes of one kind each learn a part of the targets: nothing is predicted, which is said."""
     spec = load(written(tmp_path))
-    limits = parameter_range(spec.parameters[0])
+    limits = spec.parameters[0].range
     found = label_race(spec.dataset, spec.dataset.targets, "kind", limits)
     shares = (("111", 0.1), ("100", 0.6), ("011", 0.3))
     point = RacePoint(
@@ -149,7 +146,7 @@ def test_what_a_table_leaves_open_is_explained(tmp_path: Path) -> None:
 
 def test_speeds_of_high_degree_are_refused_and_not_waited_for() -> None:
     spec = load("contextual-different")
-    limits = parameter_range(spec.parameters[0])
+    limits = spec.parameters[0].range
     with pytest.raises(NotSupportedError, match=r"degree 7 over c.*Give c a value"):
         label_race(spec.dataset, spec.dataset.targets, "context", limits)
 

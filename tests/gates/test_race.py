@@ -15,7 +15,7 @@ from symreln.exact.scalar import Scalar
 from symreln.gates import wall_polynomials
 from symreln.gates.consistent import sign_pattern
 from symreln.gates.enumerate import enumerate_gates, gates_along
-from symreln.gates.parameter_intervals import over, parameter_range, pieces
+from symreln.gates.parameter_intervals import over, pieces
 from symreln.gates.race import race
 from symreln.gates.race_pieces import Race
 from symreln.gates.race_report import RaceReport
@@ -33,7 +33,7 @@ def ends(part: object) -> tuple[str | None, str | None]:
 def test_xor_is_the_known_answer() -> None:
     """Single samples up to Delta = √(2/3), whole classes beyond; single ones end at √2."""
     spec = load("xor")
-    found = race(spec.dataset.inputs, spec.dataset.targets, parameter_range(spec.parameters[0]))
+    found = race(spec.dataset.inputs, spec.dataset.targets, spec.parameters[0].range)
     assert [(*ends(part), part.order) for part in found.pieces] == [
         ("0", "0", (("1000",),)),
         ("0", "sqrt(6)/3", (("1000",), ("1100",))),
@@ -205,7 +205,7 @@ def test_a_partial_gate_wins_over_part_of_the_range(
         }
     )
     inputs, residual = spec.dataset.inputs, spec.dataset.targets
-    found = race(inputs, residual, parameter_range(spec.parameters[0]))
+    found = race(inputs, residual, spec.parameters[0].range)
     swaps = [
         (text(b.value), b.between)
         for b in found.boundaries
@@ -223,7 +223,7 @@ def test_a_partial_gate_wins_over_part_of_the_range(
 def test_a_winner_beside_undecided_gates_is_not_called_proven():
     """race.json called it proven wherever all faces were asked."""
     xor = load("xor")
-    found = race(xor.dataset.inputs, xor.dataset.targets, parameter_range(xor.parameters[0]))
+    found = race(xor.dataset.inputs, xor.dataset.targets, xor.parameters[0].range)
     here = load("xor", ["parameters.Delta.value=1/2"])
 
     def report(one: Race, spec: Spec = here) -> RaceReport:

@@ -21,7 +21,6 @@ from symreln.gates.confronted import (
 )
 from symreln.gates.confusion import confusion, predicted_classes
 from symreln.gates.observed import nearest_observer, observe
-from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
 from symreln.gates.race_pieces import Race
 from symreln.gates.race_report import finding_table, unraced
@@ -43,7 +42,7 @@ def units_of(point: RacePoint, pattern: str) -> float:
 @pytest.fixture(scope="module")
 def xor() -> tuple[Spec, Race]:
     spec = load("xor")
-    limits = parameter_range(spec.parameters[0])
+    limits = spec.parameters[0].range
     return spec, race(spec.dataset.inputs, spec.dataset.targets, limits)
 
 

@@ -5,7 +5,6 @@ from fractions import Fraction
 from symreln.gates.confronted import confront
 from symreln.gates.confusion import confusion, predicted_classes
 from symreln.gates.enumerate import enumerate_gates
-from symreln.gates.parameter_intervals import parameter_range
 from symreln.gates.race import race
 from symreln.gates.search import predicted_stages
 from symreln.network.orbits import sample_group
@@ -15,7 +14,7 @@ from symreln.tasks.load import load
 def test_texts_are_short() -> None:
     spec = load("xor", ["network.steps=50"])
     numbers = spec.at_values()
-    found = race(spec.dataset.inputs, spec.dataset.targets, parameter_range(spec.parameters[0]))
+    found = race(spec.dataset.inputs, spec.dataset.targets, spec.parameters[0].range)
     stages = list(predicted_stages(numbers.dataset))
     many = load("contextual-3", ["dataset.items=4"]).at_values().dataset
     results = [

@@ -15,9 +15,10 @@ from symreln.claims.claim import Claim
 from symreln.claims.exceptional.conditions import Effect
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Content, Details, Items, Math, Section, Table, Theorem
-from symreln.document.typeset import phrase, say, typeset
+from symreln.document.typeset import few, phrase, say, typeset
 from symreln.document.words import NONE
 from symreln.exact.algebraic import AlgebraicNumber, real_roots
+from symreln.exact.domain import variables
 from symreln.exact.scalar import factored
 from symreln.exact.text import polynomial as text_of
 
@@ -135,8 +136,7 @@ class ExceptionalSet(Claim):
     @property
     def names(self) -> tuple[str, ...]:
         """The parameters that occur in it."""
-        degrees = self.polynomial.degrees()
-        return tuple(n for n, d in zip(self.ring, degrees, strict=True) if int(d) > 0)
+        return variables(self.polynomial, self.ring)
 
     @property
     def harmless(self) -> bool:
@@ -255,8 +255,8 @@ class ExceptionalSets(Claim):
         ]
         when = "" if self.until is None else f"up to step {self.until}: "
         where = ", ".join(self.parameters)
-        text = f"{when}generic in {where}; exceptional: {_some(named) or 'nothing'}"
-        yield f"{text} (modes coincide on: {_some(together)})" if together else text
+        text = f"{when}generic in {where}; exceptional: {few(named, NAMED) or 'nothing'}"
+        yield f"{text} (modes coincide on: {few(together, NAMED)})" if together else text
 
     def says(self) -> Iterator[Block]:
         """Say it in a chapter of its own."""
@@ -341,9 +341,3 @@ def _shown(items: Sequence[ExceptionalSet]) -> Iterator[Block]:
 
 def _table(header: tuple[str, str, str], items: Sequence[ExceptionalSet]) -> Table:
     return Table(header=header, rows=tuple(item.row for item in items), alignment="lpp", most=MOST)
-
-
-def _some(named: list[str]) -> str:
-    """List the first few."""
-    more = [f"{len(named) - NAMED} more"] if len(named) > NAMED else []
-    return ", ".join([*named[:NAMED], *more])

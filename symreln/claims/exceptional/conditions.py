@@ -21,9 +21,9 @@ from enum import Enum
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from symreln.exact.factoring import factorisation
+from symreln.exact.factoring import factors
 from symreln.exact.field import Field
-from symreln.exact.polynomials import SPECTRAL
+from symreln.exact.polynomials import SPECTRAL, in_x
 from symreln.exact.scalar import Scalar, cleared, polynomial_ring
 
 if TYPE_CHECKING:
@@ -92,12 +92,6 @@ class Condition:
 
 
 # -- conditions of one spectrum ------------------------------------------------------------------
-
-
-def factors(polynomial: fmpz_mpoly) -> list[fmpz_mpoly]:
-    """Return the irreducible factors, each once, primitive, with positive leading coefficient."""
-    _, found = factorisation(polynomial)
-    return [f if f.leading_coefficient() > 0 else -f for f, _ in found if not f.is_constant()]
 
 
 def _is_constant(polynomial: fmpz_mpoly) -> bool:
@@ -190,18 +184,10 @@ def _element(one: ModeClass, t: int) -> tuple[Scalar, ...]:
     return tuple(x + y * t for x, y in zip(one.eigenvalue, one.d, strict=True))
 
 
-def in_x(coefficients: Sequence[Scalar]) -> fmpz_mpoly:
-    """Return Σ c_j x^j over Z[x, parameters], denominators cleared."""
-    names = coefficients[0].parameters
-    ring = polynomial_ring((SPECTRAL, *names))
-    x, total = ring.gen(0), ring.constant(0)
-    for power, top in enumerate(cleared(coefficients, names)[0]):
-        total += top.project_to_context(ring) * x**power
-    return total
-
-
 def _characteristic(one: ModeClass, t: int) -> fmpz_mpoly:
-    return in_x(Field(one.minpoly).characteristic(_element(one, t)))
+    coefficients = Field(one.minpoly).characteristic(_element(one, t))
+    names = coefficients[0].parameters
+    return in_x(cleared(coefficients, names)[0], names)
 
 
 def resultant(one: ModeClass, two: ModeClass, t: int) -> fmpz_mpoly:

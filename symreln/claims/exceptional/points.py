@@ -9,12 +9,13 @@ from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from symreln.claims.exceptional.claim import Consequence, SpecialPoint
-from symreln.claims.exceptional.conditions import Effect, factors
+from symreln.claims.exceptional.conditions import Effect
 from symreln.claims.solve import derive_unchecked
 from symreln.document.typeset import few
 from symreln.errors import LimitReachedError
 from symreln.exact.algebraic import AlgebraicNumber, real_roots
 from symreln.exact.domain import variables
+from symreln.exact.factoring import factors
 from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
@@ -156,11 +157,6 @@ def _learning(pathway: PathwayDerivation) -> int:
     return sum(mode.multiplicity for mode in pathway.modes if not mode.is_null)
 
 
-def _distinct(pathway: PathwayDerivation) -> int:
-    """Return how many pairs (s, d) there are."""
-    return len(pathway.modes)
-
-
 def _changes(generic: Derivation, there: Derivation, values: Mapping[str, Fraction]) -> list[str]:
     """Say what the derivation at a point finds otherwise than the generic one."""
     changes = []
@@ -172,7 +168,10 @@ def _changes(generic: Derivation, there: Derivation, values: Mapping[str, Fracti
         for one, two in zip(generic.pathways, there.pathways, strict=True)
         if two.spectrum.commutes and not one.spectrum.commutes
     ]
-    for counted, what in ((_learning, "modes that learn"), (_distinct, "distinct pairs (s, d)")):
+    for counted, what in (
+        (_learning, "modes that learn"),
+        (lambda one: len(one.modes), "distinct pairs (s, d)"),
+    ):
         groups: dict[tuple[int, int], list[str]] = {}
         for one, two in zip(generic.pathways, there.pathways, strict=True):
             if counted(one) != counted(two):

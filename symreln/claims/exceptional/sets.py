@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symreln.claims.exceptional.claim import Consequence, ExceptionalSet, ExceptionalSets
 from symreln.claims.exceptional.conditions import (
     Condition,
     Effect,
-    factors,
     norm,
     spectrum_conditions,
 )
@@ -26,6 +24,7 @@ from symreln.claims.widths import narrow_pathways
 from symreln.document.typeset import few
 from symreln.exact import domain
 from symreln.exact.algebraic import real_roots
+from symreln.exact.factoring import factors
 from symreln.exact.scalar import cleared
 from symreln.verdict.judge import Level
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from flint import fmpz_mpoly
 
     from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
-    from symreln.spec.model import Parameter, Spec
+    from symreln.spec.model import Spec
 
 _JUMPS = (Effect.NULL, Effect.JUMP, Effect.LIMIT, Effect.RESIDUAL)
 
@@ -65,7 +64,7 @@ def exceptional_sets(derivation: Derivation) -> ExceptionalSets | None:
             for condition in _of_stage(stage, undecided, first=index == 0)
             if str(condition.polynomial) not in poles
         ]
-    ranges = {p.name: _range(p) for p in spec.parameters}
+    ranges = {p.name: p.range for p in spec.parameters}
     sets = [_placed(group, names, ranges, derivation) for group in _grouped(found)]
     sets = [item for item in _with_points(sets, ranges, derivation) if item.consequences]
     return ExceptionalSets(
@@ -76,18 +75,6 @@ def exceptional_sets(derivation: Derivation) -> ExceptionalSets | None:
         undecided=tuple(dict.fromkeys(undecided)),
         narrow=tuple(one.pathway.number for one in derivation.ask(narrow_pathways)),
         until=spec.switches[0] if derivation.later else None,
-    )
-
-
-def _range(parameter: Parameter) -> domain.Range:
-    low = parameter.minimum
-    if parameter.positive or parameter.nonnegative:
-        low = max(Fraction(0), low or Fraction(0))
-    return domain.Range(
-        name=parameter.name,
-        low=low,
-        open_low=parameter.positive and low == 0,
-        high=parameter.maximum,
     )
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.exceptional.conditions import norm, resultant
+from symreln.exact.linear import characteristic
+from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar, polynomial_ring
 from symreln.verdict.judge import Level
 
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from flint import fmpz_mpoly
 
     from symreln.claims.derivation import StageDerivation
-    from symreln.exact.matrix import ExactMatrix
-    from symreln.exact.spectrum import ModeClass
     from symreln.verdict.coupling import Actions, ModeCoupling, Node
     from symreln.verdict.modes import Coefficients, Drive
 
@@ -45,10 +45,6 @@ def witnesses(stage: StageDerivation) -> list[fmpz_mpoly]:
     return found
 
 
-def _class(stage: StageDerivation, node: Node) -> ModeClass:
-    return stage.pathways[node[0]].spectrum.classes[node[1]]
-
-
 def _names(stage: StageDerivation) -> tuple[str, ...]:
     return stage.pathways[0].spectrum.parameters
 
@@ -70,8 +66,8 @@ def _simplest(candidates: Sequence[fmpz_mpoly], names: tuple[str, ...]) -> fmpz_
 def _against_closed(stage: StageDerivation) -> fmpz_mpoly:
     """Return where couplings that add up to d_eff - d can all vanish: there the sum does."""
     sums = []
-    for node, d_eff in stage.verdict.d_eff.items():
-        mode_class = _class(stage, node)
+    for (p, a), d_eff in stage.verdict.d_eff.items():
+        mode_class = stage.pathways[p].spectrum.classes[a]
         own = mode_class.d or ()
         total = tuple(x - y for x, y in zip(d_eff, own, strict=True))
         if any(not value.is_zero for value in total):
@@ -97,11 +93,11 @@ def _against_symmetry(stage: StageDerivation) -> list[fmpz_mpoly]:
     """
     couplings = stage.verdict.couplings.couplings
     for coupling in couplings:
-        one, two = _class(stage, coupling.target), _class(stage, coupling.source)
+        one, two = coupling.target_class, coupling.source_class
         if not one.is_null and (one.eigenvalue, one.minpoly) != (two.eigenvalue, two.minpoly):
             return [_power(coupling), resultant(one, two, 0)]
     for coupling in couplings:
-        one, two = _class(stage, coupling.target), _class(stage, coupling.source)
+        one, two = coupling.target_class, coupling.source_class
         if not one.is_null and one.d != two.d:
             return [_power(coupling), resultant(one, two, 1)]
         if not one.is_null and one.multiplicity != two.multiplicity:
@@ -114,18 +110,19 @@ def _against_sums(stage: StageDerivation) -> list[fmpz_mpoly]:
     names = _names(stage)
     totals: dict[Node, Coefficients | None] = {}
     for node, rows in _sums(stage).items():
-        if _class(stage, node).is_null:
+        modes = stage.verdict.couplings.couplings[0].stage[node[0]]
+        if modes.classes[node[1]].is_null:
             power = _squares([action for row in rows for action in row], names)
             if not power.is_zero:
                 return [power.numerator]  # the couplings do not cancel on a null mode
             continue
-        drive = _drive(stage, node)
+        drive = modes.drive(node[1])
         misfit = _misfit(drive, rows)
         if misfit is not None:
             return [misfit]
         totals[node] = drive.polynomial(rows[0][:1])
     for coupling in stage.verdict.couplings.couplings:
-        mode_class = _class(stage, coupling.target)
+        mode_class = coupling.target_class
         zero = (Scalar(names, 0),) * mode_class.degree
         one, two = (totals.get(node) or zero for node in (coupling.target, coupling.source))
         if not mode_class.is_null and one != two:
@@ -151,25 +148,18 @@ def _sums(stage: StageDerivation) -> dict[Node, Actions]:
     return sums
 
 
-def _drive(stage: StageDerivation, node: Node) -> Drive[ExactMatrix]:
-    """Return what drives a class."""
-    p, a = node
-    return stage.verdict.couplings.couplings[0].stage[p].drive(a)
-
-
 def _against_modes(stage: StageDerivation) -> fmpz_mpoly:
     """Return where every coupling can map modes to modes: a witness is one that does not.
 
     A few witnesses, of the smallest classes, make the set small enough.
     """
     found = []
-    for coupling in sorted(
-        stage.verdict.couplings.couplings, key=lambda c: _class(stage, c.target).degree
-    ):
-        if _class(stage, coupling.target).is_null:
+    for coupling in sorted(stage.verdict.couplings.couplings, key=lambda c: c.target_class.degree):
+        if coupling.target_class.is_null:
             found.append(_power(coupling))
         elif coupling.factors is None:
-            drive = _drive(stage, coupling.target)
+            p, a = coupling.target
+            drive = coupling.stage[p].drive(a)
             misfits = (_misfit(drive, (row,)) for row in coupling.actions)
             found.append(next(misfit for misfit in misfits if misfit is not None))
         if len(found) == WITNESSES:
@@ -186,7 +176,8 @@ def _misfit(drive: Drive[ExactMatrix], rows: Actions) -> fmpz_mpoly | None:
     first = rows[0][0]
     names = first.parameters
     vectors = [*drive.powers[: drive.degree], first]
-    determinant = _determinant([[x.frobenius(y) for y in vectors] for x in vectors])
+    gram = ExactMatrix.from_rows([[x.frobenius(y) for y in vectors] for x in vectors], names)
+    determinant = characteristic(gram)[0]  # up to its sign
     if not determinant.is_zero:
         return determinant.numerator
     q = drive.polynomial((first,))
@@ -202,18 +193,3 @@ def _misfit(drive: Drive[ExactMatrix], rows: Actions) -> fmpz_mpoly | None:
 
 def _squares(matrices: Sequence[ExactMatrix], names: tuple[str, ...]) -> Scalar:
     return sum((matrix.frobenius(matrix) for matrix in matrices), start=Scalar(names, 0))
-
-
-def _determinant(rows: list[list[Scalar]]) -> Scalar:
-    """Return the determinant of a positive semidefinite table, which needs no exchange of rows."""
-    value = rows[0][0] * 0 + 1
-    while rows:
-        pivot, *top = rows[0]
-        value = value * pivot
-        if pivot.is_zero:
-            break  # then its whole row is zero
-        rows = [
-            [entry - line[0] * above / pivot for entry, above in zip(line[1:], top, strict=True)]
-            for line in rows[1:]
-        ]
-    return value

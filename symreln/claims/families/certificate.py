@@ -20,6 +20,7 @@ from symreln.claims.families.spectrum import FamilyClass
 from symreln.claims.families.stage import PathwayTemplate, Sector
 from symreln.claims.texts import Json, Texts
 from symreln.errors import InputError
+from symreln.exact.domain import variables
 from symreln.exact.factoring import factorisation
 from symreln.exact.field import Field
 from symreln.exact.matrix import ExactMatrix
@@ -246,7 +247,7 @@ def closed_at(
     found: dict[str, tuple[int, ...]] = {}
     for name in domain.minimum:
         tried = domain.common_roots(entries, name)
-        if any(name in _occurring(matrix.rows.count) for matrix in matrices):
+        if any(name in variables(matrix.rows.count.numerator, domain.names) for matrix in matrices):
             tried |= set(range(1, ENOUGH))
         values = tuple(
             n
@@ -265,8 +266,3 @@ def _entries(*parts: ExactMatrix) -> Iterator[Scalar]:
     for part in parts:
         for row in part.rows():
             yield from (value for value in row if not value.is_zero)
-
-
-def _occurring(value: Scalar) -> list[str]:
-    degrees = value.numerator.degrees()
-    return [name for name, degree in zip(value.parameters, degrees, strict=True) if degree > 0]

@@ -83,19 +83,22 @@ def _fail(what: str) -> ArithmeticError:
 def broken_at(family: FamilyDerivation, sizes: Values) -> bool:
     """Return whether one of the conditions at which results may break holds at these sizes."""
     return any(
-        condition.polynomial.substitute(sizes | copy).is_zero
+        condition.polynomial.substitute(values).is_zero
         for condition in family.ask(conditions_of)
-        for copy in _copies(family.template, sizes)
+        for values in _with_copies(family.template, sizes)
     )
 
 
-def _copies(template: FamilyTemplate | None, sizes: Values) -> list[Values]:
-    """Return the values of the number of copies at these sizes, as substitutions."""
-    if template is None or not template.domain.copies:
-        return [{}]
-    items = template.domain.items
+def _with_copies(
+    template: FamilyTemplate | None, sizes: Values, sector: Sector | None = None
+) -> list[Values]:
+    """Return the sizes with every value of the number of copies, of one sector or of any."""
+    assert template is not None
+    copies, items = template.domain.copies, template.domain.items
+    if not copies or (sector is not None and not sector.copies):
+        return [sizes]
     number = int(sizes[items]) if isinstance(items, str) else items
-    return [{template.domain.copies: Fraction(u)} for u in template.domain.copy_numbers(number)]
+    return [sizes | {copies: Fraction(u)} for u in template.domain.copy_numbers(number)]
 
 
 def compare_at(family: FamilyDerivation, derivation: Derivation, sizes: Values) -> None:
@@ -131,8 +134,8 @@ def compare_at(family: FamilyDerivation, derivation: Derivation, sizes: Values) 
 def _level(stage: FamilyStage, template: FamilyTemplate | None, sizes: Values) -> Level | None:
     """Return the level of a stage at these sizes: closed where no pathway acts on another."""
     separate = all(
-        vanishes(matrix, sizes | copy)
-        for copy in _copies(template, sizes)
+        vanishes(matrix, values)
+        for values in _with_copies(template, sizes)
         for matrix in stage.meetings
     )
     return Level.CLOSED if separate else stage.level
@@ -163,8 +166,8 @@ def _modes_for_every_size(
             scaled = zip((mode.eigenvalue, mode.d, d_eff), (unit * unit, unit, unit), strict=True)
             values = tuple(tuple(c * factor for c in value) for value, factor in scaled)
             count = mode.multiplicity * part.sector.multiplicity
-            for copy in _copies(family.template, sizes) if part.sector.copies else [{}]:
-                yield mode.minpoly, values, count, sizes | copy
+            for numbers in _with_copies(family.template, sizes, part.sector):
+                yield mode.minpoly, values, count, numbers
 
 
 def _ordinary_modes(stage: StageDerivation, member: int) -> Iterator[_Modes]:
@@ -199,18 +202,16 @@ def _polynomials(modes: Iterable[_Modes], weights: tuple[int, int, int]) -> Coun
 
 
 def _loss(family: FamilyDerivation, stage: FamilyStage, sizes: Values) -> Scalar:
-    total: Scalar | None = None
+    total = Scalar((), 0)
     for part in stage.sectors:
         assert part.final_loss is not None
         whole = part.final_loss * part.sector.multiplicity
-        for copy in _copies(family.template, sizes) if part.sector.copies else [{}]:
-            value = whole.substitute(sizes | copy)
-            total = value if total is None else total + value
-    assert total is not None
+        for values in _with_copies(family.template, sizes, part.sector):
+            total = total + whole.substitute(values)
     return total
 
 
-def wrong_image(template: FamilyTemplate, dataset: Dataset, sizes: Mapping[str, Fraction]) -> str:
+def wrong_image(template: FamilyTemplate, dataset: Dataset, sizes: Values) -> str:
     """Return what differs between the template at these sizes and a dataset, or "".
 
     Every basis vector of the samples must have the images under X and Y that the template says,
@@ -221,11 +222,8 @@ def wrong_image(template: FamilyTemplate, dataset: Dataset, sizes: Mapping[str, 
     items = dataset.samples // count
     dimension = 0
     for sector in template.sectors:
-        copies = template.domain.copy_numbers(items) if sector.copies else (1,)
-        for number in copies:
-            values = dict(sizes)
-            if sector.copies:
-                values[sector.copies] = Fraction(number)
+        for values in _with_copies(template, sizes, sector):
+            number = int(values[sector.copies]) if sector.copies else 1
             for basis in template.basis(sector, items, count, number):
                 dimension += basis.samples.shape[1]
                 wrong = _wrong_copy(sector, basis, dataset, values)

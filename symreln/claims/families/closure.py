@@ -14,7 +14,7 @@ by the rule of :meth:`symreln.claims.families.algebra.FamilyMatrix.summed`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -35,63 +35,45 @@ if TYPE_CHECKING:
 #: The pathways of a stage that have inputs in a sector, by their place in the stage.
 Learners = Mapping[int, "Learner"]
 
+#: S_k for every k.
+Action = tuple["FamilyMatrix", ...]
+
 OTHER = "l"
 """Name of the special value of the pathway that acts, where that of the one acted on is k."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Action:
-    """What all pathways of one template, class i, do to one class of a pathway.
+def stage_closure(
+    learners: Learners,
+) -> tuple[Level, str, dict[Node, Coefficients], tuple[FamilyMatrix, ...]]:
+    """Decide one stage, in one sector, whose pathways all have joint eigenbases.
 
-    Attributes:
-        source: (pathway, class) that acts.
-        target: (pathway, class) that is acted on.
-        total: S_k for every k, summed over the pathways of the source's template.
-        single: The same of one pathway, for every way in which two of the templates meet.
+    Returns:
+        CLOSED or CLOSED_BY_SYMMETRY, or COUPLED_MATRICES where neither was proven; what stands in
+        the way of closure, or ""; d + Gamma of every class that is not null, where the stage
+        closes; what single pathways do to classes of others, for every way in which they meet.
     """
-
-    source: Node
-    target: Node
-    total: tuple[FamilyMatrix, ...]
-    single: tuple[FamilyMatrix, ...]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _StageClosure:
-    """What was proven of one stage in one sector.
-
-    Attributes:
-        level: CLOSED or CLOSED_BY_SYMMETRY, or COUPLED_MATRICES where neither was proven.
-        obstacle: What stands in the way of closure, or "".
-        d_eff: d + Gamma of every class that is not null, where the stage closes.
-        actions: All that are not zero.
-    """
-
-    level: Level
-    obstacle: str
-    d_eff: dict[Node, Coefficients]
-    actions: tuple[_Action, ...]
-
-
-def stage_closure(learners: Learners) -> _StageClosure:
-    """Decide one stage whose pathways all have joint eigenbases."""
-    actions = tuple(
-        action for p in learners for q in learners for action in _actions(learners, p, q)
-    )
-    stage = _ActingTemplates(learners, {(a.target, a.source): a.total for a in actions})
+    totals: dict[tuple[Node, Node], Action] = {}
+    meetings: list[FamilyMatrix] = []
+    for p in learners:
+        for q in learners:
+            for pair, single, total in _actions(learners, p, q):
+                meetings += single
+                known = totals.get(pair)
+                totals[pair] = total if known is None else tuple(map(add, known, total))
     d_eff = {
         (p, a): mode.d
         for p, item in learners.items()
         for a, mode in enumerate(item.classes)
         if not mode.is_null
     }
-    pairs = [(action.target, action.source) for action in actions]
-    closure = symmetric_closure(stage, pairs, components(list(d_eff), pairs))
+    pairs = list(totals)
+    closure = symmetric_closure(
+        _ActingTemplates(learners, totals), pairs, components(list(d_eff), pairs)
+    )
     if isinstance(closure, str):
-        level = Level.COUPLED_MATRICES
-        return _StageClosure(level=level, obstacle=closure, d_eff={}, actions=actions)
-    level = Level.CLOSED_BY_SYMMETRY if actions else Level.CLOSED
-    return _StageClosure(level=level, obstacle="", d_eff=d_eff | closure.d_eff, actions=actions)
+        return Level.COUPLED_MATRICES, closure, {}, tuple(meetings)
+    level = Level.CLOSED_BY_SYMMETRY if totals else Level.CLOSED
+    return level, "", d_eff | closure.d_eff, tuple(meetings)
 
 
 @dataclass(frozen=True)
@@ -104,7 +86,7 @@ class _ActingTemplates:
     """
 
     learners: Learners
-    totals: Mapping[tuple[Node, Node], tuple[FamilyMatrix, ...]]
+    totals: Mapping[tuple[Node, Node], Action]
 
     def mode_class(self, node: Node) -> FamilyClass:
         return self.learners[node[0]].classes[node[1]]
@@ -161,9 +143,11 @@ def _meetings(learners: Learners, p: int, q: int) -> list[_Meeting]:
     return [_Meeting(other, mine.refined(OTHER), OTHER, refined=True), *same]
 
 
-def _actions(learners: Learners, p: int, q: int) -> list[_Action]:
+def _actions(
+    learners: Learners, p: int, q: int
+) -> Iterator[tuple[tuple[Node, Node], Action, Action]]:
+    """Yield ((target, source), S_k of one pathway of template q, summed over all) where not 0."""
     target, source = learners[p], learners[q]
-    found: dict[tuple[int, int], _Action] = {}
     for meeting in _meetings(learners, p, q):
         cross = meeting.source @ meeting.target.adjoint
         if cross.is_zero:
@@ -179,18 +163,12 @@ def _actions(learners: Learners, p: int, q: int) -> list[_Action]:
                 projector = acted.projector
                 if meeting.summed:
                     projector = projector.refined(meeting.summed)
-                single = [act @ projector for act in acts]
+                single = tuple(act @ projector for act in acts)
                 if all(item.is_zero for item in single):
                     continue
-                total = [item.summed(meeting.summed) if meeting.summed else item for item in single]
-                known = found.get((i, a))
-                if known is not None:
-                    total = [x + y for x, y in zip(known.total, total, strict=True)]
-                    single = [*known.single, *single]
-                found[i, a] = _Action(
-                    source=(q, i), target=(p, a), total=tuple(total), single=tuple(single)
-                )
-    return list(found.values())
+                summed = meeting.summed
+                total = tuple(item.summed(summed) for item in single) if summed else single
+                yield ((p, a), (q, i)), single, total
 
 
 def _moved(matrix: FamilyMatrix, meeting: _Meeting) -> FamilyMatrix:

@@ -20,8 +20,13 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.families.algebra import OTHERS, PLAIN, FamilyMatrix, Kind, Space
 from symreln.claims.families.domain import Domain
-from symreln.claims.families.errors import NoFamilyError
-from symreln.claims.families.stage import Basis, FamilyTemplate, PathwayTemplate, Sector
+from symreln.claims.families.stage import (
+    Basis,
+    FamilyTemplate,
+    NoFamilyError,
+    PathwayTemplate,
+    Sector,
+)
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.spec.expression import Declared

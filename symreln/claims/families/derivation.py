@@ -96,7 +96,6 @@ class FamilyMode:
     """One mode of one pathway in one sector, for every size.
 
     Attributes:
-        number: Place in the pathway's list, from 1.
         sector: The sector.
         mode_class: Its class.
         s: Singular value of Sigma^{yx}.
@@ -105,7 +104,6 @@ class FamilyMode:
         multiplicity: How many equal modes there are, all copies of the sector together.
     """
 
-    number: int
     sector: Sector
     mode_class: FamilyClass
     s: AlgebraicNumber
@@ -198,7 +196,7 @@ class FamilyDerivation(Asked):
 
 def _modes(family: FamilyDerivation, stage: FamilyStage, place: int) -> tuple[FamilyMode, ...]:
     assert family.template is not None
-    samples = family.template.samples
+    per_sample = 1 / family.template.samples
     found: list[FamilyMode] = []
     for part in stage.sectors:
         item = part.learners.get(place)
@@ -207,38 +205,21 @@ def _modes(family: FamilyDerivation, stage: FamilyStage, place: int) -> tuple[Fa
         modes = []
         for a, mode in enumerate(item.classes):
             d_eff = part.d_eff.get((place, a))
-            for root in range(mode.degree):
-                modes.append(_mode(part.sector, mode, root, d_eff, samples))
+            modes += [
+                FamilyMode(
+                    sector=part.sector,
+                    mode_class=mode,
+                    s=mode.number(mode.eigenvalue, per_sample**2, root, is_sqrt=True),
+                    d=mode.number(mode.d, per_sample, root),
+                    d_eff=None if d_eff is None else mode.number(d_eff, per_sample, root),
+                    multiplicity=mode.multiplicity * part.sector.multiplicity,
+                )
+                for root in range(mode.degree)
+            ]
         modes.sort(key=lambda mode: (mode.is_null, -_size(mode, family.values)))
         found += modes
-    return tuple(replace(mode, number=number) for number, mode in enumerate(found, start=1))
+    return tuple(found)
 
 
 def _size(mode: FamilyMode, values: dict[str, Fraction]) -> float:
     return mode.s.to_float(values) if all(n in values for n in mode.s.parameters) else 0.0
-
-
-def _mode(
-    sector: Sector,
-    mode: FamilyClass,
-    root: int,
-    d_eff: Coefficients | None,
-    samples: Scalar,
-) -> FamilyMode:
-    def number(values: Coefficients, unit: Scalar, *, is_sqrt: bool = False) -> AlgebraicNumber:
-        coefficients = tuple(value / unit for value in values)
-        if len(coefficients) == 1:
-            return AlgebraicNumber.rational(coefficients[0], is_sqrt=is_sqrt)
-        return AlgebraicNumber(
-            minpoly=mode.minpoly, coefficients=coefficients, root=root, is_sqrt=is_sqrt
-        )
-
-    return FamilyMode(
-        number=0,
-        sector=sector,
-        mode_class=mode,
-        s=number(mode.eigenvalue, samples * samples, is_sqrt=True),
-        d=number(mode.d, samples),
-        d_eff=None if d_eff is None else number(d_eff, samples),
-        multiplicity=mode.multiplicity * sector.multiplicity,
-    )

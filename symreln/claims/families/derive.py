@@ -9,8 +9,7 @@ from symreln.claims.families.checks import family_steps
 from symreln.claims.families.closure import stage_closure
 from symreln.claims.families.contextual import contextual_template
 from symreln.claims.families.derivation import FamilyDerivation, FamilyStage, SectorStage
-from symreln.claims.families.errors import NoFamilyError
-from symreln.claims.families.stage import learner, least_squares
+from symreln.claims.families.stage import NoFamilyError, learner, least_squares
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
@@ -90,10 +89,8 @@ def _sector_stage(
         obstacle = f"Sigma^x does not commute with Sigma^yx^T Sigma^yx for {names}"
         level, d_eff, left, meetings = None, {}, None, ()
     else:
-        closure = stage_closure(learners)
-        level, obstacle, d_eff = closure.level, closure.obstacle, closure.d_eff
+        level, obstacle, d_eff, meetings = stage_closure(learners)
         left = None if obstacle else least_squares(learners, d_eff, targets)
-        meetings = tuple(matrix for action in closure.actions for matrix in action.single)
     part = SectorStage(
         sector=sector,
         learners=learners,

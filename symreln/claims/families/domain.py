@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from symreln.exact.domain import variables
 from symreln.exact.factoring import factorisation
 from symreln.exact.scalar import Scalar, polynomial_ring
 
@@ -71,16 +72,10 @@ class Domain:
 
     def common_roots(self, values: Iterable[Scalar], name: str) -> set[int]:
         """Return the whole values of a size at which all of these vanish, whatever the others."""
-        place, ring = self.names.index(name), polynomial_ring(self.names)
         roots: set[int] | None = None
         for value in values:
-            parts: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
-            for exponents, coefficient in value.numerator.to_dict().items():
-                own = tuple(int(e) if i == place else 0 for i, e in enumerate(exponents))
-                rest = tuple(0 if i == place else int(e) for i, e in enumerate(exponents))
-                parts.setdefault(rest, {})[own] = int(coefficient)
-            for part in parts.values():
-                found = self._integer_roots(ring.from_dict(part), name)
+            for part in self.split(value.numerator, name).values():
+                found = self._integer_roots(part, name)
                 roots = found if roots is None else roots & found
             if not roots:
                 return set()
@@ -92,10 +87,10 @@ class Domain:
         The parameters of the data stay generic: a polynomial counts as zero at sizes where it is
         the zero polynomial in them.
         """
-        coefficients = self._coefficients(factor)
+        coefficients = self.split(factor, *self.minimum, self.copies).values()
         if any(self._one_sign(coefficient) for coefficient in coefficients):
             return None
-        symbols = {name for c in coefficients for name in self._occurring(c)}
+        symbols = {name for c in coefficients for name in variables(c, self.names)}
         scalar = Scalar(self.names, factor)
         name = next(iter(symbols), "")
         if len(symbols) == 1 and name in self.minimum:
@@ -113,11 +108,11 @@ class Domain:
 
     def sign(self, factor: fmpz_mpoly) -> int:
         """Return 1 or -1 where a polynomial in the sizes is proven to have that sign, else 0."""
-        if not all(self._is_size(name) for name in self._occurring(factor)):
+        if not {*variables(factor, self.names)} <= {*self.minimum, self.copies}:
             return 0
         if found := self._one_sign(factor):
             return found
-        if isinstance(self.items, int) and self._occurring(factor) == [self.copies]:
+        if isinstance(self.items, int) and variables(factor, self.names) == (self.copies,):
             scalar = Scalar(self.names, factor)
             values = [
                 scalar.substitute({self.copies: Fraction(u)}).to_fraction()
@@ -126,22 +121,15 @@ class Domain:
             return all(value > 0 for value in values) - all(value < 0 for value in values)
         return 0
 
-    def _is_size(self, name: str) -> bool:
-        return name in self.minimum or name == self.copies
-
-    def _coefficients(self, polynomial: fmpz_mpoly) -> list[fmpz_mpoly]:
-        """Return the coefficients of the monomials in the parameters, polynomials in sizes."""
-        ring = polynomial_ring(self.names)
-        is_size = [self._is_size(name) for name in self.names]
+    def split(self, polynomial: fmpz_mpoly, *names: str) -> dict[tuple[int, ...], fmpz_mpoly]:
+        """Return the coefficients of the monomials in all other symbols: polynomials in these."""
+        ring, own = polynomial_ring(self.names), [name in names for name in self.names]
         parts: dict[tuple[int, ...], dict[tuple[int, ...], int]] = {}
         for exponents, value in polynomial.to_dict().items():
-            outer = tuple(0 if size else int(e) for e, size in zip(exponents, is_size, strict=True))
-            inner = tuple(int(e) if size else 0 for e, size in zip(exponents, is_size, strict=True))
+            outer = tuple(0 if mine else int(e) for e, mine in zip(exponents, own, strict=True))
+            inner = tuple(int(e) if mine else 0 for e, mine in zip(exponents, own, strict=True))
             parts.setdefault(outer, {})[inner] = int(value)
-        return [ring.from_dict(part) for part in parts.values()]
-
-    def _occurring(self, polynomial: fmpz_mpoly) -> list[str]:
-        return [n for n, d in zip(self.names, polynomial.degrees(), strict=True) if d > 0]
+        return {outer: ring.from_dict(part) for outer, part in parts.items()}
 
     def _one_sign(self, polynomial: fmpz_mpoly) -> int:
         """Return the sign that all coefficients have, the constant one included, once shifted.

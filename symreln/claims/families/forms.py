@@ -54,17 +54,13 @@ def sum_over_copies(value: Scalar, domain: Domain, symbols: Symbols) -> sp.Expr:
     total: sp.Expr = sp.S.Zero
     ring = polynomial_ring(domain.names)
     bottom = value.denominator // (ring.gen(place) ** low)
-    for power in range(value.numerator.degrees()[place] + 1):
-        found = {
-            tuple(0 if i == place else int(e) for i, e in enumerate(key)): coefficient
-            for key, coefficient in value.numerator.to_dict().items()
-            if int(key[place]) == power
-        }
-        a = power - low
+    others = (name for name in domain.names if name != u)
+    for powers, part in domain.split(value.numerator, *others).items():
+        a = powers[place] - low
         series = sp.log(n) / sp.log(2) if not a else (n**a - 1) / sp.Integer(2 ** abs(a) - 1)
         if a < 0:  # (n^a - 1)/(2^a - 1) with 2^a = 1/2^|a|
             series = (1 - n**a) * sp.Integer(2) ** -a / sp.Integer(2**-a - 1)
-        total += Scalar(domain.names, ring.from_dict(found), bottom).to_sympy(symbols) * series
+        total += Scalar(domain.names, part, bottom).to_sympy(symbols) * series
     return total
 
 

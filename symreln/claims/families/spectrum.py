@@ -7,25 +7,28 @@ are small matrices over the field K of rational functions of all symbols, N amon
 
 With T = M + t Sigma^x and an irreducible factor f of T's characteristic polynomial, the
 projector on the kernel of f(T) is a polynomial in T. That M and Sigma^x are polynomials
-lambda(T) and d(T) there is found from traces and then checked; another t is tried where they are
-not. Every result is an identity over K: it holds for each number that N stands for at which no
+lambda(T) and d(T) there is found by least squares and then checked; another t is tried where they
+are not. Every result is an identity over K: it holds for each number that N stands for at which no
 denominator vanishes.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from symreln.base.summaries import short_repr
 from symreln.claims.families.algebra import FamilyMatrix, from_standard, from_trivial
+from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.field import Field, irreducible_factors
-from symreln.exact.linear import characteristic, evaluate, inverse
+from symreln.exact.linear import characteristic, evaluate
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
+from symreln.verdict.modes import Drive
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 Coefficients = tuple[Scalar, ...]
@@ -46,7 +49,6 @@ class FamilyClass:
         weight: t of T = M + t Sigma^x.
         projector: E, on the whole class.
         multiplicity: Dimension of one mode's space, a polynomial in the sizes.
-        sectors: "trivial", "standard" or both.
     """
 
     minpoly: Coefficients
@@ -55,7 +57,6 @@ class FamilyClass:
     weight: int
     projector: FamilyMatrix
     multiplicity: Scalar
-    sectors: tuple[str, ...]
 
     @property
     def degree(self) -> int:
@@ -67,29 +68,20 @@ class FamilyClass:
         """Whether s = 0."""
         return all(value.is_zero for value in self.eigenvalue)
 
+    def number(
+        self, values: Coefficients, unit: Scalar, root: int, *, is_sqrt: bool = False
+    ) -> AlgebraicNumber:
+        """Return an element of the class's field times a unit at one root, or its square root."""
+        coefficients = tuple(value * unit for value in values)
+        if self.degree == 1:
+            return AlgebraicNumber.rational(coefficients[0], is_sqrt=is_sqrt)
+        return AlgebraicNumber(
+            minpoly=self.minpoly, coefficients=coefficients, root=root, is_sqrt=is_sqrt
+        )
+
     def operator(self, m: FamilyMatrix, x: FamilyMatrix) -> FamilyMatrix:
         """Return T from M and Sigma^x."""
         return m if not self.weight else m + x.scale(self.weight)
-
-    def alike(self, other: FamilyClass) -> bool:
-        """Whether the modes of both have the same s and d, root by root."""
-        return (
-            self.minpoly == other.minpoly
-            and self.weight == other.weight
-            and self.eigenvalue == other.eigenvalue
-            and self.d == other.d
-        )
-
-
-@dataclass(frozen=True)
-class _Part:
-    """A class within one sector: E as a small matrix."""
-
-    minpoly: Coefficients
-    eigenvalue: Coefficients
-    d: Coefficients
-    weight: int
-    projector: ExactMatrix
 
 
 def joint_classes(m: FamilyMatrix, x: FamilyMatrix) -> tuple[FamilyClass, ...]:
@@ -102,52 +94,33 @@ def joint_classes(m: FamilyMatrix, x: FamilyMatrix) -> tuple[FamilyClass, ...]:
     Raises:
         ArithmeticError: No small t separates the joint eigenvalues.
     """
-    space = m.rows
-    found: list[FamilyClass] = []
-    for sector, pair, embed in (
-        ("trivial", (m.trivial(), x.trivial()), from_trivial),
-        ("standard", (m.standard(), x.standard()), from_standard),
+    found: dict[object, FamilyClass] = {}
+    for small_m, small_x, embed in (
+        (m.trivial(), x.trivial(), from_trivial),
+        (m.standard(), x.standard(), from_standard),
     ):
-        if not pair[0].shape[0]:
+        if not small_m.shape[0]:
             continue
-        for part in _parts(*pair):
-            _merge(found, _class(part, embed(space, part.projector), sector))
-    return tuple(found)
+        for new in _classes(small_m, small_x, partial(embed, m.rows)):
+            key = (new.minpoly, new.weight, new.eigenvalue, new.d)
+            old = found.get(key)
+            if old is not None:  # the same s and d, root by root
+                new = replace(
+                    new,
+                    projector=old.projector + new.projector,
+                    multiplicity=old.multiplicity + new.multiplicity,
+                )
+            found[key] = new
+    return tuple(found.values())
 
 
-def _class(part: _Part, projector: FamilyMatrix, sector: str) -> FamilyClass:
-    return FamilyClass(
-        minpoly=part.minpoly,
-        eigenvalue=part.eigenvalue,
-        d=part.d,
-        weight=part.weight,
-        projector=projector,
-        multiplicity=projector.trace() / (len(part.minpoly) - 1),
-        sectors=(sector,),
-    )
-
-
-def _merge(found: list[FamilyClass], new: FamilyClass) -> None:
-    for place, old in enumerate(found):
-        if old.alike(new):
-            found[place] = FamilyClass(
-                minpoly=old.minpoly,
-                eigenvalue=old.eigenvalue,
-                d=old.d,
-                weight=old.weight,
-                projector=old.projector + new.projector,
-                multiplicity=old.multiplicity + new.multiplicity,
-                sectors=(*old.sectors, *new.sectors),
-            )
-            return
-    found.append(new)
-
-
-def _parts(m: ExactMatrix, x: ExactMatrix) -> list[_Part]:
+def _classes(
+    m: ExactMatrix, x: ExactMatrix, embed: Callable[[ExactMatrix], FamilyMatrix]
+) -> list[FamilyClass]:
     """Return the classes of one sector, with the smallest t that tells them apart."""
     for weight in range(MOST_TRIALS):
         operator = (m + x.scale(weight)).reduced() if weight else m
-        found = _at_weight(operator, m, x, weight)
+        found = _at_weight(operator, m, x, weight, embed)
         if found is not None:
             return found
     msg = "no small combination of M and Sigma^x separates their joint eigenvalues"
@@ -155,28 +128,42 @@ def _parts(m: ExactMatrix, x: ExactMatrix) -> list[_Part]:
 
 
 def _at_weight(
-    operator: ExactMatrix, m: ExactMatrix, x: ExactMatrix, weight: int
-) -> list[_Part] | None:
+    operator: ExactMatrix,
+    m: ExactMatrix,
+    x: ExactMatrix,
+    weight: int,
+    embed: Callable[[ExactMatrix], FamilyMatrix],
+) -> list[FamilyClass] | None:
     factors = [factor for factor, _ in irreducible_factors(characteristic(operator))]
-    parts = []
+    total = ExactMatrix.zeros(*m.shape, m.parameters)
+    found = []
     for place, factor in enumerate(factors):
-        others = factors[:place] + factors[place + 1 :]
-        projector = _projector(operator, factor, others)
-        powers = _powers(operator, projector, len(factor) - 1)
-        eigenvalue, d = _as_polynomial(m, powers), _as_polynomial(x, powers)
+        projector = _projector(operator, factor, factors[:place] + factors[place + 1 :])
+        total = total + projector
+        degree = len(factor) - 1
+        powers = [projector]
+        while len(powers) < degree:
+            powers.append((operator @ powers[-1]).reduced())
+        drive = Drive(powers=tuple(powers), degree=degree)
+        eigenvalue, d = (drive.polynomial(((a @ projector).reduced(),)) for a in (m, x))
         if eigenvalue is None or d is None:
             return None
-        if len(factor) == 2:  # T = M then, whatever told the spaces apart
-            factor = _linear(eigenvalue[0])
-        own_weight = weight if len(factor) > 2 else 0
-        parts.append(_Part(factor, eigenvalue, d, own_weight, projector))
-    total = parts[0].projector
-    for part in parts[1:]:
-        total = total + part.projector
+        whole = embed(projector)
+        found.append(
+            FamilyClass(
+                # Of degree 1, T = M, whatever told the spaces apart.
+                minpoly=factor if degree > 1 else _linear(eigenvalue[0]),
+                eigenvalue=eigenvalue,
+                d=d,
+                weight=weight if degree > 1 else 0,
+                projector=whole,
+                multiplicity=whole.trace() / degree,
+            )
+        )
     if total != ExactMatrix.identity(m.shape[0], m.parameters):
         msg = "a correlation that is self-adjoint has no full set of eigenvectors"
         raise ArithmeticError(msg)
-    return parts
+    return found
 
 
 def _linear(root: Scalar) -> Coefficients:
@@ -196,35 +183,3 @@ def _projector(
         image = evaluate(other, operator, image)
         value = field.multiply(value, field.reduce(other))
     return evaluate(field.inverse(value), operator, image)
-
-
-def _powers(operator: ExactMatrix, projector: ExactMatrix, degree: int) -> list[ExactMatrix]:
-    powers = [projector]
-    while len(powers) < 2 * degree - 1:
-        powers.append((operator @ powers[-1]).reduced())
-    return powers
-
-
-def _as_polynomial(matrix: ExactMatrix, powers: list[ExactMatrix]) -> Coefficients | None:
-    """Return h with matrix = h(T) on the class, or None where there is none.
-
-    Args:
-        matrix: Commutes with T.
-        powers: T^i E for i < 2k - 1.
-    """
-    degree = (len(powers) + 1) // 2
-    names = matrix.parameters
-    moved = [(matrix @ power).reduced() for power in powers[:degree]]
-    right = [value.trace() for value in moved]
-    if degree == 1:
-        solution: Coefficients = (right[0] / powers[0].trace(),)
-    else:
-        traces = [power.trace() for power in powers]
-        gram = [[traces[i + j] for j in range(degree)] for i in range(degree)]
-        column = ExactMatrix.from_rows([[value] for value in right], names)
-        found = inverse(ExactMatrix.from_rows(gram, names)) @ column
-        solution = tuple(found.entry(i, 0) for i in range(degree))
-    expected = powers[0].scale(solution[0])
-    for coefficient, power in zip(solution[1:], powers[1:], strict=False):
-        expected = expected + power.scale(coefficient)
-    return solution if moved[0] == expected else None

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from symreln.exact.scalar import Scalar
 
 
+class NoFamilyError(Exception):
+    """The spec is not the same for every size; a reason, not a mistake of the user."""
+
+
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Learner:
