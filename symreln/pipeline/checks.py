@@ -16,7 +16,7 @@ from symreln.exact.field import Field
 from symreln.pipeline.certificate import certificate
 from symreln.verdict.judge import stage_modes
 from symreln.verdict.residual import plateau_errors, plateau_gain
-from symreln.verify.process import Verification
+from symreln.verify import verify
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,22 +42,19 @@ def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[
     Raises:
         ArithmeticError: A check failed: a bug of symreln, and nothing is printed.
     """
-    with Verification(certificate(derivation)) as verification:
-        steps: list[Step] = []
-        modes = [m for p in derivation.pathways for m in p.modes if m.strength is not None]
-        if modes and not carried:
-            steps.append(_trajectories(modes))
-            steps += checks_of(derivation, "start")
-        if derivation.loss_separates:
-            steps += [_least_loss(stage, _reached(derivation)) for stage in derivation.stages]
-        if derivation.spec.parameters and derivation.spec.has_values:
-            steps.append(_values(derivation))
-        if carried:
-            verification.lines()
-            return (_certificate(len(derivation.stages)), *steps)
+    verify(certificate(derivation))
+    steps = [_certificate(len(derivation.stages))]
+    modes = [m for p in derivation.pathways for m in p.modes if m.strength is not None]
+    if modes and not carried:
+        steps.append(_trajectories(modes))
+        steps += checks_of(derivation, "start")
+    if derivation.loss_separates:
+        steps += [_least_loss(stage, _reached(derivation)) for stage in derivation.stages]
+    if derivation.spec.parameters and derivation.spec.has_values:
+        steps.append(_values(derivation))
+    if not carried:
         steps += checks_of(derivation, "all")
-        verification.lines()
-        return (_certificate(len(derivation.stages)), *steps)
+    return tuple(steps)
 
 
 def _fail(what: str) -> ArithmeticError:

@@ -21,7 +21,6 @@ from symreln.pipeline.checks import derivation_steps
 from symreln.spec.finding import quoted
 from symreln.spec.model import Spec
 from symreln.verify import verify
-from symreln.verify.process import Verification
 
 if TYPE_CHECKING:
     from symreln.claims.families.derivation import FamilyDerivation
@@ -67,9 +66,9 @@ def derive(
 
 def _network(spec: Spec, spectrum: Spectrum, told: Progress) -> NetworkDerivation:
     derivation = derive_network(spec, spectrum=spectrum, progress=told)
-    with Verification(derivation.ask(certificate)) as verification, phase("checks"):
+    with phase("checks"):
+        verify(derivation.ask(certificate))
         steps = network_steps(derivation)
-        verification.lines()
     told("checks", steps)
     return derivation.with_checks(steps)
 

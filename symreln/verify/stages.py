@@ -291,14 +291,12 @@ class Stage:
 
     # -- actions --
 
-    def _overlaps(
-        self, place: int, only: int | None = None
-    ) -> Iterator[tuple[int, Pathway, Matrix]]:
+    def _overlaps(self, place: int) -> Iterator[tuple[int, Pathway, Matrix]]:
         """Yield (j, pathway j, Wᵀ F_j F_pᵀ W) for the pathways that write where p does."""
         p = self.paths[place]
         seen = p.features.T @ p.words
         for j, q in enumerate(self.paths):
-            if only in (None, j) and j != place and not q.outputs.keys().isdisjoint(p.outputs):
+            if j != place and not q.outputs.keys().isdisjoint(p.outputs):
                 yield j, q, q.coordinates(q.features @ seen)
 
     def _acting(self, q: Pathway, exponent: int, part: Matrix) -> tuple[Pathway, Part]:
@@ -332,19 +330,27 @@ class Stage:
         x, found = power(self.one, exponent), {a: p.root.classes[a] for a in elements}
         return {a: times(c.f, elements[a], x) for a, c in found.items() if c.degree > exponent}
 
-    def _restricted(
-        self, p: Pathway, q: Pathway, overlap: Matrix, choose: Any
-    ) -> dict[Any, Matrix]:
-        """Cut an overlap by choose(class of q, class of p), leaving out what that calls None."""
-        tables: dict[Any, Any] = {}
-        for key, rows in overlap.terms.items():
-            for i, row in rows.items():
-                for k, value in row.items():
-                    slot = choose(q.root.class_of[i], p.class_of[k])
-                    if slot is not None:
-                        table = tables.setdefault(slot, {}).setdefault(key, {})
-                        table.setdefault(i, {})[k] = value
-        return {slot: Matrix(overlap.shape, t, overlap.below) for slot, t in tables.items()}
+    def _sums(self, place: int, choose: Any) -> dict[Any, dict[int, list[tuple[Pathway, Part]]]]:
+        """Collect what classes of other pathways do to those of p, by sums that are claimed.
+
+        Returns:
+            {choose(source, target): {k: what acts with T^k}}, but for what that calls None.
+        """
+        p, sums = self.paths[place], dict[Any, Any]()
+        for j, q, overlap in self._overlaps(place):
+            tables: dict[Any, Any] = {}
+            for key, rows in overlap.terms.items():
+                for i, row in rows.items():
+                    for k, value in row.items():
+                        slot = choose((j, q.root.class_of[i]), (place, p.class_of[k]))
+                        if slot is not None:
+                            table = tables.setdefault(slot, {}).setdefault(key, {})
+                            table.setdefault(i, {})[k] = value
+            for slot, table in tables.items():
+                block = Matrix(overlap.shape, table, overlap.below)
+                for exponent, piece in self._powers(q, block):
+                    sums.setdefault(slot, {}).setdefault(exponent, []).append(piece)
+        return sums
 
     def _powers(self, q: Pathway, block: Matrix) -> Iterator[tuple[int, tuple[Pathway, Part]]]:
         """Yield (k, what acts with T^k) for every k below the degrees of the block's classes."""
@@ -359,50 +365,43 @@ class Stage:
     def _closure(self, parts: dict[Node, int], gamma: dict[Node, Element]) -> bool:
         """Check the sums over every part; return whether some class acts on another pathway."""
         coupled = False
+
+        def part(source: Node, target: Node) -> int | None:
+            found = parts.get(source)
+            return -1 if found == parts.get(target, -1) else found
+
         for place, p in self.roots:
-            sums: dict[tuple[int, int], list] = {}
-            for j, q, overlap in self._overlaps(place):
-
-                def part(i: int, a: int, j: int = j, place: int = place) -> int | None:
-                    found = parts.get((j, i))
-                    return -1 if found == parts.get((place, a), -1) else found
-
-                for slot, block in self._restricted(p, q, overlap, part).items():
-                    for exponent, piece in self._powers(q, block):
-                        sums.setdefault((slot, exponent), []).append(piece)
-                        inside = coupled or q.outputs.keys() <= p.outputs.keys()
-                        coupled = inside or bool(self._effect(p, [piece]))
+            sums = self._sums(place, part)
+            acting = (piece for by in sums.values() for pieces in by.values() for piece in pieces)
+            coupled = coupled or any(
+                q.outputs.keys() <= p.outputs.keys() or self._effect(p, [(q, piece)])
+                for q, piece in acting
+            )
             own = {a: item for (n, a), item in gamma.items() if n == place}
             for exponent in range(max((c.degree for c in p.classes), default=1)):
                 if elements := self._low(p, own, exponent):
-                    sums.setdefault((-1, exponent), []).append(self._expected(p, elements))
-            for pieces in sums.values():
+                    expected = self._expected(p, elements)
+                    sums.setdefault(-1, {}).setdefault(exponent, []).append(expected)
+            for pieces in (pieces for by in sums.values() for pieces in by.values()):
                 closes = not self._effect(p, pieces)
                 self.given["components"].require(closes, f"parts whose sums close on {p.name}")
         return coupled
 
     # -- coupled --
 
-    def _table(
-        self, place: int, only: int | None = None
-    ) -> Iterator[tuple[Node, Node, Pathway, Matrix]]:
-        """Yield (target, source, pathway of the source, overlap) for the pairs that may couple."""
-        p = self.paths[place]
-        for j, q, overlap in self._overlaps(place, only):
-
-            def pair(i: int, a: int, q: Pathway = q) -> tuple[int, int] | None:
-                return None if q.root.classes[i].null else (i, a)
-
-            for (i, a), block in sorted(self._restricted(p, q, overlap, pair).items()):
-                yield (place, a), (j, i), q, block
+    def _pair(self, source: Node, target: Node) -> tuple[Node, Node] | None:
+        """Return (target, source), None where the source learns nothing."""
+        return None if self._class(source).null else (target, source)
 
     def _leak(self, target: Node, source: Node) -> bool:
         """Whether the action of a class on another one is proven to leave the latter's modes."""
         p = self.paths[target[0]]
-        block = {(t, s): (q, block) for t, s, q, block in self._table(target[0], source[0])}
-        if p.moved or (target, source) not in block:
+        sums = self._sums(
+            target[0], lambda *pair: self._pair(*pair) if pair == (source, target) else None
+        )
+        actions = [self._effect(p, pieces) for by in sums.values() for pieces in by.values()]
+        if not actions:
             return False
-        actions = [self._effect(p, [piece]) for _, piece in self._powers(*block[target, source])]
         c = p.classes[target[1]]
         drives = []
         for exponent in range(0 if c.null else c.degree):
@@ -422,23 +421,20 @@ class Stage:
         """Check a complete list of couplings; return whether it is closed by symmetry."""
         left = dict(known)
         for place, p in self.roots:
-            for target, source, q, block in self._table(place):
+            for (target, source), by in sorted(self._sums(place, self._pair).items()):
                 factors = left.pop((target, source), None)
-                pieces = dict(self._powers(q, block))
+                acts = any(self._effect(p, pieces) for pieces in by.values())
                 if factors is None:
-                    none = not any(self._effect(p, [piece]) for piece in pieces.values())
-                    given.require(none, f"complete: {source} acts on {target}")
+                    given.require(not acts, f"complete: {source} acts on {target}")
                     continue
-                good = len(factors) == q.root.classes[source[1]].degree
-                good = good and not p.classes[target[1]].null
+                good = len(factors) == self._class(source).degree
+                good = good and not self._class(target).null
                 given.require(good, "a factor for every power, and no action on null modes")
                 for exponent, factor in enumerate(factors):
-                    both = [self._expected(p, {target[1]: factor})]
-                    both += [pieces[exponent]] if exponent in pieces else []
+                    both = [self._expected(p, {target[1]: factor}), *by.get(exponent, [])]
                     holds = not self._effect(p, both)
                     given.require(holds, "factors q_k with A_kl = A_p q_k(T) T^l w")
-                alone = any(self._effect(p, [piece]) for piece in pieces.values())
-                given.require(alone, "couplings that do not vanish")
+                given.require(acts, "couplings that do not vanish")
         given.require(not left, "about classes that couple")
         return self._symmetric(known)
 
