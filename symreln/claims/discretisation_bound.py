@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation
 
 #: Working precision in bits; the bound itself is no sharper than a factor of two.
-BITS = 120
+_BITS = 120
 #: Modes whose bounds are printed.
-MOST_BOUNDS = 24
+_MOST_BOUNDS = 24
 
 
 def why_no_bound(derivation: Derivation) -> str:
@@ -60,13 +60,13 @@ def flow_error(derivation: Derivation, mode: ModeDerivation) -> float | None:
     if any(name not in values for name in (*mode.s.parameters, *mode.d_eff.parameters)):
         return None
 
-    with precision(BITS):
-        s, d = mode.s.ball(values, BITS), mode.d_eff.ball(values, BITS)
+    with precision(_BITS):
+        s, d = mode.s.ball(values, _BITS), mode.d_eff.ball(values, _BITS)
         return started(derivation.known, s, d, derivation.tau, ops=ARB).discretisation_bound
 
 
 @dataclass(frozen=True, kw_only=True)
-class FlowErrors(Claim):
+class _FlowErrors(Claim):
     """Bounds on the flow's error against gradient descent.
 
     Attributes:
@@ -93,7 +93,7 @@ class FlowErrors(Claim):
             ),
             caption="Proven bounds on the error of the flow.",
             alignment="lr",
-            most=MOST_BOUNDS,
+            most=_MOST_BOUNDS,
         )
         yield Details(
             summary="Why this bounds them",
@@ -129,14 +129,14 @@ class FlowErrors(Claim):
         )
 
 
-def flow_errors(derivation: Derivation) -> FlowErrors | None:
+def flow_errors(derivation: Derivation) -> _FlowErrors | None:
     """Return the bounds of all modes that have one; None where none is proven."""
     modes = [mode for pathway in derivation.pathways for mode in pathway.modes]
     found = [(mode, flow_error(derivation, mode)) for mode in modes]
     bounded = [(mode, bound) for mode, bound in found if bound is not None]
     if not bounded:
         return None
-    return FlowErrors(
+    return _FlowErrors(
         bounds={mode.label: bound for mode, bound in bounded},
         symbols=symbols_of(derivation),
     )

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Pairs = Sequence[tuple[ModeDerivation, ModeDerivation]]
 
 #: Replacements, and comparisons of modes, that are printed.
-MOST_PRINTED = 6
+_MOST_PRINTED = 6
 
 
 @short_repr
@@ -143,7 +143,7 @@ class NarrowPathway(Claim):
                 "is stable." + final
             )
             return
-        rates = ", ".join(f"${_rate(found, escape)}$" for escape in found.escapes[:MOST_PRINTED])
+        rates = ", ".join(f"${_rate(found, escape)}$" for escape in found.escapes[:_MOST_PRINTED])
         yield say(
             "The plateau is left again, because modes that are missing have a larger $s^2/d$ than "
             f"some that are there. To first order replacements grow at the rates {rates}. In the "
@@ -166,9 +166,9 @@ class NarrowPathway(Claim):
             return " No parameter changes that."
         compared = ", ".join(
             f"${_compared(first, what)} > {_compared(second, what)}$"
-            for first, second in pairs[:MOST_PRINTED]
+            for first, second in pairs[:_MOST_PRINTED]
         )
-        more = len(pairs) - MOST_PRINTED
+        more = len(pairs) - _MOST_PRINTED
         others = f", and {more} more such comparisons of ${what}$ hold" if more > 0 else ""
         return (
             " This is decided at the declared values of the parameters, and the same wherever "
@@ -195,7 +195,7 @@ class NarrowPathway(Claim):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Width(Claim):
+class _Width(Claim):
     """What narrow pathways cost.
 
     Attributes:
@@ -229,13 +229,13 @@ class Width(Claim):
         )
 
 
-def width_of(derivation: Derivation) -> Width | None:
+def width_of(derivation: Derivation) -> _Width | None:
     """Return what narrow pathways learn, and at what loss; None where all are wide enough."""
     pathways = derivation.ask(narrow_pathways)
     if not pathways:
         return None
     if any(one.undecided for one in pathways):
-        return Width(loss=None, least_loss=None, pathways=pathways)
+        return _Width(loss=None, least_loss=None, pathways=pathways)
     with precision(SHOWN_BITS):
         plateau = least = ball(derivation.ask(at_values).final_loss.to_fraction())
         for one in pathways:
@@ -244,7 +244,7 @@ def width_of(derivation: Derivation) -> Width | None:
             everything = one.found.taken([entry.multiplicity for entry in one.found.modes])
             plateau = plateau + everything - one.found.taken(one.found.plateau)
             least = least + everything - one.found.taken(one.found.least)
-    return Width(loss=plateau, least_loss=least, pathways=pathways)
+    return _Width(loss=plateau, least_loss=least, pathways=pathways)
 
 
 def _moves(first: ModeDerivation, second: ModeDerivation) -> bool:
