@@ -26,19 +26,16 @@ _BITS = 120
 _MOST_BOUNDS = 24
 
 
-def why_no_bound(derivation: Derivation) -> str:
-    """Say why no mode has a bound, or ""."""
-    if derivation.tau is None or derivation.strength0 is None:
-        return "there is no network whose steps they are, or no initial strength"
-    if not derivation.closed:
-        return "modes do not close"
-    if len(derivation.stages) > 1:
-        return "later stages learn what earlier ones leave, step by step"
-    if derivation.later:
-        return "gates switch"
-    if derivation.ask(narrow_pathways):
-        return "a pathway has fewer hidden units than modes"
-    return ""
+def _are_bounded(derivation: Derivation) -> bool:
+    """Whether steps are known, and take modes that close from a known start by one equation."""
+    return (
+        derivation.tau is not None
+        and derivation.strength0 is not None
+        and derivation.closed
+        and len(derivation.stages) == 1  # later ones learn what earlier ones leave, step by step
+        and not derivation.later
+        and not derivation.ask(narrow_pathways)
+    )
 
 
 def flow_error(derivation: Derivation, mode: ModeDerivation) -> float | None:
@@ -54,7 +51,7 @@ def flow_error(derivation: Derivation, mode: ModeDerivation) -> float | None:
     # First: what a limit cut short has neither closed forms nor a verdict.
     if mode.strength is None or mode.d_eff is None:
         return None
-    if mode.is_null or why_no_bound(derivation):
+    if mode.is_null or not _are_bounded(derivation):
         return None
     values = derivation.spec.values
     if any(name not in values for name in (*mode.s.parameters, *mode.d_eff.parameters)):
