@@ -36,20 +36,20 @@ if TYPE_CHECKING:
     from symreln.verdict.modes import PathwayModes
 
 #: Working precision of the bounds, in bits.
-BITS = 192
+_BITS = 192
 #: Shares of the residual's size at which its distance from the converged one is reported.
-SHARES = (Fraction(1, 10), Fraction(1, 100))
+_SHARES = (Fraction(1, 10), Fraction(1, 100))
 #: Steps beyond which none is looked for.
-MOST_STEPS = 10**15
+_MOST_STEPS = 10**15
 #: Modes whose bounds are printed, and lines of half-times on the terminal.
 MOST_BOUNDS, MOST_LINES = 24, 6
 #: Why nothing is bounded of a third stage.
-BEYOND = (
+_BEYOND = (
     "the bounds need drives that only fall, as those of closed modes are; what the second stage "
     "has still to learn can rise first, since it picks up what the first stage is about to learn"
 )
 #: Times between 0 and the half-time at which the early phase may be handed on.
-HAND_ON = 48
+_HAND_ON = 48
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,7 +265,7 @@ def convergence_of(derivation: Derivation) -> Convergence | None:
     reason = _first_reason(derivation, first)
     if reason:
         return _undecided(reason, beyond)
-    with precision(BITS):
+    with precision(_BITS):
         before = _modes(first)
         pushing = sources(first.verdict, before)
         earlier = [Earlier(s=ball(x.square).sqrt(), d=ball(x.damping), g=scale) for x in pushing]
@@ -302,10 +302,10 @@ def _beyond(derivation: Derivation) -> tuple[_NotBounded, ...]:
     if not stages:
         return ()
     modes = f"the modes of stage{'s' * (len(stages) > 1)} {', '.join(stages)}"
-    return (_NotBounded(modes=modes, why=BEYOND),)
+    return (_NotBounded(modes=modes, why=_BEYOND),)
 
 
-def _by_reason(bounds: list[Bound], *, is_null: bool) -> Iterator[_NotBounded]:
+def _by_reason(bounds: list[_Bound], *, is_null: bool) -> Iterator[_NotBounded]:
     """Yield the modes without a bound, those with one reason together."""
     reasons: dict[str, list[str]] = {}
     for each in bounds:
@@ -349,7 +349,7 @@ def _near(
 
     found = (
         (share, _first_step(lambda step, most=share**2 * left: missing(step) <= ball(most)))
-        for share in SHARES
+        for share in _SHARES
     )
     return tuple(_Near(share=share, from_step=step) for share, step in found if step is not None)
 
@@ -359,7 +359,7 @@ def _first_step(holds: Callable[[int], bool]) -> int | None:
     high = 1
     while not holds(high):
         high *= 2
-        if high > MOST_STEPS:
+        if high > _MOST_STEPS:
             return None
     low = -1 if holds(0) else high // 2
     low, high = (-1, 0) if low < 0 else (low, high)
@@ -370,7 +370,7 @@ def _first_step(holds: Callable[[int], bool]) -> int | None:
 
 
 #: What is known of a mode of the second stage.
-Bound = _HalfTimeBounds | _PickedUp | _NotBounded
+_Bound = _HalfTimeBounds | _PickedUp | _NotBounded
 
 
 def _all_bounds(
@@ -378,7 +378,7 @@ def _all_bounds(
     second: StageDerivation,
     classes: list[DrivenClass],
     before: tuple[list[Earlier], arb],
-) -> list[Bound]:
+) -> list[_Bound]:
     """Return what is bounded of every mode of the second stage, or that it is not.
 
     Args:
@@ -387,7 +387,7 @@ def _all_bounds(
         classes: That stage's classes of modes.
         before: The first stage's modes, none where it has nothing to learn, and g of the start.
     """
-    bounds: list[Bound] = []
+    bounds: list[_Bound] = []
     steps = 0 if exact.spec.network is None else exact.spec.network.steps
     tau = exact.tau or Fraction(1)
     known: dict[tuple, _HalfTimeBounds | _PickedUp | str | None] = {}
@@ -462,12 +462,12 @@ def _half_time(later: Later, tau: Fraction) -> _HalfTimeBounds | str:
     if not isfinite(closed):
         return "its half-time is beyond what float64 holds"
     reached = _first_step(lambda step: not later.most(ball(step / tau)) < height / 2)
-    times = [arb(0), *(ball(int(closed) * k / (HAND_ON * tau)) for k in range(1, HAND_ON + 1))]
+    times = [arb(0), *(ball(int(closed) * k / (_HAND_ON * tau)) for k in range(1, _HAND_ON + 1))]
     latest = [t for t in map(later.latest, times) if t is not None]
     if not latest:
         return "the initial weights are too large for the lower bound to reach half of the plateau"
     if reached is None:
-        return f"half of the plateau is not reached within {MOST_STEPS:.0e} steps"
+        return f"half of the plateau is not reached within {_MOST_STEPS:.0e} steps"
     last = (min((t.upper() for t in latest), key=float) * ball(tau)).upper().ceil()
     return _HalfTimeBounds(
         not_before=max(0, reached - 1),

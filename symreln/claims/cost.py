@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from symreln.spec.model import Dataset, PathwaySpec, Spec
 
 #: Seconds that are worth a warning.
-LONG = 5.0
+_LONG = 5.0
 _DAY = 86400.0
 
 # Weights, in units of the timed task (2 to 4 ms of a present server's core).
@@ -58,8 +58,8 @@ class Estimate:
 
     @property
     def long(self) -> bool:
-        """Whether a user should hear of it before: the ends' geometric mean is above LONG."""
-        return self.seconds[0] * self.seconds[1] > LONG**2
+        """Whether a user should hear of it before: the ends' geometric mean is above _LONG."""
+        return self.seconds[0] * self.seconds[1] > _LONG**2
 
     def sentence(self) -> str:
         """Return the estimate in words."""

@@ -21,24 +21,21 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation
 
 #: Working precision in bits; the bound itself is no sharper than a factor of two.
-BITS = 120
+_BITS = 120
 #: Modes whose bounds are printed.
-MOST_BOUNDS = 24
+_MOST_BOUNDS = 24
 
 
-def why_no_bound(derivation: Derivation) -> str:
-    """Say why no mode has a bound, or ""."""
-    if derivation.tau is None or derivation.strength0 is None:
-        return "there is no network whose steps they are, or no initial strength"
-    if not derivation.closed:
-        return "modes do not close"
-    if len(derivation.stages) > 1:
-        return "later stages learn what earlier ones leave, step by step"
-    if derivation.later:
-        return "gates switch"
-    if derivation.ask(narrow_pathways):
-        return "a pathway has fewer hidden units than modes"
-    return ""
+def _are_bounded(derivation: Derivation) -> bool:
+    """Whether steps are known, and take modes that close from a known start by one equation."""
+    return (
+        derivation.tau is not None
+        and derivation.strength0 is not None
+        and derivation.closed
+        and len(derivation.stages) == 1  # later ones learn what earlier ones leave, step by step
+        and not derivation.later
+        and not derivation.ask(narrow_pathways)
+    )
 
 
 def flow_error(derivation: Derivation, mode: ModeDerivation) -> float | None:
@@ -54,19 +51,19 @@ def flow_error(derivation: Derivation, mode: ModeDerivation) -> float | None:
     # First: what a limit cut short has neither closed forms nor a verdict.
     if mode.strength is None or mode.d_eff is None:
         return None
-    if mode.is_null or why_no_bound(derivation):
+    if mode.is_null or not _are_bounded(derivation):
         return None
     values = derivation.spec.values
     if any(name not in values for name in (*mode.s.parameters, *mode.d_eff.parameters)):
         return None
 
-    with precision(BITS):
-        s, d = mode.s.ball(values, BITS), mode.d_eff.ball(values, BITS)
+    with precision(_BITS):
+        s, d = mode.s.ball(values, _BITS), mode.d_eff.ball(values, _BITS)
         return started(derivation.known, s, d, derivation.tau, ops=ARB).discretisation_bound
 
 
 @dataclass(frozen=True, kw_only=True)
-class FlowErrors(Claim):
+class _FlowErrors(Claim):
     """Bounds on the flow's error against gradient descent.
 
     Attributes:
@@ -93,7 +90,7 @@ class FlowErrors(Claim):
             ),
             caption="Proven bounds on the error of the flow.",
             alignment="lr",
-            most=MOST_BOUNDS,
+            most=_MOST_BOUNDS,
         )
         yield Details(
             summary="Why this bounds them",
@@ -129,14 +126,14 @@ class FlowErrors(Claim):
         )
 
 
-def flow_errors(derivation: Derivation) -> FlowErrors | None:
+def flow_errors(derivation: Derivation) -> _FlowErrors | None:
     """Return the bounds of all modes that have one; None where none is proven."""
     modes = [mode for pathway in derivation.pathways for mode in pathway.modes]
     found = [(mode, flow_error(derivation, mode)) for mode in modes]
     bounded = [(mode, bound) for mode, bound in found if bound is not None]
     if not bounded:
         return None
-    return FlowErrors(
+    return _FlowErrors(
         bounds={mode.label: bound for mode, bound in bounded},
         symbols=symbols_of(derivation),
     )

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from symreln.spec.model import NetworkSpec, Spec
 
 #: Relaxation a step, 2 s/tau, above which full-batch gradient descent diverges near a plateau.
-STABLE_RATE = 2.0
+_STABLE_RATE = 2.0
 #: The same at the start, above which neither gradient descent nor the flow is followed.
-STIFFEST = 1000.0
+_STIFFEST = 1000.0
 #: Entries of a correlation up to which its singular values are computed all at once.
-DENSE = 40_000
+_DENSE = 40_000
 
 
 def check_step_size(network: NetworkSpec, rate: float) -> None:
@@ -37,12 +37,12 @@ def check_step_size(network: NetworkSpec, rate: float) -> None:
     Raises:
         InputError: The rate is too large.
     """
-    if not rate < STABLE_RATE:
-        bound = float(network.learning_rate) * STABLE_RATE / rate if np.isfinite(rate) else 0.0
+    if not rate < _STABLE_RATE:
+        bound = float(network.learning_rate) * _STABLE_RATE / rate if np.isfinite(rate) else 0.0
         advice = f"below {rounded_down(bound, 2)}" if bound > 0 else "or scale the data"
         msg = (
             f"network.learning_rate: {float(network.learning_rate):.4g} makes gradient descent "
-            f"diverge on these data (a mode relaxes by {rounded(rate, 3, STABLE_RATE)} a step, "
+            f"diverge on these data (a mode relaxes by {rounded(rate, 3, _STABLE_RATE)} a step, "
             f"2 is the limit). Lower it {advice}"
         )
         raise InputError(msg)
@@ -61,10 +61,10 @@ def check_start(network: NetworkSpec, norm: float, tau: float) -> None:
         tau: Time constant in steps.
 
     Raises:
-        InputError: The rate is beyond ``STIFFEST``.
+        InputError: The rate is beyond ``_STIFFEST``.
     """
     rate = float(Regime.of_network(network).gram_scale) / tau * norm * norm
-    if not rate < STIFFEST:
+    if not rate < _STIFFEST:
         msg = (
             f"network.init_std: {float(network.init_std):.4g} makes gradient descent diverge on "
             f"these data (at the start outputs relax by {rate:.3g} a step, 2 is the limit). Lower "
@@ -108,7 +108,7 @@ def _norm(matrix: SparseArray) -> float:
     """Return the largest singular value, or a lower bound of it where the matrix is large."""
     if not matrix.nnz:
         return 0.0
-    if matrix.shape[0] * matrix.shape[1] <= DENSE:
+    if matrix.shape[0] * matrix.shape[1] <= _DENSE:
         return float(np.linalg.norm(matrix.toarray(), 2))
     # Each power step can only raise |A v| of the unit vector v; no data are built against this v.
     v = np.random.default_rng(0).normal(size=matrix.shape[1])

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     Node = tuple[int, int]
 
 #: Strengths that are named one by one.
-MOST_NAMED = 12
+_MOST_NAMED = 12
 #: What is said of the plateaus from unequal starts, after "their couplings are …".
-SAYS = {
+_SAYS = {
     Truth.PROVEN: (
         "their couplings are definite, so the plateaus hold from every positive aligned start; "
         "closed forms, half-times and the loss in between hold from equal starts alone"
@@ -61,7 +61,7 @@ class _EqualStart:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EqualStarts(Claim):
+class _EqualStarts(Claim):
     """What the modes of a stage that is closed by symmetry owe to equal starts.
 
     Attributes:
@@ -82,7 +82,7 @@ class EqualStarts(Claim):
         for index, (meaning, labels) in enumerate(groups.items()):
             yield say(
                 f"{'' if index else '**Equal starts** are assumed. '}Of {{labels}}: {meaning}.",
-                labels=typeset(few(labels, MOST_NAMED)),
+                labels=typeset(few(labels, _MOST_NAMED)),
             )
         if not self.assumed:
             yield say(
@@ -91,7 +91,7 @@ class EqualStarts(Claim):
             )
 
 
-def equal_starts(derivation: Derivation) -> tuple[EqualStarts, ...]:
+def equal_starts(derivation: Derivation) -> tuple[_EqualStarts, ...]:
     """Return what stages closed by symmetry owe to equal starts, where modes couple."""
     two_layers = derivation.tau is not None and derivation.known.matrices.holds
     found = []
@@ -100,7 +100,7 @@ def equal_starts(derivation: Derivation) -> tuple[EqualStarts, ...]:
         coupled = [sorted(component) for component in components if len(component) > 1]
         if stage.verdict.level is Level.CLOSED_BY_SYMMETRY and coupled:
             found.append(
-                EqualStarts(
+                _EqualStarts(
                     stage=stage.stage,
                     found=tuple(_of(derivation, stage, nodes) for nodes in coupled),
                     assumed=not two_layers or bool(derivation.ask(narrow_pathways)),
@@ -120,7 +120,7 @@ def _of(derivation: Derivation, stage: StageDerivation, nodes: list[Node]) -> _E
             if mode.class_index == a
         ),
         heights_from_unequal_starts=plateaus,
-        meaning=SAYS.get(plateaus)
+        meaning=_SAYS.get(plateaus)
         or f"{reason}; what is printed of them is proven for equal starts alone",
     )
 
@@ -170,6 +170,6 @@ def unequal_starts(derivation: Derivation, kappas: Mapping[str, float]) -> list[
         say(
             "They differ between modes that are closed by symmetry, {labels}: closed forms and "
             "half-times of these are those of equal starts, and are not what is predicted here.",
-            labels=typeset(few(labels, MOST_NAMED)),
+            labels=typeset(few(labels, _MOST_NAMED)),
         )
     ]

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 #: Modes up to which a singular competition is solved, by exact linear programming in seconds.
 MOST_FOLLOWED = 48
 #: Modes of the table, and conserved quantities, that are printed.
-MOST_MODES = 40
+_MOST_MODES = 40
 #: What a check that fails says.
-FAILED = "the derivation's own check failed:"
+_FAILED = "the derivation's own check failed:"
 
 
 @short_repr
@@ -234,13 +234,13 @@ class Race(Claim):
             squares = (self.totals.weights[a][a] for a in range(len(move)))
             costs = (w.substitute(self.declared) * n for w, n in zip(squares, move, strict=True))
             if not sum(costs, start=Scalar.of(0)).is_zero:
-                msg = f"{FAILED} the loss along a line of equilibria"
+                msg = f"{_FAILED} the loss along a line of equilibria"
                 raise ArithmeticError(msg)
         for row in self.system.conserved:
             for column in zip(*self.system.matrix, strict=True):
                 terms = (c * f for c, f in zip(row, column, strict=True))
                 if not sum(terms, start=row[0] * 0).is_zero:
-                    msg = f"{FAILED} a conserved quantity of coupled modes"
+                    msg = f"{_FAILED} a conserved quantity of coupled modes"
                     raise ArithmeticError(msg)
 
     def _check(self, found: Equilibrium) -> None:
@@ -261,7 +261,7 @@ class Race(Claim):
                 wrong = True
             if wrong:
                 what = "an equilibrium" if self.line is None else "a line of equilibria"
-                msg = f"{FAILED} {what} of coupled modes"
+                msg = f"{_FAILED} {what} of coupled modes"
                 raise ArithmeticError(msg)
 
 
@@ -325,7 +325,7 @@ class Equilibria(Claim):
                 rows=tuple(row for race in ended for row in race.rows()),
                 caption="Where coupled modes come to rest, at the declared values of parameters.",
                 alignment="lccc",
-                most=MOST_MODES,
+                most=_MOST_MODES,
             )
         listed = [r.unstable for r in ended if r.unstable is not None and len(r.modes) > 1]
         if listed:
@@ -414,7 +414,7 @@ class Equilibria(Claim):
                 r"A combination $C^{\top} \kappa = 0$ makes $\sum_a C_a \ln \pi_a$ grow at the "
                 r"constant rate $2\, C^{\top} s/\tau$; where that is 0 it is conserved:"
             )
-            yield equation(*sums[:MOST_MODES])
+            yield equation(*sums[:_MOST_MODES])
 
     def steps(self) -> Iterator[Step]:
         """Check every end, line and conserved sum; say how they were proven."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HalfSpeed(Claim):
+class _HalfSpeed(Claim):
     """The reduction to a linear network."""
 
     def steps(self) -> Iterator[Step]:
@@ -34,6 +34,6 @@ class HalfSpeed(Claim):
         )
 
 
-def half_speed_of(derivation: Derivation) -> HalfSpeed | None:
+def half_speed_of(derivation: Derivation) -> _HalfSpeed | None:
     """Say that a ReLU network is linear at half speed, where it is."""
-    return HalfSpeed() if derivation.known.half_speed.holds else None
+    return _HalfSpeed() if derivation.known.half_speed.holds else None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: Working precision, and the relative width to which a root is enclosed.
 BITS, ROOT_BITS = 160, 100
 #: Points at which a closed form is evaluated, at the most.
-MOST_STEPS = 400
+_MOST_STEPS = 400
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,13 +109,13 @@ def enclosed_root(function: Callable[[arb], arb], first: arb) -> arb:
     """
     low, high = ball(0), first.mid()
     below, beyond = _signed(function, low), _signed(function, high)
-    for _ in range(MOST_STEPS):
+    for _ in range(_MOST_STEPS):
         if beyond > 0:
             break
         low, below = high, beyond
         high = 2 * high
         beyond = _signed(function, high)
-    for step in range(MOST_STEPS):
+    for step in range(_MOST_STEPS):
         if high - low < high * ball(2) ** -ROOT_BITS:
             return low.union(high)
         point = (low * beyond - high * below) / (beyond - below)

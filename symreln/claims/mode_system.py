@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ModeSystem:
+class _ModeSystem:
     r"""tau dπ_a/dt = 2 π_a (s_a − Σ_b kappa_ab π_b) in floats.
 
     Attributes:
@@ -47,7 +47,7 @@ class ModeSystem:
         return initial - self.s @ weighted + 0.5 * quadratic
 
 
-def mode_system(stage: StageDerivation) -> ModeSystem:
+def mode_system(stage: StageDerivation) -> _ModeSystem:
     """Build the system of a stage without free parameters, verdict `coupled modes`.
 
     A source class of degree k whose strengths are the function phi of its root acts by the
@@ -70,7 +70,7 @@ def mode_system(stage: StageDerivation) -> ModeSystem:
         for a, b, value in _couplings(stage, coupling):
             row, column = place[(*coupling.target, a)], place[(*coupling.source, b)]
             kappa[row, column] += value * s[row] / s[column]
-    return ModeSystem(
+    return _ModeSystem(
         labels=tuple(mode.label for _, _, mode in entries),
         s=s,
         kappa=kappa,

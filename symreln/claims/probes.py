@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
 
 #: Below half of the last decimal that is printed of K and G.
-OVERLAP_RADIUS = 1e-16
+_OVERLAP_RADIUS = 1e-16
 
 
 def learning_modes(
@@ -56,7 +56,7 @@ def overlap_matrices(
     """Return K = U_pᵀ O_p O_j U_j and G = V_jᵀ Sigma^x(j,p) V_p of the modes with s > 0.
 
     Shapes (modes of p, modes of j) and (modes of j, modes of p), degenerate modes one by one;
-    entries are certified to ``OVERLAP_RADIUS``. Signs are those of :func:`probe_bases`.
+    entries are certified to ``_OVERLAP_RADIUS``. Signs are those of :func:`probe_bases`.
     """
     cross = source.effective.cross_sigma_x(target.effective)
 
@@ -67,7 +67,7 @@ def overlap_matrices(
         return [k, g, v, v_source]
 
     spectra = (target.spectrum, source.spectrum)
-    k, g, *ours = certified(spectra, overlaps, OVERLAP_RADIUS)
+    k, g, *ours = certified(spectra, overlaps, _OVERLAP_RADIUS)
     signs = [
         np.where((v * probe_bases(pathway)[1]).sum(axis=0) < 0, -1.0, 1.0)
         for v, pathway in zip(ours, (target, source), strict=True)

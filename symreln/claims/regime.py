@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
 
 #: Working precision of comparisons, in bits.
-BITS = 128
+_BITS = 128
 #: Modes that are named.
-MOST_NAMED = 6
+_MOST_NAMED = 6
 
 
 #: What it comes to, by name.
-MEANS = {
+_MEANS = {
     "lazy": "Weights change by less than their size, most gates stay as they were drawn, and "
     "formulas of growth from small weights do not describe the network.",
     "mixed": "Formulas of growth from small weights do not describe the network for these modes.",
@@ -98,8 +98,8 @@ class Regime(Claim):
         scale = f"relative scale s/(4 d_eff pi_0) {low}" + (f" to {high}" if high != low else "")
         if self.name == "lazy":
             return f"{start} is at least half of the plateau of every mode ({scale})"
-        more = len(self.lazy) - MOST_NAMED
-        named = ", ".join(self.lazy[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+        more = len(self.lazy) - _MOST_NAMED
+        named = ", ".join(self.lazy[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
         return f"{start} is at least half of the plateau of {named} ({scale})"
 
     def values(self) -> dict[str, Any]:
@@ -122,13 +122,13 @@ class Regime(Claim):
                 "half-time, and the relative scale of [@Chizat2019], for a mode $s/(4 "
                 r"d_{\mathrm{eff}} \pi_0)$, is at most one half. Here {reason}",
                 capitalize=Strong(f"{self.called} regime".capitalize()),
-                reason=typeset(f"{self.reason}. {MEANS[self.name]}"),
+                reason=typeset(f"{self.reason}. {_MEANS[self.name]}"),
             )
 
     def lines(self) -> Iterator[str]:
         """Say it on the terminal."""
         if self.is_lazy:
-            yield f"{self.called} regime: {self.reason}. {MEANS[self.name]}"
+            yield f"{self.called} regime: {self.reason}. {_MEANS[self.name]}"
 
 
 def regime_of(derivation: Derivation) -> Regime | None:
@@ -177,11 +177,11 @@ def _relative(
     """
     assert exact.spec.network is not None
     d = mode.d if mode.d_eff is None else mode.d_eff
-    quotient = _quotient(pathway, place) if d is None else d.ball({}, BITS)
+    quotient = _quotient(pathway, place) if d is None else d.ball({}, _BITS)
     if quotient is None or not quotient > 0:
         return None
-    with precision(BITS):
-        law = solve(exact.known, mode.s.ball({}, BITS), arb(quotient), ops=ARB)
+    with precision(_BITS):
+        law = solve(exact.known, mode.s.ball({}, _BITS), arb(quotient), ops=ARB)
         if not law.growth > 0:
             return None
         # Not certainly below half: an equality, which no ball decides, counts as at half.

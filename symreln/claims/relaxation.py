@@ -21,11 +21,11 @@ from symreln.laws.ops import ARB
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
 
-BITS = 64
+_BITS = 64
 
 
 @dataclass(frozen=True, kw_only=True)
-class Diverging(Claim):
+class _Diverging(Claim):
     """A learning rate at which a closed mode cannot settle, at the declared values.
 
     Attributes:
@@ -44,7 +44,7 @@ class Diverging(Claim):
         )
 
 
-def diverging(derivation: Derivation) -> Diverging | None:
+def diverging(derivation: Derivation) -> _Diverging | None:
     """Return the mode that diverges fastest, None where all settle or that is not known."""
     tau, values = derivation.tau, derivation.spec.values
     if tau is None or not derivation.closed or not derivation.spec.has_values:
@@ -56,7 +56,7 @@ def diverging(derivation: Derivation) -> Diverging | None:
         for mode in pathway.modes:
             if mode.is_null or mode.d_eff is None:
                 continue
-            s, d = mode.s.ball(values, BITS), mode.d_eff.ball(values, BITS)
+            s, d = mode.s.ball(values, _BITS), mode.d_eff.ball(values, _BITS)
             if s > 0 and d > 0:
                 law = started(derivation.known, s, d, tau, ops=ARB, start=start)
                 rate = law.relaxation / law.tau
@@ -66,4 +66,4 @@ def diverging(derivation: Derivation) -> Diverging | None:
         return None
     rate, mode = max(found, key=lambda pair: pair[0].mid())
     shown = rounded(float(rate), 3, 2) if in_float64(rate) else rounded_text(rate, 3)
-    return Diverging(mode=mode, rate=shown)
+    return _Diverging(mode=mode, rate=shown)

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 #: What the conserved product is at the start.
 PRODUCT = sp.Symbol("rho", positive=True)
 #: Factors of the conserved product above which its equation is not written out.
-MOST_FACTORS = 200
+_MOST_FACTORS = 200
 #: Values of it at which the branch of a root in radicals is told; any would do.
-PROBES = (Fraction(1, 1000), Fraction(3, 7), Fraction(5), Fraction(700))
+_PROBES = (Fraction(1, 1000), Fraction(3, 7), Fraction(5), Fraction(700))
 #: Modes that are named one by one.
 MOST_NAMED = 12
 
@@ -107,7 +107,7 @@ class RestingPoints(Claim):
         if polynomial is None or polynomial.degree() > 2:
             return None
         inside = [
-            form for form in _forms(polynomial) if all(self._inside(form, rho) for rho in PROBES)
+            form for form in _forms(polynomial) if all(self._inside(form, rho) for rho in _PROBES)
         ]
         return sp.simplify(inside[0]) if inside else None
 
@@ -117,7 +117,7 @@ class RestingPoints(Claim):
 
         None too where its degree or its numbers are beyond what is written out.
         """
-        if self.powers is None or sum(map(abs, self.powers)) > MOST_FACTORS:
+        if self.powers is None or sum(map(abs, self.powers)) > _MOST_FACTORS:
             return None
         radicands = (power.base for f in self.formulas for power in f.atoms(sp.Pow))
         # SymPy multiplies them, and looks for powers among floats (1.14).

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation
 
-BITS = 160
+_BITS = 160
 
 
 def settled_loss(derivation: Derivation) -> sp.Expr | None:
@@ -45,13 +45,13 @@ def settled_decimal(derivation: Derivation, digits: int) -> tuple[str, str] | No
     if not derivation.spec.has_values:
         return None
     exact = derivation.ask(at_values)
-    with precision(BITS):
+    with precision(_BITS):
         total = ball(exact.final_loss.to_fraction())
         for pathway in exact.pathways:
             for mode in pathway.modes:
                 if mode.is_null or mode.d_eff is None:
                     continue
-                s, d = mode.s.ball({}, BITS), mode.d_eff.ball({}, BITS)
+                s, d = mode.s.ball({}, _BITS), mode.d_eff.ball({}, _BITS)
                 gap = s - ARB.positive(solve(derivation.known, s, d, ops=ARB).growth)
                 total += mode.multiplicity * gap * gap / (2 * d)
         return decimal_of(total, digits)

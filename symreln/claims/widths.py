@@ -21,7 +21,7 @@ from symreln.document.words import SHORT
 from symreln.errors import NotSupportedError
 from symreln.exact.enclosure import ball, decimal_of, precision
 from symreln.exact.truth import Truth
-from symreln.laws.width import SHOWN_BITS, Narrow, WidthMode, narrow
+from symreln.laws.width import SHOWN_BITS, Narrow, WidthMode, gain_of, narrow
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Pairs = Sequence[tuple[ModeDerivation, ModeDerivation]]
 
 #: Replacements, and comparisons of modes, that are printed.
-MOST_PRINTED = 6
+_MOST_PRINTED = 6
 
 
 @short_repr
@@ -89,7 +89,7 @@ class NarrowPathway(Claim):
         declared values make modes equal.
         """
         found = self.found
-        labels = [] if found is None else [entry.mode.label for entry in found.modes]
+        labels = [] if found is None else [entry.label for entry in found.modes]
 
         def counted(counts: tuple[int, ...] | None) -> dict[str, int] | None:
             if counts is None:
@@ -143,7 +143,7 @@ class NarrowPathway(Claim):
                 "is stable." + final
             )
             return
-        rates = ", ".join(f"${_rate(found, escape)}$" for escape in found.escapes[:MOST_PRINTED])
+        rates = ", ".join(f"${_rate(found, escape)}$" for escape in found.escapes[:_MOST_PRINTED])
         yield say(
             "The plateau is left again, because modes that are missing have a larger $s^2/d$ than "
             f"some that are there. To first order replacements grow at the rates {rates}. In the "
@@ -166,9 +166,9 @@ class NarrowPathway(Claim):
             return " No parameter changes that."
         compared = ", ".join(
             f"${_compared(first, what)} > {_compared(second, what)}$"
-            for first, second in pairs[:MOST_PRINTED]
+            for first, second in pairs[:_MOST_PRINTED]
         )
-        more = len(pairs) - MOST_PRINTED
+        more = len(pairs) - _MOST_PRINTED
         others = f", and {more} more such comparisons of ${what}$ hold" if more > 0 else ""
         return (
             " This is decided at the declared values of the parameters, and the same wherever "
@@ -195,7 +195,7 @@ class NarrowPathway(Claim):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Width(Claim):
+class _Width(Claim):
     """What narrow pathways cost.
 
     Attributes:
@@ -229,22 +229,22 @@ class Width(Claim):
         )
 
 
-def width_of(derivation: Derivation) -> Width | None:
+def width_of(derivation: Derivation) -> _Width | None:
     """Return what narrow pathways learn, and at what loss; None where all are wide enough."""
     pathways = derivation.ask(narrow_pathways)
     if not pathways:
         return None
     if any(one.undecided for one in pathways):
-        return Width(loss=None, least_loss=None, pathways=pathways)
+        return _Width(loss=None, least_loss=None, pathways=pathways)
     with precision(SHOWN_BITS):
         plateau = least = ball(derivation.ask(at_values).final_loss.to_fraction())
         for one in pathways:
             assert one.found is not None
             assert one.found.plateau is not None
-            everything = one.found.taken([entry.mode.multiplicity for entry in one.found.modes])
+            everything = one.found.taken([entry.multiplicity for entry in one.found.modes])
             plateau = plateau + everything - one.found.taken(one.found.plateau)
             least = least + everything - one.found.taken(one.found.least)
-    return Width(loss=plateau, least_loss=least, pathways=pathways)
+    return _Width(loss=plateau, least_loss=least, pathways=pathways)
 
 
 def _moves(first: ModeDerivation, second: ModeDerivation) -> bool:
@@ -297,15 +297,7 @@ def _narrow(
     """Decide what a pathway learns; ``whole`` is the same for all values of the parameters."""
     found = None
     if not reason:
-        entries = [
-            WidthMode(
-                mode=mode,
-                mode_class=pathway.spectrum.classes[mode.class_index],
-                root=pathway.spectrum.modes[mode.number - 1].root,
-            )
-            for mode in pathway.modes
-            if not mode.is_null
-        ]
+        entries = [_width_mode(pathway, mode) for mode in pathway.modes if not mode.is_null]
         found = narrow(entries, units)
         if found is not None and found.plateau is None:
             reason = "modes with equal s and different s²/d compete for its last unit"
@@ -325,17 +317,31 @@ def _narrow(
     )
 
 
+def _width_mode(pathway: PathwayDerivation, mode: ModeDerivation) -> WidthMode:
+    assert mode.d is not None  # it closes
+    return WidthMode(
+        label=mode.label,
+        multiplicity=mode.multiplicity,
+        s=mode.s,
+        d=mode.d,
+        gain=gain_of(
+            pathway.spectrum.classes[mode.class_index],
+            pathway.spectrum.modes[mode.number - 1].root,
+        ),
+    )
+
+
 def learned_counts(derivation: Derivation) -> dict[str, int]:
     """Return how many equal modes of an entry are learned first, where that is fewer than all.
 
     Labels of modes; nothing of pathways for which it is not decided.
     """
     return {
-        entry.mode.label: count
+        entry.label: count
         for one in derivation.ask(narrow_pathways)
         if one.found is not None and one.found.plateau is not None
         for entry, count in zip(one.found.modes, one.found.plateau, strict=True)
-        if count < entry.mode.multiplicity
+        if count < entry.multiplicity
     }
 
 
@@ -367,15 +373,15 @@ def _compared(mode: ModeDerivation, what: str) -> str:
 
 
 def _rate(found: Narrow, escape: tuple[int, int]) -> str:
-    learned, other = (symbol_latex(found.modes[i].mode.label) for i in escape)
+    learned, other = (symbol_latex(found.modes[i].label) for i in escape)
     decimal = decimal_latex(*decimal_of(found.rate(escape), 21), digits=5)
     return rf"{decimal}/\tau\ ({other} \text{{ for }} {learned})"
 
 
 def _learned(found: Narrow, counts: tuple[int, ...]) -> str:
     return ", ".join(
-        entry.mode.label
-        + f" ({count} of {entry.mode.multiplicity} equal ones)" * (count < entry.mode.multiplicity)
+        entry.label
+        + f" ({count} of {entry.multiplicity} equal ones)" * (count < entry.multiplicity)
         for entry, count in zip(found.modes, counts, strict=True)
         if count
     )

@@ -92,7 +92,7 @@ def _outcome(
 ) -> NarrowOutcome:
     """Count the modes in maps of shape (seeds, n_y, n_x), and in Uᵀ W V of drawn networks."""
     assert one.found is not None
-    labels = [entry.mode.label for entry in one.found.modes]
+    labels = [entry.label for entry in one.found.modes]
     first = dict(zip(labels, one.found.plateau or (), strict=True))
     least = dict(zip(labels, one.found.least, strict=True))
     there = (

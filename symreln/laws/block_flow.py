@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 #: Stands for an angle of 0 where one divides by it; its square is still a normal number.
-TINY = 1e-150
+_TINY = 1e-150
 #: Steps of gradient descent whose states are held at once.
-CHUNK = 512
+_CHUNK = 512
 
 
 class Coupling(Protocol):
@@ -275,8 +275,8 @@ class BlockFlow:
         taken = self.descended(steps, keep)
         edges = [0, *(switch for switch in self.switches if switch < steps), steps]
         for phase, (begin, end) in enumerate(pairwise(edges)):
-            for first in range(begin, end, CHUNK):
-                part = np.arange(first, min(first + CHUNK, end))
+            for first in range(begin, end, _CHUNK):
+                part = np.arange(first, min(first + _CHUNK, end))
                 maps = np.empty((self.size, len(part)))
                 for column in range(len(part)):
                     _, maps[:, column] = next(taken)
@@ -338,7 +338,7 @@ class _Angles:
     """Functions of angles θ ≥ 0 without cancellation, by one e^-θ − 1."""
 
     def __init__(self, theta: np.ndarray, log_scale: float = 0.0) -> None:
-        self.theta = np.maximum(theta, TINY)
+        self.theta = np.maximum(theta, _TINY)
         self.log_scale = log_scale
         self._m = np.expm1(-self.theta)
 

@@ -45,9 +45,9 @@ ALIGNED = 30.0
 #: Step of the classical Runge-Kutta method over the time scale of the fastest amplitude.
 STEP = 0.05
 #: Logit of a strength over its plateau from which float64 does not tell them apart.
-SETTLED = 38.0
+_SETTLED = 38.0
 #: Distance of the table's entries in the logit: linear between them is right to its square over 8.
-SPACING = 2e-3
+_SPACING = 2e-3
 
 
 @short_repr
@@ -197,6 +197,6 @@ def rising_curves(
         return law.strengths(times)
     clock = Clock(layers=layers, rises=True, ops=NUMPY)
     begin = clock.logit(share)
-    y = np.linspace(begin.min(), SETTLED, max(2, int((SETTLED - begin.min()) / SPACING)))
+    y = np.linspace(begin.min(), _SETTLED, max(2, int((_SETTLED - begin.min()) / _SPACING)))
     growth = layers * s * plateau ** (1 - 2 / layers) * np.asarray(times) / tau
     return plateau * clock.share(np.interp(clock.at(begin)[0][:, None] + growth, clock.at(y)[0], y))

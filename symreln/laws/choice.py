@@ -36,7 +36,7 @@ _WEIGHTS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice:
+class _Choice:
     """A law, or none.
 
     Attributes:
@@ -57,7 +57,7 @@ class Choice:
         return (*lines, f"{self.name}: {self.why}") if self.name else tuple(lines)
 
 
-def choose(regime: Regime) -> Choice:
+def choose(regime: Regime) -> _Choice:
     """Ask the laws in order and return the first that matches."""
     passed = [(half_speed.NAME, regime.half_speed.why), (lambda_balanced.NAME, _WEIGHTS)]
     for law in LAWS:
@@ -66,15 +66,15 @@ def choose(regime: Regime) -> Choice:
             passed.append((law.name, found.why))
             continue
         if not regime.half_speed.holds:
-            return Choice(law=law, name=law.name, why=found.why, passed_over=tuple(passed))
+            return _Choice(law=law, name=law.name, why=found.why, passed_over=tuple(passed))
         why = f"its equations, of twice the time constant, are {law.name}: {found.why}"
-        return Choice(
+        return _Choice(
             law=law,
             name=half_speed.NAME,
             why=f"{regime.half_speed.why}; {why}",
             passed_over=(),
         )
-    return Choice(law=None, name=None, why=passed[-1][1], passed_over=tuple(passed))
+    return _Choice(law=None, name=None, why=passed[-1][1], passed_over=tuple(passed))
 
 
 def law_of(regime: Regime) -> type[Law]:

@@ -50,9 +50,9 @@ from symreln.laws.law import COUPLED, STRENGTH, Law, Match, Regime
 from symreln.laws.ops import ARB, NUMPY, Ops, defect
 
 #: Layers up to which the closed form is printed in logarithms; it has about L terms.
-MOST_PRINTED = 6
+_MOST_PRINTED = 6
 #: Steps of Newton's iteration, at the most.
-MOST_STEPS = 200
+_MOST_STEPS = 200
 #: The iteration in float64 ends where y moves by less than this, relative to 1 + |y|.
 _SETTLED = 4e-16
 #: Terms of the clock's series for a falling mode far above its plateau, where u <= 1 − 1/e.
@@ -168,7 +168,7 @@ class Depth(Law):
     def _stage(self, root: sp.Expr) -> sp.Expr:
         layers = int(self.layers)
         m, power = (layers - 2, root ** (layers - 2)) if self.falls else (2, root ** (2 - layers))
-        if layers <= MOST_PRINTED:
+        if layers <= _MOST_PRINTED:
             j = integral(m, layers, root)
         else:
             j = hypergeometric(sp.Integer(m), self.layers, root)
@@ -185,7 +185,7 @@ class Depth(Law):
         layers = int(self.layers)
         return defect(
             integral_defect(layers - 2 if self.falls else 2, layers),
-            _hypergeometric_defect() if layers > MOST_PRINTED else sp.S.Zero,
+            _hypergeometric_defect() if layers > _MOST_PRINTED else sp.S.Zero,
             _chain(self.layers, self.falls),
         )
 
@@ -343,7 +343,7 @@ class Clock:
             LimitReachedError: The iteration did not settle.
         """
         y = np.maximum(self._first(goal, start, growth), start)
-        for _ in range(MOST_STEPS):
+        for _ in range(_MOST_STEPS):
             value, rate = self.at(y)
             step = (goal - value) / rate
             y = np.maximum(y + step, start)
@@ -401,7 +401,7 @@ class Clock:
             LimitReachedError: The goal is too wide, or the iteration does not arrive.
         """
         y, rounding = arb(near), arb(2) ** (4 - ctx.prec)
-        for _ in range(MOST_STEPS):
+        for _ in range(_MOST_STEPS):
             value, rate = self.at(y)
             step = (goal - value) / rate
             reach = (2 * abs(step) + abs(y) * rounding).upper()

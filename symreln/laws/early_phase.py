@@ -18,7 +18,7 @@ half of the units of a ReLU network is κ = 1/2.
 
 A unit counts for the pathway whose gate it has, and for none where it has another gate: it then
 grows at another rate, in another direction. On samples that are orthogonal to w within
-:data:`BOUNDARY`, or within what one step moves, the sign means nothing, and any gate is the unit's.
+``_BOUNDARY``, or within what one step moves, the sign means nothing, and any gate is the unit's.
 Modes that a symmetry of the
 data exchanges are estimated together: their κ is one number, the mean over all of them.
 
@@ -44,20 +44,20 @@ if TYPE_CHECKING:
 #: thousandths of a growth time.
 UNITS = 4000
 #: Growth times of the mode between two looks at its units.
-LOOK = 1.0
+_LOOK = 1.0
 #: Cosine between w and a sample below which the sample is on the boundary of the unit's half-space.
-BOUNDARY = 1e-3
+_BOUNDARY = 1e-3
 #: Share of κ that units add which came to the gate or left it since the last look; below it, twice
 #: in a row, gates have settled. No Monte Carlo error is in it: the units are the same.
-SETTLED = 2e-3
+_SETTLED = 2e-3
 #: Relative change of κ in a look above which units grow at another rate than the mode. Units that
 #: are held on a boundary cross it in every step, which slows them by the order of a step.
-DRIFT = 0.1
+_DRIFT = 0.1
 #: Looks after which the search ends anyhow: e^-2·40 of what does not grow is left.
 MOST_LOOKS = 40
 #: Growth of the fastest mode in a step below which steps are taken this long: what they cost is
 #: far below the Monte Carlo error, and a learning rate of 1e-30 would take 1e30 of them.
-FINEST = 1e-3
+_FINEST = 1e-3
 
 
 @short_repr
@@ -166,8 +166,8 @@ class EarlyPhase:
         for place in range(len(modes)):
             members.setdefault(place if orbits is None else orbits[place], []).append(place)
         found: dict[int, EarlyStrength] = {}
-        self._step = max(self._step, FINEST / fastest)
-        look = max(1, round(LOOK / (self._step * fastest)))
+        self._step = max(self._step, _FINEST / fastest)
+        look = max(1, round(_LOOK / (self._step * fastest)))
         last = np.zeros((len(self._first), len(self._gates)), dtype=bool)
         for _ in range(MOST_LOOKS):
             self._advance(look)
@@ -213,7 +213,7 @@ class EarlyPhase:
         lengths = np.outer(np.linalg.norm(self._first, axis=1), np.linalg.norm(self._x, axis=0))
         # What is held on a boundary crosses it in every step, to and fro.
         moved = self._step * np.abs(self._second @ self._y) @ np.abs(self._x.T @ self._x)
-        clear = np.abs(seen) > np.maximum(BOUNDARY * lengths, moved)
+        clear = np.abs(seen) > np.maximum(_BOUNDARY * lengths, moved)
         wrong = [opened != gate for gate in self._gates]
         has = np.column_stack([~(w & clear).any(axis=1) for w in wrong])
         missed = np.column_stack([np.where(w, squares, 0.0).sum(axis=1) for w in wrong])
@@ -255,8 +255,8 @@ def _pooled(
     settled = (
         before is not None
         and before.kappa > 0
-        and max(before.moved, moved / kappa) <= SETTLED
-        and abs(kappa / before.kappa - 1) <= DRIFT
+        and max(before.moved, moved / kappa) <= _SETTLED
+        and abs(kappa / before.kappa - 1) <= _DRIFT
     )
     one = EarlyStrength(
         kappa=kappa,

@@ -26,7 +26,7 @@ import numpy as np
 from symreln.base.summaries import short_repr
 
 #: Eigenvalue of the inputs' correlation, relative to the largest, that counts as none.
-NOTHING = 1e-12
+_NOTHING = 1e-12
 
 
 @short_repr
@@ -75,7 +75,7 @@ class FewUnits:
         largest = max(float(own.max(initial=0.0)), float(others.max(initial=0.0)))
         return cls(
             s=s,
-            d=np.concatenate([own, others[others > NOTHING * largest]]),
+            d=np.concatenate([own, others[others > _NOTHING * largest]]),
             silent=outputs - len(s),
             units=units,
             init_std=init_std,

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 #: Share of the weight, at some look, below which a gate is not listed.
 LISTED = 0.01
 #: Share below which a single gate is left out before gates are named.
-SEEN = 1e-5
-ROUNDS = 3
+_SEEN = 1e-5
+_ROUNDS = 3
 #: Colours are whole numbers of at most so many bits, and of fewer where samples are many: sums of
 #: products of two of them over all samples are then exact in float64.
 COLOUR_BITS, EXACT_BITS = 20, 53
 #: Share of the largest scalar product by which float64 products of samples differ that are one
 #: relation, and by more than which others do not follow each other.
-SAME = 1e-9
+_SAME = 1e-9
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -77,7 +77,7 @@ def _without_gaps(gram: np.ndarray) -> np.ndarray:
     values = (gram / (np.abs(gram).max() or 1.0)).ravel()
     order = np.argsort(values, kind="stable")
     found = np.empty(len(values), dtype=np.int64)
-    found[order] = np.concatenate([[0], np.cumsum(np.diff(values[order]) > SAME)])
+    found[order] = np.concatenate([[0], np.cumsum(np.diff(values[order]) > _SAME)])
     return found.reshape(gram.shape)
 
 
@@ -100,7 +100,7 @@ def gate_classes(
             np.packbits(gates, axis=1), axis=0, return_index=True, return_inverse=True
         )
         shares = np.bincount(place.ravel(), weights) / weights.sum()
-        (seen,) = np.nonzero(shares > SEEN)
+        (seen,) = np.nonzero(shares > _SEEN)
         for row, name in zip(seen, gate_names(gates[first[seen]], relations).tolist(), strict=True):
             found.setdefault(name, _Alike(looks)).add(look, bits[row].tobytes(), shares[row])
     classes = [alike.summed(len(relations)) for alike in found.values()]
@@ -135,7 +135,7 @@ def gate_names(gates: np.ndarray, relations: np.ndarray) -> np.ndarray:
     bits = colour_bits(len(relations))
     seen = _mixed(relations.astype(np.uint64), bits).astype(float)
     colours = gates.astype(float)
-    for _ in range(ROUNDS):
+    for _ in range(_ROUNDS):
         taken = colours @ seen
         colours = _mixed(taken.astype(np.uint64) * np.uint64(2) + gates, bits).astype(float)
     return _mixed(colours.astype(np.uint64), bits).sum(axis=1)

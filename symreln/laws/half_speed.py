@@ -111,10 +111,10 @@ def reduction_residual() -> sp.Expr:
     )
 
 
-Column = tuple[tuple[tuple[int, ...], int, int], ...]
+_Column = tuple[tuple[tuple[int, ...], int, int], ...]
 
 
-def _columns(matrix: ExactMatrix) -> list[Column]:
+def _columns(matrix: ExactMatrix) -> list[_Column]:
     """Return every column as its (exponents, row, numerator) over one common denominator."""
     entries: list[list[tuple[tuple[int, ...], int, int]]] = [[] for _ in range(matrix.shape[1])]
     for exponents, part in matrix.terms.items():
@@ -124,5 +124,5 @@ def _columns(matrix: ExactMatrix) -> list[Column]:
     return [tuple(sorted(column)) for column in entries]
 
 
-def _negative(column: Column) -> Column:
+def _negative(column: _Column) -> _Column:
     return tuple((exponents, row, -value) for exponents, row, value in column)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: to an entry. It must follow the state: with a fixed one, weights that start below it would
 #: grow without any control of error; one as small as such a start would, once others have
 #: grown, ask for more than rounding allows (a few 1e-16 of the largest) and stop the integration.
-ROUNDING_TOLERANCE = 1e-15
+_ROUNDING_TOLERANCE = 1e-15
 
 
 class Accuracy(NamedTuple):
@@ -103,4 +103,4 @@ def integrate(
 
 def _smallest(state: np.ndarray) -> float:
     """Return the error that rounding makes of a state's largest entry; not 0."""
-    return ROUNDING_TOLERANCE * (float(np.abs(state).max(initial=0.0)) or 1.0)
+    return _ROUNDING_TOLERANCE * (float(np.abs(state).max(initial=0.0)) or 1.0)

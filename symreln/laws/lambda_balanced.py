@@ -45,7 +45,7 @@ NAME = "lambda-balanced matrices"
 TOLERANCE = 1e-9
 
 #: Time constants of the fastest mode up to which certified balls are asked for.
-MOST_GROWTH = 1 << 20
+_MOST_GROWTH = 1 << 20
 
 _LAMBDA, _BETA = sp.symbols("lambda beta", real=True)
 
@@ -267,9 +267,9 @@ class BalancedMatrices(MatrixFlow):
         (moment,) = exact_times([time])
         rows = [entry for row in self.sigma_yx.to_fractions() for entry in row]
         fastest = max([abs(self.beta * self.balance), *map(abs, rows)])
-        if moment * fastest > MOST_GROWTH * self.tau:
+        if moment * fastest > _MOST_GROWTH * self.tau:
             msg = (
-                f"time: found more than {MOST_GROWTH} time constants of the fastest mode, whose "
+                f"time: found more than {_MOST_GROWTH} time constants of the fastest mode, whose "
                 "exponentials are not evaluated. Give an earlier time"
             )
             raise LimitReachedError(msg)

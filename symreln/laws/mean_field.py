@@ -36,7 +36,7 @@ from symreln.laws.spans import orthonormal_span
 #: of L(0) on the contextual tasks.
 DRAWS, UNITS = 2, 1000
 #: Times at which gates are looked at: as many evenly spaced ones, and as many by equal ratios.
-LOOKS = 60
+_LOOKS = 60
 
 
 @short_repr
@@ -140,8 +140,8 @@ def simulate_mean_field(
 
 def look_steps(steps: int) -> np.ndarray:
     """Return the steps at which gates are looked at, the first and the last among them."""
-    evenly = np.linspace(0, steps - 1, LOOKS)
-    by_ratio = np.geomspace(1, max(1, steps - 1), LOOKS)
+    evenly = np.linspace(0, steps - 1, _LOOKS)
+    by_ratio = np.geomspace(1, max(1, steps - 1), _LOOKS)
     return np.unique(np.concatenate([evenly, by_ratio]).round().astype(int).clip(max=steps - 1))
 
 

@@ -31,13 +31,13 @@ GAP = 1e-6
 #: How far from a scalar a further word may act on an eigenspace of copies, relative to its norm.
 #: Measured on copies: below 1e-15. An error of this size in a correlation moves a strength by 1e-11
 #: times the relaxations that it lives, some hundreds, within the 1e-9 of the tests.
-COPY_TOLERANCE = 1e-11
+_COPY_TOLERANCE = 1e-11
 #: Relative error of the traces of squares that must add up over all modules: their rounding is
 #: some 1e-15, one copy too many or too few among 128 is 1e-2 of its level.
-TRACE_TOLERANCE = 1e-10
+_TRACE_TOLERANCE = 1e-10
 #: Length of an input vector's features, relative to a bound of the largest, that counts as zero;
 #: see SPAN_TOLERANCE in spans.
-NULL_TOLERANCE = 1e-11
+_NULL_TOLERANCE = 1e-11
 #: Lengths of the words that test copies, and columns of an eigenspace that they are tested on.
 WORDS, TESTED = 3, 4
 
@@ -142,7 +142,7 @@ def _visible(spinner: Spinner, p: int, basis: np.ndarray) -> np.ndarray:
     if not basis.shape[1] or not spinner.norms[p]:
         return basis[:, :0]
     _, s, vt = np.linalg.svd(spinner.transposed[p] @ basis, full_matrices=False)
-    return basis @ vt[s > NULL_TOLERANCE * spinner.norms[p]].T
+    return basis @ vt[s > _NULL_TOLERANCE * spinner.norms[p]].T
 
 
 def _parts_of(spinner: Spinner, p: int, known: list[_Part]) -> list[_Part] | None:
@@ -282,7 +282,7 @@ def _test_copies(spinner: Spinner, p: int, clusters: list[_Cluster]) -> None:
             for cluster, a, b in zip(clusters, ends[:-1], ends[1:], strict=True):
                 gram = image[:, a:b].T @ image[:, a:b]
                 off = gram - np.eye(b - a) * np.trace(gram) / (b - a)
-                cluster.copies &= bool(np.abs(off).max() <= COPY_TOLERANCE * largest)
+                cluster.copies &= bool(np.abs(off).max() <= _COPY_TOLERANCE * largest)
 
 
 def _word_step(spinner: Spinner, state: dict) -> dict:
@@ -321,7 +321,7 @@ def _traces_add_up(spinner: Spinner, parts: list[_Part]) -> bool:
         seen = [(part, spinner.transposed[p] @ part.spun.inputs[p]) for part in parts]
         whole = float(feature.data @ feature.data)
         inside = sum(part.copies * float(np.vdot(x, x)) for part, x in seen)
-        if abs(whole - inside) > TRACE_TOLERANCE * whole:
+        if abs(whole - inside) > _TRACE_TOLERANCE * whole:
             return False
         for a, ((members, _), block) in enumerate(zip(data.atoms, spinner.blocks, strict=True)):
             if p not in members:
@@ -332,7 +332,7 @@ def _traces_add_up(spinner: Spinner, parts: list[_Part]) -> bool:
                 image = part.spun.outputs[a].T @ (block @ x)
                 inside += part.copies * float(np.vdot(image, image))
             whole = float(cross.data @ cross.data)
-            if abs(whole - inside) > TRACE_TOLERANCE * whole:
+            if abs(whole - inside) > _TRACE_TOLERANCE * whole:
                 return False
     return True
 

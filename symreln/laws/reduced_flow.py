@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 #: How well the modes must fill the modules: relative error of their number and of their s².
 #: Measured at most 5e-14; a mode that is no sum of whole copies misses by its share of one.
-MODE_TOLERANCE = 1e-8
+_MODE_TOLERANCE = 1e-8
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -185,7 +185,7 @@ class ReducedFlow:
         starts: Sequence[ModeStart],
         probes: Sequence[ModeProbe] = (),
         factors: Mapping[int, float] | None = None,
-    ) -> Blocks:
+    ) -> _Blocks:
         """Return the blocks that the flow falls into from some starts.
 
         Args:
@@ -198,7 +198,7 @@ class ReducedFlow:
         found, shares = self.modules_of([*probes, *(start.probe for start in starts)])
         asked, begun = shares[: len(probes)], shares[len(probes) :]
         _, tuples = _start_grams(found.modules, starts, begun, factors)
-        return Blocks(
+        return _Blocks(
             flow=self,
             modules=found.modules,
             systems=[
@@ -222,7 +222,7 @@ class ReducedFlow:
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Blocks:
+class _Blocks:
     """The blocks of a flow, ready to be followed from starts of the modes that they keep apart.
 
     Attributes:
@@ -339,7 +339,7 @@ def _weights(
         dimension += module.copies * float(np.trace(projection))
         square += module.copies * float(np.vdot(image, left))
         found.append(image * (module.copies / (count * probe.s)))
-    wrong = abs(dimension - count) > MODE_TOLERANCE * count or (
-        abs(square - count * probe.s**2) > MODE_TOLERANCE * count * probe.s**2
+    wrong = abs(dimension - count) > _MODE_TOLERANCE * count or (
+        abs(square - count * probe.s**2) > _MODE_TOLERANCE * count * probe.s**2
     )
     return None if wrong and not trusted else found

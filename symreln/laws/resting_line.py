@@ -51,9 +51,9 @@ if TYPE_CHECKING:
     Vector = tuple[Fraction, ...]
 
 #: Modes up to which every support is tried where the guess from floats is none.
-MOST_TRIED = 8
+_MOST_TRIED = 8
 #: Sweeps of the descent in floats that guesses which modes stay.
-SWEEPS = 4000
+_SWEEPS = 4000
 #: Bits to which the point of a line is found.
 BITS = 160
 
@@ -173,11 +173,11 @@ def _guesses(form: list[list[Fraction]], weights: list[Fraction]) -> Iterator[tu
     a = np.array([[entry / unit for entry in row] for row in form], dtype=float)
     w = np.array([weight / most for weight in weights], dtype=float)
     phi = np.zeros(len(w))
-    for _ in range(SWEEPS):
+    for _ in range(_SWEEPS):
         for k in np.flatnonzero(a.diagonal()):
             phi[k] = max(0.0, phi[k] + (w[k] - a[k] @ phi) / a[k, k])
     yield tuple((phi > 1e-9 * phi.max()).tolist())
-    if len(w) <= MOST_TRIED:
+    if len(w) <= _MOST_TRIED:
         yield from product((True, False), repeat=len(w))
 
 

@@ -28,7 +28,7 @@ EDGES = ("input", "hidden", "output")
 STRENGTHS = sp.symbols("a b c", positive=True)
 #: Signs of the difference b(0)²/(KM) - a(0)²/K, in words.
 SIGNS = {-1: "negative", 0: "zero", 1: "positive"}
-START = sp.Symbol("w_0", positive=True)
+_START = sp.Symbol("w_0", positive=True)
 
 
 def uses(label: Mapping[str, int], modulus: sp.Expr, indices: Mapping[str, sp.Expr]) -> sp.Expr:
@@ -132,13 +132,13 @@ class RoutingNetwork:
         the integral over the falling error stays bounded, so that times w_0 it vanishes.
         """
         outer, inner, _ = self.chain.counts
-        x0, root = START / sp.sqrt(inner), sp.sqrt(self.chain.total)
-        delta = START**2 * (1 / inner - 1 / outer)
+        x0, root = _START / sp.sqrt(inner), sp.sqrt(self.chain.total)
+        delta = _START**2 * (1 / inner - 1 / outer)
         # kappa = w_0·k and x0/kappa is free of w_0; atan(x/kappa) goes to π/2 for every x > 0.
-        kappa = sp.sqrt(sp.factor(-delta / START**2))
+        kappa = sp.sqrt(sp.factor(-delta / _START**2))
         if kappa == 0:
-            return sp.simplify(START / (x0 * root))
-        angle = sp.atan(sp.simplify(kappa / (x0 / START)))
+            return sp.simplify(_START / (x0 * root))
+        angle = sp.atan(sp.simplify(kappa / (x0 / _START)))
         return sp.simplify(angle / (kappa * root))
 
     def equal_weights_residual(self) -> sp.Expr:

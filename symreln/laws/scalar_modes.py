@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     #: Unit vectors of a mode by data node; nodes that it does not reach are missing.
     Vectors = Mapping[str, np.ndarray]
 
-TOLERANCE = 1e-9
+_TOLERANCE = 1e-9
 """Below this share of the largest, float64 values count as 0: eigenvalues of the random
 combination below have gaps of about 1e-3, and their vectors errors of about 1e-13."""
 
@@ -91,7 +91,7 @@ def _joint_bases(data: NetworkData, decision: Diagonality) -> list[dict[str, np.
 def _carry(mode: dict[str, np.ndarray], node: str, image: np.ndarray, matrix: np.ndarray) -> None:
     """Add the direction to which a mode is carried, where it is."""
     length = float(np.linalg.norm(image))
-    if length > TOLERANCE * np.linalg.norm(matrix):
+    if length > _TOLERANCE * np.linalg.norm(matrix):
         mode[node] = image / length
 
 
@@ -145,7 +145,7 @@ def _scalar_flow(
 def learning(modes: Sequence[ScalarMode]) -> list[ScalarMode]:
     """Return the modes of a part that have a drive, some s that is not 0 in float64."""
     largest = max((abs(s) for mode in modes for s in mode.strengths), default=0.0)
-    return [m for m in modes if max(map(abs, m.strengths), default=0.0) > TOLERANCE * largest]
+    return [m for m in modes if max(map(abs, m.strengths), default=0.0) > _TOLERANCE * largest]
 
 
 def lacking_units(data: NetworkData, modes: int) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 #: on the features and targets of the ready-made tasks: noise at most 2e-16, data at least 1e-2.
 #: A direction of that size has s of its square, 1e-22 of the largest: no stable training of fewer
 #: than 1e20 steps would learn it.
-SPAN_TOLERANCE = 1e-11
+_SPAN_TOLERANCE = 1e-11
 
 
 def orthonormal_span(matrix: np.ndarray) -> np.ndarray:
@@ -16,4 +16,4 @@ def orthonormal_span(matrix: np.ndarray) -> np.ndarray:
     if matrix.size == 0:
         return np.zeros((matrix.shape[0], 0))
     u, s, _ = np.linalg.svd(matrix, full_matrices=False)
-    return u[:, s > SPAN_TOLERANCE * max(s[0], np.finfo(float).tiny)]
+    return u[:, s > _SPAN_TOLERANCE * max(s[0], np.finfo(float).tiny)]

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 #: (an eigenvector's error, over the length of the shortest direction), true ones are 3e-4 and
 #: longer. Without symmetry the two can meet; then rounding is taken for a direction and the part
 #: grows, which costs time and is as exact.
-LEAK_TOLERANCE = 1e-10
+_LEAK_TOLERANCE = 1e-10
 #: Directions of one image matrix that are told apart in one go, relative to the longest.
-SHARP = 1e-6
+_SHARP = 1e-6
 #: Columns of a first sketch; a part of more directions takes further rounds.
-SKETCH = 24
+_SKETCH = 24
 
 
 @dataclass(eq=False)
@@ -122,22 +122,22 @@ class Spinner:
                 return found
             u, s, _ = np.linalg.svd(self._sketched(images), full_matrices=False)
             # Much shorter directions are found sharper once the longer ones are taken out.
-            new = u[:, s > SHARP * s[0]]
+            new = u[:, s > _SHARP * s[0]]
             new = new - known @ (known.T @ new)
             found = np.hstack([found, np.linalg.qr(new)[0]])
 
     def _sketched(self, images: np.ndarray) -> np.ndarray:
         count = images.shape[1]
-        if count <= 2 * SKETCH:
+        if count <= 2 * _SKETCH:
             return images
-        mixing = self.rng.standard_normal((count, SKETCH)) / np.sqrt(SKETCH)
+        mixing = self.rng.standard_normal((count, _SKETCH)) / np.sqrt(_SKETCH)
         return images @ mixing
 
 
 def _outside(basis: np.ndarray, images: np.ndarray) -> np.ndarray:
     """Return what is left of the images off a basis, where it is longer than rounding."""
     images = images - basis @ (basis.T @ images)
-    return images[:, np.einsum("ij,ij->j", images, images) > LEAK_TOLERANCE**2]
+    return images[:, np.einsum("ij,ij->j", images, images) > _LEAK_TOLERANCE**2]
 
 
 def norm_bound(matrix) -> float:

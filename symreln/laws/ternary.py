@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 #: Measured where pathways share something, 3 contexts to 16 contexts of 128 items: rounding at most
 #: 7e-13, true ones 1e-2 and more. Elsewhere the two meet, so a space that is not at most half of
 #: all tuples is not used.
-TUPLE_TOLERANCE = 1e-9
+_TUPLE_TOLERANCE = 1e-9
 #: Largest dimension that is looked for; structureless pathways share nothing to find.
-MOST_TUPLES = 160
+_MOST_TUPLES = 160
 #: Entries of all maps up to which a module without a smaller space is written as one matrix.
-FEW = 64
+_FEW = 64
 #: Eigenvalues of a random tuple's Gram matrix that are one, relative to the largest.
-EQUAL = 1e-6
+_EQUAL = 1e-6
 #: Random products a round, at least.
-PRODUCTS = 6
+_PRODUCTS = 6
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +135,7 @@ def tie(module: GatedModule, starts: np.ndarray | None = None) -> ReducedModule 
     """
     basis = _closed_space(module, starts)
     if basis is None:
-        return _all_tuples(module) if module.mask.sum() <= FEW else None
+        return _all_tuples(module) if module.mask.sum() <= _FEW else None
     blocks = _blocks(module, basis)
     return None if blocks is None else _reduced(module, basis, blocks)
 
@@ -156,7 +156,7 @@ def _all_tuples(module: GatedModule) -> ReducedModule:
 def _closed_space(module: GatedModule, starts: np.ndarray | None) -> np.ndarray | None:
     """Return an orthonormal basis of the tuples, shape (k, u, Σ w_p)."""
     shape = module.sigma_yx.shape
-    most = min(MOST_TUPLES, int(module.mask.sum()) // 2)
+    most = min(_MOST_TUPLES, int(module.mask.sum()) // 2)
     rng = np.random.default_rng(0)
     basis = np.zeros((0, *shape))
     given = module.sigma_yx[None]
@@ -174,7 +174,7 @@ def _closed_space(module: GatedModule, starts: np.ndarray | None) -> np.ndarray 
 
 def _products(module: GatedModule, basis: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return random products A Bᵀ C in every pathway; they span what all products span."""
-    count = max(PRODUCTS, len(basis))
+    count = max(_PRODUCTS, len(basis))
     mixtures = rng.standard_normal((3, count, len(basis))) / np.sqrt(len(basis))
     a, b, c = (np.tensordot(mixture, basis, axes=1) for mixture in mixtures)
     result = np.zeros_like(a)
@@ -200,7 +200,7 @@ def _outside(basis: np.ndarray, tuples: np.ndarray, scale: float | None = None) 
     for _ in range(2):
         flat = flat - (flat @ known.T) @ known
     _, s, vt = np.linalg.svd(flat, full_matrices=False)
-    new = vt[s > TUPLE_TOLERANCE * longest]
+    new = vt[s > _TUPLE_TOLERANCE * longest]
     new = new - (new @ known.T) @ known
     return np.linalg.qr(new.T)[0].T.reshape(len(new), *shape)
 
@@ -216,7 +216,7 @@ def _blocks(module: GatedModule, basis: np.ndarray) -> list[_Block] | None:
         for seed in _seeds(generic[:, place], rng):
             block = _corner(pathway, own, seed)
             candidate = [*blocks, block]
-            found = int(np.linalg.matrix_rank(_readings(module, basis, candidate), EQUAL))
+            found = int(np.linalg.matrix_rank(_readings(module, basis, candidate), _EQUAL))
             if found > rank:
                 blocks, rank = candidate, found
             if rank == len(basis):
@@ -231,8 +231,8 @@ def _seeds(generic: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
     _, s, vt = np.linalg.svd(generic, full_matrices=False)
     values = s * s / (s[0] * s[0] or 1.0)
     seeds = []
-    for part in np.split(np.arange(len(values)), np.flatnonzero(-np.diff(values) > EQUAL) + 1):
-        if values[part[0]] > EQUAL**2:
+    for part in np.split(np.arange(len(values)), np.flatnonzero(-np.diff(values) > _EQUAL) + 1):
+        if values[part[0]] > _EQUAL**2:
             mixture = rng.standard_normal(len(part)) @ vt[part]
             seeds.append(mixture / np.linalg.norm(mixture))
     return seeds

@@ -24,21 +24,16 @@ a saddle, by the same determinant, and no other minimum exists (Baldi and Hornik
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, cmp_to_key
-from typing import TYPE_CHECKING
+from functools import cmp_to_key
+
+from flint import arb
 
 from symreln.exact.algebraic import ORDER_BITS, AlgebraicNumber
 from symreln.exact.enclosure import ball, precision
 from symreln.exact.field import Field
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from flint import arb
-
-    from symreln.claims.derivation import ModeDerivation
-    from symreln.exact.spectrum import ModeClass
+from symreln.exact.spectrum import ModeClass
 
 #: Working precision of numbers that are shown.
 SHOWN_BITS = 160
@@ -46,25 +41,29 @@ SHOWN_BITS = 160
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WidthMode:
-    """One entry of a pathway's modes.
+    """One entry of a pathway's modes, equal ones together; no parameters.
 
     Attributes:
-        mode: The entry; its s > 0, and it has a d.
-        mode_class: Its class of conjugates.
-        root: Which of them it is.
+        label: Symbol of its strength.
+        multiplicity: How many equal modes it stands for.
+        s: Singular value, positive.
+        d: Input eigenvalue, positive.
+        gain: s²/d, twice what the mode takes off the loss.
     """
 
-    mode: ModeDerivation
-    mode_class: ModeClass
-    root: int
+    label: str
+    multiplicity: int
+    s: AlgebraicNumber
+    d: AlgebraicNumber
+    gain: AlgebraicNumber
 
-    @cached_property
-    def gain(self) -> AlgebraicNumber:
-        """s²/d: twice what the mode takes off the loss."""
-        c, field = self.mode_class, Field(self.mode_class.minpoly)
-        assert c.d is not None
-        ratio = field.multiply(c.eigenvalue, field.inverse(c.d))
-        return AlgebraicNumber(minpoly=c.minpoly, coefficients=ratio, root=self.root)
+
+def gain_of(mode_class: ModeClass, root: int) -> AlgebraicNumber:
+    """Return s²/d of one root of a class of conjugate modes that has a d."""
+    assert mode_class.d is not None
+    field = Field(mode_class.minpoly)
+    ratio = field.multiply(mode_class.eigenvalue, field.inverse(mode_class.d))
+    return AlgebraicNumber(minpoly=mode_class.minpoly, coefficients=ratio, root=root)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -87,11 +86,6 @@ class Narrow:
     least: tuple[int, ...]
     escapes: tuple[tuple[int, int], ...]
 
-    @property
-    def rank(self) -> int:
-        """How many modes learn something, multiplicities counted."""
-        return sum(entry.mode.multiplicity for entry in self.modes)
-
     def taken(self, counts: Sequence[int]) -> arb:
         """Return what modes take off the loss, Σ s²/(2d), as a certified ball."""
         with precision(SHOWN_BITS):
@@ -106,9 +100,7 @@ class Narrow:
         :math:`\frac12(\sqrt{s_\alpha^2 (1-q)^2 + 4 s_\beta^2} - s_\alpha (1+q))` with
         q = d_beta/d_alpha.
         """
-        alpha, beta = (self.modes[i].mode for i in escape)
-        assert alpha.d is not None
-        assert beta.d is not None
+        alpha, beta = (self.modes[i] for i in escape)
         with precision(SHOWN_BITS):
             s, other = alpha.s.ball({}, SHOWN_BITS), beta.s.ball({}, SHOWN_BITS)
             q = beta.d.ball({}, SHOWN_BITS) / alpha.d.ball({}, SHOWN_BITS)
@@ -123,10 +115,10 @@ def narrow(modes: Sequence[WidthMode], units: int) -> Narrow | None:
         units: H, at least 1.
     """
     entries = tuple(modes)
-    if sum(entry.mode.multiplicity for entry in entries) <= units:
+    if sum(entry.multiplicity for entry in entries) <= units:
         return None
     least = _filled(entries, [entry.gain for entry in entries], units)
-    plateau = _filled(entries, [entry.mode.s for entry in entries], units)
+    plateau = _filled(entries, [entry.s for entry in entries], units)
     if _open_tie(entries, plateau):
         return Narrow(units=units, modes=entries, plateau=None, least=least, escapes=())
     escapes = tuple(
@@ -134,7 +126,7 @@ def narrow(modes: Sequence[WidthMode], units: int) -> Narrow | None:
         for alpha, held in enumerate(plateau)
         for beta, other in enumerate(plateau)
         if held
-        and other < entries[beta].mode.multiplicity
+        and other < entries[beta].multiplicity
         and compare(entries[beta].gain, entries[alpha].gain) > 0
     )
     return Narrow(units=units, modes=entries, plateau=plateau, least=least, escapes=escapes)
@@ -149,17 +141,17 @@ def _filled(
     )
     counts = [0] * len(entries)
     for index in order:
-        counts[index] = min(entries[index].mode.multiplicity, units - sum(counts))
+        counts[index] = min(entries[index].multiplicity, units - sum(counts))
     return tuple(counts)
 
 
 def _open_tie(entries: Sequence[WidthMode], counts: tuple[int, ...]) -> bool:
     """Whether an entry that got units has the s of one that lacks some, but another s²/d."""
     held = [i for i, count in enumerate(counts) if count]
-    short = [i for i, count in enumerate(counts) if count < entries[i].mode.multiplicity]
+    short = [i for i, count in enumerate(counts) if count < entries[i].multiplicity]
     return any(
         i != j
-        and compare(entries[i].mode.s, entries[j].mode.s) == 0
+        and compare(entries[i].s, entries[j].s) == 0
         and compare(entries[i].gain, entries[j].gain) != 0
         for i in held
         for j in short

@@ -8,8 +8,7 @@ import sympy as sp
 from flint import arb
 
 import symreln as sr
-from symreln.claims.discretisation_bound import flow_error, flow_errors, why_no_bound
-from symreln.errors import InputError
+from symreln.claims.discretisation_bound import flow_error, flow_errors
 from symreln.laws import discretisation_bound as bound_of
 from symreln.laws.choice import started
 from symreln.laws.ops import NUMPY
@@ -43,22 +42,14 @@ def test_no_strength_leaves_its_bound(rate, half_speed):
 
 def test_later_stages_have_no_bound():
     derivation = sr.derive(sr.load("contextual-3"))
-    assert "step by step" in why_no_bound(derivation)
     assert all(flow_error(derivation, m) is None for p in derivation.pathways for m in p.modes)
 
 
 @pytest.mark.parametrize(
-    ("keys", "why"),
-    [
-        ({"learning_rate": "2"}, ""),
-        ({"weight_decay": "1/4"}, ""),
-        ({"layers": 3}, "no initial strength"),
-        ({"init_std": "3"}, ""),
-    ],
+    "keys", [{"learning_rate": "2"}, {"weight_decay": "1/4"}, {"layers": 3}, {"init_std": "3"}]
 )
-def test_nothing_is_claimed_where_nothing_is_proven(keys, why):
+def test_nothing_is_claimed_where_nothing_is_proven(keys):
     derivation = sr.derive(load(**keys))
-    assert why in why_no_bound(derivation)
     assert all(flow_error(derivation, mode) is None for mode in derivation.pathways[0].modes)
     assert flow_errors(derivation) is None
     assert "flow against gradient descent" not in html(derivation_document(derivation))
@@ -79,7 +70,5 @@ def test_the_identities_are_decided(monkeypatch):
 def test_the_bound_shrinks_with_the_learning_rate_and_refuses_overshoot():
     found = [bound_of.flow_error(*map(arb, (0.7, 0.3, 1e-4, tau))) for tau in (10, 100, 1000)]
     assert found[2] < found[1] / 8 < found[0] / 30
-    with pytest.raises(InputError, match="overshoot"):
-        bound_of.flow_error(*map(arb, (0.7, 0.3, 1e-4, 1.4)))
-    with pytest.raises(InputError, match="strength0 < s/d"):
-        bound_of.flow_error(*map(arb, (0.7, 0.3, 3.0, 100)))
+    assert bound_of.flow_error(*map(arb, (0.7, 0.3, 1e-4, 1.4))) is None
+    assert bound_of.flow_error(*map(arb, (0.7, 0.3, 3.0, 100))) is None

@@ -112,12 +112,12 @@ def test_escapes_are_the_unstable_directions(modes, units):
     (one,) = derivation.narrow
     found = one.found
     assert found is not None
-    s = np.array([e.mode.s.to_float() for e in found.modes])
-    d = np.array([e.mode.d.to_float() for e in found.modes if e.mode.d is not None])
+    s = np.array([e.s.to_float() for e in found.modes])
+    d = np.array([e.d.to_float() for e in found.modes])
     if found.plateau is None:
         assert "equal s" in one.undecided
         return
-    if any(e.mode.multiplicity > 1 for e in found.modes):
+    if any(e.multiplicity > 1 for e in found.modes):
         return
     held = np.flatnonzero(found.plateau)
     w1, w2 = np.zeros((units, len(s))), np.zeros((len(s), units))
@@ -229,7 +229,7 @@ def symbolic(value: str):
 def learned_first(derivation) -> set[str]:
     """Formulas of the modes that are learned first."""
     (one,) = derivation.narrow
-    counts = dict(zip([e.mode.label for e in one.found.modes], one.found.plateau, strict=True))
+    counts = dict(zip([e.label for e in one.found.modes], one.found.plateau, strict=True))
     modes = {mode.label: mode for mode in derivation.pathways[0].modes}
     return {str(modes[label].strength.s) for label, count in counts.items() if count}
 
