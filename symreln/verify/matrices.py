@@ -19,13 +19,16 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cached_property, reduce
 from itertools import compress, count, product
-from math import gcd
+from math import gcd, prod
 from struct import pack, unpack
 from typing import Any, Final, NamedTuple
 
-from .numbers import Poly, Ratio, common_multiple, multiply, quotient
+from .numbers import MOST_PAIRS, Poly, Ratio, add, common_multiple, multiply, quotient
 
 CODES: Final = {4: "i", 8: "q"}
+#: Slots for monomials, to those that there are in the factors, up to which they lie side by side:
+#: what that takes stays within this factor of what the factors take.
+DENSE: Final = 16
 
 
 class Rows(NamedTuple):
@@ -234,6 +237,10 @@ class Matrix:
 
     def inner(self, other: Matrix) -> Ratio:
         """Return Σ self_ij other_ij."""
+        if len(self.terms) * len(other.terms) > MOST_PAIRS:
+            mine, theirs = self.entries(), other.entries()
+            parts = (multiply(mine[at], theirs[at]) for at in mine.keys() & theirs.keys())
+            return Ratio(reduce(add, parts, {}), multiply(self.below, other.below))
         total: Poly = {}
         for (x, a), (y, b) in product(self.terms.items(), other.terms.items()):
             key = _sum(x, y)
@@ -278,7 +285,7 @@ def products(parts: list[Part]) -> Matrix:
     factors = [_scaled(whole, b, size) for whole, (_, _, b, _) in zip(wholes, parts, strict=True)]
     shape = parts[0][1].shape[0], parts[0][2].shape[1]
     pairs = [(f, a, places) for f, (_, a, _, places) in zip(factors, parts, strict=True)]
-    return Matrix(shape, None, common, Rows(_multiplied(pairs), size, bound))
+    return Matrix(shape, None, common, Rows(_multiplied(pairs, size, shape[1]), size, bound))
 
 
 def combined(parts: list[tuple[Ratio, Matrix]]) -> Matrix:
@@ -338,8 +345,22 @@ def placed(parts: list[tuple[Matrix, int, int]], shape: tuple[int, int], one: Po
 # -- rows of long integers -------------------------------------------------------------------------
 
 
-def _multiplied(parts: list[tuple[Any, Matrix, Any]]) -> Any:
+def _multiplied(parts: list[tuple[Any, Matrix, Any]], size: int, width: int) -> Any:
     """Return the terms of Σ left @ right, (right, left, places) the parts."""
+    used = [(f, a.terms) for f, a, _ in parts if f and a.terms]
+    sums = ([x + y for x, y in zip(_degrees(f), _degrees(a), strict=True)] for f, a in used)
+    spans = [most + 1 for most in map(max, zip(*sums, strict=True))]
+    if prod(spans) > DENSE * sum(len(f) + len(a.terms) for f, a, _ in parts):
+        return _by_pairs(parts)
+    return _by_slots(parts, spans, size, width)
+
+
+def _degrees(terms: Any) -> list[int]:
+    return [max(powers) for powers in zip(*terms, strict=True)]
+
+
+def _by_pairs(parts: list[tuple[Any, Matrix, Any]]) -> Any:
+    """Multiply monomial by monomial."""
     terms: Any = {}
     for right, left, places in parts:
         for (x, groups), (y, rows) in product(left.groups.items(), right.items()):
@@ -351,8 +372,44 @@ def _multiplied(parts: list[tuple[Any, Matrix, Any]]) -> Any:
     return terms
 
 
+def _by_slots(parts: list[tuple[Any, Matrix, Any]], spans: list[int], size: int, width: int) -> Any:
+    """Multiply with the rows of all monomials side by side in one integer (Kronecker)."""
+    strides = [8 * size * width * prod(spans[:n]) for n in range(len(spans))]
+    total: dict[int, int] = {}
+    for right, left, places in parts:
+        merged: dict[int, int] = {}
+        for y, rows in right.items():
+            shift = sum(map(int.__mul__, y, strides))
+            for k, row in rows.items():
+                merged[k] = merged.get(k, 0) + (row << shift)
+        for x, groups in left.groups.items():
+            shift = sum(map(int.__mul__, x, strides))
+            for row, equal_rows in groups:
+                if value := sum([v * merged[k] for k, v in row.items() if k in merged]) << shift:
+                    for i in equal_rows if places is None else [places[i] for i in equal_rows]:
+                        total[i] = total[i] + value if i in total else value
+    return _parted(total, spans, size, width)
+
+
 def _sum(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(map(int.__add__, x, y))
+
+
+def _parted(total: dict[int, int], spans: list[int], size: int, width: int) -> Any:
+    """Return the rows of every monomial by itself."""
+    keys = [key[::-1] for key in product(*map(range, reversed(spans)))]
+    if len(keys) < 2:
+        return {key: total for key in keys}
+    whole, mask, length = _mask(size, width * len(keys)), _mask(size, width), size * width
+    terms: Any = {}
+    for i, row in total.items():
+        if row:
+            raw = ((row + whole) ^ whole).to_bytes(length * len(keys), "little")
+            for n, key in enumerate(keys):
+                slots = int.from_bytes(raw[n * length : (n + 1) * length], "little")
+                if slots:
+                    terms.setdefault(key, {})[i] = slots - ((slots & mask) << 1)
+    return terms
 
 
 def _over_one(factors: list[Ratio]) -> tuple[Poly, list[Poly]]:
@@ -366,6 +423,10 @@ def _scaled(whole: Poly, m: Matrix, size: int) -> Any:
     packed = m.in_slots(size)
     if len(whole) == 1 and 1 in whole.values() and not any(next(iter(whole))):
         return packed
+    if len(whole) * len(packed) > MOST_PAIRS:
+        diagonal = {key: {i: {i: factor} for i in m.written} for key, factor in whole.items()}
+        left = Matrix((m.shape[0], m.shape[0]), diagonal, m.below)
+        return _multiplied([(packed, left, None)], size, m.shape[1])
     terms: Any = {}
     pairs: Any = product(whole.items(), packed.items())
     for (shift, factor), (key, rows) in pairs:
