@@ -20,7 +20,7 @@ _STABLE_RATE = 2.0
 #: The same at the start, above which neither gradient descent nor the flow is followed.
 _STIFFEST = 1000.0
 #: Entries of a correlation up to which its singular values are computed all at once.
-_DENSE = 40_000
+DENSE = 40_000
 
 
 def check_step_size(network: NetworkSpec, rate: float) -> None:
@@ -108,7 +108,7 @@ def _norm(matrix: SparseArray) -> float:
     """Return the largest singular value, or a lower bound of it where the matrix is large."""
     if not matrix.nnz:
         return 0.0
-    if matrix.shape[0] * matrix.shape[1] <= _DENSE:
+    if matrix.shape[0] * matrix.shape[1] <= DENSE:
         return float(np.linalg.norm(matrix.toarray(), 2))
     # Each power step can only raise |A v| of the unit vector v; no data are built against this v.
     v = np.random.default_rng(0).normal(size=matrix.shape[1])
