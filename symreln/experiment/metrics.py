@@ -1,26 +1,24 @@
 """Distances between loss curves, their intervals, what seeds differ by, and drift of gates.
 
 No training and no symbols: curves in, numbers out. A curve is a loss at steps 0, 1, 2, …, one value
-a step. Source of the definitions: the interface's ``validation.json``. What intervals mean, and why
-they hold: :mod:`symreln.experiment.metrics`.
+a step. Source of the definitions: the interface's ``validation.json``.
 
-Intervals that hold for means over all seeds, of which the trained ones are a sample.
-
-What is measured is how far theory is from the mean over *all* networks, of which the trained ones
-are a sample. Distances are norms of a difference of curves, so by the triangle inequality they
-move by at most the norm of what the mean curve moves by: |‖a − m‖ − ‖a − M‖| ≤ ‖m − M‖. The 95 %
-quantile of the latter is that of a Student process: a Gaussian one with the covariance of the
-trained curves, over the scatter of their variance. For a single number it is Student's t exactly;
-for max_t |·| it holds at all steps at once, with few seeds too. The interval around the measured
-distance covers at least as often, and also where the distance is smaller than the scatter, where
-quantiles of resampled distances would all lie above it. The drop time and the tail are no linear
-norms; seeds are resampled for them.
+**Intervals.** What is measured is how far theory is from the mean over *all* networks, of which
+the trained ones are a sample. Distances are norms of a difference of curves, so by the triangle
+inequality they move by at most the norm of what the mean curve moves by: |‖a − m‖ − ‖a − M‖| ≤ ‖m
+− M‖. The 95 % quantile of the latter is that of a Student process: a Gaussian one with the
+covariance of the trained curves, over the scatter of their variance. For a single number it is
+Student's t exactly; for max_t |·| it holds at all steps at once, with few seeds too. The interval
+around the measured distance covers at least as often, and also where the distance is smaller than
+the scatter, where quantiles of resampled distances would all lie above it. The drop time and the
+tail are no linear norms; seeds are resampled for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,6 +28,8 @@ from symreln.base.rounding import percent
 from symreln.base.summaries import short_repr
 from symreln.document.model import Content, Math
 from symreln.errors import InputError
+
+_Measure = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 DROP = 0.9  # the interface's drop time: the first step with a loss under this share of the first
 
@@ -75,6 +75,8 @@ class Metric:
         shown: Its value as text.
         interval: From two samples of curves and its value; by default quantiles of its values for
             resampled seeds.
+        moved: From the means of two samples, what is measured of those of resampled seeds; by
+            default, and without ``interval``, the metric itself.
         size: Of a number with a sign, what seeds are averaged over.
         sparse: Whether seeds of which it says nothing are left out of that average, rather than
             leaving nothing to say.
@@ -86,6 +88,7 @@ class Metric:
     of: Callable[[np.ndarray, np.ndarray], float | None]
     shown: Callable[[Any], str]
     interval: Callable[[_Samples, float | None], Interval] | None = None
+    moved: Callable[[np.ndarray, np.ndarray], _Measure] | None = None
     size: Callable[[float], float] = float
     sparse: bool = False
 
@@ -93,7 +96,13 @@ class Metric:
         """Return its value with its interval."""
         if self.interval is not None:
             return self.interval(samples, value)
-        return _percentiles(value, samples.drawn(self._each))
+        return _percentiles(value, samples.draws[self.name])
+
+    def measure(self, first: np.ndarray, second: np.ndarray) -> _Measure | None:
+        """Return what is measured of resampled seeds, from the means of the samples, or None."""
+        if self.moved is not None:
+            return self.moved(first, second)
+        return self._each if self.interval is None else None
 
     def over(self, each: Sequence[float | None], reduce: Callable) -> float | None:
         """Return its mean, or another reduction, over seeds."""
@@ -141,15 +150,22 @@ class _Samples:
         largest = np.max([part[0] for part in norms], axis=0)
         return largest, np.sum([part[1] for part in norms], axis=0) / len(a)
 
-    def drawn(self, measure: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-        """Return a measure of the means over resampled seeds, one a draw."""
+    @cached_property
+    def draws(self) -> dict[str, np.ndarray]:
+        """What metrics measure of the means over resampled seeds, one a draw, by their names."""
+        means = self.first.mean(axis=0)[None], self.second.mean(axis=0)[None]
+        measures = {each.name: each.measure(*means) for each in METRICS}
+        found: dict[str, list[np.ndarray]] = {name: [] for name, one in measures.items() if one}
         weigh_a = _resampling(self._rng, 0, len(self.first))
         weigh_b = _resampling(self._rng, 1, len(self.second))
         size = max(1, CHUNK_BYTES // (8 * self.first.shape[1]))
-        chunks = (slice(begin, begin + size) for begin in range(0, RESAMPLES, size))
-        return np.concatenate(
-            [measure(weigh_a[part] @ self.first, weigh_b[part] @ self.second) for part in chunks]
-        )
+        for begin in range(0, RESAMPLES, size):
+            part = slice(begin, begin + size)
+            a, b = weigh_a[part] @ self.first, weigh_b[part] @ self.second
+            for name, measure in measures.items():
+                if measure is not None:
+                    found[name].append(measure(a, b))
+        return {name: np.concatenate(parts) for name, parts in found.items()}
 
 
 # -- the metrics -----------------------------------------------------------------------------------
@@ -178,11 +194,15 @@ def _tails(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return logs[0] - logs[1]
 
 
+def _tail_moved(first: np.ndarray, second: np.ndarray) -> _Measure:
+    """Return what says by how much resampled tails move from those of the means."""
+    tail = _tails(first, second)
+    return lambda a, b: np.sqrt(np.mean((_tails(a, b) - tail) ** 2, axis=1))
+
+
 def _tail_interval(samples: _Samples, value: float | None) -> Interval:
     """Return the interval of the tail: by how much resampled tails move."""
-    means = samples.first.mean(axis=0)[None], samples.second.mean(axis=0)[None]
-    tail = _tails(*means)
-    moved = samples.drawn(lambda a, b: np.sqrt(np.mean((_tails(a, b) - tail) ** 2, axis=1)))
+    moved = samples.draws["log10_tail_rms"]
     radius = _widening(len(samples.second)) * float(np.quantile(moved, LEVEL))
     return around(value, radius)
 
@@ -235,6 +255,7 @@ METRICS = (
         of=_tail_rms,
         shown=lambda rms: "–" if rms is None else f"{rms:.2g}",
         interval=_tail_interval,
+        moved=_tail_moved,
         sparse=True,
     ),
 )
