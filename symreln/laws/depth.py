@@ -7,8 +7,7 @@ With :math:`\rho = (d\pi/s)^{1/L}`, the L-th root of the strength in units of it
    T(\rho) = J_{2,L}(\rho) - \frac{\rho^{2-L}}{L-2},
 
 for a rising mode, and with :math:`\sigma = 1/\rho` for a falling one
-:math:`T = J_{L-2,L}(\sigma) - \sigma^{L-2}/(L-2)`; J is that of
-:mod:`symreln.laws.depth`.
+:math:`T = J_{L-2,L}(\sigma) - \sigma^{L-2}/(L-2)`; J is below.
 
 Numbers come from the *clock* E = L T in the logit of x = dπ/s, y = ln(x/(1 − x)) of a rising and
 y = ln(x/(x − 1)) > 0 of a falling mode: with e = 1 − 2/L, :math:`E' = (1 \pm e^{-y})^e` and
