@@ -21,9 +21,11 @@ from symreln.report.band_json import band_to_json
 from symreln.report.encode import Encoder
 from symreln.report.judgement_json import diagnosis_to_json, intervals_to_json, judgement_to_json
 from symreln.report.loss_unit import loss_unit
-from symreln.verify.folder import sealed_json
+from symreln.verify.folder import NONE, sealed_json
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from symreln.experiment.aligned import PathwayAlignment
     from symreln.experiment.rules import RateRule, RuleComparison, VariedTraining
 
@@ -32,8 +34,15 @@ FORMAT = "symreln-validation/1"
 MOST_GATES = 24
 
 
-def validation_to_json(validation: Confrontation) -> dict[str, Any]:
-    """Return validation.json: a confrontation as JSON values, with the proof that it names."""
+def validation_to_json(
+    validation: Confrontation, files: Mapping[str, bytes] = NONE
+) -> dict[str, Any]:
+    """Return validation.json: a confrontation as JSON values, with the proof that it names.
+
+    Args:
+        validation: The confrontation.
+        files: What is written beside it, by name.
+    """
     spec, floor, untested = validation.derivation.spec, validation.floor, validation.untested
     found = {
         "format": FORMAT,
@@ -70,7 +79,7 @@ def validation_to_json(validation: Confrontation) -> dict[str, Any]:
         found |= _of_network(validation)
     elif isinstance(validation, Validation):
         found |= _of_pathways(validation)
-    return sealed_json(found, validation.derivation.ask(certificate))
+    return sealed_json(found, validation.derivation.ask(certificate), files)
 
 
 def _of_network(validation: NetworkValidation) -> dict[str, Any]:

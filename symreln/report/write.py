@@ -82,9 +82,10 @@ def _write_documents(
     chapters = derivation_chapters(derivation, validation, [each.name for each in figures])
     document = whole_document(derivation, chapters, figures)
     files: dict[str, str | bytes] = {}
+    drawings = {f"figures/{drawn.name}.pdf": drawn.pdf for drawn in figures if drawn.pdf}
     for each in wanted:
-        text = each.render(document)
-        files[each.file] = sealed_text(text, derivation.ask(certificate), each.comment)
-        if each.figures:
-            files |= {f"figures/{drawn.name}.pdf": drawn.pdf for drawn in figures if drawn.pdf}
+        beside = drawings if each.figures else {}
+        text, proof = each.render(document), derivation.ask(certificate)
+        files[each.file] = sealed_text(text, proof, each.comment, beside)
+        files |= beside
     return write_files(folder, files)

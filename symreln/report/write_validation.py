@@ -26,7 +26,7 @@ def write_validation(validation: Confrontation, directory: str | Path) -> list[P
     with together(Path(directory)) as draft:
         files = {
             "curves.npz": unit.npz(validation.curves, validation.prediction.times),
-            **{f"{each.name}.svg": each.svg for each in figures},
-            "validation.json": jsonio.dumps(validation_to_json(validation)),
+            **{f"{each.name}.svg": each.svg.encode() for each in figures},
         }
-        return draft.moved(write_files(draft.folder, files))
+        said = jsonio.dumps(validation_to_json(validation, files)).encode()
+        return draft.moved(write_files(draft.folder, {**files, "validation.json": said}))

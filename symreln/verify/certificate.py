@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from .families import check_sizes, require_same
 from .graphs import check_graph
-from .numbers import CertificateError, refused, require, visible
-from .reading import Data, Given, digest, is_digest
+from .numbers import CertificateError, refused, require, visible, work
+from .reading import Data, Given, canonical, digest, is_digest
 from .stages import LEVELS, Stage, check_pathways
 
 FORMAT: Final = "symreln-certificate/3"
@@ -27,11 +27,12 @@ def verify(certificate: Any) -> tuple[str, ...]:
     given = certificate.get("format") if isinstance(certificate, dict) else None
     require(given == FORMAT, "format", f"{FORMAT} (older ones are not read: derive again)")
     v = Given(certificate).take(KEYS)
-    good = is_digest(v.digest.value) and v.digest.value == digest(certificate)
-    v.digest.require(good, "the SHA-256 of the rest")
-    v.spec.require(is_digest(v.spec.value), "the SHA-256 of the spec")
-    v.free_constants.shows(0)
     try:
+        good = is_digest(v.digest.value) and v.digest.value == digest(certificate)
+        v.digest.require(good, "the SHA-256 of the rest")
+        v.spec.require(is_digest(v.spec.value), "the SHA-256 of the spec")
+        v.free_constants.shows(0)
+        work.allow(len(canonical(certificate)))
         return tuple(map(visible, _lines(v, int(v.digest.value, 16))))
     except CertificateError:
         raise

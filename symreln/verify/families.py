@@ -13,8 +13,8 @@ Polynomials are written for M and Sigma^x with the division by P (``s_squared``,
 and computed without it.
 
 A part of every size stands beside one of pathways at the sizes ``at``. There both must have the
-same pathways, levels, losses, and the same polynomials of s², d and d_eff, compared at a point
-modulo a prime; not where a divisor vanishes, since nothing is claimed there.
+same pathways, levels, losses, and the same polynomials of s², d and d_eff, compared exactly at a
+point that the digest decides; of an open stage not the level, d_eff and what it leaves.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ import copy
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import product
 from math import prod
 from types import SimpleNamespace
 from typing import Any, Final
 
-from .modes import characteristic
 from .numbers import PRIME, Element, Ratio, power, require, times, trace, value_at
 from .reading import Data, Given, Reader, named
 from .sizes import Dataset, Kind, Pair, Range, Sector, Space, identity
@@ -38,8 +38,6 @@ OPEN: Final = "open"
 _OWN, _SECOND = "k", "l"
 #: Of Sigma^x in T.
 MOST_WEIGHT: Final = 10**9
-#: The point at which polynomials of modes are compared.
-_POINT: Final = 7**21
 
 
 def check_sizes(given: Given, seed: int) -> tuple[list[str], SimpleNamespace]:
@@ -170,19 +168,19 @@ class _SectorStage:
         self.slots: list[_Learner | None] = []
         self.meetings: list[Pair] = []
         twice = data.samples * 2
-        initial = data.sizes.ratio(v.initial_loss)
-        good = (targets.adjoint() @ targets).trace() == initial * twice
+        self.initial = data.sizes.ratio(v.initial_loss)
+        good = (targets.adjoint() @ targets).trace() == self.initial * twice
         v.initial_loss.require(good, "|Y|²/2P")
-        commute = True
+        self.commutes = True
         for spec, slot in zip(specs, v.pathways.items(len(specs)), strict=True):
             item = self._learner(spec, targets)
             self.slots.append(item)
             if item is None:
                 slot.require(not slot.there, "null, because the pathway has no input here")
             else:
-                commute = self._classes(item, slot) and commute
+                self.commutes = self._classes(item, slot) and self.commutes
         self.learners = [item for item in self.slots if item is not None]
-        closed = commute and v.level.value != OPEN
+        closed = self.commutes and v.level.value != OPEN
         good = all(
             (x is not None) == (closed and not c.null)
             for item in self.learners
@@ -356,7 +354,7 @@ class _SectorStage:
         return targets
 
 
-def _norm(f: Element, a: Element) -> Ratio:
+def _norm(f: list[Any], a: list[Any]) -> Any:
     """Return the product of a over the roots of f, by Newton's identities."""
     one = f[-1] / f[-1]
     powers, symmetric = [one], [one]
@@ -393,6 +391,7 @@ def _meetings(p: _Learner, q: _Learner) -> list[tuple[Pair, Pair, tuple[str, ...
 def require_same(data: Data, stages: list[Stage], family: Any, path: str) -> None:
     """Refuse a part for every size that says something else of the sizes at hand."""
     here, where = _AtSizes(data, family), f"{path}.at"
+    require(here.proven, where, "sizes at which no divisor is 0: something is claimed there")
     same = here.number(family.data.samples) == data.samples
     require(same, where, f"sizes with {data.samples} samples")
     require(len(family.stages) <= len(stages), path, "of no more stages than the first part")
@@ -400,46 +399,47 @@ def require_same(data: Data, stages: list[Stage], family: Any, path: str) -> Non
         where, count = f"{path}.stages[{n}]", here.number(family.data.count)
         places = _places(general.specs, [p.name for p in stage.paths], count)
         require(places is not None, where, "of the first part's pathways")
-        if general.level == OPEN or not here.proven:
-            continue
-        closed = any(family.at[name] in values for name, values in general.closed.items())
-        level = LEVELS[0] if closed else general.level
-        require(stage.level == level, where, f"of the first part's level, {stage.level}")
-        loss = sum(here.number(part.final) * many for part, many in here.each(general.parts))
-        same = loss % PRIME == data.ratio_at_point(stage.final_loss)
-        require(same, where, "of the first part's loss")
+        closes = general.level != OPEN
+        if closes:
+            closed = any(family.at[name] in values for name, values in general.closed.items())
+            level = LEVELS[0] if closed else general.level
+            require(stage.level == level, where, f"of the first part's level, {stage.level}")
+        losses = [("initial", stage.initial_loss), *([("final", stage.final_loss)] * closes)]
+        for name, loss in losses:
+            found = sum(
+                here.number(getattr(part, name)) * m for part, m in here.each(general.parts)
+            )
+            same = found == data.exactly_at_point(loss)
+            require(same, where, f"of the first part's {name} loss")
         for p, place in zip(stage.paths, places or [], strict=True):
-            shown, scale = 1, here.number(family.data.per_sample)
-            for part, many in here.each(general.parts):
-                item = part.slots[place]
-                for c in item.classes if item else ():
-                    exponent = many * here.number(c.multiplicity)
-                    shown = shown * pow(_norm_at_point(here.sizes, c, scale), exponent, PRIME)
-            wanted = prod(pow(_norm_at_point(data, c, 1), c.size, PRIME) for c in p.root.classes)
-            same = (shown * shown - wanted * wanted) % PRIME == 0
-            require(same, where, f"of the modes of {named(p.name)} in the first part")
+            if all(part.commutes for part in general.parts):
+                same = p.commutes and here.has_modes(general, place, p, closes=closes)
+                require(same, where, f"of the modes of {named(p.name)} in the first part")
 
 
 class _AtSizes:
-    """Numbers of a family at the sizes at hand, modulo the prime, at a point of the parameters."""
+    """Numbers of a family at the sizes at hand, exact, at a point of the parameters.
+
+    The point, and z and t of :meth:`has_modes`, are digits of the certificate's digest, which
+    nobody can choose: where polynomials differ, their values there do.
+    """
 
     def __init__(self, data: Data, family: Any) -> None:
-        self.sizes = sizes = copy.copy(family.data.sizes)
-        at = family.at
+        self.data, self.sizes = data, copy.copy(family.data.sizes)
+        at, sizes, self.per_sample = family.at, self.sizes, family.data.per_sample
         values = {**dict(zip(data.names, data.point, strict=True)), **at}
         most = int(at.get(sizes.items, sizes.items)).bit_length() - 1 if sizes.copies else 1
         copied = ({**values, sizes.copies: 2**n} for n in range(most))
         self.points = [[known.get(name, 1) for name in sizes.names] for known in copied]
         sizes.point = self.points[0]
-        self.proven = not any(
-            value_at(p, point) == 0 for point in self.points for p in sizes.divisors or ()
-        )
+        self.proven = all(value_at(p, x) for x in self.points for p in sizes.divisors or ())
+        self.z, self.t = (data.seed >> shift & PRIME for shift in (64, 128))
 
-    def number(self, value: Ratio) -> int:
+    def number(self, value: Ratio) -> Fraction:
         """Return a number there."""
-        return self.sizes.ratio_at_point(value)
+        return self.sizes.exactly_at_point(value)
 
-    def each(self, parts: list[Any]) -> Iterator[tuple[Any, int]]:
+    def each(self, parts: list[Any]) -> Iterator[tuple[Any, Fraction]]:
         """Go through every kind of copies of every sector; yield it with how many there are."""
         for part in parts:
             single = part.sector.multiplicity == self.sizes.constant(1)
@@ -448,22 +448,36 @@ class _AtSizes:
                 yield part, self.number(part.sector.multiplicity)
         self.sizes.point = self.points[0]
 
+    def has_modes(self, stage: Any, place: int, pathway: Any, *, closes: bool) -> bool:
+        """Whether a pathway has the same s² and d, and d_eff where the stage closes."""
+        scale, left, found = self.number(self.per_sample), len(pathway.key[0]), Fraction(1)
+        for part, many in self.each(stage.parts):
+            item = part.slots[place]
+            for c in item.classes if item else ():
+                number = many * self.number(c.multiplicity)
+                left -= number * c.degree
+                if left < 0 or number.denominator > 1:
+                    return False
+                found *= self._norm(self.sizes, c, scale, closes=closes) ** int(number)
+        wanted = (self._norm(self.data, c, 1, closes=closes) ** c.size for c in pathway.classes)
+        return not left and found == prod(wanted)
 
-def _norm_at_point(reader: Reader, c: Any, scale: int) -> int:
-    """Return the norm of z - λ - t d - t² d_eff of a class, up to its sign, at the point.
+    def _norm(self, reader: Reader, c: Any, scale: Fraction | int, *, closes: bool) -> Fraction:
+        """Return the norm of z - λ - t d - t² d_eff of a class, at the point.
 
-    Eigenvalues of a family are divided by samples: ``scale`` is one over them.
-    """
-    elements = [(c.eigenvalue, scale * scale), (c.d, scale), ([] if c.null else c.d_eff, scale)]
-    scaled = [
-        [reader.constant(reader.ratio_at_point(x) * unit % PRIME) for x in element]
-        or [reader.constant(0)] * (len(c.f) - 1)
-        for element, unit in elements
-    ]
-    return characteristic(reader, c.f, scaled, _POINT)
+        Eigenvalues of a family are divided by samples: ``scale`` is one over them.
+        """
+        total = [Fraction(self.z), *[Fraction(0)] * (len(c.f) - 2)]
+        weighted = [(1, scale * scale, c.eigenvalue), (self.t, scale, c.d)]
+        if closes and not c.null:
+            weighted.append((self.t**2, scale, c.d_eff))
+        for weight, unit, element in weighted:
+            for n, value in enumerate(element):
+                total[n] -= weight * unit * reader.exactly_at_point(value)
+        return _norm([reader.exactly_at_point(x) for x in c.f], total)
 
 
-def _places(specs: list[Any], names: list[str], count: int) -> list[int] | None:
+def _places(specs: list[Any], names: list[str], count: Fraction) -> list[int] | None:
     """Return the place in ``specs`` of every named pathway, None where they are others."""
     found = []
     for name in names:

@@ -1,8 +1,9 @@
 """A folder of results, verified as one thing: every file names the certificate that it belongs to.
 
 ``derivation.json`` and ``validation.json`` have the key ``provenance``; the last line of a
-document ``derivation.*`` is a comment with the same: the SHA-256 of the spec,
-of the certificate (its ``digest``), and of the rest of the file.
+document ``derivation.*`` is a comment with the same: the SHA-256 of the spec, of the certificate
+(its ``digest``), of the rest of the file, and of the ``files`` that came with it, figures and
+curves.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from pathlib import Path
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from .certificate import verify
@@ -22,6 +24,8 @@ JSON_FILES: Final = ("derivation.json", "validation.json")
 #: Documents that must say their provenance; of other formats those do that hold it at their end.
 SEALED: Final = ("derivation.tex", "derivation.html")
 #: The last line of a document: a comment, whatever signs begin and end one there.
+Files = Mapping[str, bytes]
+NONE: Final[Files] = {}
 LAST: Final = re.compile(rb"\W{1,8}provenance (\{.*\})\W{0,8}")
 
 
@@ -69,23 +73,34 @@ def _require_one(folder: Path, certificate: dict[str, Any]) -> None:
         _refuse(folder / others[0], "is a certificate beside another one")
 
 
-def sealed_json(content: dict[str, Any], certificate: dict[str, Any]) -> dict[str, Any]:
-    """Return JSON values with their provenance."""
-    names = {"spec": certificate["spec"], "certificate": certificate["digest"]}
+def sealed_json(
+    content: dict[str, Any], certificate: dict[str, Any], files: Files = NONE
+) -> dict[str, Any]:
+    """Return JSON values with their provenance, and that of ``files`` that come with them."""
+    names = _names(certificate, files)
     found = {**content, "provenance": names}
     return {**content, "provenance": {**names, "digest": _json_digest(found)}}
 
 
-def sealed_text(text: str, certificate: dict[str, Any], comment: tuple[str, str]) -> str:
+def sealed_text(
+    text: str, certificate: dict[str, Any], comment: tuple[str, str], files: Files = NONE
+) -> str:
     """Return a document with a last line that says its provenance, in a comment."""
     begin, end = comment
     text = text.rstrip("\n") + "\n"
     said = {
-        "spec": certificate["spec"],
-        "certificate": certificate["digest"],
+        **_names(certificate, files),
         "digest": hashlib.sha256(text.encode()).hexdigest(),
     }
     return f"{text}{begin}provenance {json.dumps(said)}{end}\n"
+
+
+def _names(certificate: dict[str, Any], files: Files) -> dict[str, Any]:
+    return {
+        "spec": certificate["spec"],
+        "certificate": certificate["digest"],
+        "files": {name: hashlib.sha256(raw).hexdigest() for name, raw in files.items()},
+    }
 
 
 def _json_digest(content: dict[str, Any]) -> str:
@@ -95,12 +110,18 @@ def _json_digest(content: dict[str, Any]) -> str:
 
 
 def _belongs(path: Path, said: Any, certificate: dict[str, Any], digest: str) -> None:
-    if not isinstance(said, dict) or said.keys() != {"spec", "certificate", "digest"}:
+    keys = {"spec", "certificate", "digest", "files"}
+    if not isinstance(said, dict) or said.keys() != keys or type(said["files"]) is not dict:
         _refuse(path, "does not say to which certificate it belongs")
     if said["certificate"] != certificate["digest"] or said["spec"] != certificate["spec"]:
         _refuse(path, "belongs to another derivation")
     if said["digest"] != digest:
         _refuse(path, "was changed after it was written")
+    for name, known in said["files"].items():
+        if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
+            _refuse(path, f"names a file elsewhere, {name!r}")
+        if hashlib.sha256(read_bytes(path.parent / name)).hexdigest() != known:
+            _refuse(path.parent / name, f"is not the one that came with {path.name}")
 
 
 def _refuse(path: Path, reason: str) -> None:

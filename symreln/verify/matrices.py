@@ -23,8 +23,10 @@ from math import gcd, prod
 from struct import pack, unpack
 from typing import Any, Final, NamedTuple
 
-from .numbers import MOST_PAIRS, Poly, Ratio, add, common_multiple, multiply, quotient
+from .numbers import MOST_PAIRS, Poly, Ratio, add, common_multiple, multiply, quotient, work
 
+#: Bytes of packed rows that are made, or added, in the time of a pair of terms.
+PACKED: Final = 64
 CODES: Final = {4: "i", 8: "q"}
 #: Slots for monomials, to those that there are in the factors, up to which they lie side by side:
 #: what that takes stays within this factor of what the factors take.
@@ -88,6 +90,7 @@ class Matrix:
             rows = terms[key] = {}
             for i, row in part.items():
                 if row:
+                    work.spend(width * size // PACKED + 1)
                     values = blank.copy()
                     for j, value in row.items():
                         values[j] = value
@@ -350,9 +353,12 @@ def _multiplied(parts: list[tuple[Any, Matrix, Any]], size: int, width: int) -> 
     used = [(f, a.terms) for f, a, _ in parts if f and a.terms]
     sums = ([x + y for x, y in zip(_degrees(f), _degrees(a), strict=True)] for f, a in used)
     spans = [most + 1 for most in map(max, zip(*sums, strict=True))]
-    if prod(spans) > DENSE * sum(len(f) + len(a.terms) for f, a, _ in parts):
-        return _by_pairs(parts)
-    return _by_slots(parts, spans, size, width)
+    many = prod(spans)
+    dense = many <= DENSE * sum(len(f) + len(a.terms) for f, a, _ in parts)
+    for f, a, _ in parts:
+        entries = sum(len(row) for groups in a.groups.values() for row, _ in groups)
+        work.spend(entries * (size * width * (many if dense else len(f)) // PACKED + 1))
+    return _by_slots(parts, spans, size, width) if dense else _by_pairs(parts)
 
 
 def _degrees(terms: Any) -> list[int]:

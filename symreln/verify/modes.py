@@ -43,7 +43,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from .matrices import Matrix, combined, equal, placed
-from .numbers import PRIME, Element, Ratio, Span, multiply, power, quotient, rank, require, times
+from .numbers import PRIME, Element, Ratio, multiply, power, quotient, rank, require, times
 from .reading import Data, Given, Reader
 
 MOST_COMPARED: Final = 400  # pairs of eigenvalues of two classes: a tenth of a second
@@ -449,11 +449,3 @@ def _independent(data: Data, p: Pathway, given: Given) -> None:
         if p.orthogonal and c.gram is None:
             own = columns[c.start : c.start + c.degree * c.size]
             given.require(rank(own) == len(own), "a basis")
-
-
-def characteristic(reader: Reader, f: Element, elements: list[Element], z: int) -> int:
-    """Return the norm of z - Σ t^n q_n over f modulo the prime, up to its sign."""
-    span, rows = Span(), _multiplication(reader, f, elements)
-    for n, row in enumerate(rows):
-        span.add({k: (z * (n == k) - x) % PRIME for k, x in enumerate(row)})
-    return span.volume if len(span.pivots) == len(rows) else 0

@@ -6,9 +6,10 @@ What is refused is refused here, in text that no certificate can make look like 
 from __future__ import annotations
 
 import sys
+import threading
 from functools import reduce
 from itertools import product
-from math import gcd, lcm, prod
+from math import gcd, inf, lcm, prod
 from typing import Any, Final
 
 try:
@@ -30,6 +31,9 @@ MOST_TERMS: Final = 50_000
 #: that is quicker than term by term.
 MOST_PAIRS: Final = 400
 SMALL: Final = 1 << 512
+#: What checking may cost, see :data:`work`.
+LEAST_WORK: Final = 1_000_000
+WORK_PER_CHARACTER: Final = 100
 #: Ranks are taken modulo this: they are lower bounds of the true ones.
 PRIME: Final = 2**61 - 1
 
@@ -61,6 +65,31 @@ def require(holds: object, path: str, needed: str) -> None:
         raise refused(msg)
 
 
+class _Work(threading.local):
+    """What a certificate may still cost, in pairs of terms, about a microsecond each.
+
+    A short certificate can ask for more arithmetic than anyone waits for; what was derived needs
+    work in proportion to its length. So :meth:`allow` is told the length, and what multiplies,
+    divides or packs says what it is about to do.
+    """
+
+    left = inf
+
+    def allow(self, length: int) -> None:
+        """Begin with a certificate of that many characters."""
+        self.left = LEAST_WORK + WORK_PER_CHARACTER * length
+
+    def spend(self, units: int) -> None:
+        """Note work, before it is done."""
+        self.left -= units
+        if self.left < 0:
+            msg = "certificate: it asks for more work than one of its length needs"
+            raise refused(msg)
+
+
+work: Final = _Work()
+
+
 # -- polynomials -----------------------------------------------------------------------------------
 
 
@@ -74,6 +103,7 @@ def add(a: Poly, b: Poly) -> Poly:
 
 def multiply(a: Poly, b: Poly) -> Poly:
     """Return a·b."""
+    work.spend(len(a) * len(b) + 1)
     if len(a) * len(b) > MOST_PAIRS:
         degrees = (map(max, zip(*part, strict=True)) for part in (a, b))
         spans = [x + y + 1 for x, y in zip(*degrees, strict=True)]
@@ -120,6 +150,7 @@ def quotient(a: Poly, b: Poly) -> Poly | None:
         if min(shift, default=0) < 0 or left[most] % b[lead]:
             return None
         factor = found[shift] = left[most] // b[lead]
+        work.spend(len(b) + 1)
         for key, value in b.items():
             place = tuple(map(int.__add__, key, shift))
             if rest := left.get(place, 0) - factor * value:
@@ -228,14 +259,14 @@ def convolved(a: Element, b: Element) -> Element:
 
 def times(f: Element, a: Element, b: Element) -> Element:
     """Return a·b modulo f."""
-    work, degree = convolved(a, b), len(f) - 1
-    while len(work) > degree:
-        if top := work.pop():
+    left, degree = convolved(a, b), len(f) - 1
+    while len(left) > degree:
+        if top := left.pop():
             lead = top / f[-1] * -1
             for m in range(degree):
-                place = len(work) - degree + m
-                work[place] = work[place] + lead * f[m]
-    return work + [f[0] * 0] * (degree - len(work))
+                place = len(left) - degree + m
+                left[place] = left[place] + lead * f[m]
+    return left + [f[0] * 0] * (degree - len(left))
 
 
 def power(one: Ratio, exponent: int) -> Element:
@@ -256,30 +287,29 @@ def trace(f: Element, a: Element) -> Ratio:
 
 
 def value_at(polynomial: Poly, point: list[int]) -> int:
-    """Return a polynomial's value modulo the prime."""
-    return sum(n * prod(map(pow, point, powers)) for powers, n in polynomial.items()) % PRIME
+    """Return a polynomial's value."""
+    return sum(n * prod(map(pow, point, powers)) for powers, n in polynomial.items())
 
 
 class Span:
-    """A space of vectors modulo the prime, given as dicts; ``volume`` is the product of pivots."""
+    """A space of vectors modulo the prime, given as dicts."""
 
     def __init__(self) -> None:
         self.pivots: dict[Any, dict[Any, int]] = {}
-        self.volume = 1
 
     def add(self, vector: dict[Any, int]) -> bool:
         """Add a vector; return whether it is independent of the others."""
-        work = dict(vector)
+        left = dict(vector)
         for row, pivot in self.pivots.items():
-            if factor := work.get(row, 0) % PRIME:
+            if factor := left.get(row, 0) % PRIME:
+                work.spend(len(pivot))
                 for key, item in pivot.items():
-                    work[key] = (work.get(key, 0) - factor * item) % PRIME
-        found = next((key for key, item in work.items() if item % PRIME), None)
+                    left[key] = (left.get(key, 0) - factor * item) % PRIME
+        found = next((key for key, item in left.items() if item % PRIME), None)
         if found is None:
             return False
-        inverse = pow(work[found], -1, PRIME)
-        self.volume = self.volume * work[found] % PRIME
-        self.pivots[found] = {key: item * inverse % PRIME for key, item in work.items() if item}
+        inverse = pow(left[found], -1, PRIME)
+        self.pivots[found] = {key: item * inverse % PRIME for key, item in left.items() if item}
         return True
 
 

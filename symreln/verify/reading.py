@@ -10,6 +10,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterable
+from fractions import Fraction
 from math import gcd
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,8 +19,10 @@ from typing import Any, Final
 from .matrices import Matrix, Part, assembled, common_below, products
 from .numbers import PRIME, Poly, Ratio, divides, quotient, refused, render, require, value_at
 
-#: Bytes of a file that is read.
-MOST_BYTES: Final = 1 << 27
+#: Bytes of a file that is read, and of one that is JSON; lists and objects in that.
+MOST_BYTES: Final = 1 << 26
+MOST_JSON: Final = 1 << 24
+MOST_LISTS: Final = 500_000
 #: Digits of an integer that is no text; numbers are texts (see numbers.MOST_DIGITS).
 MOST_PLACE_DIGITS: Final = 4300
 #: Power of a parameter in a polynomial.
@@ -67,6 +70,8 @@ def parsed(raw: bytes, name: str) -> Any:
     Raises:
         CertificateError: It is none.
     """
+    good = len(raw) <= MOST_JSON and raw.count(b"[") + raw.count(b"{") <= MOST_LISTS
+    require(good, name, f"JSON of at most {MOST_JSON} bytes and {MOST_LISTS} lists")
     require(not _LONG_INTEGER.search(raw), name, f"of places below 10^{MOST_PLACE_DIGITS}")
     try:
         return json.loads(raw.decode("utf-8"), object_pairs_hook=_unlike, parse_constant=_none)
@@ -79,11 +84,12 @@ def parsed(raw: bytes, name: str) -> Any:
 
 
 def _unlike(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [key for key, _ in pairs]
-        msg = f"the key {next(n for n in names if names.count(n) > 1)!r} stands there twice"
-        raise ValueError(msg)
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            msg = f"the key {key!r} stands there twice"
+            raise ValueError(msg)
+        found[key] = value
     return found
 
 
@@ -94,8 +100,12 @@ def _none(name: str) -> None:
 
 def digest(value: dict[str, Any]) -> str:
     """Return the SHA-256 of everything but the digest itself."""
-    rest = {key: item for key, item in value.items() if key != "digest"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(canonical(value).encode()).hexdigest()
+
+
+def canonical(value: dict[str, Any]) -> str:
+    """Return everything but the digest as the JSON that the digest is of."""
+    return json.dumps({k: v for k, v in value.items() if k != "digest"}, sort_keys=True)
 
 
 def is_digest(value: Any) -> bool:
@@ -193,6 +203,7 @@ class Reader:
         self.texts: dict[str, Poly] = {}
         self.where = given.path
         self.point = [seed % (10**9 + n) for n in range(len(names))]
+        self.seed = seed
         self.divisors: list[Poly] | None = None
         self.needed: set[int] = set()
 
@@ -306,11 +317,15 @@ class Reader:
 
     def at_point(self, polynomial: Poly) -> int:
         """Return a polynomial's value at the point, modulo the prime."""
-        return value_at(polynomial, self.point)
+        return value_at(polynomial, self.point) % PRIME
 
     def ratio_at_point(self, number: Ratio) -> int:
         """Return a number's value at the point, modulo the prime, where it is finite there."""
         return self.at_point(number.top) * pow(self.at_point(number.below), -1, PRIME) % PRIME
+
+    def exactly_at_point(self, number: Ratio) -> Fraction:
+        """Return a number's value at the point, where it is finite there."""
+        return Fraction(value_at(number.top, self.point), value_at(number.below, self.point))
 
 
 class Data(Reader):

@@ -26,6 +26,7 @@ import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, reduce
+from math import isqrt
 from types import SimpleNamespace
 from typing import Any, Final
 
@@ -34,8 +35,11 @@ from .numbers import Poly, Ratio, add, multiply, quotient, require
 from .reading import Given, Reader
 
 OTHERS: Final = "*"
-#: Sizes that are tried, one by one, as zeros.
-MOST_ROOTS: Final = 10**6
+#: A least size; and the lowest coefficient of a polynomial whose whole roots are found.
+MOST_LEAST: Final = 10**6
+MOST_LOWEST: Final = 10**10
+#: Power of a size in what is shown never to vanish.
+MOST_SIZE_POWER: Final = 100
 
 
 class Range(Reader):
@@ -54,8 +58,9 @@ class Range(Reader):
         self.items: str | int = int(items) if items.isdigit() else items
         good = isinstance(self.minimum, dict) and {*self.minimum} <= {*self.names}
         good = good and (self.items in self.minimum or (items.isdigit() and items[0] != "0"))
-        good = good and all(type(n) is int and 0 < n <= MOST_ROOTS for n in self.minimum.values())
-        good = good and (not self.copies or self.copies in self.names)
+        good = good and all(type(n) is int and 0 < n <= MOST_LEAST for n in self.minimum.values())
+        free = {*self.names} - {*self.minimum}
+        good = good and (not self.copies or self.copies in free)
         v.minimum.require(good, "one number a size")
         at = v.at.value
         good = isinstance(at, dict) and {*at} == {*self.minimum}
@@ -110,16 +115,34 @@ class Range(Reader):
         """
         return any(self._one_sign(part) for part in self.coefficients(polynomial))
 
-    def _one_sign(self, polynomial: Poly) -> bool:
+    def positive(self, number: Ratio) -> bool:
+        """Whether a number without parameters of the data is above 0 for all sizes in range."""
+        place = self.names.index(self.copies) if self.copies else -1
+        signs = []
+        for polynomial in (number.top, number.below):
+            met = {n for key in polynomial for n, e in enumerate(key) if e}
+            if met == {place} and isinstance(self.items, int):
+                values = {
+                    sum(v * u ** k[place] for k, v in polynomial.items()) for u in self.copied
+                }
+                signs.append(all(x > 0 for x in values) - all(x < 0 for x in values))
+            else:
+                signs.append(self._one_sign(polynomial))
+        return signs[0] * signs[1] > 0
+
+    def _one_sign(self, polynomial: Poly) -> int:
+        """Return the sign that all terms have, the constant one included, once shifted; else 0."""
         total: Poly = {}
         for key, value in polynomial.items():
             term: Poly = {self.unit: value}
+            require(max(key, default=0) <= MOST_SIZE_POWER, self.where, "of lower powers of sizes")
             for name, exponent in zip(self.names, key, strict=True):
                 for _ in range(exponent):
                     term = multiply(term, self._shift(name))
             total = add(total, term)
         constant = total.get(self.unit, 0)
-        return bool(constant) and all((value > 0) == (constant > 0) for value in total.values())
+        same = constant and all((value > 0) == (constant > 0) for value in total.values())
+        return (1 if constant > 0 else -1) if same else 0
 
     def require_nonzero(self, number: Ratio, given: Given) -> None:
         """Check that a number vanishes only where divisors do."""
@@ -135,18 +158,9 @@ class Range(Reader):
     def _zeros(self, polynomial: Poly, name: str) -> list[int]:
         """Return all values of a size at which the coefficients, in that size alone, vanish."""
         place = self.names.index(name)
-        parts = [
-            {key[place]: value for key, value in c.items()} for c in self.coefficients(polynomial)
-        ]
-        low = min(min(part) for part in parts)
-        bound = abs(parts[0][min(parts[0])])  # a root other than 0 divides the lowest coefficient
-        require(bound <= MOST_ROOTS, "divisors", "a polynomial with a small lowest coefficient")
-        if name == self.copies:
-            tried = [2**n for n in range(int(self.items).bit_length() - 1)]
-        else:
-            least = self.minimum[name]
-            tried = ([0] if low and least <= 0 else []) + [*range(max(1, least), bound + 1)]
-        return [n for n in tried if not any(sum(v * n**e for e, v in p.items()) for p in parts)]
+        coefficients = self.coefficients(polynomial)
+        parts = [{key[place]: value for key, value in c.items()} for c in coefficients]
+        return self._whole_zeros(parts, name, "divisors")
 
     def common_zeros(self, polynomials: list[Poly], name: str) -> list[int]:
         """Return all values of a size at which all of these vanish, whatever the others are."""
@@ -156,13 +170,23 @@ class Range(Reader):
             for key, value in polynomial.items():
                 rest = (n, *key[:place], *key[place + 1 :])
                 parts.setdefault(rest, {})[key[place]] = value
-        # Cauchy's bound on the roots of the polynomial for which it is least.
-        bound = min(1 + max(map(abs, p.values())) // abs(p[max(p)]) for p in parts.values())
-        require(bound <= MOST_ROOTS, "stages", "of actions with small roots")
-        tried = range(self.minimum[name], bound + 1)
-        return [
-            n for n in tried if not any(sum(v * n**e for e, v in p.items()) for p in parts.values())
-        ]
+        return self._whole_zeros([*parts.values()], name, "stages")
+
+    def _whole_zeros(self, parts: list[dict[int, int]], name: str, path: str) -> list[int]:
+        """Return the values of a size at which polynomials in it, by powers, are all 0."""
+        if name == self.copies:
+            tried = self.copied
+        else:  # a whole root divides the lowest coefficient, and sizes are above 0
+            lowest = min(abs(part[min(part)]) for part in parts)
+            require(lowest <= MOST_LOWEST, path, "of polynomials with a small lowest coefficient")
+            low = [n for n in range(1, isqrt(lowest) + 1) if lowest % n == 0]
+            tried = sorted({n for k in low for n in (k, lowest // k) if n >= self.minimum[name]})
+        return [n for n in tried if not any(sum(v * n**e for e, v in p.items()) for p in parts)]
+
+    @property
+    def copied(self) -> list[int]:
+        """The numbers of copies where the number of items is one."""
+        return [2**n for n in range(int(self.items).bit_length() - 1)]
 
     def allows(self, name: str, number: int) -> bool:
         """Whether a size takes a value: at least its least one, a power of 2 in trees."""
@@ -482,6 +506,7 @@ class Dataset:
             item.require(tag.value in ("", OTHERS), "group and tag")
             weight, inverse = map(self.sizes.ratio, lengths)
             item.require(weight * inverse == self.sizes.constant(1), "weight and 1/weight")
+            item.require(self.sizes.positive(weight), "a squared length above 0")
             kinds.append(Kind(base, tag.value, group.text(), weight, inverse))
         return Space(kinds, self.count, self.sizes)
 
@@ -567,7 +592,7 @@ class Dataset:
         good = good and wavelets == {k: 2 * c for k, c in _scaled(wavelets, Fraction(1, 2)).items()}
         v.tree.require(good, "eigenvalues by induction on the tree")
         copies = sizes.symbol(sizes.copies)
-        least = sizes.minimum.get(str(sizes.items), 2)
+        least = sizes.items if isinstance(sizes.items, int) else sizes.minimum[sizes.items]
         good = least >= 2 and least & (least - 1) == 0
         v.minimum.require(good, "a power of 2 for the items of a tree, which only these are")
         v.sectors.require(many == [one, copies], "two, of multiplicities 1 and u")

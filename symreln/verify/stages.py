@@ -129,6 +129,7 @@ class Stage:
     def __init__(self, data: Data, given: Given, *, last: bool) -> None:
         v = given.take("pathways components couplings level map final_loss")
         self.data, self.given, self.paths = data, given, list[Pathway]()
+        self.initial_loss = data.loss
         for item in v.pathways.items():
             self.paths.append(read_pathway(data, item, self.paths))
         self.one = data.constant(1)

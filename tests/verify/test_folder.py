@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,9 @@ import symreln as sr
 from symreln.cli import main as cli
 from symreln.errors import CertificateError
 from symreln.report import jsonio
+from symreln.report.write_validation import write_validation
 from symreln.verify import digest, verify, verify_file
+from symreln.verify.folder import sealed_json
 from symreln.verify.numbers import MOST_TERMS
 from tests.certificates import Json, certificates
 from tests.strategies import share
@@ -87,8 +90,6 @@ def test_a_result_without_provenance_is_refused(folder: Path) -> None:
 
 
 def test_a_verdict_that_is_not_proven_is_refused(folder: Path) -> None:
-    from symreln.verify.folder import sealed_json
-
     content = json.loads((folder / "derivation.json").read_text("utf-8"))
     certificate = json.loads((folder / "certificate.json").read_text("utf-8"))
     content["verdict"]["level"] = "closed"
@@ -96,6 +97,41 @@ def test_a_verdict_that_is_not_proven_is_refused(folder: Path) -> None:
     path.write_text(json.dumps(sealed_json(content, certificate)), "utf-8")
     with pytest.raises(CertificateError, match="another verdict"):
         verify_file(folder)
+
+
+def test_figures_and_curves_are_those_that_came_with_their_file(
+    saved: tuple[Path, Path], folder: Path
+) -> None:
+    shutil.copy(saved[1] / "figures/modes.pdf", folder / "figures")
+    with pytest.raises(CertificateError, match=r"modes.pdf: .*came with derivation.tex"):
+        verify_file(folder)
+    shutil.copy(saved[0] / "figures/modes.pdf", folder / "figures")
+    assert verify_file(folder)
+    (folder / "figures/modes.pdf").unlink()
+    with pytest.raises(CertificateError, match=r"modes.pdf: No such file"):
+        verify_file(folder)
+
+
+def test_curves_of_another_training_are_refused(tmp_path: Path) -> None:
+    for steps in (20, 30):
+        spec = sr.load("xor", [f"network.steps={steps}"])
+        derivation = sr.derive(spec)
+        derivation.save(tmp_path / str(steps), formats=["json"])
+        write_validation(sr.validate(derivation, seeds=2), tmp_path / str(steps))
+        assert verify_file(tmp_path / str(steps))
+    shutil.copy(tmp_path / "20/curves.npz", tmp_path / "30")
+    with pytest.raises(CertificateError, match=r"curves.npz: .*came with validation.json"):
+        verify_file(tmp_path / "30")
+
+
+def test_no_file_elsewhere_is_named(folder: Path) -> None:
+    certificate = json.loads((folder / "certificate.json").read_text("utf-8"))
+    content = json.loads((folder / "derivation.json").read_text("utf-8"))
+    for name in ("../other", "/etc/passwd"):
+        sealed = sealed_json(content, certificate, {name: b""})
+        (folder / "derivation.json").write_text(json.dumps(sealed), "utf-8")
+        with pytest.raises(CertificateError, match="a file elsewhere"):
+            verify_file(folder)
 
 
 def test_another_certificate_beside_it_is_refused(folder: Path) -> None:
@@ -189,6 +225,31 @@ def changed(name: str, *path: Any, value: Any) -> str:
     return json.dumps(renewed(certificate))
 
 
+def dense() -> str:
+    """Data of one number with as many terms as powers."""
+    certificate = json.loads(json.dumps(certificates()["white"]))
+    number = " + ".join([*(f"1*a^{n}" for n in range(9999, 0, -1)), "1"])
+    one = {"rows": 1, "columns": 1, "denominator": "1", "entries": [[0, 0, number]]}
+    certificate |= {"parameters": ["a"], "inputs": one, "targets": one}
+    return json.dumps(renewed(certificate))
+
+
+def long_class(degree: int) -> str:
+    certificate = json.loads(json.dumps(certificates()["xor"]))
+    shown = certificate["parts"][0]["stages"][0]["pathways"][0]["classes"][0]
+    ones = ["1"] * degree
+    shown |= {"minpoly": [*ones, "1"], "eigenvalue": ones, "d": ones}
+    return json.dumps(renewed(certificate))
+
+
+def divisor(polynomial: str, symbol: str | None, values: list[int] | None) -> str:
+    """A family with one more number that is said not to vanish."""
+    certificate = json.loads(json.dumps(sr.derive(sr.load("contextual-C")).certificate))
+    shown = {"polynomial": polynomial, "symbol": symbol, "values": values}
+    certificate["parts"][-1]["divisors"].append(shown)
+    return json.dumps(renewed(certificate))
+
+
 CLASS = ("parts", 0, "stages", 0, "pathways", 0, "classes", 0)
 HOSTILE = {
     "a key twice": lambda: '{"format": 1, ' + json.dumps(certificates()["xor"])[1:],
@@ -200,6 +261,15 @@ HOSTILE = {
     "a degree": lambda: changed("gains", *CLASS, "eigenvalue", 0, value="1*g^999999999"),
     "a size": lambda: changed("xor", "inputs", "rows", value=999_999_999),
     "an empty matrix": lambda: changed("xor", "inputs", "columns", value=10**6),
+    "a key of many twice": lambda: (
+        "{" + "".join(f'"{n}": 1, ' for n in range(60_000)) + '"59999": 1}'
+    ),
+    "many objects": lambda: f"[{'{},' * (5 * 10**6)}0]",
+    "dense polynomials": dense,
+    "a class of many modes": lambda: long_class(400),
+    "a divisor of a high power": lambda: divisor("1*C^9999 + 1", None, None),
+    "a divisor of a lower power": lambda: divisor("1*C^100 + -1*C^99 + 1", None, None),
+    "a divisor with large roots": lambda: divisor("1*C^2 + -9999999967", "C", []),
     "nesting": lambda: "[" * 10**6,
     "no finite number": lambda: '{"format": NaN}',
 }
@@ -242,6 +312,22 @@ def test_bounds_are_said(tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
     path.write_text(coprime(), "utf-8")
     assert f"more than {MOST_TERMS} terms" in ended(path)
+
+
+def test_the_page_lists_all_bounds() -> None:
+    page = (ROOT / "docs/certificate.md").read_text("utf-8")
+    texts = [path.read_text("utf-8") for path in (ROOT / "symreln/verify").glob("*.py")]
+    bounds = {name for text in texts for name in re.findall(r"^(MOST_\w+|\w*WORK\w*):", text, re.M)}
+    # Two say from where on another way of computing the same is quicker.
+    assert bounds - {"MOST_PAIRS", "MOST_COMPARED"} == set(re.findall(r"`([A-Z_]+)`", page))
+
+
+def test_deep_values_in_python_are_refused() -> None:
+    deep: Any = 1
+    for _ in range(10**5):
+        deep = [deep]
+    with pytest.raises(CertificateError):
+        verify({**certificates()["xor"], "parts": deep})
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes and devices by name")

@@ -19,6 +19,8 @@ from symreln.claims.families.derive import derive_family_unchecked
 from symreln.claims.families.stage import least_squares
 from symreln.errors import CertificateError
 from symreln.verify import FORMAT, digest, verify
+from symreln.verify.numbers import PRIME, multiply, render
+from symreln.verify.reading import Given, Reader
 from tests.certificates import leaves
 from tests.families.examples import EXAMPLES, THIRD, tables
 
@@ -361,6 +363,111 @@ def test_a_family_of_other_sizes_scales_or_pathways_is_foreign():
         assert proven(other)
         with pytest.raises(CertificateError, match=r"of the (modes|first part's)"):
             verify(joined(own.certificate, other))
+
+
+def foreign(**changes: Any) -> Json:
+    """A family like that of contextual-C, of another dataset."""
+    return derive_family_unchecked(sr.load(tables(**changes))).ask(sizes_part)[0]
+
+
+def test_numbers_that_agree_modulo_a_prime_are_other_numbers() -> None:
+    own = sr.derive(sr.load(tables()))
+    assert verify(joined(own.certificate, foreign()))
+    other = foreign(scale=f"{PRIME + 1}*c")
+    assert proven(other)
+    with pytest.raises(CertificateError, match="of the modes"):
+        verify(joined(own.certificate, other))
+
+
+def test_a_divisor_that_vanishes_modulo_a_prime_hides_nothing() -> None:
+    """It never vanishes, and counts as one that occurs where a loss is padded with it."""
+    own, other = sr.derive(sr.load(tables())), foreign(scale="2*c")
+    read = Reader(Given(other["symbols"]))
+    divisor = read.poly(f"1*C^1 + {PRIME - 3}")
+    sector = other["stages"][0]["sectors"][1]
+    padded = (multiply(read.poly(x), divisor) for x in sector["initial_loss"].split(" / "))
+    sector["initial_loss"] = " / ".join(render(x, read.names) for x in padded)
+    shown = {"polynomial": render(divisor, read.names), "symbol": None, "values": None}
+    other["divisors"].append(shown)
+    assert proven(other)
+    with pytest.raises(CertificateError, match="of the modes"):
+        verify(joined(own.certificate, other))
+
+
+def test_an_open_stage_is_compared_too() -> None:
+    own, other = sr.derive(sr.load(tables())), foreign(scale="2*c")
+    for part, reason in ((opened(foreign()), ""), (opened(other), "of the modes")):
+        assert "open" in proven(part)[0]
+        if reason:
+            with pytest.raises(CertificateError, match=reason):
+                verify(joined(own.certificate, part))
+        else:
+            assert "open" in verify(joined(own.certificate, part))[-1]
+
+
+def opened(part: Json) -> Json:
+    """A family that claims of its first stage no more than the modes."""
+    stage = part["stages"][0]
+    part["stages"], stage["level"] = [stage], "open"
+    for sector in stage["sectors"]:
+        sector |= {"level": "open", "final_loss": None}
+        for one in (one for classes in sector["pathways"] for one in classes or ()):
+            one |= {"d_eff": None, "inverse_d_eff": None}
+    texts = json.dumps([part["sectors"], part["stages"]])
+    part["divisors"] = [d for d in part["divisors"] if occurs(part, d, texts)]
+    return part
+
+
+def occurs(part: Json, divisor: Json, texts: str) -> bool:
+    """Whether the verifier misses a divisor that is left out."""
+    rest = [other for other in part["divisors"] if other is not divisor]
+    try:
+        proven({**part, "divisors": rest})
+    except CertificateError as error:
+        return "those that occur" not in str(error)
+    return divisor["polynomial"] in texts
+
+
+def test_sizes_at_which_nothing_is_claimed_have_no_family() -> None:
+    """At C = 3 the context inputs are 0."""
+    spec = tables(scale="C-3")
+    del spec["parameters"]["c"]
+    own = sr.derive(sr.load(spec))
+    assert own.family is not None
+    assert "at C = 3 a quantity vanishes" in own.family.reason
+    assert len(own.certificate["parts"]) == 1
+    part = derive_family_unchecked(sr.load(spec)).ask(sizes_part)[0]
+    assert proven(part)
+    with pytest.raises(CertificateError, match="no divisor is 0"):
+        verify(joined(own.certificate, part))
+
+
+def test_a_tree_has_a_power_of_two_items() -> None:
+    spec = sr.load(EXAMPLES["tree"])
+    assert proven(derive_family_unchecked(spec).ask(sizes_part)[0])
+    six = replace(spec, written={**spec.written, "items": "6"})
+    with pytest.raises(CertificateError, match="power of 2"):
+        proven(derive_family_unchecked(six).ask(sizes_part)[0])
+
+
+def test_the_number_of_copies_is_no_size() -> None:
+    part = json.loads(certificate("tree"))
+    part["copies"] = "C"
+    with pytest.raises(CertificateError, match=r"\.minimum: "):
+        proven(part)
+
+
+def test_squared_lengths_are_above_zero() -> None:
+    """With all of them negative the loss is, and nothing else of an open stage."""
+    part = foreign(structures="ring")
+    assert [stage["level"] for stage in part["stages"]] == ["open"]
+    (sector,) = part["sectors"]
+    for kind in sector["outputs"]:
+        kind[2:] = ["-1", "-1"]
+    shown = part["stages"][0]["sectors"][0]
+    shown["initial_loss"] = "-" + shown["initial_loss"]
+    with pytest.raises(CertificateError, match="above 0"):
+        proven(part)
 
 
 def test_nothing_vanishes_in_the_range_that_is_said_not_to() -> None:

@@ -34,15 +34,21 @@ _Modes = tuple["Coefficients", "tuple[Coefficients, ...]", Scalar, "Mapping[str,
 COMBINATIONS = ((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1009, 1000003))
 
 
-def family_steps(family: FamilyDerivation, derivation: Derivation) -> tuple[Step, ...]:
+def family_steps(
+    family: FamilyDerivation, derivation: Derivation, sizes: Values
+) -> tuple[Step, ...]:
     """Check a family and say how.
+
+    Args:
+        family: The derivation for every size.
+        derivation: The ordinary one.
+        sizes: Its sizes, at which no condition of the family breaks.
 
     Raises:
         ArithmeticError: A check failed: a bug of symreln, and nothing is printed.
     """
     if family.template is None:
         return ()
-    sizes = {size.name: Fraction(size.value) for size in family.sizes}
     shown = ", ".join(f"{name} = {value}" for name, value in sizes.items())
     steps = [
         Step(
@@ -63,16 +69,15 @@ def family_steps(family: FamilyDerivation, derivation: Derivation) -> tuple[Step
             check="images of all basis vectors of the samples, equal exactly",
         )
     )
-    if not broken_at(family, sizes):
-        compare_at(family, derivation, sizes)
-        steps.append(
-            Step(
-                name="every size, second route",
-                statement=f"At {shown} the modes are those of the ordinary derivation.",
-                check="polynomials of s², d, d_eff and of a combination of them, with "
-                "multiplicities, and the losses, equal exactly",
-            )
+    compare_at(family, derivation, sizes)
+    steps.append(
+        Step(
+            name="every size, second route",
+            statement=f"At {shown} the modes are those of the ordinary derivation.",
+            check="polynomials of s², d, d_eff and of a combination of them, with "
+            "multiplicities, and the losses, equal exactly",
         )
+    )
     return tuple(steps)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from symreln.claims.families.checks import family_steps
+from symreln.claims.families.checks import broken_at, family_steps
 from symreln.claims.families.closure import stage_closure
 from symreln.claims.families.contextual import contextual_template
 from symreln.claims.families.derivation import FamilyDerivation, FamilyStage, SectorStage
@@ -31,7 +32,15 @@ def derive_family(derivation: Derivation) -> FamilyDerivation | None:
     if not derivation.spec.sizes:
         return None
     family = derive_family_unchecked(derivation.spec)
-    return replace(family, steps=family_steps(family, derivation))
+    sizes = {size.name: Fraction(size.value) for size in family.sizes}
+    if family.template is not None and broken_at(family, sizes):
+        shown = ", ".join(f"{name} = {value}" for name, value in sizes.items())
+        reason = (
+            f"at {shown} a quantity vanishes that does not at other sizes, so that nothing said of "
+            "every size can be compared with this derivation; declare other values"
+        )
+        return replace(family, template=None, reason=reason, stages=())
+    return replace(family, steps=family_steps(family, derivation, sizes))
 
 
 def derive_family_unchecked(spec: Spec) -> FamilyDerivation:

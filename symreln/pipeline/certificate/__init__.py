@@ -62,7 +62,7 @@ def _spec_digest(spec: Any) -> str:
 
 def _plain(value: Any) -> Any:
     """Return JSON values that are equal for equal values only."""
-    if isinstance(value, ExactMatrix | ExactMatrix):
+    if isinstance(value, ExactMatrix):
         return Texts(value.parameters).matrix(value)
     if isinstance(value, Scalar):
         return Texts(value.parameters).ratio(value)
