@@ -16,9 +16,9 @@ from typing import Any
 
 #: Seconds between two searches for the children's own children; in between only known processes
 #: are asked.
-SEARCH_SECONDS = 0.25
+_SEARCH_SECONDS = 0.25
 #: Seconds between two looks for the parent, where the system does not tell of its end.
-PARENT_SECONDS = 0.5
+_PARENT_SECONDS = 0.5
 
 
 class Child:
@@ -64,7 +64,7 @@ class Child:
     def memory(self) -> int:
         """Return the resident bytes of the process and all that it started."""
         now = time.monotonic()
-        if now - self._searched > SEARCH_SECONDS:
+        if now - self._searched > _SEARCH_SECONDS:
             self._members = tuple(session_members(self.process.pid))
             self._searched = now
         return sum(resident_bytes(pid) for pid in self._members)
@@ -149,7 +149,7 @@ def end_with_parent(parent: int) -> None:
 def _watch_parent(parent: int) -> None:
     while True:
         _end_if_orphaned(parent)
-        time.sleep(PARENT_SECONDS)
+        time.sleep(_PARENT_SECONDS)
 
 
 def die_with_parent() -> None:

@@ -16,12 +16,12 @@ Class = TypeVar("Class", bound=type)
 
 #: Lines of a repr, of a summary's, and characters of a line.
 MOST_LINES = 28
-SUMMARY_LINES = 10
+_SUMMARY_LINES = 10
 LINE = 100
 #: Items of a collection and numbers of an array that are printed.
-MOST_ITEMS = 4
+_MOST_ITEMS = 4
 #: Characters that an item has at least, where a line is full.
-LEAST_ROOM = 32
+_LEAST_ROOM = 32
 
 
 def short_repr(cls: Class) -> Class:
@@ -39,7 +39,7 @@ def _repr(self: Any) -> str:
     summary = getattr(self, "_summary", None)
     if summary is not None:
         lines = [line for text in summary() for line in _wrapped(text)]
-        return "\n".join(_cut(lines, SUMMARY_LINES))
+        return "\n".join(_cut(lines, _SUMMARY_LINES))
     name = type(self).__name__
     fields = [f for f in dataclasses.fields(self) if f.repr]
     short = f"{name}({', '.join(f'{f.name}={brief(getattr(self, f.name))}' for f in fields)})"
@@ -72,7 +72,7 @@ def brief(value: object, room: int = LINE) -> str:
 
 
 def _brief(value: object, room: int) -> str:
-    share = max(room // MOST_ITEMS, LEAST_ROOM)
+    share = max(room // _MOST_ITEMS, _LEAST_ROOM)
     if isinstance(value, str):
         return repr(value if len(value) <= room else value[:room])
     if hasattr(value, "dtype") and hasattr(value, "shape"):
@@ -96,15 +96,15 @@ def _brief(value: object, room: int) -> str:
 
 
 def _items(texts: Iterator[str], of: Any) -> str:
-    shown = [text for text, _ in zip(texts, range(MOST_ITEMS), strict=False)]
-    return f"{len(of)}: {', '.join(shown)}, …" if len(of) > MOST_ITEMS else ", ".join(shown)
+    shown = [text for text, _ in zip(texts, range(_MOST_ITEMS), strict=False)]
+    return f"{len(of)}: {', '.join(shown)}, …" if len(of) > _MOST_ITEMS else ", ".join(shown)
 
 
 def _array(value: Any) -> str:
     size = " × ".join(map(str, value.shape)) or "scalar"
     if not value.size:
         return f"array {size}"
-    if value.size <= MOST_ITEMS:
+    if value.size <= _MOST_ITEMS:
         return f"array {size}: {', '.join(map(_number, value.flat))}"
     return f"array {size} from {_number(value.flat[0])} to {_number(value.flat[-1])}"
 

@@ -40,7 +40,7 @@ MOST_COUPLINGS, MOST_NAMES = 24, 8
 #: Working precision of k at the declared values, in bits.
 BITS = 144
 
-UNDETERMINED = "s = 0 on the mode acted on: the data do not determine its output direction u"
+_UNDETERMINED = "s = 0 on the mode acted on: the data do not determine its output direction u"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,7 @@ class _Overlap(Claim):
         if self.g is None:
             return {"overlap": None, "input_overlap": None}
         if self.k is None:
-            return {"overlap": None, "input_overlap": self.g, "why": UNDETERMINED}
+            return {"overlap": None, "input_overlap": self.g, "why": _UNDETERMINED}
         return {"overlap": self.k, "input_overlap": self.g}
 
     def cells(self, symbols: Mapping[str, sp.Symbol]) -> tuple[str, str, str]:

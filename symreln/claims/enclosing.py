@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from symreln.laws.law import Regime
 
 #: log2(10), rounded up.
-BITS_PER_DIGIT = 3.3220
+_BITS_PER_DIGIT = 3.3220
 #: Working precision that certified balls are not raised beyond, and the digits that fit.
 MOST_BITS = 1 << 17
-MOST_DIGITS = int(MOST_BITS / BITS_PER_DIGIT)
+MOST_DIGITS = int(MOST_BITS / _BITS_PER_DIGIT)
 
 
 def enclose(
@@ -80,7 +80,7 @@ def enclose(
     digits = whole_number(digits, "digits", 1, MOST_DIGITS)
     known = derivation.known
     start = expected_start(known) if strength0 is None else _given_start(known, strength0)
-    wanted = digits * BITS_PER_DIGIT
+    wanted = digits * _BITS_PER_DIGIT
     bits = int(wanted) + 40
     while bits <= MOST_BITS:
         result = _balls(derivation, moments, start, bits)

@@ -76,7 +76,7 @@ def predict(
     grid = np.arange(network.steps, dtype=float) if times is None else float_times(times)
     check_decided(derivation)
     if derivation.later:
-        return predict_flow(derivation, grid, accuracy)
+        return _predict_flow(derivation, grid, accuracy)
     if derivation.closed and len(derivation.stages) == 1:
         found = closed_forms(derivation, grid)
         if found is not None:
@@ -341,7 +341,7 @@ def _mode_curves(
     return tuple(curves)
 
 
-def predict_flow(derivation: Derivation, times: np.ndarray, accuracy: Accuracy) -> Prediction:
+def _predict_flow(derivation: Derivation, times: np.ndarray, accuracy: Accuracy) -> Prediction:
     """Integrate the coupled matrices of all phases from t = 0.
 
     Args:
@@ -372,7 +372,7 @@ def _predict_descent(
 
     Args:
         derivation: As for the flow.
-        flow: What :func:`predict_flow` says at every step of the network.
+        flow: What :func:`_predict_flow` says at every step of the network.
         kappas: κ by the label of the strengths of modes of the first phase.
     """
     network = network_of(derivation.spec)

@@ -15,13 +15,13 @@ from symreln.document.mathtext import ordered_terms, signed_latex, to_latex
 from symreln.document.symbols import symbol_latex
 from symreln.document.widths import latex_width
 
-LINE_WIDTH = 52.0  # letters: a line of the printed page, less room for the left-hand side
+_LINE_WIDTH = 52.0  # letters: a line of the printed page, less room for the left-hand side
 # A part shorter than this is easier to read where it stands than under a name.
-MIN_NAMED = 7.0
+_MIN_NAMED = 7.0
 
 
 def term_groups(
-    terms: Sequence[sp.Expr], width: float = LINE_WIDTH
+    terms: Sequence[sp.Expr], width: float = _LINE_WIDTH
 ) -> tuple[tuple[sp.Expr, ...], ...]:
     """Return the terms of a sum in the order given, one group for each line.
 
@@ -40,7 +40,7 @@ def term_groups(
     return tuple(map(tuple, groups))
 
 
-def break_lines(expr: sp.Expr, width: float = LINE_WIDTH) -> list[str]:
+def break_lines(expr: sp.Expr, width: float = _LINE_WIDTH) -> list[str]:
     """Return ``expr`` as lines of LaTeX, broken at the signs of its top-level sum."""
     if latex_width(to_latex(expr)) <= width:
         return [to_latex(expr)]
@@ -54,7 +54,7 @@ def _lines(terms: Sequence[sp.Expr], width: float) -> list[str]:
     return lines + ["{}" + "".join(map(signed_latex, group)) for group in rest]
 
 
-def equation_lines(left: str, expr: sp.Expr, width: float = LINE_WIDTH) -> tuple[str, ...]:
+def equation_lines(left: str, expr: sp.Expr, width: float = _LINE_WIDTH) -> tuple[str, ...]:
     r"""Return the lines of an equation ``left = expr``, aligned where there are several.
 
     Args:
@@ -65,7 +65,7 @@ def equation_lines(left: str, expr: sp.Expr, width: float = LINE_WIDTH) -> tuple
     return _aligned(left, break_lines(expr, width))
 
 
-def sum_lines(left: str, terms: Sequence[sp.Expr], width: float = LINE_WIDTH) -> tuple[str, ...]:
+def sum_lines(left: str, terms: Sequence[sp.Expr], width: float = _LINE_WIDTH) -> tuple[str, ...]:
     """Return the lines of an equation of ``left`` and a sum whose terms keep their order.
 
     Args:
@@ -84,7 +84,7 @@ def _aligned(left: str, lines: list[str]) -> tuple[str, ...]:
 
 
 def name_common(
-    exprs: Sequence[sp.Expr], *, prefix: str = "k", shortest: float = MIN_NAMED
+    exprs: Sequence[sp.Expr], *, prefix: str = "k", shortest: float = _MIN_NAMED
 ) -> tuple[tuple[tuple[sp.Symbol, sp.Expr], ...], tuple[sp.Expr, ...]]:
     """Give names to parts that occur more than once.
 

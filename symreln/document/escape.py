@@ -10,7 +10,7 @@ import html
 import re
 import unicodedata
 
-REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 # Zero-width joiners and soft hyphens belong to ordinary writing; every other format character
 # (bidirectional overrides above all) can make text read differently from what it says.
@@ -97,7 +97,7 @@ def _clean_character(character: str) -> str:
         return " "
     if character in _KEPT_FORMAT or unicodedata.category(character) not in _REFUSED:
         return character
-    return REPLACEMENT
+    return _REPLACEMENT
 
 
 def escape_html(text: str) -> str:

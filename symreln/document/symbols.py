@@ -7,7 +7,7 @@ import re
 from symreln.document.escape import GREEK, text_in_math
 
 # The papers' notation for the quantities that every derivation has.
-NOTATION = {
+_NOTATION = {
     "strength": r"\pi_{\alpha}",
     "strength0": r"\pi_{0}",
     "infty": r"\infty",
@@ -27,8 +27,8 @@ def symbol_latex(name: str) -> str:
         >>> symbol_latex("Delta"), symbol_latex("context_scale"), symbol_latex("c1")
         ('\\Delta', '\\mathrm{context}_{\\mathrm{scale}}', 'c_{1}')
     """
-    if name in NOTATION:
-        return NOTATION[name]
+    if name in _NOTATION:
+        return _NOTATION[name]
     name = _SPELLINGS.get(name, name)
     pieces = [_piece(match[0]) for match in _PIECES.finditer(name)]
     if not pieces or not re.fullmatch(r"[^\W\d][\w]*", name):

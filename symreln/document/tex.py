@@ -45,7 +45,7 @@ COMMANDS = frozenset(
 )
 COMMANDS |= frozenset("\\" + name for name in (_ACCENTS + " " + _STRUCTURES).split())
 COMMANDS |= frozenset("\\" + name for name in GREEK.values()) | {r"\varepsilon", r"\varphi"}
-ENVIRONMENTS = frozenset(
+_ENVIRONMENTS = frozenset(
     ["matrix", "pmatrix", "bmatrix", "vmatrix", "smallmatrix", "cases", "array", "aligned"]
 )
 
@@ -112,7 +112,7 @@ def check_math(latex: str, *, aligned: bool = False) -> None:
             opened.append(_opening(parts, index, latex))
         elif part in ("}", r"\end", r"\right"):
             _close(opened, part, parts, index, latex)
-        elif part in ("&", r"\\") and not any(o in ENVIRONMENTS for o in opened):
+        elif part in ("&", r"\\") and not any(o in _ENVIRONMENTS for o in opened):
             if not (aligned and part == "&"):
                 raise _error(latex, f"{part!r} outside an environment", "put it in one")
         elif part in ("^", "_"):
@@ -180,8 +180,8 @@ def _opening(parts: list[str], index: int, latex: str) -> str:
     if parts[index] == r"\left":
         return r"\left"
     name, _ = group(parts, index + 1)
-    if name not in ENVIRONMENTS:
-        raise _error(latex, f"the environment {name!r}", f"use one of {sorted(ENVIRONMENTS)}")
+    if name not in _ENVIRONMENTS:
+        raise _error(latex, f"the environment {name!r}", f"use one of {sorted(_ENVIRONMENTS)}")
     return name
 
 

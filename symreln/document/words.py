@@ -25,9 +25,9 @@ Symbols = Mapping[str, "sp.Symbol"]
 #: What a table shows where there is nothing to show.
 NONE = "–"
 #: Working precision of quotients that are shown as decimals.
-RATIO_BITS = 160
+_RATIO_BITS = 160
 #: Digits of numerator and denominator above which a number is printed as a decimal.
-LONG_FRACTION = 24
+_LONG_FRACTION = 24
 _AT_LEAST, _AT_MOST = r"\geq", r"\leq"
 #: Characters up to which a formula is printed inside a table cell.
 SHORT = 60
@@ -98,8 +98,8 @@ def height_cell(
         return Math(latex(height.to_sympy(symbols)))
     if not (evaluable(s, values) and evaluable(d, values)):
         return NONE
-    with precision(RATIO_BITS):
-        quotient = s.ball(values, RATIO_BITS) / d.ball(values, RATIO_BITS)
+    with precision(_RATIO_BITS):
+        quotient = s.ball(values, _RATIO_BITS) / d.ball(values, _RATIO_BITS)
         return Math(decimal_latex(*decimal_of(quotient, 21), digits=6))
 
 
@@ -118,7 +118,7 @@ def scalar_latex(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> str:
     """
     if not value.parameters:
         fraction = value.to_fraction()
-        if len(str(fraction.numerator)) + len(str(fraction.denominator)) > LONG_FRACTION:
+        if len(str(fraction.numerator)) + len(str(fraction.denominator)) > _LONG_FRACTION:
             return decimal_latex(*AlgebraicNumber.rational(value).decimal({}, 21))
     return to_latex(value.to_sympy(symbols))
 

@@ -38,7 +38,7 @@ WRITTEN_BITS = 1024
 
 # The same of a function of parameters, in terms times bits of a coefficient: about a third of a
 # page. Beyond, SymPy's questions for signs and factors take minutes.
-FORMULA_BITS = 2048
+_FORMULA_BITS = 2048
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -97,14 +97,14 @@ class AlgebraicNumber:
 
     @cached_property
     def is_long(self) -> bool:
-        """Whether it is too long to write: above ``WRITTEN_BITS``, ``FORMULA_BITS`` if parametric.
+        """Whether it is too long to write: above ``WRITTEN_BITS``, ``_FORMULA_BITS`` if parametric.
 
         The first bounds every numerator and denominator, the second those of all terms together.
         """
         short, value = self.shortest, self.scalar
         parts = (*short.minpoly, *short.coefficients) if value is None else (value,)
         size = max(max(_size(part.numerator), _size(part.denominator)) for part in parts)
-        return size > (WRITTEN_BITS if all(p.is_constant for p in parts) else FORMULA_BITS)
+        return size > (WRITTEN_BITS if all(p.is_constant for p in parts) else _FORMULA_BITS)
 
     @cached_property
     def shortest(self) -> AlgebraicNumber:
@@ -439,11 +439,11 @@ class _Same:
         return id(self.coefficients)
 
 
-Point = tuple[tuple[str, Fraction], ...]
+_Point = tuple[tuple[str, Fraction], ...]
 
 
 @lru_cache(maxsize=512)
-def _fractions(shared: _Same, point: Point) -> tuple[Fraction, ...]:
+def _fractions(shared: _Same, point: _Point) -> tuple[Fraction, ...]:
     """Return the coefficients at a point, without trailing zeros but at least one."""
     at = dict(point)
     found = [value.substitute(at).to_fraction() for value in shared.coefficients]
@@ -453,7 +453,7 @@ def _fractions(shared: _Same, point: Point) -> tuple[Fraction, ...]:
 
 
 @lru_cache(maxsize=512)
-def _roots(shared: _Same, point: Point, bits: int) -> tuple[arb, ...]:
+def _roots(shared: _Same, point: _Point, bits: int) -> tuple[arb, ...]:
     """Return all real roots of a polynomial at a point, ascending."""
     return enclosure.real_roots(_fractions(shared, point), bits)
 

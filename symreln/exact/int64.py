@@ -9,11 +9,11 @@ from math import gcd, lcm
 import numpy as np
 
 #: Results below this are safe in int64, sums of two of them included.
-SAFE = 2**61
+_SAFE = 2**61
 #: Entries of witnesses from which shorter ones are looked for.
 LONG = 1 << 17
 #: Bits of whole numbers that float64 has room for.
-FLOAT_BITS = 1000
+_FLOAT_BITS = 1000
 
 
 def _largest(array: np.ndarray) -> int:
@@ -30,7 +30,7 @@ def common(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
 
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the matrix product, exact."""
-    small = _largest(a) * _largest(b) * max(a.shape[1], 1) < SAFE
+    small = _largest(a) * _largest(b) * max(a.shape[1], 1) < _SAFE
     if small and a.dtype != object and b.dtype != object:
         return a @ b
     return fitted(a.astype(object) @ b.astype(object))
@@ -38,7 +38,7 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def times_rows(rows: np.ndarray, factors: np.ndarray) -> np.ndarray:
     """Return every row times its factor, exact."""
-    if _largest(rows) * _largest(factors) >= SAFE:
+    if _largest(rows) * _largest(factors) >= _SAFE:
         rows, factors = rows.astype(object), factors.astype(object)
     rows, factors = common(rows, factors)
     return rows * factors[:, None]
@@ -55,7 +55,7 @@ def reduced_rows(rows: np.ndarray) -> np.ndarray:
 
 def fitted(array: np.ndarray) -> np.ndarray:
     """Return the array in int64 where that holds it."""
-    if array.dtype == object and _largest(array) < SAFE:
+    if array.dtype == object and _largest(array) < _SAFE:
         return array.astype(np.int64)
     return array
 
@@ -86,7 +86,7 @@ def lengths_to_keep(products: np.ndarray, step: np.ndarray) -> np.ndarray:
 def _in_range(numbers: np.ndarray) -> np.ndarray:
     """Return rows of whole numbers without the last bits of those that no float64 holds."""
     sizes = np.abs(numbers).max(axis=1, initial=0)
-    drop = [max(0, int(size).bit_length() - FLOAT_BITS) for size in sizes]
+    drop = [max(0, int(size).bit_length() - _FLOAT_BITS) for size in sizes]
     if not any(drop):
         return numbers
     return numbers.astype(object) >> np.array(drop, dtype=object)[:, None]

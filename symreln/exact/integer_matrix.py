@@ -20,9 +20,9 @@ from flint import fmpz_mat, fmpz_poly
 from symreln.errors import FloatRangeError
 
 # Sums and products below this stay in int64, with a factor of two to spare.
-WORD = 2**62
+_WORD = 2**62
 # Integers below this, and their sums, are exact in float64.
-MANTISSA = 2**53
+_MANTISSA = 2**53
 # Cells up to which a matrix is treated by FLINT: numpy's calls take longer than the work.
 _SMALL = 1024
 # Nanoseconds an operation, measured once on one core: they only choose between equal results.
@@ -235,7 +235,7 @@ class IntegerMatrix:
         Raises:
             FloatRangeError: A quotient is beyond float64.
         """
-        if self.values.dtype != object and max(self.largest(), abs(divisor)) < MANTISSA:
+        if self.values.dtype != object and max(self.largest(), abs(divisor)) < _MANTISSA:
             return self.values / divisor  # both exact in float64: one division rounds correctly
         try:
             return np.array([value / divisor for value in self.values.tolist()])  # of any size
@@ -278,7 +278,7 @@ class IntegerMatrix:
             flat = [entry // divisor for entry in self.flint.entries()]
             return IntegerMatrix(self.shape, flint=fmpz_mat(*self.shape, flat))
         rows, columns, values = self.entries
-        values = values.astype(object) if abs(divisor) >= WORD else values
+        values = values.astype(object) if abs(divisor) >= _WORD else values
         return IntegerMatrix(self.shape, entries=(rows, columns, _tight(values // divisor)))
 
     def __matmul__(self, other: IntegerMatrix) -> IntegerMatrix:
@@ -321,11 +321,11 @@ class IntegerMatrix:
 def integer_array(values: Sequence[int] | np.ndarray) -> np.ndarray:
     """Return integers as int64 where they fit with room to spare, else as objects."""
     if isinstance(values, np.ndarray) and values.dtype != object:
-        if not len(values) or max(int(values.max()), -int(values.min())) < WORD:
+        if not len(values) or max(int(values.max()), -int(values.min())) < _WORD:
             return values.astype(np.int64)
         values = values.astype(object)
     listed = [int(value) for value in values]
-    if listed and max(max(listed), -min(listed)) >= WORD:
+    if listed and max(max(listed), -min(listed)) >= _WORD:
         result = np.empty(len(listed), dtype=object)
         result[:] = listed
         return result
@@ -378,7 +378,7 @@ def _sum_bound(values: np.ndarray) -> int:
 
 
 def _narrowed(values: np.ndarray, bound: int) -> np.ndarray:
-    kind = np.dtype(np.int64 if bound < WORD else object)
+    kind = np.dtype(np.int64 if bound < _WORD else object)
     return values if values.dtype == kind else values.astype(kind)
 
 
@@ -434,7 +434,7 @@ def _added(a: _Entries, b: _Entries, width: int) -> _Entries:
     bound = _largest(a.values) + _largest(b.values)
     a, b = a.narrowed(bound), b.narrowed(bound)
     rows = int(max(a.rows[-1], b.rows[-1])) + 1
-    if bound < WORD and _COST_CELL * rows * width < _COST_ENTRY * (len(a.values) + len(b.values)):
+    if bound < _WORD and _COST_CELL * rows * width < _COST_ENTRY * (len(a.values) + len(b.values)):
         cells = _cells(a, (rows, width), np.int64)
         cells[b.rows, b.columns] += b.values
         return _of_cells(cells)
@@ -456,7 +456,7 @@ def _product(left: IntegerMatrix, right: IntegerMatrix, shape: tuple[int, int]) 
     a, b = a.narrowed(bound), b.narrowed(bound)
     cells = rows * inner + inner * columns + rows * columns
     work = rows * inner * columns
-    if bound < MANTISSA:
+    if bound < _MANTISSA:
         blas = _COST_CELL * cells + _COST_BLAS * work
         if cells <= _MOST_CELLS and blas < _COST_ENTRY * steps:
             dense = _cells(a, left.shape, float) @ _cells(b, right.shape, float)
@@ -502,7 +502,7 @@ def _joined(
     values = a.values[mine] * b.values[theirs]
     rows, columns = a.rows[mine], b.columns[theirs]
     size = shape[0] * shape[1]
-    if bound < MANTISSA and size <= min(4 * len(mine), _MOST_CELLS):
+    if bound < _MANTISSA and size <= min(4 * len(mine), _MOST_CELLS):
         places = rows * shape[1] + columns
         return _of_cells(
             np.bincount(places, weights=values.astype(float), minlength=size).reshape(shape)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Interval = tuple[Fraction, Fraction]
 
 #: Bits by which sizes of coefficients differ, above which FLINT is not asked.
-WIDEST = 512
+_WIDEST = 512
 #: Degree times bits of a coefficient above which FLINT is not asked: roots may be as near to each
 #: other, or to the real line, as that.
 LONGEST = 2048
@@ -28,7 +28,7 @@ LONGEST = 2048
 def is_wide(coefficients: Sequence[int]) -> bool:
     """Return whether coefficients differ much in size, or are so long that roots can cluster."""
     bits = [abs(value).bit_length() for value in coefficients if value]
-    return max(bits) - min(bits) > WIDEST or max(bits) * (len(coefficients) - 1) > LONGEST
+    return max(bits) - min(bits) > _WIDEST or max(bits) * (len(coefficients) - 1) > LONGEST
 
 
 def real_roots(polynomial: fmpz_poly, bits: int) -> list[tuple[arb, int]]:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 #: 2^31 - 1: the product of two residues fits int64.
 SMALL_PRIME = 2**31 - 1
 #: Numerators and denominators up to this are determined by their quotient modulo the prime.
-RECONSTRUCTED = 2**15 - 1
+_RECONSTRUCTED = 2**15 - 1
 #: Denominators that a kernel vector's entries are searched for, one after another.
-MOST_DENOMINATORS = 8
+_MOST_DENOMINATORS = 8
 
 
 def eigenspaces(matrix: fmpz_mat) -> Iterator[tuple[fmpz_poly, fmpz_mat]]:
@@ -127,9 +127,9 @@ def _modular_kernel(factor: fmpz_poly, matrix: fmpz_mat) -> fmpz_mat | None:
 def _reconstructed(residues: np.ndarray) -> fmpz_mat | None:
     """Return primitive integer columns proportional to the residues, or None."""
     values = _centred(residues)
-    for _ in range(MOST_DENOMINATORS):
+    for _ in range(_MOST_DENOMINATORS):
         place = np.abs(values).argmax()
-        if abs(int(values.flat[place])) <= RECONSTRUCTED:
+        if abs(int(values.flat[place])) <= _RECONSTRUCTED:
             common = np.gcd.reduce(values, axis=0)
             return fmpz_mat((values // common).tolist())
         denominator = _denominator(int(values.flat[place]) % SMALL_PRIME)
@@ -147,10 +147,10 @@ def _centred(values: np.ndarray) -> np.ndarray:
 def _denominator(residue: int) -> int | None:
     """Return the denominator q of the fraction p/q = residue with small p and q, or None."""
     before, now = (SMALL_PRIME, 0), (residue, 1)
-    while now[0] > RECONSTRUCTED:
+    while now[0] > _RECONSTRUCTED:
         quotient = before[0] // now[0]
         before, now = now, (before[0] - quotient * now[0], before[1] - quotient * now[1])
     numerator, denominator = now[0], abs(now[1])
-    if not 1 < denominator <= RECONSTRUCTED or gcd(numerator, denominator) != 1:
+    if not 1 < denominator <= _RECONSTRUCTED or gcd(numerator, denominator) != 1:
         return None
     return denominator

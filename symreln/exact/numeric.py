@@ -18,21 +18,21 @@ from symreln.exact import enclosure
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, Mode, ModeClass, joint_spectrum
 
-NumpyMode = tuple[float, np.ndarray]
+_NumpyMode = tuple[float, np.ndarray]
 #: U of shape (n_y, modes) and V of shape (n_x, modes), degenerate modes one by one.
 Vectors = tuple[arb_mat, arb_mat]
 #: A column's entries that are not exactly 0: modes of structured data have few others.
 Column = dict[int, arb]
 
 # QR in float64 loses about log10(condition) digits of 16; 100 keeps the basis good to 1e-13.
-WELL_CONDITIONED = 100.0
-START_BITS = 128
+_WELL_CONDITIONED = 100.0
+_START_BITS = 128
 MOST_BITS = 1 << 14
 
 
 def numpy_modes(
     spectrum: JointSpectrum, values: Mapping[str, Fraction] | None = None
-) -> tuple[NumpyMode, ...]:
+) -> tuple[_NumpyMode, ...]:
     """Return (s, V) in float64 for every mode, in the order of ``spectrum.modes``.
 
     s is correctly rounded up to one unit in the last place; V (n_x × m, orthonormal columns)
@@ -81,12 +81,12 @@ def _class_bases(
     return bases
 
 
-Spanning = tuple[list[fmpz_mat], list[list[Fraction]], tuple[Fraction, ...]]
+_Spanning = tuple[list[fmpz_mat], list[list[Fraction]], tuple[Fraction, ...]]
 
 
 def _spanning(
     spectrum: JointSpectrum, mode_class: ModeClass, point: Mapping[str, Fraction]
-) -> Spanning:
+) -> _Spanning:
     """Return (words, weights, f): Σ_j weights_j(theta)·words[j] spans the mode of a root theta."""
     generators, _ = mode_class.generators.substitute(point).integers()
     if mode_class.degree == 1:
@@ -117,14 +117,14 @@ def _orthonormal(
     entries = (abs(int(x)) for word in words for x in word.entries())
     parts = (part for c in minpoly for part in (abs(c.numerator), c.denominator))
     size = max(*entries, *parts, 1).bit_length()
-    bits, most = START_BITS, max(MOST_BITS if minpoly else START_BITS << 3, 8 * size)
+    bits, most = _START_BITS, max(MOST_BITS if minpoly else _START_BITS << 3, 8 * size)
     while bits <= most:
         with enclosure.precision(bits):
             columns = _columns(words, weights, minpoly, root, bits)
             floats = _unit_columns(columns, height, width)
             if floats is not None:
                 q, r = np.linalg.qr(floats)
-                if np.linalg.cond(r) < WELL_CONDITIONED:
+                if np.linalg.cond(r) < _WELL_CONDITIONED:
                     return q
                 exact = _gram_schmidt(columns)
                 if exact is not None and all(
@@ -203,7 +203,7 @@ def _gram_schmidt(columns: Sequence[Column]) -> list[Column] | None:
     return done
 
 
-def _shared(spectrum: JointSpectrum, point: Mapping[str, Fraction]) -> tuple[NumpyMode, ...]:
+def _shared(spectrum: JointSpectrum, point: Mapping[str, Fraction]) -> tuple[_NumpyMode, ...]:
     """Split the eigenspaces at the point itself among the modes that meet in them.
 
     Modes are matched by s, and by d where it is defined, to 1e-12 of the largest: only here can
@@ -216,7 +216,7 @@ def _shared(spectrum: JointSpectrum, point: Mapping[str, Fraction]) -> tuple[Num
     left = [v for _, v in numpy_modes(here)]
     known = [_pair(mode, {}) for mode in here.modes]
     reach = [1e-12 * (max(map(abs, numbers)) or 1.0) for numbers in zip(*known, strict=True)]
-    result: list[NumpyMode] = []
+    result: list[_NumpyMode] = []
     for mode in spectrum.modes:
         pair = _pair(mode, point)
         taken: list[np.ndarray] = []
@@ -260,7 +260,7 @@ def certified(
     Raises:
         ArithmeticError: No precision up to ``MOST_BITS`` does.
     """
-    bits = START_BITS
+    bits = _START_BITS
     while bits <= MOST_BITS:
         with enclosure.precision(bits):
             vectors = [found for s in spectra if (found := _vectors(s, bits)) is not None]

@@ -91,7 +91,7 @@ def _spanning_rows(features: ExactMatrix) -> list[int] | None:
 
 
 #: The features that are multiples of one constant row: their places, with the factors.
-Ray = list[tuple[int, Scalar]]
+_Ray = list[tuple[int, Scalar]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -106,7 +106,7 @@ class _Basis:
 
     basis: ExactMatrix
     inverse: ExactMatrix
-    rays: list[Ray]
+    rays: list[_Ray]
 
 
 def _constant_basis(features: ExactMatrix) -> _Basis | None:
@@ -135,9 +135,9 @@ def _constant_basis(features: ExactMatrix) -> _Basis | None:
     return _Basis(basis=basis, inverse=back, rays=[rays[k][1] for k in chosen])
 
 
-def _rays(features: ExactMatrix) -> dict[tuple[tuple[int, ...], tuple[int, ...]], Ray] | None:
+def _rays(features: ExactMatrix) -> dict[tuple[tuple[int, ...], tuple[int, ...]], _Ray] | None:
     """Return features by their primitive rows (columns, values), or None where one has none."""
-    found: dict[tuple[tuple[int, ...], tuple[int, ...]], Ray] = {}
+    found: dict[tuple[tuple[int, ...], tuple[int, ...]], _Ray] = {}
     seen = np.zeros(features.shape[0], dtype=bool)
     for key, part in features.terms.items():
         rows, starts = np.unique(part.rows, return_index=True)

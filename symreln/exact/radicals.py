@@ -67,22 +67,22 @@ def _split_square(value: Scalar) -> SquareSplit:
 
 #: Bits up to which a number is factored for certain, 0.1 s at the worst, and the number of primes
 #: tried beyond: a value given to 30 digits would otherwise never come back.
-FACTORED_BITS = 128
-TRIAL_PRIMES = 10_000
+_FACTORED_BITS = 128
+_TRIAL_PRIMES = 10_000
 
 
 def square_part(number: int) -> tuple[int, int]:
     """Return (h, r) with number = h²·r and r square-free.
 
-    Of a number above ``FACTORED_BITS`` r may keep the square of a large prime: the root is then
+    Of a number above ``_FACTORED_BITS`` r may keep the square of a large prime: the root is then
     as exact, and longer than need be.
     """
     if not number:
         return 0, 1
     square, free = 1, -1 if number < 0 else 1
     size = abs(number)
-    large = size.bit_length() > FACTORED_BITS
-    factors = fmpz(size).factor(trial_limit=TRIAL_PRIMES) if large else fmpz(size).factor()
+    large = size.bit_length() > _FACTORED_BITS
+    factors = fmpz(size).factor(trial_limit=_TRIAL_PRIMES) if large else fmpz(size).factor()
     for found, exponent in factors:
         factor = int(found)
         root = isqrt(factor) if large else 0

@@ -20,7 +20,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 
 #: Working precision with which a sign is first looked for; it doubles until 0 is left out.
-FIRST_BITS = 64
+_FIRST_BITS = 64
 
 
 class RealField:
@@ -156,7 +156,7 @@ class Real:
         coefficients = [Fraction(int(c.p), int(c.q)) for c in self.polynomial.coeffs()]
         if len(coefficients) == 1:
             return 1 if coefficients[0] > 0 else -1
-        bits = FIRST_BITS
+        bits = _FIRST_BITS
         while True:  # ends: f is irreducible, so the number is not 0
             with enclosure.precision(bits):
                 value = enclosure.evaluate(coefficients, self.field.ball(bits))

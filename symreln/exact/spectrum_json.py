@@ -1,7 +1,7 @@
 """The classes of a joint spectrum as JSON, and back: nothing that is read is believed.
 
 Integers are hexadecimal texts: decimal ones of many digits take quadratic time. A spectrum that was
-read is made of numbers that :func:`check_spectrum` has put into their equations.
+read is made of numbers that :func:`_check_spectrum` has put into their equations.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ def spectrum_from_json(
             classes=classes,
             values=dict(values),
         )
-        check_spectrum(spectrum)
+        _check_spectrum(spectrum)
     except (KeyError, TypeError, IndexError, AttributeError, ArithmeticError) as error:
         msg = f"it is malformed ({type(error).__name__}: {error})"
         raise ValueError(msg) from error
     return spectrum
 
 
-def check_spectrum(spectrum: JointSpectrum) -> None:
+def _check_spectrum(spectrum: JointSpectrum) -> None:
     """Check a spectrum by its equations, as the head of :mod:`symreln.verify.stages` says.
 
     Every class: f is irreducible, f(T) W = 0, M V = lambda(T) V and, where they commute,

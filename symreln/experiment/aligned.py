@@ -136,7 +136,7 @@ def split_network(derivation: Derivation, network: TrainingRun, inputs: np.ndarr
 
 # Predicted bases come from exact ones rounded to float64: orthonormal to a few times 1e-16 times
 # their size. A basis that misses by this much was not meant to be one.
-ORTHONORMAL = 1e-8
+_ORTHONORMAL = 1e-8
 
 
 @short_repr
@@ -253,7 +253,7 @@ def _check(maps: np.ndarray, u: np.ndarray, v: np.ndarray, groups: list[list[int
         raise InputError(msg)
     for name, basis in (("u", u), ("v", v)):
         defect = float(np.abs(basis.T @ basis - np.eye(modes)).max())
-        if defect > ORTHONORMAL:
+        if defect > _ORTHONORMAL:
             msg = (
                 f"alignment: columns of {name} are not orthonormal: {name}ᵀ{name} misses the "
                 f"identity by {defect:.2g}. Give an orthonormal basis of the predicted modes."

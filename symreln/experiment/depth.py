@@ -208,7 +208,7 @@ DRAWS = 2000
 MOMENTS = 64
 #: Losses are told apart by this share of the first: networks that have not begun to learn differ
 #: by their tiny initial outputs, which is no difference in learning.
-RESOLUTION = 0.01
+_RESOLUTION = 0.01
 #: A difference that exchanged labels reach less often is none of chance.
 SIGNIFICANT = 0.05
 SEED = 2025
@@ -246,7 +246,7 @@ class CurveTest:
         step: Where it is.
         p: How often exchanged labels give at least that distance somewhere.
         inside: Share of the first sample's losses, over curves and steps, that lie between the
-            5 % and 95 % quantiles of the second's, or RESOLUTION beside them.
+            5 % and 95 % quantiles of the second's, or _RESOLUTION beside them.
     """
 
     distance: float
@@ -320,14 +320,14 @@ def compare_curves(one: np.ndarray, other: np.ndarray) -> CurveTest:
     """Compare two samples of whole curves, shape (curves, steps) each.
 
     At up to MOMENTS steps, half spread over time and half over the fall of the mean of all curves,
-    so that the choice knows nothing of the two samples; losses are rounded to RESOLUTION of the
+    so that the choice knows nothing of the two samples; losses are rounded to _RESOLUTION of the
     first mean loss.
     """
     _check(one, other)
     pooled = np.concatenate([one, other])
     steps = spread_moments(pooled.mean(axis=0), MOMENTS)
     labels = _labels(len(one), len(other), np.random.default_rng(SEED))
-    unit = RESOLUTION * pooled[:, 0].mean()
+    unit = _RESOLUTION * pooled[:, 0].mean()
     gaps = largest_gaps(np.round(pooled[:, steps] / unit), labels)
     low, high = np.quantile(other, (0.05, 0.95), axis=0) + np.array([[-unit], [unit]])
     return CurveTest(

@@ -82,7 +82,7 @@ HALVINGS, WORTH = 8, 0.25
 #: Share of half its plateau that a mode may start from to be called small.
 SMALL = Fraction(1, 100)
 #: Assumptions that are replaced two at a time, at most: those that leave least.
-PAIRED = 3
+_PAIRED = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,7 +181,7 @@ def _findings(
         yield from _rest(case.tolerance, trials, pair, found, tried)
         return
     if assumptions.many(trials):  # few units are drawn, not taken as many
-        tried.append((_tried(trials, pair, (WIDER,)), WIDER))
+        tried.append((_tried(trials, pair, (_WIDER,)), _WIDER))
         yield tried[-1][0]
     if not tried[-1][0].explains:
         yield from _pairs(trials, pair, tried, sure=assumptions.settled)
@@ -220,7 +220,7 @@ def _refuted(tried: list[tuple[Finding, Candidate]], *, sure: bool = True) -> li
         if found.refuted or not (sure or found.explains or found.after is None)
     ]
     known.sort(key=lambda each: each[0].after or 0.0)
-    return [one for _, one in known[:PAIRED]]
+    return [one for _, one in known[:_PAIRED]]
 
 
 def _tried(again: Trials, pair: str, chosen: tuple[Candidate, ...]) -> Finding:
@@ -418,7 +418,7 @@ def halving(
     return made
 
 
-WIDER = Candidate(
+_WIDER = Candidate(
     name=WIDTH,
     made=lambda made: (made.wider(), "four times the units at half the initial scale"),
 )

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 #: Units that stand for those of a pathway.
 UNITS = 64
 #: A stage has been learned when its modes have reached this share of their plateaus.
-LEARNED = 0.9
+_LEARNED = 0.9
 #: Share of its largest output below which a unit counts as silent on a sample.
 OPEN = 0.1
 #: Share of a network's weight below which a pathway's units show no gates.
-SEEN = 0.01
+_SEEN = 0.01
 #: Multiplications above which it takes minutes.
 USUAL_COST = 4e11
 
@@ -76,7 +76,7 @@ def shown_gates(
         weights = run.snapshots["contribution"][:, look].ravel()
         active = held > OPEN * np.maximum(held.max(axis=1, keepdims=True), 0)
         own = weights * ((nearest_gates(active, given)[0] == place) & active.any(axis=1))
-        if own.sum() <= SEEN * weights.sum():
+        if own.sum() <= _SEEN * weights.sum():
             found.append(np.repeat(given[place][None], UNITS, axis=0))
             continue
         shares = np.cumsum(own) / own.sum()
@@ -94,7 +94,7 @@ def stage_ends(numbers: Derivation, modes: Sequence[ModeCurve], judged: Judged) 
     ends = dict.fromkeys(sorted(set(stage_of.values())), 0)
     for mode in modes:
         curve, stage = mode.of(judged), stage_of[mode.pathway]
-        up = curve >= LEARNED * (curve.max() if mode.plateau is None else mode.plateau)
+        up = curve >= _LEARNED * (curve.max() if mode.plateau is None else mode.plateau)
         ends[stage] = max(ends[stage], int(np.argmax(up)) if up.any() else len(up) - 1)
     latest = 0
     for stage in ends:

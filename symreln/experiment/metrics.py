@@ -138,7 +138,7 @@ class _Samples:
         a, b = first.mean(axis=0), second.mean(axis=0)
         norms = []
         # One step after the other: all draws of all steps need not fit in memory.
-        size = max(1, CHUNK_BYTES // (8 * RESAMPLES))
+        size = max(1, _CHUNK_BYTES // (8 * _RESAMPLES))
         unit = _student(second[:, :1], self._rng, 1) / b[0]
         for begin in range(0, len(a), size):
             chunk = slice(begin, begin + size)
@@ -158,8 +158,8 @@ class _Samples:
         found: dict[str, list[np.ndarray]] = {name: [] for name, one in measures.items() if one}
         weigh_a = _resampling(self._rng, 0, len(self.first))
         weigh_b = _resampling(self._rng, 1, len(self.second))
-        size = max(1, CHUNK_BYTES // (8 * self.first.shape[1]))
-        for begin in range(0, RESAMPLES, size):
+        size = max(1, _CHUNK_BYTES // (8 * self.first.shape[1]))
+        for begin in range(0, _RESAMPLES, size):
             part = slice(begin, begin + size)
             a, b = weigh_a[part] @ self.first, weigh_b[part] @ self.second
             for name, measure in measures.items():
@@ -496,13 +496,13 @@ def gate_drift(
 #: Share of samples of seeds in which an interval is to hold.
 LEVEL = 0.95
 #: Resamples: the ends are then known to a few per cent of the interval's width.
-RESAMPLES = 1000
+_RESAMPLES = 1000
 #: Bytes of resampled curves at a time.
-CHUNK_BYTES = 32 << 20
+_CHUNK_BYTES = 32 << 20
 METHOD = (
     f"distances ± the {100 * LEVEL:g} % quantile of the norm of what the mean curve moves by "
     "(triangle inequality), by a Student process with the covariance of the seeds' curves, "
-    f"{RESAMPLES} draws, fixed stream; a curve's Monte Carlo error is added in quadrature; tails "
+    f"{_RESAMPLES} draws, fixed stream; a curve's Monte Carlo error is added in quadrature; tails "
     "and drop times: bootstrap over seeds"
 )
 
@@ -539,21 +539,21 @@ def simultaneous_radius(values: np.ndarray, rng: int) -> float | None:
 
 
 def _student(values: np.ndarray, rng: int, kind: int) -> np.ndarray:
-    """Draw what the mean of the rows may move by, shape (RESAMPLES, columns); 0 for one row."""
+    """Draw what the mean of the rows may move by, shape (_RESAMPLES, columns); 0 for one row."""
     seeds = len(values)
     if seeds < 2:
-        return np.zeros((RESAMPLES, 1))
+        return np.zeros((_RESAMPLES, 1))
     stream = np.random.default_rng([rng, kind, 2])
-    normal = stream.standard_normal((RESAMPLES, seeds))
-    scatter = np.sqrt(stream.chisquare(seeds - 1, RESAMPLES) / (seeds - 1))
+    normal = stream.standard_normal((_RESAMPLES, seeds))
+    scatter = np.sqrt(stream.chisquare(seeds - 1, _RESAMPLES) / (seeds - 1))
     weights = normal / (np.sqrt(seeds * (seeds - 1)) * scatter[:, None])
     return weights @ (values - values.mean(axis=0))
 
 
 def _resampling(rng: int, kind: int, seeds: int) -> np.ndarray:
-    """Return how much each seed counts in each resample, shape (RESAMPLES, seeds)."""
+    """Return how much each seed counts in each resample, shape (_RESAMPLES, seeds)."""
     stream = np.random.default_rng([rng, kind])
-    return stream.multinomial(seeds, np.full(seeds, 1 / seeds), size=RESAMPLES) / seeds
+    return stream.multinomial(seeds, np.full(seeds, 1 / seeds), size=_RESAMPLES) / seeds
 
 
 def _widening(seeds: int) -> float:

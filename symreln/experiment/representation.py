@@ -49,7 +49,7 @@ MODES = (Level.CLOSED, Level.CLOSED_BY_SYMMETRY, Level.COUPLED_MODES)
 #: Steps at which representations are compared.
 MOMENTS = 16
 #: Share of a training's memory that similarities may take.
-SHARE = 0.25
+_SHARE = 0.25
 
 
 @short_repr
@@ -202,7 +202,7 @@ def compare_representations(
     spec = numbers.spec
     steps = tuple(map(int, spread_moments(foretold.prediction.loss, MOMENTS)))
     size = 8 * len(steps) * spec.dataset.samples**2
-    seeds = max(1, min(seeds, int(SHARE * machine().room / size)))
+    seeds = max(1, min(seeds, int(_SHARE * machine().room / size)))
     by_matrices = numbers.verdict.level not in MODES
     theory = (
         similarities_by_matrices(numbers, foretold.kappas, steps)

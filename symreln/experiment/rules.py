@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from symreln.train.run import TrainingRun
 
 #: Learning rates η/1, η/2, η/4, with as many times the steps: the same time.
-DIVISORS = (1, 2, 4)
+_DIVISORS = (1, 2, 4)
 
 #: Change of a loss, in units of the first, under which it is rounding.
 ROUNDING = 1e-12
@@ -137,7 +137,7 @@ class RuleComparison:
     @property
     def learning_rates(self) -> tuple[float, ...]:
         """The rates that were compared, falling."""
-        return tuple(self.learning_rate / divisor for divisor in DIVISORS)
+        return tuple(self.learning_rate / divisor for divisor in _DIVISORS)
 
 
 def check_rules(derivation: Derivation) -> None:
@@ -194,7 +194,7 @@ def compare_rules(
     sizes, subjects = _checked_sizes(samples, batch_sizes), kinds(numbers.spec)
     kappas = pathway_kappas(numbers, numbers.ask(early_strengths))
     by_mode = mode_kappas(numbers, kappas)
-    trainings = len(subjects) * (sum(DIVISORS) + len(sizes) + 1) + len(decay_values(numbers))
+    trainings = len(subjects) * (sum(_DIVISORS) + len(sizes) + 1) + len(decay_values(numbers))
     count = _Count(progress, trainings * steps * seeds)
     prediction = predict_training(numbers, by_mode).loss
     flow, theory = _theory_of_rates(numbers, by_mode)
@@ -204,8 +204,8 @@ def compare_rules(
         return train(subject, numbers.spec, kappas, seeds, rng, by, progress=count.part())
 
     for subject in subjects:
-        runs = [trained(subject, Variation(rate=Fraction(1, divisor))) for divisor in DIVISORS]
-        curves = [run.mean_loss[::k] for run, k in zip(runs, DIVISORS, strict=True)]
+        runs = [trained(subject, Variation(rate=Fraction(1, divisor))) for divisor in _DIVISORS]
+        curves = [run.mean_loss[::k] for run, k in zip(runs, _DIVISORS, strict=True)]
         rates.append(_rate_rule(subject, curves, flow))
         varied = partial(_varied, partial(trained, subject), subject, runs[0], prediction)
         full = _compared(subject, samples, runs[0], runs[0], prediction)
@@ -265,7 +265,7 @@ def _theory_of_rates(
         replace(reduced, tau=k * reduced.tau)
         .descent((steps - 1) * k + 1, starts=starts)
         .losses[::k]
-        for k in DIVISORS
+        for k in _DIVISORS
     ]
     return flow, _rate_rule("theory", curves, flow)
 
@@ -314,7 +314,7 @@ def _compared(
 
 
 #: Relative difference from which two values of s are two: they are exact numbers, rounded once.
-DISTINCT = 1e-9
+_DISTINCT = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -381,7 +381,7 @@ def decay_values(derivation: Derivation) -> tuple[float, ...]:
         return ()
     found: list[float] = []
     for s in sorted(mode.s.to_float() for _, mode in learning_modes(derivation)):
-        if not found or s > found[-1] * (1 + DISTINCT):
+        if not found or s > found[-1] * (1 + _DISTINCT):
             found.append(s)
     middle = len(found) // 2
     between = 1.5 * found[0] if len(found) == 1 else (found[middle - 1] + found[middle]) / 2

@@ -44,9 +44,9 @@ class Descent:
 #: Times at which the flow is looked at within a span; a step is found to one in LOOKS².
 LOOKS = 49
 #: Spans that a step is sought within, in units of the steps that were trained, but of no less than
-#: RISE times the pace of the fastest mode.
-SPANS = (1, 4, 16, 64)
-RISE = 8
+#: _RISE times the pace of the fastest mode.
+_SPANS = (1, 4, 16, 64)
+_RISE = 8
 
 
 @short_repr
@@ -168,8 +168,8 @@ class ScalarModes:
             start: Amplitude of all edges.
             level: A mean loss.
         """
-        least = max(network_of(self.spec).steps, RISE * self.pace)
-        for span in SPANS:
+        least = max(network_of(self.spec).steps, _RISE * self.pace)
+        for span in _SPANS:
             times = np.linspace(0, span * least, LOOKS)
             try:
                 below = self.flow_loss(start, times) <= level

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: Shares of the first loss that it has fallen by where the start is read off.
 EARLY = (0.005, 0.02)
 #: Largest difference of the rates of fall, measured and predicted, of one start.
-SAME_RATE = 0.1
+_SAME_RATE = 0.1
 #: Largest power of ten that is tried as a factor, either way, in which strides, and how finely the
 #: best is found: a distance falls towards it from both sides.
 MOST_DECADES, STRIDE, DECADES = 16, 2, 0.02
@@ -45,7 +45,7 @@ def measured_start(theory: np.ndarray, trained: np.ndarray) -> float:
         raise NotSupportedError(msg)
     rate = np.log(EARLY[1] / EARLY[0]) / np.diff(predicted)[0]
     faster = float(np.diff(predicted)[0] / np.diff(measured)[0])
-    if abs(faster - 1) > SAME_RATE:
+    if abs(faster - 1) > _SAME_RATE:
         msg = (
             f"the networks' loss begins to fall {faster:.2g} times as fast as predicted, which no "
             "start changes"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Outcome = Literal["agrees", "disagrees", "undecided", "not tested"]
 #: Numbers of seeds above which nobody would train them.
 MOST_SEEDS = 10_000
-ONE_SEED = "one seed gives no interval; train at least two"
+_ONE_SEED = "one seed gives no interval; train at least two"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +114,7 @@ def _judge(
     outcome = outcome_of(found, tolerance)
     if outcome == "not tested":
         text = f"{before}{percent(found.value or 0.0, tolerance)}{after}"
-        return not_tested(f"{ONE_SEED} ({text})", tolerance, found.value)
+        return not_tested(f"{_ONE_SEED} ({text})", tolerance, found.value)
     reason = f"{before}{interval_text(found, lambda x: percent(x, tolerance))}{after}"
     if outcome == "undecided":
         reason += _decided_by(found, tolerance, seeds, fixed)
@@ -163,7 +163,7 @@ def loss_verdict(
         return not_tested(f"{untested.sentence()} ({what})", tolerance, found.value)
     reason = f"max |ΔL|/L(0) is {what}, tolerance {bound_text(tolerance)}"
     if verdict.outcome == "not tested":
-        reason = f"{ONE_SEED} ({reason})"
+        reason = f"{_ONE_SEED} ({reason})"
     if verdict.outcome == "undecided":
         reason += _decided_by(found, tolerance, seeds, error)
     return Verdict(
@@ -259,7 +259,7 @@ def gates_verdict(
     if held.unended:
         where += f"; not tested: {held.unended}"
     if lacking.low is None or lacking.high is None:
-        return not_tested(f"{ONE_SEED} ({percent(value)} {where})", tolerance, value)
+        return not_tested(f"{_ONE_SEED} ({percent(value)} {where})", tolerance, value)
     share = Interval(value=value, low=max(0.0, 1 - lacking.high), high=1 - lacking.low)
     reason = f"{interval_text(share, percent)} {where}"
     if untested is not None:

@@ -28,7 +28,7 @@ CLEAR = 1e-9
 #: Faces that are followed, above which there is no decision.
 MOST_FACES = 20_000
 #: Permutations under which faces are looked for that are the same; with fewer more are asked.
-MOST_PERMUTATIONS = 2000
+_MOST_PERMUTATIONS = 2000
 #: Faces whose bounds are looked for at once.
 CHUNK = 1024
 #: Steps in which N is looked for, the length of the first ones, and how sharp the maximum of the
@@ -211,7 +211,7 @@ def _permutations(group: SampleGroup) -> np.ndarray:
     start = tuple(range(group.samples))
     found: dict[tuple[int, ...], None] = {start: None}
     queue: list[Sequence[int]] = [start]
-    while queue and len(found) < MOST_PERMUTATIONS:
+    while queue and len(found) < _MOST_PERMUTATIONS:
         current = queue.pop(0)
         for generator in group.generators:
             image = tuple(int(generator[i]) for i in current)

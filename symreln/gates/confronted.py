@@ -44,14 +44,14 @@ from symreln.network.orbits import SampleGroup, moved_gates
 from symreln.spec.model import Dataset, NetworkSpec, Spec
 
 #: Denominator of the values of the parameter at which networks are trained, at most.
-FINEST = 100
+_FINEST = 100
 #: Standard errors within which a measured share agrees with the predicted one.
 WITHIN = 3.0
 
 #: Halvings of an interval in which shares become equal; they end within its 2^-12th part.
 HALVINGS = 12
 #: Part of two intervals that is left out at their ends, where one of two gates may be missing.
-EDGE = 1e-3
+_EDGE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def confronted_points(race: Race, count: int) -> tuple[Fraction, ...]:
             continue
         low, high = race.ends(place)
         for k in range(count):
-            value = Fraction(low + (high - low) * (k + 0.5) / count).limit_denominator(FINEST)
+            value = Fraction(low + (high - low) * (k + 0.5) / count).limit_denominator(_FINEST)
             if part.contains(value):
                 found.add(value)
     return tuple(sorted(found))
@@ -303,7 +303,7 @@ def seen_crossings(race: Race, spec: Spec) -> list[Crossing]:
             and any(end is not None and end == mark.value for end in part.piece.ends)
         ]
         exact, (low, high) = float(mark.value), (min(e[0] for e in ends), max(e[1] for e in ends))
-        edge = EDGE * (high - low)
+        edge = _EDGE * (high - low)
         at = _equal(race, spec, mark.between, (low + edge, exact))
         at = _equal(race, spec, mark.between, (exact, high - edge)) if at is None else at
         found.append(Crossing(mark.value, at, None if at is None else at - exact))

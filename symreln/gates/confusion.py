@@ -38,7 +38,7 @@ SEED = 52_711
 #: which a row or column is left out of the first.
 LEAST, EMPTY = 0.02, 0.0005
 #: Classes that the second table shows.
-MOST_CLASSES = 12
+_MOST_CLASSES = 12
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class Confusion(Result):
                 each.alike,
                 [f"{a:.2f} / {b:.2f}" for a, b in zip(each.simulated, each.shown, strict=True)],
             )
-            for each in self.mean_field[:MOST_CLASSES]
+            for each in self.mean_field[:_MOST_CLASSES]
         ]
         classes.append(("shares in common", "all", [f"{value:.2f}" for value in self.overlap]))
         lines += [

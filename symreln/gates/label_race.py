@@ -43,7 +43,7 @@ from symreln.train.record import Observer
 from symreln.verdict.directions import columns, gate_spectrum, singular_pairs
 
 #: Values of a label above which subsets are refused: there are 2^k of them.
-MOST_VALUES = 12
+_MOST_VALUES = 12
 #: Looks at networks in training, and rows of their table.
 LOOKS, ROWS = 80, 12
 
@@ -229,17 +229,17 @@ def label_values(dataset: Dataset, label: str) -> tuple[object, ...]:
 
     Raises:
         InputError: There is no such label, or it has fewer than 2 values or more than
-            ``MOST_VALUES``.
+            ``_MOST_VALUES``.
     """
     if label not in dataset.labels:
         known = ", ".join(dataset.labels) or "none"
         msg = f"subsets: found --by {label}; the data have these labels: {known}"
         raise InputError(msg)
     values = tuple(dict.fromkeys(dataset.labels[label]))
-    if not 2 <= len(values) <= MOST_VALUES:
+    if not 2 <= len(values) <= _MOST_VALUES:
         msg = (
             f"subsets: label {label} has {len(values)} values; gates by subsets need 2 to "
-            f"{MOST_VALUES}. Choose another label"
+            f"{_MOST_VALUES}. Choose another label"
         )
         raise InputError(msg)
     return values

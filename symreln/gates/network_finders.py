@@ -43,13 +43,13 @@ from symreln.spec.model import Spec
 #: Runs where none are given: those of Algorithm 1 are compared with each other.
 KMEANS_RUNS, WINDOWS_RUNS = 20, 5
 #: Of the clustered networks, how many choose the number of windows.
-JUDGES = 2
+_JUDGES = 2
 #: Looks at the networks in windows, for each one of Algorithm 1.
-FINER = 5
+_FINER = 5
 #: Samples of a gate that are written out; of more, only how many are open.
 SHOWN = 64
 #: Windows that are shown, evenly among all.
-SHOWN_WINDOWS = 8
+_SHOWN_WINDOWS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +157,7 @@ class NetworkGates(Result):
         )
         yield from _choices(self)
         shown = self.pieces or [_GateWindow(0, self.centroids or ())]
-        count, shown = len(shown), shown[:: -(-len(shown) // SHOWN_WINDOWS)]
+        count, shown = len(shown), shown[:: -(-len(shown) // _SHOWN_WINDOWS)]
         if len(shown) < count:
             yield f"{len(shown)} of the windows (all are in gates.json):"
         for piece in shown:
@@ -222,7 +222,7 @@ def find(
     drifting = method == "windows"
     runs = runs or (WINDOWS_RUNS if drifting else KMEANS_RUNS)
     # The finer looks contain those of Algorithm 1, so that both see the same networks.
-    finer = FINER if drifting and every % FINER == 0 else 1
+    finer = _FINER if drifting and every % _FINER == 0 else 1
     steps, count = sample_steps(network_of(spec).steps, every // finer), runs * trainings
     with phase("training") as report:
         check_samples(spec.dataset)
@@ -233,7 +233,7 @@ def find(
         if not drifting:
             found = algorithm_one(clustered, clusters=clusters, rng=rng)
         elif windows is None:
-            judges = clustered.networks(0, min(JUDGES, clustered.seeds))
+            judges = clustered.networks(0, min(_JUDGES, clustered.seeds))
             found, tried = choose_windows(clustered, judges, clusters=clusters, rng=rng)
         else:
             found = windowed_gates(clustered, windows=windows, clusters=clusters, rng=rng)

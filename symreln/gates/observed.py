@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 #: Part of a unit's largest (w·x)² below which a sample counts as on its boundary.
 NEAR = 1e-4
 #: Loss over the initial one at which outputs are half of their targets.
-QUARTER = 0.25
+_QUARTER = 0.25
 
 
 @short_repr
@@ -95,7 +95,7 @@ class ObservedNetworks:
     @property
     def quarter(self) -> int | None:
         """First step at which the mean loss is a quarter of the initial one, or None."""
-        below = self.curve <= QUARTER
+        below = self.curve <= _QUARTER
         return int(below.argmax()) if below.any() else None
 
     def networks(self, start: int, stop: int) -> ObservedNetworks:

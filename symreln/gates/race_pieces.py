@@ -32,7 +32,7 @@ from symreln.gates.serialise import Result
 from symreln.network.orbits import SampleGroup, moved_gates
 
 #: Pieces that the text of a race shows.
-MOST_SHOWN = 24
+_MOST_SHOWN = 24
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -147,9 +147,9 @@ class Race:
 
     def __repr__(self) -> str:
         shown = [f"Race over {self.parameter}: {len(self.pieces)} pieces"]
-        shown += [f"  {part!r}" for part in self.pieces[:MOST_SHOWN]]
-        if len(self.pieces) > MOST_SHOWN:
-            shown.append(f"  … and {len(self.pieces) - MOST_SHOWN} more (see .pieces)")
+        shown += [f"  {part!r}" for part in self.pieces[:_MOST_SHOWN]]
+        if len(self.pieces) > _MOST_SHOWN:
+            shown.append(f"  … and {len(self.pieces) - _MOST_SHOWN} more (see .pieces)")
         return "\n".join(shown)
 
     @property

@@ -17,7 +17,7 @@ from symreln.gates.serialise import Result
 from symreln.spec.model import Spec
 
 #: Networks of each kind that rivals are measured with unless told otherwise.
-DEFAULT_SEEDS = 4
+_DEFAULT_SEEDS = 4
 
 
 def over_parameter(
@@ -104,7 +104,7 @@ def rivals(spec: Spec, label: str, seeds: int, rng: int) -> Result:
     # Here, because it brings what derives and trains: a third of a second.
     from symreln.gates.rivals import contest
 
-    return contest(spec, label, seeds or DEFAULT_SEEDS, rng)
+    return contest(spec, label, seeds or _DEFAULT_SEEDS, rng)
 
 
 def _asked(spec: Spec, over: str | None, stage: int) -> tuple[Range, Spec]:

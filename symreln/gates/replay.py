@@ -36,13 +36,13 @@ from symreln.spec.model import Spec
 from symreln.train.trainers import replay_gates
 
 #: Numbers of gates and of windows of the curve; every unit's own gates also in more windows.
-CLUSTERS = (1, 2, 4, 8, 16, 32)
-WINDOWS = (1, 4, 16, 64)
-OWN_WINDOWS = (1, 4, 16, 64, 256, 1024)
+_CLUSTERS = (1, 2, 4, 8, 16, 32)
+_WINDOWS = (1, 4, 16, 64)
+_OWN_WINDOWS = (1, 4, 16, 64, 256, 1024)
 #: Bytes of sampled gates, of which the number of looks follows where none is given.
-SAMPLED_BYTES = 300_000_000
+_SAMPLED_BYTES = 300_000_000
 #: Numbers of windows that are tried where none is given.
-TRIED_WINDOWS = (1, 2, 4, 8, 16, 32)
+_TRIED_WINDOWS = (1, 2, 4, 8, 16, 32)
 
 
 @short_repr
@@ -249,7 +249,7 @@ def choose_windows(
         rng: Seed of K-means.
     """
     tried: dict[int, WindowedGates] = {}
-    for count in TRIED_WINDOWS:
+    for count in _TRIED_WINDOWS:
         if count <= len(trained.steps):
             made = windowed_gates(trained, windows=count, clusters=clusters, rng=rng)
             tried.setdefault(len(made.windows), made)
@@ -369,7 +369,7 @@ def replay_report(
     """
     network, networks = network_of(spec), 2 * seeds if curve else max(seeds, 2)
     size = network.steps * network.hidden * spec.dataset.samples * networks
-    looks = sample_steps(network.steps, every or max(1, ceil(size / SAMPLED_BYTES)))
+    looks = sample_steps(network.steps, every or max(1, ceil(size / _SAMPLED_BYTES)))
     with phase("training") as report:
         check_samples(spec.dataset)
         trained = observe(spec, seeds=networks, steps=looks, rng=rng, progress=report)
@@ -381,7 +381,7 @@ def replay_report(
         points: list[_QualityPoint] = []
         if curve:
             clustered = trained.networks(seeds, trained.seeds)
-            tried = [*product(CLUSTERS, WINDOWS), *((None, w) for w in OWN_WINDOWS)]
+            tried = [*product(_CLUSTERS, _WINDOWS), *((None, w) for w in _OWN_WINDOWS)]
             tried.append((None, len(held.steps)))
             points = _quality_curve(clustered, held, tried, rng=rng)
         return ReplayReport(

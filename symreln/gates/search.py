@@ -33,7 +33,7 @@ from symreln.verdict.residual import converged_outputs
 CHUNK = 4096
 
 #: Relative distance from which float64 may say that a singular vector opens a sample.
-UNSURE = 1e-6
+_UNSURE = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -141,7 +141,7 @@ def search(
         with phase("bounds of all gates") as callback:
             rate = float(candidates[0].s.enclose({}, 20) / ball(scale))
             # Below, rounding is no longer far smaller than what the bounds prove.
-            proven = rate > UNSURE and none_faster(x, r, gates, rate, group, callback)
+            proven = rate > _UNSURE and none_faster(x, r, gates, rate, group, callback)
     return GateStage(
         residual=residual,
         candidates=candidates,
@@ -179,11 +179,11 @@ def may_be_kept(
         opened = gates[part][:, None, :]
         kept = np.zeros(s.shape, dtype=bool)
         for side in (seen, -seen):
-            kept |= ~np.where(opened, side < -UNSURE, side > UNSURE).any(axis=2)
+            kept |= ~np.where(opened, side < -_UNSURE, side > _UNSURE).any(axis=2)
         gaps = np.abs(s[:, :, None] ** 2 - s[:, None, :] ** 2)
         gaps[:, range(s.shape[1]), range(s.shape[1])] = np.inf
-        small = s**2 < UNSURE
-        kept |= gaps.min(axis=2) < UNSURE
+        small = s**2 < _UNSURE
+        kept |= gaps.min(axis=2) < _UNSURE
         tops[part], likely[part] = s[:, 0] * scale, (kept & ~small).any(axis=1)
         large[part] = (~small).sum(axis=1)
     return tops, likely, large

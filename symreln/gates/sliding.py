@@ -28,7 +28,7 @@ COARSE, FINE = (0.02, 3000), (0.002, 2000)
 #: |w·x| over its largest, below which a sample counts as on the boundary. Fine steps leave less.
 NEAR = 0.02
 #: Share of the units below which a proposal is left out.
-RARE = 0.002
+_RARE = 0.002
 
 
 def _settled_signs(
@@ -104,7 +104,7 @@ def _proposals(
     alike = sorted(found.values(), key=lambda places: -counts[places].sum())
     shares = np.array([counts[places].sum() / len(rates) for places in alike])
     heaviest = [max(places, key=lambda k: counts[k]) for places in alike]
-    kept = shares >= RARE
+    kept = shares >= _RARE
     return distinct[heaviest][kept], shares[kept]
 
 

@@ -19,7 +19,7 @@ from symreln.limits.limits import Limits
 from symreln.limits.partial import REFUSED, Finished, Reached, read_steps
 
 #: Seconds between two looks. The shorter, the less a fast allocation gets beyond its limit.
-POLL = 0.02
+_POLL = 0.02
 
 
 class Watch:
@@ -61,7 +61,7 @@ class Watch:
             if reached is not None:
                 self.end()
                 return reached
-            time.sleep(POLL)
+            time.sleep(_POLL)
 
     def end(self) -> None:
         """Leave no process behind."""

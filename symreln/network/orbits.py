@@ -31,7 +31,7 @@ from symreln.network.dataset import Dataset
 from symreln.network.pathway import PathwaySpec
 
 #: Branches of one search for a permutation before it is given up.
-BRANCHES = 2000
+_BRANCHES = 2000
 
 
 @short_repr
@@ -149,7 +149,7 @@ class _Search:
 
     def find(self, source: Sequence[int], target: Sequence[int]) -> np.ndarray | None:
         """Return a permutation that maps source to target in order, or None."""
-        self._left = BRANCHES
+        self._left = _BRANCHES
         return self._follow(list(source), list(target))
 
     def _follow(self, source: list[int], target: list[int]) -> np.ndarray | None:
@@ -248,7 +248,7 @@ def _orbit(point: int, generators: Sequence[np.ndarray]) -> set[int]:
 def pathway_orbits(dataset: Dataset, pathways: Sequence[PathwaySpec]) -> list[int]:
     """Return for every pathway the first of its orbit, by place; itself where it is alone.
 
-    A search that is given up (:data:`BRANCHES`) leaves a pathway alone.
+    A search that is given up (:data:`_BRANCHES`) leaves a pathway alone.
 
     Args:
         dataset: X and Y, without parameters.

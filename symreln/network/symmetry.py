@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 ROUNDS = 3
 #: What stands for a gate on a boundary sample, which a symmetry maps to boundary samples.
-ON_BOUNDARY = -1
+_ON_BOUNDARY = -1
 # The constants of splitmix64's finaliser.
 _STEP, _FIRST, _SECOND = (
     np.uint64(word) for word in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
@@ -230,7 +230,7 @@ def _hashed(matrix: ExactMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _gate_kinds(pathway: PathwaySpec, kinds: dict[object, int]) -> np.ndarray:
     gate = [kinds[value] for value in pathway.gate] if pathway.has_gains else pathway.gate
     found = np.array(gate, dtype=np.int64)
-    found[list(pathway.boundary)] = ON_BOUNDARY
+    found[list(pathway.boundary)] = _ON_BOUNDARY
     return found
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: Printed width in letters from which a part that occurs again is worth a name.
 LONG = 12.0
 #: Formulas that are searched for common parts; a document shows hardly more.
-MOST_FORMULAS = 200
+_MOST_FORMULAS = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +94,7 @@ def abbreviate(numbers: Iterable[sp.Expr], formulas: Iterable[sp.Expr] = ()) -> 
         numbers: Expressions that are searched for common parts.
         formulas: Expressions that are made of the numbers; names are used in them too.
     """
-    searched = tuple(dict.fromkeys(numbers))[:MOST_FORMULAS]
+    searched = tuple(dict.fromkeys(numbers))[:_MOST_FORMULAS]
     definitions, shortened = name_common(searched, prefix="q", shortest=LONG)
     if not definitions:
         return NO_NAMES

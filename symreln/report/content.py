@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from symreln.experiment.outcome import Confrontation, Validation
 
-BIBLIOGRAPHY = (
+_BIBLIOGRAPHY = (
     Source(
         key="Jarvis2025",
         content=(
@@ -72,7 +72,7 @@ BIBLIOGRAPHY = (
 )
 
 #: Cited where initial weights are large.
-LAZY = Source(
+_LAZY = Source(
     key="Chizat2019",
     content=(
         "L. Chizat, E. Oyallon, F. Bach: On Lazy Training in Differentiable Programming. "
@@ -173,11 +173,11 @@ def whole_document(
     """Return the document with its title, its figures and its bibliography."""
     if isinstance(derivation, NetworkDerivation):
         subtitle = "Learning dynamics of a graph, derived by symreln"
-        sources = tuple(s for s in BIBLIOGRAPHY if s.key == "Saxe2022")
+        sources = tuple(s for s in _BIBLIOGRAPHY if s.key == "Saxe2022")
     else:
         assert isinstance(derivation, Derivation)
         subtitle, regime = "Learning dynamics, derived by symreln", derivation.ask(regime_of)
-        sources = BIBLIOGRAPHY + (LAZY,) * (regime is not None and regime.is_lazy)
+        sources = _BIBLIOGRAPHY + (_LAZY,) * (regime is not None and regime.is_lazy)
     return Document(
         title=derivation.spec.title,
         subtitle=subtitle,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 #: The format of nodes and edges.
-NETWORK_FORMAT = "symreln-graph/1"
+_NETWORK_FORMAT = "symreln-graph/1"
 #: What a mode says of a start at t = 0.
 STARTING = ("strength0", "strength", "half_time", "flow_error")
 
@@ -58,7 +58,7 @@ def _found(derivation: Derived, encode: Encoder) -> dict[str, Any]:
 def _of_network(derivation: NetworkDerivation, encode: Encoder) -> dict[str, Any]:
     """Return what is said of nodes and edges."""
     return {
-        "format": NETWORK_FORMAT,
+        "format": _NETWORK_FORMAT,
         "verdict": encode.fields(derivation.verdict, "level", "reasons"),
         **{key: encode(found) for key, found in values_of(derivation)},
     }

@@ -103,10 +103,10 @@ def _prediction(derivation: Derivation, validation: Confrontation | None) -> Pre
 MOST_NODES = 60
 MOST_EDGES = 160
 #: Share of the first loss below which float64 knows no loss.
-NOISE = 1e-13
+_NOISE = 1e-13
 #: Groups of pathways up to which each has a colour.
 MOST_GROUPS = 8
-FILL = {"input": "#e8f1f8", "hidden": "#f4f4f4", "output": "#fdeee3"}
+_FILL = {"input": "#e8f1f8", "hidden": "#f4f4f4", "output": "#fdeee3"}
 #: Samples up to which a gate is drawn sample by sample.
 MOST_SAMPLES = 64
 #: Sizes in units of the axes: one column is COLUMN wide, one row 1 high.
@@ -196,7 +196,7 @@ def _node(ax: Axes, node: Node, place: tuple[float, float]) -> None:
         WIDTH,
         HEIGHT,
         boxstyle="round,pad=0.02,rounding_size=0.1",
-        facecolor=FILL[node.kind],
+        facecolor=_FILL[node.kind],
         edgecolor=INK,
         linewidth=0.7,
         zorder=3,
@@ -261,5 +261,5 @@ def _modes(curves: Curves) -> Sketch:
 
 def _loss(curves: Curves) -> Sketch:
     # Losses are differences of numbers of the first one's size: below, only rounding is left.
-    seen = np.where(curves.loss > NOISE * curves.loss[0], curves.loss, np.nan)
+    seen = np.where(curves.loss > _NOISE * curves.loss[0], curves.loss, np.nan)
     return loss_sketch([LossCurve(label="reduction", times=curves.times, loss=seen)])

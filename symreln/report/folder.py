@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 CERTIFICATE = "certificate.json"
-DOCUMENTS = tuple(each.file for each in FORMATS)
+_DOCUMENTS = tuple(each.file for each in FORMATS)
 #: What a derivation writes and a derivation that was cut short would contradict.
-DERIVED = (CERTIFICATE, *DOCUMENTS)
+DERIVED = (CERTIFICATE, *_DOCUMENTS)
 #: What else an earlier command may have left beside it.
 BESIDE = ("figures", "validation.json", "curves.npz", "loss.svg")
 
@@ -71,7 +71,7 @@ def together(folder: Path) -> Iterator[Draft]:
         yield Draft(place, folder)
         files = sorted(path.relative_to(place) for path in place.rglob("*") if path.is_file())
         if Path(CERTIFICATE) in files:
-            old = [*folder.glob("certificate-*.json"), *(folder / name for name in DOCUMENTS)]
+            old = [*folder.glob("certificate-*.json"), *(folder / name for name in _DOCUMENTS)]
             old.append(folder / "derivation.json")
             for path in old:
                 if path.relative_to(folder) not in files:

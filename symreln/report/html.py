@@ -49,7 +49,7 @@ from symreln.report.numbering import Anchor, Numberer, anchors
 
 # Styles stand in the page and on figures' elements, so they are allowed inline; they can fetch
 # nothing, because images and fonts may come from data: addresses only.
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:"
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:"
 
 
 _LEADS_AWAY = (Link, Reference, Citation)
@@ -112,7 +112,7 @@ class _Renderer:
             f'<html lang="{escape_html(source.language)}">',
             "<head>",
             '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
+            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             '<meta name="referrer" content="no-referrer">',
             f"<title>{escape_html(plain_text(source.title))}</title>",

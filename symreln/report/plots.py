@@ -42,7 +42,7 @@ MOST_GROUPS = 24
 SAME = 1e-3
 #: The same for pathways with equal modes: they differ by the scatter of initial strengths alone,
 #: which are followed from random units (:mod:`symreln.claims.early`).
-SAME_MODES = 3e-2
+_SAME_MODES = 3e-2
 
 
 def derivation_sketches(
@@ -222,7 +222,7 @@ def _coinciding(
         mine = strengths[name]
         for group in groups:
             first = strengths[group[0]]
-            near = SAME_MODES if twins[name] == twins[group[0]] else SAME
+            near = _SAME_MODES if twins[name] == twins[group[0]] else SAME
             if first.shape == mine.shape and _apart(first, mine) <= near * greatest:
                 group.append(name)
                 break

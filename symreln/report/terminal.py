@@ -36,17 +36,17 @@ if TYPE_CHECKING:
 
 #: What is printed of a derivation: head, table, phases and tail; or its JSON.
 Summary = dict[str, Any]
-Said = Summary | str
+_Said = Summary | str
 #: Rows of the table of edges.
 MOST_EDGES = 24
 
 
-def derivation_said(derivation: Derived, *, as_json: bool) -> Said:
+def derivation_said(derivation: Derived, *, as_json: bool) -> _Said:
     """Return what is printed of a derivation: its JSON, or its summary."""
     return dumps(derivation.ask(derivation_to_json)) if as_json else summary_of(derivation)
 
 
-def show_derivation(said: Said, folder: Path, written: Sequence[Path]) -> None:
+def show_derivation(said: _Said, folder: Path, written: Sequence[Path]) -> None:
     """Print what :func:`derivation_said` returns; beside a summary, the files written."""
     if isinstance(said, str):
         click.echo(said, nl=False)

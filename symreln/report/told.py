@@ -146,7 +146,7 @@ def judged(validation: Confrontation, pair: str) -> str:
 
 def _failed(validation: Confrontation, found: PairDiagnosis) -> str:
     """Say which assumption fails for a pair, on which evidence, or that nothing explains it."""
-    says = dict(FAILS)
+    says = dict(_FAILS)
     if validation.derivation.spec.switches:
         says[GATES] = "the spec's gates"
     return failed_text(
@@ -218,7 +218,7 @@ def _directions_clause(validation: Confrontation) -> str:
 
 
 #: What is said of an assumption that fails, after "what fails is".
-FAILS = {
+_FAILS = {
     ALIGNMENT: "the aligned start of the strength that is taken, which random layers do not have",
     GATES: "the gate pattern, which the network's units do not keep to",
     SCALE: "the initial scale, which is too large",
@@ -231,7 +231,7 @@ FAILS = {
 
 
 def failed_text(
-    place: str, found: PairDiagnosis, tolerance: float, says: Mapping[str, str] = FAILS
+    place: str, found: PairDiagnosis, tolerance: float, says: Mapping[str, str] = _FAILS
 ) -> str:
     """Say it of the networks at a place, "against …"."""
     if not found.named:

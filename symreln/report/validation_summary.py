@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from symreln.experiment.outcome import Confrontation
 
 MOST_PAIRS = 5
-SENTENCE = 270
+_SENTENCE = 270
 
 
 def validation_summary(validation: Confrontation) -> list[str]:
@@ -20,7 +20,7 @@ def validation_summary(validation: Confrontation) -> list[str]:
     left = len(rows) - MOST_PAIRS
     return [
         f"{validation.derivation.spec.title}: {validation.seeds} seeds",
-        short(sentence(validation), SENTENCE),
+        short(sentence(validation), _SENTENCE),
         *(f"{row[0]}: max |ΔL|/L(0) {row[1]}, mean {row[2]}" for row in rows[:MOST_PAIRS]),
         *([f"… {left} more pairs of curves: .metrics"] if left > 0 else []),
     ]

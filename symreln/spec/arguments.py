@@ -24,8 +24,8 @@ Kind = TypeVar("Kind")
 #: Networks that are trained at most, of each kind.
 MOST_SEEDS = 100_000
 
-EXACT_TIMES = "give a sequence of exact steps from 0 on, for example [0, 100, Fraction(1, 3)]"
-FLOAT_TIMES = "give a non-empty, ascending sequence of finite steps that starts at 0 or later"
+_EXACT_TIMES = "give a sequence of exact steps from 0 on, for example [0, 100, Fraction(1, 3)]"
+_FLOAT_TIMES = "give a non-empty, ascending sequence of finite steps that starts at 0 or later"
 
 
 def instance_of(value: object, kind: type[Kind], where: str, call: str) -> Kind:
@@ -104,9 +104,9 @@ def exact_times(times: object) -> list[Fraction]:
     Raises:
         InputError: They are no sequence of such numbers.
     """
-    found = [exact_value(time, "times", EXACT_TIMES) for time in _entries(times, EXACT_TIMES)]
+    found = [exact_value(time, "times", _EXACT_TIMES) for time in _entries(times, _EXACT_TIMES)]
     if any(time < 0 for time in found):
-        msg = f"times: found {min(found)}; {EXACT_TIMES}"
+        msg = f"times: found {min(found)}; {_EXACT_TIMES}"
         raise InputError(msg)
     return found
 
@@ -121,7 +121,7 @@ def float_times(times: object, *, ascending: bool = True) -> NDArray[np.float64]
     Raises:
         InputError: They are not.
     """
-    needed = FLOAT_TIMES if ascending else "give a sequence of finite steps from 0 on"
+    needed = _FLOAT_TIMES if ascending else "give a sequence of finite steps from 0 on"
     given: Any = times if isinstance(times, np.ndarray) else list(_entries(times, needed))
     try:
         grid = np.asarray(given, float)

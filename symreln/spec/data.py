@@ -200,7 +200,7 @@ def _description(inputs: ExactMatrix, targets: ExactMatrix, files: Mapping[str, 
     return text
 
 
-DELIMITERS = (";", "\t", ",")
+_DELIMITERS = (";", "\t", ",")
 """In the order of detection: a comma next to a semicolon or a tab is a decimal comma."""
 _NUMBER_LIKE = re.compile(
     r"\s*[-+.\d]|\s*$|\s*(nan|inf|infinity|na|n/a|null|none)\s*$", re.IGNORECASE
@@ -285,7 +285,7 @@ def _decoded(data: bytes) -> str:
 
 def _detected(text: str) -> str:
     first = next((line for line in text.splitlines() if line.strip()), "")
-    return next((delimiter for delimiter in DELIMITERS if delimiter in first), ",")
+    return next((delimiter for delimiter in _DELIMITERS if delimiter in first), ",")
 
 
 def _header(lines: list[Line]) -> list[str]:
@@ -304,8 +304,8 @@ def _check_widths(lines: list[Line]) -> None:
             raise Finding(found, "the same number of cells in every row")
 
 
-MAX_ARRAYS = 16
-MAX_HEADER = 10_000
+_MAX_ARRAYS = 16
+_MAX_HEADER = 10_000
 """Bytes of an array's header, numpy's own limit."""
 _NAMES = (("X", "inputs"), ("Y", "targets"))
 
@@ -340,8 +340,8 @@ def matrices_from_npz(data: bytes, file: str) -> tuple[ExactMatrix, ExactMatrix]
 
 def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     entries = archive.infolist()
-    if len(entries) > MAX_ARRAYS:
-        raise Finding(f"{len(entries)} arrays", f"at most {MAX_ARRAYS}")
+    if len(entries) > _MAX_ARRAYS:
+        raise Finding(f"{len(entries)} arrays", f"at most {_MAX_ARRAYS}")
     size = sum(entry.file_size for entry in entries)
     if size > MAX_BYTES:
         found = f"{size} bytes after unpacking"
@@ -375,7 +375,7 @@ def _check_header(stream: Any, info: zipfile.ZipInfo, name: str) -> None:
     readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
     if version not in readers:
         raise Finding(f"format version {version} of array {name}", "version 1.0 or 2.0")
-    shape, _, dtype = readers[version](stream, max_header_size=MAX_HEADER)
+    shape, _, dtype = readers[version](stream, max_header_size=_MAX_HEADER)
     if dtype.hasobject:
         hint = "Convert it before saving: X.astype(float)."
         raise Finding(f"Python objects in array {name}", "numbers", hint)

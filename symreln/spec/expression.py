@@ -23,7 +23,7 @@ from symreln.spec.number import DecimalText, exact_decimal, exact_number
 from symreln.spec.rational import Size, Value, as_fraction, sizes, sizes_of_pair, square_root
 from symreln.spec.tokens import Token, Tokens
 
-MAX_POWER = 64
+_MAX_POWER = 64
 """Largest exponent: one step above it any polynomial passes MAX_DEGREE."""
 
 _TOKEN = re.compile(
@@ -203,14 +203,14 @@ class _Parser:
 
     def _exponent(self, operator: Token, value: Value) -> int:
         number = as_fraction(value)
-        if number is not None and number.denominator == 1 and abs(number) <= MAX_POWER:
+        if number is not None and number.denominator == 1 and abs(number) <= _MAX_POWER:
             return int(number)
         if number is None or number.denominator != 1:
             found = "an exponent that is no whole number"
         else:
             large = number.numerator.bit_length() > 64
             found = "a huge exponent" if large else f"the exponent {number}"
-        expected = f"a whole exponent from -{MAX_POWER} to {MAX_POWER}"
+        expected = f"a whole exponent from -{_MAX_POWER} to {_MAX_POWER}"
         raise self.tokens.wrong(operator, found, expected)
 
     def _sqrt(self, token: Token, value: Value) -> Value:

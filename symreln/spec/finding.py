@@ -18,7 +18,7 @@ Value = TypeVar("Value")
 MAX_LISTED = 10
 """Wrong entries of one matrix or file that are listed."""
 
-SHOWN_CHARACTERS = 60
+_SHOWN_CHARACTERS = 60
 """Longer values are cut in messages: the place is given, the reader has the file."""
 
 _BIDIRECTIONAL = frozenset(
@@ -82,7 +82,7 @@ def key_path(parts: Sequence[str | int]) -> str:
     return text
 
 
-def cut(text: str, length: int = SHOWN_CHARACTERS) -> str:
+def cut(text: str, length: int = _SHOWN_CHARACTERS) -> str:
     """Shorten a text for a message."""
     return text if len(text) <= length else f"{text[: length - 1]}…"
 

@@ -29,7 +29,7 @@ from symreln.spec.number import DecimalText
 from symreln.spec.rational import as_fraction
 from symreln.spec.tokens import Token, Tokens
 
-MAX_INTEGER_DIGITS = 18
+_MAX_INTEGER_DIGITS = 18
 """Labels are class or item numbers; this keeps them inside 64 bits for every file format."""
 
 _TOKEN = re.compile(
@@ -216,9 +216,9 @@ class _Parser:
         sign = -1 if self.tokens.take_if("-") else 1
         token = self.tokens.ahead
         if token.kind == "integer":
-            if len(token.text) > MAX_INTEGER_DIGITS:
+            if len(token.text) > _MAX_INTEGER_DIGITS:
                 found = f"a number of {len(token.text)} digits"
-                raise self.tokens.wrong(token, found, f"at most {MAX_INTEGER_DIGITS}")
+                raise self.tokens.wrong(token, found, f"at most {_MAX_INTEGER_DIGITS}")
             return sign * int(self.tokens.take().text)
         if token.kind == "text" and sign == 1:
             return re.sub(r"\\(.)", r"\1", self.tokens.take().text[1:-1])

@@ -205,7 +205,7 @@ def size_options(model: type[BaseModel]) -> dict[str, int]:
     }
 
 
-MAX_COMMON_BITS = 16_384
+_MAX_COMMON_BITS = 16_384
 """Bits of the common denominator of a matrix: it multiplies every entry."""
 
 
@@ -247,13 +247,13 @@ def _common_denominator(denominators: Iterable[int]) -> int:
     """Return the least common multiple.
 
     Raises:
-        Finding: It has more than MAX_COMMON_BITS bits.
+        Finding: It has more than _MAX_COMMON_BITS bits.
     """
     common = 1
     for denominator in denominators:
         common = lcm(common, denominator)
-        if common.bit_length() > MAX_COMMON_BITS:
-            found = f"entries whose common denominator has more than {MAX_COMMON_BITS} bits"
+        if common.bit_length() > _MAX_COMMON_BITS:
+            found = f"entries whose common denominator has more than {_MAX_COMMON_BITS} bits"
             raise Finding(found, "a smaller one", "Round the entries to fewer digits.")
     return common
 
@@ -283,7 +283,7 @@ def _check_denominators(scalars: list[Scalar]) -> None:
     """Check that the common denominator, a polynomial, stays small.
 
     Raises:
-        Finding: Its degree could pass MAX_DEGREE, or its content MAX_COMMON_BITS.
+        Finding: Its degree could pass MAX_DEGREE, or its content _MAX_COMMON_BITS.
     """
     distinct = {str(s.denominator): s.denominator for s in scalars}
     if not distinct:
@@ -292,7 +292,7 @@ def _check_denominators(scalars: list[Scalar]) -> None:
     for denominator in distinct.values():
         common = common * (denominator // common.gcd(denominator))
         bits = max(int(c).bit_length() for c in common.coeffs())
-        if common.total_degree() > MAX_DEGREE or bits > MAX_COMMON_BITS:
+        if common.total_degree() > MAX_DEGREE or bits > _MAX_COMMON_BITS:
             found = "entries with many different denominators"
             expected = f"a common denominator of degree at most {MAX_DEGREE}"
             raise Finding(found, expected, "Multiply the data by it, or declare fewer forms.")

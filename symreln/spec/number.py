@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from symreln.spec.finding import Finding, cut, quoted, shown
 
-MAX_DIGITS = 1200
+_MAX_DIGITS = 1200
 """Digits plus the size of the decimal exponent: 1200 of them fit into MAX_BITS, and every float64
 (at most 17 digits and exponent 324) is far below."""
 MAX_BITS = 4096
@@ -40,7 +40,7 @@ def exact_decimal(text: str) -> Fraction:
         text: Digits with an optional sign, point and exponent, ASCII only.
 
     Raises:
-        Finding: It is no such number, or a larger one than MAX_DIGITS allows.
+        Finding: It is no such number, or a larger one than _MAX_DIGITS allows.
     """
     match = _DECIMAL.fullmatch(text)
     if match is None or not (match[2] or match[3]):
@@ -48,10 +48,10 @@ def exact_decimal(text: str) -> Fraction:
     sign, whole, decimals, exponent = match[1], match[2], match[3] or "", match[4] or "0"
     # len() before int(): an exponent of a million digits must not be converted.
     size = len(exponent) if len(exponent) > 6 else abs(int(exponent))
-    if len(exponent) > 6 or len(whole) + len(decimals) + size > MAX_DIGITS:
+    if len(exponent) > 6 or len(whole) + len(decimals) + size > _MAX_DIGITS:
         raise Finding(
             f"the number {cut(text, 30)}",
-            f"at most {MAX_DIGITS} digits, the exponent counted as that many",
+            f"at most {_MAX_DIGITS} digits, the exponent counted as that many",
             "Rescale the data.",
         )
     shift = int(exponent) - len(decimals)

@@ -20,7 +20,7 @@ from symreln.spec.schema import MAX_PARAMETERS, ParameterModel
 Gated = TypeVar("Gated", PathwaySpec, Node, Edge)
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}", re.ASCII)
-RESERVED = frozenset({"t", "tau", "pi", "x", "theta", "sqrt", "exp"})
+_RESERVED = frozenset({"t", "tau", "pi", "x", "theta", "sqrt", "exp"})
 """Names that the printed formulas use for something else."""
 
 
@@ -73,7 +73,7 @@ def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         hint = "Write Greek letters by name: Delta, kappa." if not name.isascii() else ""
         raise Finding(f"the name {quoted(name)}", expected, hint)
-    if name in RESERVED:
+    if name in _RESERVED:
         hint = "The printed formulas use this one."
         raise Finding(f"the name {quoted(name)}", "another name", hint)
 

@@ -27,8 +27,8 @@ from symreln.spec.kinds import (
 from symreln.spec.task import Task
 
 MAX_HIDDEN = 1_000_000
-MAX_STEPS = 10_000_000
-MAX_SWITCHES = 100
+_MAX_STEPS = 10_000_000
+_MAX_SWITCHES = 100
 MAX_PATHWAYS = 1000
 MAX_PARAMETERS = 8
 """Beyond these a typing mistake is more likely than a network: a million hidden units and ten
@@ -80,7 +80,7 @@ class ParameterModel(StrictModel):
 class SwitchModel(StrictModel):
     """``then``: the gate that a pathway takes at a step of the training."""
 
-    step: int = _whole(MAX_STEPS, "the first update made with this gate, ")
+    step: int = _whole(_MAX_STEPS, "the first update made with this gate, ")
     gate: GateEntries = Field(description='"all", a formula over labels, or a list of 0 and 1')
 
 
@@ -105,7 +105,7 @@ class PathwayModel(StrictModel):
     )
     then: list[SwitchModel] = Field(
         default_factory=list,
-        max_length=MAX_SWITCHES,
+        max_length=_MAX_SWITCHES,
         description="gates that the pathway takes later, as in "
         'then = [{step = 800, gate = "context != 1"}]',
     )
@@ -153,7 +153,7 @@ class NetworkModel(StrictModel):
     )
     learning_rate: Positive = Field(description="a number above 0")
     loss: Literal["sum", "mean"] = Field(default="sum", description='"sum" or "mean"')
-    steps: int = _whole(MAX_STEPS, "recorded losses, step 0 included, ")
+    steps: int = _whole(_MAX_STEPS, "recorded losses, step 0 included, ")
     activation: Literal["relu", "linear"] = Field(default="relu", description='"relu" or "linear"')
     training: Literal["joint", "staged"] | None = Field(
         default=None,

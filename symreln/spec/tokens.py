@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from symreln.spec.finding import Finding, problem_of_character, quoted
 
-MAX_CHARACTERS = 2000
+_MAX_CHARACTERS = 2000
 MAX_DEPTH = 50
 """Nesting of parentheses, signs and powers: far above any formula, far below Python's stack."""
-EXCERPT = 30
+_EXCERPT = 30
 """Characters shown on either side of the caret."""
 
 _HINTS: Mapping[str, str] = {
@@ -66,9 +66,9 @@ class Tokens:
     def __init__(self, source: str, pattern: re.Pattern[str], expected: str) -> None:
         self.source = source
         self.expected = expected
-        if len(source) > MAX_CHARACTERS:
+        if len(source) > _MAX_CHARACTERS:
             found = f"a formula of {len(source)} characters"
-            raise Finding(found, f"at most {MAX_CHARACTERS}", "Split it into entries or labels.")
+            raise Finding(found, f"at most {_MAX_CHARACTERS}", "Split it into entries or labels.")
         self._tokens = list(self._cut(pattern))
         self._next = 0
         self._depth = 0
@@ -141,8 +141,8 @@ class Tokens:
 
     def wrong(self, token: Token, found: str, expected: str, hint: str = "") -> Finding:
         """Return a finding with the place of a token marked by a caret under the formula."""
-        first = max(0, token.start - EXCERPT)
-        piece = self.source[first : token.start + EXCERPT]
+        first = max(0, token.start - _EXCERPT)
+        piece = self.source[first : token.start + _EXCERPT]
         visible = "".join(c if problem_of_character(c) is None else "�" for c in piece)
         excerpt = f"\n        {visible}\n        {' ' * (token.start - first)}^"
         return Finding(f"{found} at character {token.start + 1}", expected, hint + excerpt)

@@ -12,7 +12,7 @@ from typing import Any
 from symreln.base.processes import end_with_parent
 from symreln.errors import InputError
 
-CONNECT_SECONDS = 15
+_CONNECT_SECONDS = 15
 
 
 @contextmanager
@@ -67,7 +67,7 @@ def _connect(address: str) -> Any:
         msg = "--dask needs dask.distributed: python -m pip install 'symreln[dask]'"
         raise InputError(msg) from error
     try:
-        return Client(address, timeout=CONNECT_SECONDS)
+        return Client(address, timeout=_CONNECT_SECONDS)
     except (OSError, ValueError, TypeError) as error:
         msg = f"--dask {address}: no scheduler answers there ({type(error).__name__})"
         raise InputError(msg) from error

@@ -37,7 +37,7 @@ from symreln.tasks.registry import SPECS, spec_path
 FORMAT = "symreln-sweep-plan/1"
 PLAN, TASKS = "plan.json", "tasks"
 #: A folder with more files than this is no place for results.
-MOST_TASKS = 1_000_000
+_MOST_TASKS = 1_000_000
 
 
 @short_repr
@@ -98,10 +98,10 @@ class Plan:
 
     def __post_init__(self) -> None:
         over = combinations(self.axes)
-        if len(over) * (self.seeds + 1) > MOST_TASKS:
+        if len(over) * (self.seeds + 1) > _MOST_TASKS:
             msg = (
-                f"sweep: {len(over)} combinations of {self.seeds} seeds are more than {MOST_TASKS} "
-                "tasks. Divide it into several sweeps."
+                f"sweep: {len(over)} combinations of {self.seeds} seeds are more than "
+                f"{_MOST_TASKS} tasks. Divide it into several sweeps."
             )
             raise InputError(msg)
         object.__setattr__(self, "rows", tuple(self._row(each) for each in over))
@@ -221,7 +221,7 @@ def _name(kind: str, *parts: str | int) -> str:
 
 
 _OPEN, _CLOSE = "([{", ")]}"
-EXAMPLE = "For example: --over network.hidden=50,100,200"
+_EXAMPLE = "For example: --over network.hidden=50,100,200"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,7 +262,7 @@ def read_axes(texts: Sequence[str], overrides: Sequence[str] = ()) -> tuple[Axis
         (Axis(key='network.hidden', values=('50', '100')),)
     """
     if not texts:
-        msg = f"sweep: no --over is given, so there is nothing to sweep over. {EXAMPLE}"
+        msg = f"sweep: no --over is given, so there is nothing to sweep over. {_EXAMPLE}"
         raise InputError(msg)
     axes = tuple(_axis(text) for text in texts)
     taken = {_path(text, "--set"): "--set" for text in overrides}
@@ -278,14 +278,14 @@ def read_axes(texts: Sequence[str], overrides: Sequence[str] = ()) -> tuple[Axis
 def _axis(text: str) -> Axis:
     key, equals, listed = text.partition("=")
     if not equals:
-        msg = f"--over {_shown(text)}: expected KEY=VALUE,VALUE,…. {EXAMPLE}"
+        msg = f"--over {_shown(text)}: expected KEY=VALUE,VALUE,…. {_EXAMPLE}"
         raise InputError(msg)
     listed = listed.strip()
     values = list(_divided(listed))
     if len(values) == 1 and listed.startswith("[") and listed.endswith("]"):
         values = list(_divided(listed[1:-1].strip().removesuffix(",")))
     if not all(values):
-        msg = f"--over {_shown(text)}: found no value where one is needed. {EXAMPLE}"
+        msg = f"--over {_shown(text)}: found no value where one is needed. {_EXAMPLE}"
         raise InputError(msg)
     twice = sorted({value for value in values if values.count(value) > 1})
     if twice:

@@ -191,7 +191,7 @@ def _networks(spec: Spec, task: Task, first: int) -> list[Result]:
 
 
 #: Seeds that are trained together at most: all of them are repeated where their worker is killed.
-MOST_TOGETHER = 16
+_MOST_TOGETHER = 16
 Progress = Callable[[int, int], None]
 Seeds = dict[int, tuple[int, ...]]
 """Seeds by number of the combination."""
@@ -344,7 +344,7 @@ def _trainings(plan: Plan, left: Missing, workers: int) -> list[Task]:
         row = plan.rows[number]
         theory = plan.results.read(row.theory)
         if theory is not None:
-            size = min(-(-len(seeds) // workers), MOST_TOGETHER)
+            size = min(-(-len(seeds) // workers), _MOST_TOGETHER)
             found += [
                 Task.theory(plan, number).training(row, first, count, theory.values["kappas"])
                 for first, count in _runs(seeds, size)

@@ -22,7 +22,7 @@ from symreln.tasks.structures import (
 )
 
 MAX_ITEMS = 1024
-MAX_CONTEXTS = 64
+_MAX_CONTEXTS = 64
 MAX_ENTRIES = 50_000_000
 """Entries of X and Y together, 8 bytes each: 256 items in 16 contexts are 37 million."""
 
@@ -34,7 +34,7 @@ class _ContextualOptions(StrictModel):
         default=8, ge=2, le=MAX_ITEMS, description=f"a power of two from 2 to {MAX_ITEMS}"
     )
     contexts: int = size_field(
-        ge=1, le=MAX_CONTEXTS, description=f"a whole number from 1 to {MAX_CONTEXTS}"
+        ge=1, le=_MAX_CONTEXTS, description=f"a whole number from 1 to {_MAX_CONTEXTS}"
     )
     structures: Names = Field(
         default="hierarchy",

@@ -12,7 +12,7 @@ from symreln.spec.model import Dataset
 from symreln.spec.task import Task
 from symreln.tasks.structures import check_power_of_two, hierarchy
 
-MAX_DOMAINS = 32
+_MAX_DOMAINS = 32
 MAX_ITEMS = 64
 MAX_ENTRIES = 20_000_000
 """Entries of X and Y together, 8 bytes each: 16 domains with 16 partners and 16 items are 3
@@ -24,12 +24,12 @@ class _RoutingOptions(StrictModel):
 
     domains: int = size_field(
         ge=1,
-        le=MAX_DOMAINS,
-        description=f"input domains, and as many output domains, from 1 to {MAX_DOMAINS}",
+        le=_MAX_DOMAINS,
+        description=f"input domains, and as many output domains, from 1 to {_MAX_DOMAINS}",
     )
     partners: int = size_field(
         ge=1,
-        le=MAX_DOMAINS,
+        le=_MAX_DOMAINS,
         description="output domains that every input domain is trained with, at most domains",
     )
     items: int = Field(

@@ -69,7 +69,7 @@ def hierarchy(items: int) -> Structure:
     return Structure(rows=tuple(rows))
 
 
-RING_WAVE = (0, 33, 66, 100, 100, 66, 33, 0)
+_RING_WAVE = (0, 33, 66, 100, 100, 66, 33, 0)
 """Hundredths of the cyclic triangle wave 0, .33, .66, 1, 1, .66, .33, 0, as published."""
 
 
@@ -78,7 +78,7 @@ def _ring(items: int = 8) -> Structure:
 
     The wave has period 8, so the ninth of the fourteen is the first again.
     """
-    wave = [{i: RING_WAVE[(i + shift) % 8] for i in range(items)} for shift in range(14)]
+    wave = [{i: _RING_WAVE[(i + shift) % 8] for i in range(items)} for shift in range(14)]
     ones = dict.fromkeys(range(items), 100)
     rows = [{i: value for i, value in row.items() if value} for row in [ones, *wave]]
     return Structure(rows=tuple(rows), denominator=100)

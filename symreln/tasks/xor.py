@@ -9,7 +9,7 @@ from symreln.spec.kinds import Formula, StrictModel
 from symreln.spec.model import Dataset
 from symreln.spec.task import Task
 
-CORNERS = ((1, 1), (-1, -1), (1, -1), (-1, 1))
+_CORNERS = ((1, 1), (-1, -1), (1, -1), (-1, 1))
 """Samples 1 to 4: the two of class +1 (signs agree) first, so that gates read as classes."""
 
 
@@ -28,10 +28,10 @@ def _build(options: _XorOptions) -> Dataset:
     X has shape (3, 4), Y shape (1, 4). Delta = 0 is XoR; at a large Delta a linear map solves it.
     """
     delta = options.Delta
-    labels = tuple(a * b for a, b in CORNERS)
+    labels = tuple(a * b for a, b in _CORNERS)
     rows = [
-        [a for a, _ in CORNERS],
-        [b for _, b in CORNERS],
+        [a for a, _ in _CORNERS],
+        [b for _, b in _CORNERS],
         [delta * label for label in labels],
     ]
     return Dataset(

@@ -24,7 +24,7 @@ from symreln.train.record import Observer, Recording, observer_of
 from symreln.train.steps import program_of
 from symreln.train.weights import Weights
 
-BLOCK = 64  # steps between two looks at finiteness and two reports of progress
+_BLOCK = 64  # steps between two looks at finiteness and two reports of progress
 
 
 @short_repr
@@ -90,7 +90,7 @@ def train_chunk(
 
 def _blocks(steps: int, snapshot_steps: tuple[int, ...]) -> Iterator[tuple[int, int]]:
     """Cut 0 … steps − 1 into blocks that begin at each snapshot step."""
-    cuts = sorted({*range(0, steps, BLOCK), *snapshot_steps, steps})
+    cuts = sorted({*range(0, steps, _BLOCK), *snapshot_steps, steps})
     return itertools.pairwise(cuts)
 
 

@@ -29,7 +29,7 @@ from symreln.train.memory import MemoryEstimate
 from symreln.train.settings import TrainingSettings
 
 Library = Literal["numpy", "torch", "cupy", "jax"]
-LIBRARIES: tuple[str, ...] = get_args(Library)
+_LIBRARIES: tuple[str, ...] = get_args(Library)
 DEFAULT_MEMORY_LIMIT = 1 << 30  # the validator's promise is to stay under a gigabyte
 
 
@@ -56,8 +56,8 @@ class Machine:
     tell: Callable[[MemoryEstimate], None] | None = None
 
     def __post_init__(self) -> None:
-        if self.backend not in LIBRARIES:
-            msg = f"backend: found {self.backend!r}. Give one of {', '.join(LIBRARIES)}."
+        if self.backend not in _LIBRARIES:
+            msg = f"backend: found {self.backend!r}. Give one of {', '.join(_LIBRARIES)}."
             raise InputError(msg)
         if self.backend == "numpy" and self.device not in (None, "cpu"):
             msg = (

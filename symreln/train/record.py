@@ -21,7 +21,7 @@ Observer = Callable[[int, Weights], np.ndarray]
 Called at snapshot steps only; the weights are copies.
 """
 
-Quantity = Literal[
+_Quantity = Literal[
     "activity", "boundary", "contribution", "maps", "gate_maps", "outputs", "similarity"
 ]
 
@@ -61,7 +61,7 @@ class Recording:
         steps: Snapshot steps, from 0 to steps − 1. None: 24 spread evenly in log(step), and 0.
     """
 
-    quantities: tuple[Quantity, ...] = ()
+    quantities: tuple[_Quantity, ...] = ()
     gates: Sequence[Sequence[float]] = ()
     observers: Mapping[str, Observer] = field(default_factory=dict)
     steps: tuple[int, ...] | None = None
@@ -69,9 +69,9 @@ class Recording:
     def __post_init__(self) -> None:
         gates = tuple(tuple(float(value) for value in gate) for gate in self.gates)
         object.__setattr__(self, "gates", gates)
-        unknown = [name for name in self.quantities if name not in get_args(Quantity)]
+        unknown = [name for name in self.quantities if name not in get_args(_Quantity)]
         if unknown:
-            msg = f"record.quantities: {unknown} unknown. Give any of {get_args(Quantity)}."
+            msg = f"record.quantities: {unknown} unknown. Give any of {get_args(_Quantity)}."
             raise InputError(msg)
         taken = set(self.quantities) & set(self.observers)
         if taken:
@@ -99,7 +99,7 @@ class Recording:
         return tuple(sorted(set(self.steps)))
 
 
-def observer_of(model: Model, quantity: Quantity, record: Recording) -> Observer:
+def observer_of(model: Model, quantity: _Quantity, record: Recording) -> Observer:
     """Observer of a quantity of a model's network.
 
     Raises:
@@ -139,7 +139,7 @@ def observer_of(model: Model, quantity: Quantity, record: Recording) -> Observer
     return similarity
 
 
-def _missing(network: GatedNetwork, quantity: Quantity) -> str:
+def _missing(network: GatedNetwork, quantity: _Quantity) -> str:
     """Why a network does not have a quantity; empty where it has it."""
     layers = network.hidden_layers
     relu = [node for node in network.nodes if node.relu]
@@ -163,7 +163,7 @@ def snapshot_bytes(model: Model, record: Recording) -> int:
     network, samples = model.network, model.samples
     layers = network.hidden_layers
     hidden = sum(node.size for layer in layers for node in layer)
-    sizes: dict[Quantity, Callable[[], int]] = {
+    sizes: dict[_Quantity, Callable[[], int]] = {
         "activity": lambda: hidden * samples,  # one byte a truth value
         "boundary": lambda: hidden * samples,
         "contribution": lambda: 8 * hidden,

@@ -52,9 +52,9 @@ Progress = Callable[[int, int], None]
 """Called with seed-steps done and in all."""
 
 # A worker takes 0.15 s to start (it imports numpy); it pays where that is a small part.
-WORKER_PAYS_SECONDS = 1.0
-MULTIPLICATIONS_PER_SECOND = 2e10  # measured in one thread on shapes of the contextual task
-STEP_SECONDS = 3e-5  # the Python of one step
+_WORKER_PAYS_SECONDS = 1.0
+_MULTIPLICATIONS_PER_SECOND = 2e10  # measured in one thread on shapes of the contextual task
+_STEP_SECONDS = 3e-5  # the Python of one step
 
 
 class Running(TypedDict, total=False):
@@ -196,8 +196,8 @@ def _worker_count(model: Model, seeds: int, record: Recording, asked: int | None
         return 1
     if asked is not None:
         return asked
-    per_step = program_of(model).multiplications / MULTIPLICATIONS_PER_SECOND + STEP_SECONDS
-    long = seeds * model.settings.steps * per_step > WORKER_PAYS_SECONDS
+    per_step = program_of(model).multiplications / _MULTIPLICATIONS_PER_SECOND + _STEP_SECONDS
+    long = seeds * model.settings.steps * per_step > _WORKER_PAYS_SECONDS
     return min(cores(), seeds) if long else 1
 
 
@@ -238,7 +238,7 @@ def _train_chunks(
     return chunks
 
 
-POLL_SECONDS = 0.1  # between two calls of progress
+_POLL_SECONDS = 0.1  # between two calls of progress
 
 _Process = subprocess.Popen[bytes]
 
@@ -284,7 +284,7 @@ def _train_in_workers(
             chunks = [pool.submit(train, place) for place in bounds]
             pending = set(chunks)
             while pending:
-                finished, pending = wait(pending, POLL_SECONDS, FIRST_EXCEPTION)
+                finished, pending = wait(pending, _POLL_SECONDS, FIRST_EXCEPTION)
                 for future in finished:
                     future.result()
                 report(sum(done.values()))

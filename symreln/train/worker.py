@@ -14,7 +14,7 @@ from symreln.base.processes import end_with_parent
 from symreln.errors import SymrelnError
 from symreln.train.chunk import train_chunk
 
-REPORT_SECONDS = 0.1  # between two messages of progress
+_REPORT_SECONDS = 0.1  # between two messages of progress
 
 
 def _main() -> None:
@@ -30,7 +30,7 @@ def _main() -> None:
 
     def report(done: int) -> None:
         nonlocal last
-        if time.monotonic() - last > REPORT_SECONDS:
+        if time.monotonic() - last > _REPORT_SECONDS:
             last = time.monotonic()
             send(done)
 

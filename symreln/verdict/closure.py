@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from symreln.verdict.modes import Coefficients, Drive, PathwayModes
 
 #: (Gamma, "") or (None, what stands in the way); Gamma is None where the sum has to vanish.
-Total = tuple["Coefficients | None", str]
+_Total = tuple["Coefficients | None", str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +144,7 @@ class _Search:
 
     def __init__(self, stage: Acting) -> None:
         self.stage = stage
-        self.totals: dict[tuple[Node, tuple[Node, ...], bool], Total] = {}
+        self.totals: dict[tuple[Node, tuple[Node, ...], bool], _Total] = {}
 
     def kind(self, node: Node) -> tuple:
         """Return what tells the f, s and d of classes apart."""
@@ -178,7 +178,7 @@ class _Search:
         names = ", ".join(self.stage.name(n) for n in sorted((node, group[0])))
         return f"{what} ({names})"
 
-    def total(self, node: Node, sources: Sequence[Node], *, inside: bool) -> Total:
+    def total(self, node: Node, sources: Sequence[Node], *, inside: bool) -> _Total:
         """Return Gamma of a class, from a pathway that is alike where there is one."""
         origin = self.stage.representative(node, sources)
         node, sources = (node, sorted(sources)) if origin is None else origin
@@ -187,7 +187,7 @@ class _Search:
             self.totals[key] = self._computed(node, sources, inside=inside)
         return self.totals[key]
 
-    def _computed(self, node: Node, sources: Sequence[Node], *, inside: bool) -> Total:
+    def _computed(self, node: Node, sources: Sequence[Node], *, inside: bool) -> _Total:
         actions = self.stage.actions(node, sources)
         if not inside:
             if all(action.is_zero for row in actions for action in row):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from symreln.exact.matrix import ExactMatrix
     from symreln.network.bundles import NetworkData
 
-MAX_PRODUCTS = 4000
+_MAX_PRODUCTS = 4000
 """Products looked at before the decision is left open: minutes of linear algebra."""
 
 
@@ -120,9 +120,9 @@ def decide_diagonal(data: NetworkData, bundles: Sequence[int] | None = None) -> 
     origins: list[tuple[int, int]] = []
     waiting = [(arrow, (-1, -1)) for arrow in _identities(data)]
     for looked, (arrow, origin) in enumerate(waiting):  # grows while it is read
-        if looked > MAX_PRODUCTS:
+        if looked > _MAX_PRODUCTS:
             return Diagonality(
-                outcome=Truth.UNDECIDED, reason=f"more than {MAX_PRODUCTS} products of the maps"
+                outcome=Truth.UNDECIDED, reason=f"more than {_MAX_PRODUCTS} products of the maps"
             )
         if arrow.source == arrow.target and not _symmetric(arrow.matrix):
             word = _word(origin, origins)

@@ -27,8 +27,8 @@ MOST = 24
 #: Characters up to which a polynomial is written out in the document and on the terminal.
 SHORT = 48
 #: Sets named on the terminal.
-NAMED = 4
-PROSE = {"prose": True}
+_NAMED = 4
+_PROSE = {"prose": True}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,8 +55,8 @@ class Consequence(Claim):
     count: int | None
     exact: bool
     proven: bool
-    what: str = field(metadata=PROSE)
-    where: str = field(metadata=PROSE)
+    what: str = field(metadata=_PROSE)
+    where: str = field(metadata=_PROSE)
 
     def values(self) -> dict[str, Any]:
         """Return the fields, and "text": what happens, where, and whether it is proven."""
@@ -225,8 +225,8 @@ class ExceptionalSets(Claim):
     sets: tuple[ExceptionalSet, ...]
     outside: tuple[ExceptionalSet, ...]
     undecided: tuple[str, ...] = ()
-    narrow: tuple[int, ...] = field(default=(), metadata=PROSE)
-    until: int | None = field(default=None, metadata=PROSE)
+    narrow: tuple[int, ...] = field(default=(), metadata=_PROSE)
+    until: int | None = field(default=None, metadata=_PROSE)
 
     @property
     def breaking(self) -> tuple[ExceptionalSet, ...]:
@@ -255,8 +255,8 @@ class ExceptionalSets(Claim):
         ]
         when = "" if self.until is None else f"up to step {self.until}: "
         where = ", ".join(self.parameters)
-        text = f"{when}generic in {where}; exceptional: {few(named, NAMED) or 'nothing'}"
-        yield f"{text} (modes coincide on: {few(together, NAMED)})" if together else text
+        text = f"{when}generic in {where}; exceptional: {few(named, _NAMED) or 'nothing'}"
+        yield f"{text} (modes coincide on: {few(together, _NAMED)})" if together else text
 
     def says(self) -> Iterator[Block]:
         """Say it in a chapter of its own."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 MAX_DEGREE = (12, 5)
 """Degree of a class up to which discriminants are computed, for one parameter and for more: their
 size grows with its square, to the power of the number of parameters."""
-MAX_PRODUCT = (36, 12)
+_MAX_PRODUCT = (36, 12)
 """Product of two classes' degrees up to which resultants are computed, likewise."""
 
 MOST_PAIRS = (3, 1)
@@ -117,7 +117,7 @@ def spectrum_conditions(spectrum: JointSpectrum) -> tuple[list[Condition], list[
     for (a, one), (b, two) in combinations(enumerate(spectrum.classes), 2):
         if one.is_null != two.is_null:
             continue  # a coincidence means s = 0, which is a condition of its own
-        if one.degree * two.degree > MAX_PRODUCT[several]:
+        if one.degree * two.degree > _MAX_PRODUCT[several]:
             skipped.append(f"coincidences of classes of {one.degree} and {two.degree} modes")
         else:
             found += _between(a, b, one, two, exact=spectrum.commutes)

@@ -32,9 +32,9 @@ MAX_ENTRIES = 60_000
 fraction of a second."""
 SMALL = (Fraction(1), Fraction(2), Fraction(1, 2), Fraction(3), Fraction(-1))
 """Values that are tried for all parameters of a set but one."""
-TRIES = 25
+_TRIES = 25
 """Combinations of them, for each choice of the last parameter."""
-MAX_POINTS = 6
+_MAX_POINTS = 6
 """Rational roots of one polynomial in one parameter: irreducible, it has one; a guard."""
 
 
@@ -62,7 +62,7 @@ def special_points(
 ) -> list[Found]:
     """Return the rational ones of some values of a parameter, each derived again, exactly."""
     rational = [root.scalar.to_fraction() for root in roots if root.scalar is not None]
-    return [point_at(derivation, {name: value}) for value in rational[:MAX_POINTS]]
+    return [point_at(derivation, {name: value}) for value in rational[:_MAX_POINTS]]
 
 
 def rational_point(
@@ -87,7 +87,7 @@ def rational_point(
     for name in used:
         others = [n for n in used if n != name]
         choices = [dict.fromkeys((declared[n], *SMALL)) for n in others]
-        for values in islice(product(*choices), TRIES):
+        for values in islice(product(*choices), _TRIES):
             point = {n: v for n, v in zip(others, values, strict=True) if v is not None}
             if len(point) < len(others):
                 continue

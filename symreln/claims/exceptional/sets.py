@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _JUMPS = (Effect.NULL, Effect.JUMP, Effect.LIMIT, Effect.RESIDUAL)
 
-SAMPLED = 2
+_SAMPLED = 2
 """Sets in several parameters of which a point is derived again."""
 
 _COUNTS = ("none", "one", "two", "three", "four", "five", "six")
@@ -280,7 +280,7 @@ def _with_points(
     sets: Sequence[ExceptionalSet], ranges: dict[str, domain.Range], derivation: Derivation
 ) -> list[ExceptionalSet]:
     """Derive again at one rational point of the first sets in several parameters."""
-    result, left = [], SAMPLED
+    result, left = [], _SAMPLED
     for item in sets:
         if item.excluded or item.harmless or len(item.names) < 2 or left == 0:
             result.append(item)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from symreln.verdict.coupling import Actions, ModeCoupling, Node
     from symreln.verdict.modes import Coefficients, Drive
 
-WITNESSES = 2
+_WITNESSES = 2
 """Witnesses against coupled modes whose common zeros are taken."""
 
 
@@ -162,7 +162,7 @@ def _against_modes(stage: StageDerivation) -> fmpz_mpoly:
             drive = coupling.stage[p].drive(a)
             misfits = (_misfit(drive, (row,)) for row in coupling.actions)
             found.append(next(misfit for misfit in misfits if misfit is not None))
-        if len(found) == WITNESSES:
+        if len(found) == _WITNESSES:
             break
     return _simplest(found, _names(stage))
 

@@ -209,7 +209,7 @@ def _class(
 
 
 #: From here on, N is at least 2 also with two values named: entries alone decide.
-ENOUGH = 4
+_ENOUGH = 4
 
 
 def vanishes(matrix: FamilyMatrix, values: Mapping[str, Fraction]) -> bool:
@@ -248,7 +248,7 @@ def closed_at(
     for name in domain.minimum:
         tried = domain.common_roots(entries, name)
         if any(name in variables(matrix.rows.count.numerator, domain.names) for matrix in matrices):
-            tried |= set(range(1, ENOUGH))
+            tried |= set(range(1, _ENOUGH))
         values = tuple(
             n
             for n in sorted(tried)

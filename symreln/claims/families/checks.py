@@ -31,7 +31,7 @@ Values = dict[str, Fraction]
 _Modes = tuple["Coefficients", "tuple[Coefficients, ...]", Scalar, "Mapping[str, Fraction]"]
 
 #: Weights of s², d and d_eff in the combinations whose values are compared.
-COMBINATIONS = ((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1009, 1000003))
+_COMBINATIONS = ((1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1009, 1000003))
 
 
 def family_steps(
@@ -124,7 +124,7 @@ def compare_at(family: FamilyDerivation, derivation: Derivation, sizes: Values) 
                 continue
             mine = [*_modes_for_every_size(family, general, place, sizes)]
             theirs = [[*_ordinary_modes(special, p)] for p in _members(derivation, template)]
-            for weights in COMBINATIONS:
+            for weights in _COMBINATIONS:
                 if weights[2] and general.level is None:
                     continue
                 expected = _polynomials(mine, weights)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from symreln.claims.families.stage import FamilyTemplate
 
-TITLES: dict[tuple[str, ...], str] = {
+_TITLES: dict[tuple[str, ...], str] = {
     ("contexts",): "For every number of contexts",
     ("items",): "For every number of items",
 }
@@ -205,7 +205,7 @@ class EverySize(Claim):
         else:
             blocks = [self._range(), *self._method(), *self._results(), *self._proof()]
         yield Section(
-            title=TITLES.get(options, "For every number of contexts and items"),
+            title=_TITLES.get(options, "For every number of contexts and items"),
             label="sec:family",
             blocks=tuple(blocks),
         )

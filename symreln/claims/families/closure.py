@@ -33,17 +33,17 @@ if TYPE_CHECKING:
     from symreln.verdict.alike import Node
 
 #: The pathways of a stage that have inputs in a sector, by their place in the stage.
-Learners = Mapping[int, "Learner"]
+_Learners = Mapping[int, "Learner"]
 
 #: S_k for every k.
-Action = tuple["FamilyMatrix", ...]
+_Action = tuple["FamilyMatrix", ...]
 
-OTHER = "l"
+_OTHER = "l"
 """Name of the special value of the pathway that acts, where that of the one acted on is k."""
 
 
 def stage_closure(
-    learners: Learners,
+    learners: _Learners,
 ) -> tuple[Level, str, dict[Node, Coefficients], tuple[FamilyMatrix, ...]]:
     """Decide one stage, in one sector, whose pathways all have joint eigenbases.
 
@@ -52,7 +52,7 @@ def stage_closure(
         the way of closure, or ""; d + Gamma of every class that is not null, where the stage
         closes; what single pathways do to classes of others, for every way in which they meet.
     """
-    totals: dict[tuple[Node, Node], Action] = {}
+    totals: dict[tuple[Node, Node], _Action] = {}
     meetings: list[FamilyMatrix] = []
     for p in learners:
         for q in learners:
@@ -85,8 +85,8 @@ class _ActingTemplates:
         totals: S_k of every pair (class, class that acts on it).
     """
 
-    learners: Learners
-    totals: Mapping[tuple[Node, Node], Action]
+    learners: _Learners
+    totals: Mapping[tuple[Node, Node], _Action]
 
     def mode_class(self, node: Node) -> FamilyClass:
         return self.learners[node[0]].classes[node[1]]
@@ -124,7 +124,7 @@ class _Meeting:
     refined: bool = False
 
 
-def _meetings(learners: Learners, p: int, q: int) -> list[_Meeting]:
+def _meetings(learners: _Learners, p: int, q: int) -> list[_Meeting]:
     """Return the ways in which a pathway of template q meets one of template p.
 
     Where both stand for one pathway a value, they may have the same value or different ones.
@@ -139,13 +139,13 @@ def _meetings(learners: Learners, p: int, q: int) -> list[_Meeting]:
             return [_Meeting(theirs.refined(SPECIAL), mine, refined=True)]
         case (False, True):
             return [_Meeting(theirs, mine.refined(SPECIAL), SPECIAL)]
-    other = theirs.renamed(SPECIAL, OTHER).refined(SPECIAL)
-    return [_Meeting(other, mine.refined(OTHER), OTHER, refined=True), *same]
+    other = theirs.renamed(SPECIAL, _OTHER).refined(SPECIAL)
+    return [_Meeting(other, mine.refined(_OTHER), _OTHER, refined=True), *same]
 
 
 def _actions(
-    learners: Learners, p: int, q: int
-) -> Iterator[tuple[tuple[Node, Node], Action, Action]]:
+    learners: _Learners, p: int, q: int
+) -> Iterator[tuple[tuple[Node, Node], _Action, _Action]]:
     """Yield ((target, source), S_k of one pathway of template q, summed over all) where not 0."""
     target, source = learners[p], learners[q]
     for meeting in _meetings(learners, p, q):
@@ -173,6 +173,6 @@ def _actions(
 
 def _moved(matrix: FamilyMatrix, meeting: _Meeting) -> FamilyMatrix:
     """Return A_j E_i T^k in the meeting's algebra."""
-    if meeting.summed == OTHER:
-        matrix = matrix.renamed(SPECIAL, OTHER)
+    if meeting.summed == _OTHER:
+        matrix = matrix.renamed(SPECIAL, _OTHER)
     return matrix.refined(SPECIAL) if meeting.refined else matrix

@@ -43,15 +43,15 @@ if TYPE_CHECKING:
 Vector = list[tuple[int, int]]
 
 CONTEXT = "context"
-INPUT_GROUPS = {"all": frozenset({"items", "contexts"})} | {
+_INPUT_GROUPS = {"all": frozenset({"items", "contexts"})} | {
     name: frozenset({name}) for name in ("items", "contexts")
 }
-OUTPUT_GROUPS = {
+_OUTPUT_GROUPS = {
     "all": frozenset({"common", "own"}),
     "common": frozenset({"common"}),
     "context_{context}": frozenset({"own:own"}),
 }
-MOST_LISTED_ITEMS = 16
+_MOST_LISTED_ITEMS = 16
 """Items that are treated one by one where there is no tree; the tree has no such limit."""
 
 
@@ -73,7 +73,7 @@ def contextual_template(spec: Spec) -> FamilyTemplate:
         sectors=sectors,
         pathways=_pathways(spec, items=len(kinds) if not tree else 0),
         joint=len(spec.stages) == 1 and spec.stages == (1,),
-        lemma=LEMMA if tree else {},
+        lemma=_LEMMA if tree else {},
         basis=_tree_basis if tree else _listed_basis,
     )
 
@@ -153,9 +153,9 @@ class _Data:
     def listed(self) -> tuple[Sector, ...]:
         """Return the whole dataset, one type an item."""
         count = int(self.spec.written["items"])
-        if count > MOST_LISTED_ITEMS:
+        if count > _MOST_LISTED_ITEMS:
             msg = (
-                f"items are treated one by one here, and {count} are more than {MOST_LISTED_ITEMS}"
+                f"items are treated one by one here, and {count} are more than {_MOST_LISTED_ITEMS}"
             )
             raise NoFamilyError(msg)
         names = set(re.findall(r"\w+", self.spec.written["structures"]))
@@ -204,7 +204,7 @@ class _Data:
         )
 
 
-LEMMA = {"root": "2*n^1 + -1", "wavelets_times_u": "1*n^1 + -1*u^1"}
+_LEMMA = {"root": "2*n^1 + -1", "wavelets_times_u": "1*n^1 + -1*u^1"}
 """Eigenvalues of HᵀH, those of the wavelets times u; the certificate proves them by induction."""
 
 
@@ -288,8 +288,8 @@ def _pathways(spec: Spec, items: int) -> tuple[PathwayTemplate, ...]:
                 name=name,
                 each=family is not None,
                 gate=_gate(name, gate, items, each=family is not None),
-                inputs=_group(name, "inputs", inputs, INPUT_GROUPS),
-                outputs=_group(name, "outputs", outputs, OUTPUT_GROUPS),
+                inputs=_group(name, "inputs", inputs, _INPUT_GROUPS),
+                outputs=_group(name, "outputs", outputs, _OUTPUT_GROUPS),
                 stage=pathway.stage,
             )
         )

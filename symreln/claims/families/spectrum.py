@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Coefficients = tuple[Scalar, ...]
 
-MOST_TRIALS = 12
+_MOST_TRIALS = 12
 """Weights t that are tried. At most one in each pair of joint eigenvalues collides at each t."""
 
 
@@ -118,7 +118,7 @@ def _classes(
     m: ExactMatrix, x: ExactMatrix, embed: Callable[[ExactMatrix], FamilyMatrix]
 ) -> list[FamilyClass]:
     """Return the classes of one sector, with the smallest t that tells them apart."""
-    for weight in range(MOST_TRIALS):
+    for weight in range(_MOST_TRIALS):
         operator = (m + x.scale(weight)).reduced() if weight else m
         found = _at_weight(operator, m, x, weight, embed)
         if found is not None:

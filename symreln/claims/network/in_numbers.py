@@ -138,10 +138,10 @@ def _blocks(found: Curves) -> list[Block]:
 MOMENTS = 8
 """Times after the start at which the full flow is compared; it costs far more."""
 
-BETWEEN = 20
+_BETWEEN = 20
 """Points of a curve from one of these times to the next."""
 
-MOST_WEIGHTS = 50_000
+_MOST_WEIGHTS = 50_000
 """Weights of the whole graph up to which the full flow is integrated: seconds."""
 
 
@@ -172,7 +172,7 @@ class Curves:
         strengths: One entry a bundle; those of equal data in a regular component once.
         loss: Shape (times,).
         moments: Indices of ``times`` at which the full flow was integrated.
-        full: Its loss there; empty where the graph has more than MOST_WEIGHTS weights.
+        full: Its loss there; empty where the graph has more than _MOST_WEIGHTS weights.
         speed: For a routing network, how many times faster the strongest mode comes to half its
             plateau than with unshared pathways, from the same start; else None.
     """
@@ -206,7 +206,7 @@ def _curves(derivation: NetworkDerivation) -> Curves:
     assert spec.network is not None
     data = NetworkData(graph=spec.graph, dataset=spec.dataset)
     start = float(spec.network.init_std)
-    times = np.linspace(0, spec.network.steps - 1, MOMENTS * BETWEEN + 1)
+    times = np.linspace(0, spec.network.steps - 1, MOMENTS * _BETWEEN + 1)
     scaled = times / float(spec.network.tau(spec.dataset.samples))
     parts = [_part(component, start, scaled) for component in components(data, spec)]
     for part in parts:
@@ -214,11 +214,11 @@ def _curves(derivation: NetworkDerivation) -> Curves:
             raise NoClosedFormError(lacking)
     data = _with_used_units(data, parts)
     full = NetworkFlow.of(data)
-    moments = np.arange(0, len(times), BETWEEN)
+    moments = np.arange(0, len(times), _BETWEEN)
     learned = [(part.component.edges, part.vectors) for part in parts]
     weights = aligned_weights(data.graph, learned, start)
     found = np.array([])
-    if sum(w.size for w in weights) <= MOST_WEIGHTS:
+    if sum(w.size for w in weights) <= _MOST_WEIGHTS:
         states = full.trajectory(weights, scaled[moments])
         found = np.array([full.loss(state) for state in states])
     return Curves(
@@ -287,7 +287,7 @@ def _part(component: Component, start: float, times: np.ndarray) -> _Part:
         return _Part(component=component, vectors=(), strengths=(), loss=none, flow=None)
     flow, many = component.flow(modes)
     weights = [np.full(shape, start) for shape in flow.shapes]
-    states = flow.trajectory(weights, times, between=BETWEEN)
+    states = flow.trajectory(weights, times, between=_BETWEEN)
     totals = np.array([flow.totals(state) for state in states])[..., 0, 0]
     return _Part(
         component=component,

@@ -24,7 +24,7 @@ from symreln.verdict.judge import Level
 from symreln.verdict.residual import minimising_maps
 
 #: For every pathway, by place in the spec: (place of an earlier pathway, number of a symmetry).
-Likeness = dict[int, tuple[int, int]]
+_Likeness = dict[int, tuple[int, int]]
 Maps = tuple[ExactMatrix, ...] | None
 Coefficients = tuple[Scalar, ...]
 
@@ -72,7 +72,7 @@ def pathways_part(derivation: Derivation) -> Json:
 # -- symmetries -----------------------------------------------------------------------------------
 
 
-def _symmetries(derivation: Derivation) -> tuple[list[Symmetry], Likeness]:
+def _symmetries(derivation: Derivation) -> tuple[list[Symmetry], _Likeness]:
     """Return symmetries, and for every pathway with a twin how it is the image of another one."""
     orbits: dict[int, list[PathwayDerivation]] = {}
     for pathway in derivation.pathways:
@@ -87,7 +87,7 @@ def _symmetries(derivation: Derivation) -> tuple[list[Symmetry], Likeness]:
     numbers = [p.number for p in derivation.pathways]
     search = SymmetrySearch(spec.dataset, spec.pathways, [stage_of[n] for n in numbers])
     found: list[Symmetry] = []
-    like: Likeness = {}
+    like: _Likeness = {}
     for orbit in turning:
         places = [p.number - 1 for p in orbit]
         circle = search.find(places, [*places[1:], places[0]])
@@ -132,7 +132,9 @@ def _maps(stage: StageDerivation) -> Maps:
     return None if _closed(stage) else minimising_maps([p.effective for p in stage.pathways])
 
 
-def _stage(stage: StageDerivation, like: Likeness, maps: Maps, texts: Texts, *, last: bool) -> Json:
+def _stage(
+    stage: StageDerivation, like: _Likeness, maps: Maps, texts: Texts, *, last: bool
+) -> Json:
     place = {p.number - 1: k for k, p in enumerate(stage.pathways)}
     known = {place[p]: (place[q], s) for p, (q, s) in like.items() if p in place}
     commute = all(p.spectrum.commutes for p in stage.pathways)

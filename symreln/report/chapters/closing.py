@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from symreln.spec.model import NetworkSpec
 
 #: Names of a network's settings, in the order of the table.
-SETTINGS = {
+_SETTINGS = {
     "hidden": "hidden units",
     "init_std": "standard deviation of initial weights",
     "init_std_out": "of the second layer's",
@@ -106,10 +106,10 @@ def _network_rows(network: NetworkSpec, validation: Validation | None) -> list[t
 
 def _settings(network: NetworkSpec, *keys: str) -> list[tuple[Content, ...]]:
     """Return (name, value) of some settings."""
-    shown = {key: getattr(network, key) for key in SETTINGS if key in keys}
+    shown = {key: getattr(network, key) for key in _SETTINGS if key in keys}
     shown["loss"] = f"{network.loss} over samples, full batch"
     return [
-        (SETTINGS[key], Code(str(value)) if isinstance(value, Fraction) else str(value))
+        (_SETTINGS[key], Code(str(value)) if isinstance(value, Fraction) else str(value))
         for key, value in shown.items()
     ]
 

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from symreln.spec.model import SizeSymbol, Spec
 
 #: Named matrices up to this many entries are printed, larger ones drawn.
-PRINTED_ENTRIES = 160
+_PRINTED_ENTRIES = 160
 #: Vectors up to this length are printed.
-PRINTED_VECTOR = 18
+_PRINTED_VECTOR = 18
 #: Correlations up to this many entries are described by blocks; of larger ones the shape is said.
 MOST_ENTRIES = 25_000
 #: Pathways up to which the correlations of each are printed.
@@ -305,11 +305,11 @@ def _names(named: NamedMatrices) -> Details:
 def _name(name: str, pattern: Pattern) -> Content:
     """Define a named matrix: as a product of two vectors, in full, or by its entries."""
     vectors = outer_factors(pattern)
-    if vectors is not None and max(map(len, vectors)) <= PRINTED_VECTOR:
+    if vectors is not None and max(map(len, vectors)) <= _PRINTED_VECTOR:
         column, row = (", ".join(map(str, vector)) for vector in vectors)
         return Math(rf"{name} = ({column})^{{\top}} ({row})")
     rows, columns = len(pattern), len(pattern[0])
-    if rows * columns <= PRINTED_ENTRIES and columns <= 12:
+    if rows * columns <= _PRINTED_ENTRIES and columns <= 12:
         return Math(f"{name} = {matrix_latex(pattern, largest=16)}")
     entries = sorted({entry for line in pattern for entry in line})
     shown = ", ".join(map(str, entries[:6])) + (", …" if len(entries) > 6 else "")

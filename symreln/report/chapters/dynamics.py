@@ -57,9 +57,9 @@ if TYPE_CHECKING:
 #: What the method of a prediction from the matrices of all pathways says.
 MATRICES = "coupled matrices"
 #: Solutions that are printed one by one; the rest is in derivation.json.
-MOST_SOLUTIONS = 40
+_MOST_SOLUTIONS = 40
 #: Solutions of a pathway above which they are folded away on a page.
-FOLDED_SOLUTIONS = 8
+_FOLDED_SOLUTIONS = 8
 
 
 def dynamics_chapter(
@@ -233,7 +233,7 @@ def _solution_proof() -> Theorem:
 
 def _solutions(derivation: Derivation, group: Alike, names: Abbreviations) -> list[Block]:
     learning = [(m, m.strength) for m in group.first.modes if not m.is_null]
-    solved = [(mode, law) for mode, law in learning if law is not None][:MOST_SOLUTIONS]
+    solved = [(mode, law) for mode, law in learning if law is not None][:_MOST_SOLUTIONS]
     shown = [mode for mode, _ in solved]
     if not shown:
         return []
@@ -250,7 +250,7 @@ def _solutions(derivation: Derivation, group: Alike, names: Abbreviations) -> li
         alignment="lccr",
     )
     title = f"Solutions of {group.title}"
-    if len(shown) > FOLDED_SOLUTIONS:
+    if len(shown) > _FOLDED_SOLUTIONS:
         return [Details(summary=f"{title} ({len(shown)})", blocks=(*formulas, table))]
     return [prose(f"{title}:"), *formulas, table]
 

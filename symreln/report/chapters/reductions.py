@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, StageDerivation
 
 #: Equations of a system that are printed.
-MOST_EQUATIONS = 40
+_MOST_EQUATIONS = 40
 #: Equations above which they are folded away on a page.
-FOLDED_EQUATIONS = 8
+_FOLDED_EQUATIONS = 8
 
 
 def not_closed(derivation: Derivation) -> list[Block]:
@@ -97,7 +97,7 @@ def _systems(derivation: Derivation, stage: StageDerivation) -> list[Block]:
         rf"\tau {_dotted(p)} &= 2 {to_latex(p)} \left( {to_latex(drive)} \right)"
         for p, drive in zip(system.strengths, system.drives, strict=True)
     )
-    shown = equation(*lines[:MOST_EQUATIONS])
-    if len(lines) > FOLDED_EQUATIONS:
+    shown = equation(*lines[:_MOST_EQUATIONS])
+    if len(lines) > _FOLDED_EQUATIONS:
         return [Details(summary=f"The system, {len(lines)} modes", blocks=(shown,))]
     return [prose("Written out:"), shown]
