@@ -24,7 +24,7 @@ if (
 TYPE_CHECKING = False  # that of typing takes milliseconds in which Ctrl-C would print a traceback
 if TYPE_CHECKING:
     from symreln.api import Derivation, NetworkDerivation, derive
-    from symreln.claims.given_weights import from_weights
+    from symreln.claims.from_weights import from_weights
     from symreln.confrontation import Validation, validate
     from symreln.exact.truth import Truth
     from symreln.limits.with_limits import PartialDerivation, derive_within
@@ -57,7 +57,7 @@ _HOMES = {
     "derive": "symreln.api",
     "NetworkDerivation": "symreln.api",
     "derive_within": "symreln.limits.with_limits",
-    "from_weights": "symreln.claims.given_weights",
+    "from_weights": "symreln.claims.from_weights",
     "load": "symreln.tasks.load",
     "validate": "symreln.confrontation",
 }

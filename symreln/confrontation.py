@@ -11,7 +11,7 @@ from symreln.claims.network import derivation as networks
 from symreln.experiment import confront, outcome, scalar_confront
 from symreln.experiment.confront import Confrontation
 from symreln.experiment.training import ProgressCallback
-from symreln.report import told
+from symreln.report import sentences
 from symreln.report.validation_json import validation_to_json
 from symreln.report.validation_summary import validation_headline, validation_summary
 
@@ -32,15 +32,15 @@ class _Confronted:
 
     def clauses(self) -> list[str]:
         """Return the three verdicts, and what is beside them, each by itself."""
-        return told.clauses(cast("Confrontation", self))
+        return sentences.clauses(cast("Confrontation", self))
 
     def sentence(self) -> str:
         """Return the same in one sentence."""
-        return told.sentence(cast("Confrontation", self))
+        return sentences.sentence(cast("Confrontation", self))
 
     def metric_rows(self) -> list[tuple[str, ...]]:
         """Return (curves, every metric) as text, for tables."""
-        return list(told.metric_rows(cast("Confrontation", self)))
+        return list(sentences.metric_rows(cast("Confrontation", self)))
 
     def _summary(self) -> list[str]:
         return validation_summary(cast("Confrontation", self))

@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
 import symreln as sr
-from symreln.claims.given_weights import white_inputs
+from symreln.claims.from_weights import white_inputs
 from symreln.errors import InputError, NoClosedFormError, NotSupportedError
 from symreln.laws import lambda_balanced
 from symreln.report.content import derivation_document

@@ -16,8 +16,8 @@ import sympy as sp
 from flint import arb
 
 from symreln.base.summaries import short_repr
-from symreln.claims.alike import symbols_of
 from symreln.claims.claim import Claim, Step
+from symreln.claims.orbits import symbols_of
 from symreln.claims.solve import at_values
 from symreln.claims.widths import narrow_pathways
 from symreln.document.mathtext import to_latex

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from symreln.claims.alike import symbols_of
 from symreln.claims.claim import Claim, Step
+from symreln.claims.orbits import symbols_of
 from symreln.claims.widths import narrow_pathways
 from symreln.document.model import Block, Details, Math, Table, equation
 from symreln.document.numerals import rounded_up

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from symreln.claims.alike import alike
 from symreln.claims.claim import Claim
+from symreln.claims.orbits import mode_orbits
 from symreln.document.model import Block, Code, Items, Math, Section, Table
 from symreln.document.typeset import say, typeset
 from symreln.document.words import number_cell
@@ -69,7 +69,7 @@ def _phase(step: int, phase: Derivation) -> Iterator[Block]:
                 number_cell(mode.d if mode.d_eff is None else mode.d_eff, symbols, values),
                 str(mode.multiplicity),
             )
-            for group in alike(phase)
+            for group in mode_orbits(phase)
             for mode in group.learning
         ),
         caption=f"Modes from step {step}; for modes that do not close, the pathway's own d.",

@@ -20,13 +20,13 @@ from symreln.exact.spectrum import joint_spectrum
 from symreln.laws import coupled_matrices, coupled_modes
 from symreln.laws.choice import choose, law_of, solve
 from symreln.laws.law import PLAIN, Regime
-from symreln.network.effective import check_sizes, effective_dataset, twin_dataset
+from symreln.network.effective import check_sizes, effective_dataset, image_dataset
 from symreln.network.symmetry import symmetry_search
 from symreln.network.targets import Targets
 from symreln.spec.model import Spec
-from symreln.verdict.alike import StageSymmetry
 from symreln.verdict.judge import DiagonalisabilityVerdict, Level, StageVerdict, judge, stage_modes
-from symreln.verdict.modes import twin_spectrum
+from symreln.verdict.modes import image_spectrum
+from symreln.verdict.orbits import StageSymmetry
 from symreln.verdict.residual import closed_residual, converged_outputs, stages_decouple
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _effective(
             found.append(effective_dataset(spec.dataset, pathway, goal))
             check_sizes(found[-1])
         else:
-            found.append(twin_dataset(pathway, found[symmetry.originals[p]], move))
+            found.append(image_dataset(pathway, found[symmetry.originals[p]], move))
     return tuple(found)
 
 
@@ -135,14 +135,14 @@ def _spectra(
 ) -> tuple[JointSpectrum, ...]:
     found: dict[int, JointSpectrum] = {}
     for number, e in zip(numbers, effective, strict=True):
-        if e.twin is None:
+        if e.image is None:
             try:
                 found[id(e)] = spectrum(e.sigma_yx, e.sigma_x, spec.values)
             except LimitReachedError as error:
                 msg = f"pathway '{e.pathway.name}': {error}"
                 raise LimitReachedError(msg) from error
         else:
-            found[id(e)] = twin_spectrum(e, found[id(e.twin.original)])
+            found[id(e)] = image_spectrum(e, found[id(e.image.original)])
         done("spectrum", (number, found[id(e)]))
     return tuple(found.values())
 

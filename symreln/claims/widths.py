@@ -21,6 +21,7 @@ from symreln.document.words import SHORT
 from symreln.errors import NotSupportedError
 from symreln.exact.enclosure import ball, decimal_of, precision
 from symreln.exact.truth import Truth
+from symreln.laws.law import Match
 from symreln.laws.width import SHOWN_BITS, Narrow, WidthMode, gain_of, narrow
 
 if TYPE_CHECKING:
@@ -265,6 +266,21 @@ def narrow_pathways(derivation: Derivation) -> tuple[NarrowPathway, ...]:
         for pathway, whole in zip(source.pathways, derivation.pathways, strict=True)
         if _rank(pathway) > _units(pathway, units)
     )
+
+
+def own_curves(derivation: Derivation) -> Match:
+    """Say whether every strength has a curve of its own from t = 0, and why or why not."""
+    why, narrow_ones = "", derivation.ask(narrow_pathways)
+    if derivation.spec.switches:
+        why = "gates switch at given steps, and strengths have no curve of their own from t = 0"
+    elif narrow_ones:
+        one = narrow_ones[0]
+        units = f"{one.units} hidden {'unit' if one.units == 1 else 'units'}"
+        why = (
+            f"pathway ‘{one.pathway.name}’ has {units} for {one.rank} modes, and learns equal ones "
+            "in part and in any rotation"
+        )
+    return Match(holds=not why, why=why or "gates stay, and every mode has a hidden unit")
 
 
 def _units(pathway: PathwayDerivation, units: Fraction) -> int:

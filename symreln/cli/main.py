@@ -162,7 +162,7 @@ def sweep() -> None:
 
 @_command(
     "symreln.cli.run_depth.depth_for_user",
-    click.Argument(["spec"], metavar="SPEC", default="depth"),
+    click.Argument(["spec"], metavar="[SPEC]", default="depth"),
     OVERRIDES,
     seeds(50, least=2),
     RNG,
@@ -221,6 +221,7 @@ def depth() -> None:
     OVERRIDES,
     out("symreln-out/NAME-gates"),
     JSON,
+    OUTSIDE,
 )
 def gates() -> None:
     """Find the gates of a dataset, at the declared values of its parameters.
@@ -253,6 +254,7 @@ def gates() -> None:
     OVERRIDES,
     out("symreln-out/NAME-race"),
     JSON,
+    OUTSIDE,
 )
 def race() -> None:
     """Say which self-consistent gate is fastest, for all values of a parameter at once.
@@ -280,6 +282,7 @@ def race() -> None:
     OVERRIDES,
     out("symreln-out/NAME-replay"),
     JSON,
+    OUTSIDE,
 )
 def replay() -> None:
     """Train ReLU networks, then train them again with the spec's gates in place of their own.

@@ -30,6 +30,7 @@ def find_gates(
     out: Path,
     as_json: bool,
     quiet: bool,
+    allow_outside: bool,
     **asked: Any,
 ) -> int:
     """Find gates, write and print them; takes the options of the command.
@@ -39,7 +40,7 @@ def find_gates(
     """
     finder = next(each for each in FINDERS if each.name == ALIASES.get(method, method))
     _refuse("gates", f"--method {method}", {*asked} - {*finder.options, "rng"})
-    given = load(spec, overrides)
+    given = load(spec, overrides, allow_outside=allow_outside)
     with Progress(quiet=quiet)("gates"):
         found = finder.find(_at_values("gates", given), finder.name, **asked)
     files = {}
@@ -59,6 +60,7 @@ def race_gates(
     over: str | None,
     label: str | None,
     modules: str | None,
+    allow_outside: bool,
     **asked: Any,
 ) -> int:
     """Race gates, write and print which wins; takes the options of the command.
@@ -66,7 +68,7 @@ def race_gates(
     Raises:
         InputError: Options have no meaning together, or a parameter has no value.
     """
-    given = load(spec, overrides)
+    given = load(spec, overrides, allow_outside=allow_outside)
     if modules is not None:
         _refuse("race", "--rivals", {"over", "label", "stage", "limit", "points"})
         _at_values("race", given)
@@ -93,6 +95,7 @@ def replay_gates(
     out: Path,
     as_json: bool,
     quiet: bool,
+    allow_outside: bool,
     **asked: Any,
 ) -> int:
     """Replay gates, write and print the distances; takes the options of the command.
@@ -100,7 +103,7 @@ def replay_gates(
     Raises:
         InputError: Options have no meaning together, or a parameter has no value.
     """
-    numbers = _at_values("gates", load(spec, overrides))
+    numbers = _at_values("gates", load(spec, overrides, allow_outside=allow_outside))
     require_folder(out)
     with Progress(quiet=quiet)("replay"):
         found = replay_report(numbers, **asked)

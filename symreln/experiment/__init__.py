@@ -1,1 +1,1 @@
-"""Theory against training: the only room that sees both."""
+"""Theory against training."""

@@ -16,7 +16,7 @@ import numpy as np
 from symreln.claims.early import mode_kappas
 from symreln.claims.integration import descending_flow, network_of, reduced_flow
 from symreln.claims.prediction import closed_curves, loss_of_maps, loss_of_modes, mode_starts
-from symreln.claims.widths import narrow_pathways
+from symreln.claims.widths import own_curves
 from symreln.errors import NotSupportedError
 from symreln.experiment.changed import changed, predicted_again, steps_for_scale
 from symreln.experiment.closed import aligned_steps, predict_aligned, train_aligned
@@ -72,7 +72,7 @@ def curve_instead(
     if instead == Instead():
         found = predicted_again(numbers, kappas)
         return found.theory if judged == "closed" else found.loss
-    if not numbers.known.matrices.holds or numbers.later or numbers.ask(narrow_pathways):
+    if not numbers.known.matrices.holds or not own_curves(numbers).holds:
         msg = "starts are replaced in networks of two layers with gates that stay and many units"
         raise NotSupportedError(msg)
     if judged == "reduced":

@@ -45,7 +45,7 @@ def changed(numbers: Derivation, variation: Variation, steps: int | None = None)
 
 
 def predicted_again(numbers: Derivation, kappas: Mapping[str, float]) -> Prediction:
-    """Predict a changed experiment as :func:`symreln.experiment.foretold.foretell` does.
+    """Predict a changed experiment as :func:`symreln.experiment.predictions.predict_all` does.
 
     Args:
         numbers: As :func:`changed` returns it.

@@ -13,7 +13,7 @@ from symreln.experiment.metrics import CurveComparison, Distance, compare, mutua
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.experiment.foretold import Foretold
+    from symreln.experiment.predictions import Predictions
     from symreln.train.run import TrainingRun
 
 #: Names of the pairs of curves, fixed by the interface.
@@ -62,7 +62,7 @@ class CurvePair:
 
 def curve_pairs(
     numbers: Derivation,
-    foretold: Foretold,
+    predictions: Predictions,
     network: TrainingRun | None,
     gdln: TrainingRun,
     aligned: TrainingRun | None,
@@ -71,12 +71,12 @@ def curve_pairs(
 
     Args:
         numbers: A derivation without free parameters, with a network.
-        foretold: What was predicted.
+        predictions: What was predicted.
         network: The trained networks, or None.
         gdln: The trained gated deep linear networks.
         aligned: A GDLN that started aligned, or None.
     """
-    prediction, error = foretold.prediction, foretold.error[0]
+    prediction, error = predictions.prediction, predictions.error[0]
     trained = {"gdln": gdln} if network is None else {"gdln": gdln, "relu": network}
     pairs = {
         f"theory_vs_{name}": curve_pair(prediction.theory, run, error)
@@ -84,11 +84,15 @@ def curve_pairs(
     }
     if network is not None:
         pairs["gdln_vs_relu"] = CurvePair(first=gdln.losses, second=network.losses)
-        if (wide := foretold.mean_field) is not None:
+        if (wide := predictions.mean_field) is not None:
             pairs["mean_field_vs_relu"] = curve_pair(wide.losses, network, wide.error)
     reduced, closed = prediction.loss, prediction.closed_loss
     flow = prediction.flow_loss
-    for curve, losses in (("closed", closed), ("reduced", reduced), ("modes", foretold.straight)):
+    for curve, losses in (
+        ("closed", closed),
+        ("reduced", reduced),
+        ("modes", predictions.straight),
+    ):
         if losses is not None:
             pairs |= {
                 f"{curve}_vs_{name}": curve_pair(losses, run) for name, run in trained.items()
@@ -97,7 +101,9 @@ def curve_pairs(
         name = "gdln" if network is None else "relu"
         pairs[f"flow_vs_{name}"] = curve_pair(flow, trained[name])
     if aligned is not None:
-        pairs["descent_vs_aligned"] = curve_pair(predict_aligned(numbers, foretold.chain), aligned)
+        pairs["descent_vs_aligned"] = curve_pair(
+            predict_aligned(numbers, predictions.chain), aligned
+        )
         if closed is not None:
             pairs["closed_vs_aligned"] = curve_pair(closed, aligned)
     return pairs

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
+from threadpoolctl import threadpool_limits
+
 from symreln.base.progress import both, phase
 from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.integration import network_of
@@ -14,10 +16,10 @@ from symreln.experiment.aligned import gdln_alignment, split_network
 from symreln.experiment.closed import train_aligned
 from symreln.experiment.comparing import curve_pairs
 from symreln.experiment.diagnosis import diagnosed
-from symreln.experiment.foretold import foretell
 from symreln.experiment.gates_held import gates_held, stage_ends
 from symreln.experiment.metrics import gate_drift
 from symreln.experiment.outcome import Confrontation, Validation
+from symreln.experiment.predictions import predict_all
 from symreln.experiment.scalar_confront import validate_modes
 from symreln.experiment.strengths import marks, measured_strengths
 from symreln.experiment.terms import distance_terms, why_no_terms
@@ -26,7 +28,7 @@ from symreln.laws.law import Regime
 from symreln.spec.arguments import check_counts, instance_of
 
 if TYPE_CHECKING:
-    from symreln.experiment.foretold import Foretold
+    from symreln.experiment.predictions import Predictions
     from symreln.experiment.training import ProgressCallback
     from symreln.spec.model import NetworkSpec
     from symreln.train.run import TrainingRun
@@ -51,6 +53,7 @@ def validate(
     terms: bool = False,
 ) -> Confrontation: ...
 @phase("validating")
+@threadpool_limits.wrap(limits=1, user_api="blas")  # matrices are small, and bits stay the same
 def validate(
     derivation: Derived,
     seeds: int = 20,
@@ -85,33 +88,33 @@ def validate(
         return validate_modes(derivation, seeds, rng, progress)
     assert isinstance(derivation, Derivation)
     numbers = _checked(derivation, terms)
-    foretold = foretell(numbers, whatever_cost=terms, scatter=rng)
-    ends = stage_ends(numbers, foretold.prediction, float(numbers.spec.validation.tolerance))
+    predictions = predict_all(numbers, whatever_cost=terms, scatter=rng)
+    ends = stage_ends(numbers, predictions.prediction, float(numbers.spec.validation.tolerance))
     with phase("training") as report:
         network, gdln = train_pair(
             numbers.spec,
-            foretold.kappas,
+            predictions.kappas,
             seeds,
             rng,
             both(progress, report),
-            marks=(*marks(foretold.prediction), *(step for _, step in ends)),
+            marks=(*marks(predictions.prediction), *(step for _, step in ends)),
         )
     aligned = None
     if not numbers.known.plain.holds:
         with phase("training from an aligned start"):
-            aligned = train_aligned(numbers, foretold.chain)
-    pairs = curve_pairs(numbers, foretold, network, gdln, aligned)
+            aligned = train_aligned(numbers, predictions.chain)
+    pairs = curve_pairs(numbers, predictions, network, gdln, aligned)
     with phase("terms of the distance"):
-        more = _taken_apart(numbers, foretold, network, gdln) if terms else {}
+        more = _taken_apart(numbers, predictions, network, gdln) if terms else {}
     found = Validation(
-        **vars(foretold.beside(gdln.seeds)),
+        **vars(predictions.beside(gdln.seeds)),
         derivation=derivation,
         network=network,
         gdln=gdln,
         aligned=aligned,
         pairs=pairs,
         gdln_alignment=gdln_alignment(numbers.last, gdln),
-        modes=measured_strengths(numbers, foretold.prediction, network, gdln),
+        modes=measured_strengths(numbers, predictions.prediction, network, gdln),
         gates=gates_held(numbers, network, ends),
         rng=rng,
         **_seen_gates(numbers, network),
@@ -147,12 +150,12 @@ def _check_terms(network: NetworkSpec) -> None:
 
 def _taken_apart(
     numbers: Derivation,
-    foretold: Foretold,
+    predictions: Predictions,
     network: TrainingRun | None,
     gdln: TrainingRun,
 ) -> dict[str, Any]:
     """Return what the distance is made of."""
-    links = distance_terms(numbers, foretold, gdln if network is None else network)
+    links = distance_terms(numbers, predictions, gdln if network is None else network)
     return {"terms": links, "no_terms": "" if links else why_no_terms()}
 
 

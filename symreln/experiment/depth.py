@@ -110,7 +110,7 @@ class DepthComparison:
         return self.seeds < self.least_seeds
 
     @property
-    def untested(self) -> bool:
+    def uninformative(self) -> bool:
         """Whether neither kind has learned anything, so that there is nothing to tell apart."""
         return all(drop_time(run.mean_loss) is None for run in (self.relu, self.gdln))
 

@@ -44,7 +44,7 @@ from symreln.claims.integration import network_of
 from symreln.claims.probes import learning_modes
 from symreln.claims.regime import regime_of
 from symreln.claims.solve import derive_unchecked
-from symreln.claims.widths import narrow_pathways
+from symreln.claims.widths import narrow_pathways, own_curves
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.again import HALF, RELU, Again, Experiment, Trials
 from symreln.experiment.changed import predicted_again
@@ -348,11 +348,7 @@ def _later_start(again: Again, pair: str, made: Experiment, stage: int) -> tuple
 
 def _shown_gates(case: Validation, made: Experiment) -> tuple[Experiment, str]:
     _check_gdln(case)
-    if (
-        case.numbers.later
-        or case.numbers.ask(narrow_pathways)
-        or not case.numbers.known.matrices.holds
-    ):
+    if not (own_curves(case.numbers).holds and case.numbers.known.matrices.holds):
         msg = "gates are replaced in networks of two layers with gates that stay and many units"
         raise NotSupportedError(msg)
     if any(p.effective.pathway.boundary for p in case.numbers.pathways):

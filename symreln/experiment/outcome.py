@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.curves import Judged
 from symreln.claims.solve import at_values
-from symreln.claims.widths import narrow_pathways
+from symreln.claims.widths import narrow_pathways, own_curves
 from symreln.experiment.aligned import PathwayAlignment, SplitNetwork
 from symreln.experiment.comparing import JUDGED, CurvePair
 from symreln.experiment.findings import PairDiagnosis
-from symreln.experiment.foretold import Foretold
 from symreln.experiment.gates_held import GatesHeld
 from symreln.experiment.metrics import (
     CurveComparison,
@@ -31,10 +30,11 @@ from symreln.experiment.metrics import (
     seed_floor,
 )
 from symreln.experiment.narrow import NarrowOutcome, narrow_outcomes
+from symreln.experiment.predictions import Predictions
 from symreln.experiment.published import PUBLISHED, PublishedPrediction
 from symreln.experiment.strengths import ModeMeasured
 from symreln.experiment.training import gained_pathways, sized_pathways
-from symreln.experiment.untested import Untested, why_untested
+from symreln.experiment.uninformative import Uninformative, why_uninformative
 from symreln.experiment.verdicts import (
     Verdict,
     gates_verdict,
@@ -59,8 +59,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Confrontation(Foretold, ABC):
-    """A derivation confronted with trained networks: all that was foretold, and what came of it.
+class Confrontation(Predictions, ABC):
+    """A derivation confronted with trained networks: all that was predicted, and what came of it.
 
     Attributes:
         derivation: What was predicted.
@@ -86,13 +86,13 @@ class Confrontation(Foretold, ABC):
     diagnosis: tuple[PairDiagnosis, ...] = ()
 
     @abstractmethod
-    def why_untested(self) -> Untested | None:
+    def why_uninformative(self) -> Uninformative | None:
         """Return why training does not test the prediction; None where it does."""
 
     @cached_property
-    def untested(self) -> Untested | None:
+    def uninformative(self) -> Uninformative | None:
         """Why training does not test the prediction; None where it does."""
-        return self.why_untested()
+        return self.why_uninformative()
 
     @property
     @abstractmethod
@@ -182,9 +182,11 @@ class Confrontation(Foretold, ABC):
         }
         tolerance = self.tolerance
         return {
-            "loss": loss_verdict(distances, tolerance, self.seeds, self.untested, self.error[0]),
+            "loss": loss_verdict(
+                distances, tolerance, self.seeds, self.uninformative, self.error[0]
+            ),
             "modes": self.modes_verdict,
-            "gates": gates_verdict(self.gates, tolerance, self.rng, self.untested),
+            "gates": gates_verdict(self.gates, tolerance, self.rng, self.uninformative),
         }
 
     @property
@@ -282,22 +284,13 @@ class Validation(Confrontation):
     @property
     def modes_verdict(self) -> Verdict:
         """The judgement of measured strengths by their formulas."""
-        unusual = self._no_modes
-        if unusual:
-            return not_tested(unusual, self.tolerance)
+        own = own_curves(self.derivation)
+        if not own.holds:
+            return not_tested(own.why, self.tolerance)
         names = {"gdln": "GDLN", "relu": self.network_name}
         return modes_verdict(
-            self.modes, self.tolerance, names, self.rng, self.untested, self.error[1]
+            self.modes, self.tolerance, names, self.rng, self.uninformative, self.error[1]
         )
-
-    @property
-    def _no_modes(self) -> str:
-        """Why strengths have no formula to be judged by, or ""."""
-        if self.derivation.later:
-            return "gates switch, and strengths have no curve of their own from t = 0"
-        if self.derivation.ask(narrow_pathways):
-            return "narrow pathways learn equal modes in part and in any rotation"
-        return ""
 
     @property
     def gdln_bears_out(self) -> bool:
@@ -305,10 +298,10 @@ class Validation(Confrontation):
         found = compare(self.prediction.loss, self.gdln.mean_loss).max_abs_over_initial
         return found <= self.tolerance
 
-    def why_untested(self) -> Untested | None:
+    def why_uninformative(self) -> Uninformative | None:
         """Return why training does not test the prediction; None where it does."""
         runs = [run.mean_loss for run in (self.network, self.gdln) if run is not None]
-        return why_untested(self.numbers, runs, self.tolerance)
+        return why_uninformative(self.numbers, runs, self.tolerance)
 
     @cached_property
     def assumption_costs(self) -> tuple[AssumptionCost, ...]:

@@ -40,7 +40,7 @@ from symreln.verdict.judge import Level
 if TYPE_CHECKING:
     from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derivation
-    from symreln.experiment.foretold import Foretold
+    from symreln.experiment.predictions import Predictions
     from symreln.experiment.training import ProgressCallback
     from symreln.spec.model import Spec
 
@@ -179,7 +179,7 @@ def predicted_similarities(
 
 def compare_representations(
     numbers: Derivation,
-    foretold: Foretold,
+    predictions: Predictions,
     seeds: int,
     rng: int,
     progress: ProgressCallback | None = None,
@@ -190,7 +190,7 @@ def compare_representations(
 
     Args:
         numbers: What was confronted, without free parameters.
-        foretold: What was predicted of it.
+        predictions: What was predicted of it.
         seeds: Networks of each kind; fewer where memory is short.
         rng: Seed of the confrontation.
         progress: Called with (done, total) in seed-steps.
@@ -200,16 +200,16 @@ def compare_representations(
     """
     check_representations(numbers)
     spec = numbers.spec
-    steps = tuple(map(int, spread_moments(foretold.prediction.loss, MOMENTS)))
+    steps = tuple(map(int, spread_moments(predictions.prediction.loss, MOMENTS)))
     size = 8 * len(steps) * spec.dataset.samples**2
     seeds = max(1, min(seeds, int(_SHARE * machine().room / size)))
     by_matrices = numbers.verdict.level not in MODES
     theory = (
-        similarities_by_matrices(numbers, foretold.kappas, steps)
+        similarities_by_matrices(numbers, predictions.kappas, steps)
         if by_matrices
-        else predicted_similarities(numbers, foretold.prediction, steps)
+        else predicted_similarities(numbers, predictions.prediction, steps)
     )
-    trained = _trained(spec, foretold.kappas, seeds, rng, steps, progress)
+    trained = _trained(spec, predictions.kappas, seeds, rng, steps, progress)
     return RepresentationComparison(
         steps=steps,
         theory=theory,

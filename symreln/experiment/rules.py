@@ -30,7 +30,7 @@ from symreln.claims.integration import check_two_layers, network_of, reduced_flo
 from symreln.claims.prediction import mode_starts, predict_training
 from symreln.claims.probes import learning_modes, probe_bases
 from symreln.claims.solve import at_values
-from symreln.claims.widths import narrow_pathways
+from symreln.claims.widths import own_curves
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.changed import changed
 from symreln.experiment.metrics import CurveComparison, compare, seed_band
@@ -147,20 +147,9 @@ def check_rules(derivation: Derivation) -> None:
         NotSupportedError: Gates switch, or a pathway has fewer hidden units than modes.
     """
     check_two_layers(network_of(derivation.spec), "--rules: the comparison of learning rules")
-    reason = ""
-    if derivation.spec.switches:
-        reason = (
-            "the spec's gates switch, and other learning rules are compared for gates that stay"
-        )
-    elif derivation.ask(narrow_pathways):
-        one = derivation.ask(narrow_pathways)[0]
-        reason = (
-            f"pathway '{one.pathway.name}' has {one.units} hidden "
-            f"{'unit' if one.units == 1 else 'units'} for {one.rank} modes, and "
-            "the comparison is of pathways with as many units as modes"
-        )
-    if reason:
-        msg = f"--rules: {reason}. Leave --rules out, or change the spec"
+    own = own_curves(derivation)
+    if not own.holds:
+        msg = f"--rules: {own.why}. Leave --rules out, or change the spec"
         raise NotSupportedError(msg)
 
 
@@ -364,10 +353,8 @@ def why_no_decay(derivation: Derivation) -> str:
     if not derivation.closed:
         level = derivation.verdict.level.value
         return f"the verdict is {level!r}, and the closed form with s − λ is for closed modes"
-    if derivation.ask(narrow_pathways):
-        return "a pathway has fewer hidden units than modes"
-    if derivation.later:
-        return "gates switch"
+    if not (own := own_curves(derivation)).holds:
+        return own.why
     if len(derivation.stages) > 1:
         return "later stages learn what weight decay keeps the earlier ones from learning"
     if not derivation.loss_separates:

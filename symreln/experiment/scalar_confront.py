@@ -31,12 +31,12 @@ from symreln.experiment.diagnosis import (
 )
 from symreln.experiment.edge_start import EdgeStart, edge_start
 from symreln.experiment.findings import ALIGNMENT, FLOW, FORMS, SCALE, Finding
-from symreln.experiment.foretold import ENDS, Foretold
 from symreln.experiment.metrics import DROP, drop_time, point
 from symreln.experiment.outcome import Confrontation
+from symreln.experiment.predictions import ENDS, Predictions
 from symreln.experiment.scalar_modes import Descent, ScalarModes
 from symreln.experiment.training import SAME, Variation, train_gated
-from symreln.experiment.untested import Untested
+from symreln.experiment.uninformative import Uninformative
 from symreln.experiment.verdicts import Verdict, outcome_of
 from symreln.train.record import Recording
 
@@ -95,7 +95,7 @@ class NetworkValidation(Confrontation):
         """The judgement of the strengths of the GDLN that started aligned."""
         found, tolerance = self.strength_distance, self.tolerance
         return Verdict(
-            outcome="not tested" if self.untested else outcome_of(point(found), tolerance),
+            outcome="not tested" if self.uninformative else outcome_of(point(found), tolerance),
             value=found,
             interval=(found, found),
             tolerance=tolerance,
@@ -103,7 +103,7 @@ class NetworkValidation(Confrontation):
             "GDLN that started aligned, which nothing random enters",
         )
 
-    def why_untested(self) -> Untested | None:
+    def why_uninformative(self) -> Uninformative | None:
         """Return why training does not test the prediction; None where it does."""
         loss, modes = self.run(self.judged_pairs[0]).mean_loss, self.scalar
         fell = float(np.abs(loss - loss[0]).max() / loss[0])
@@ -113,7 +113,7 @@ class NetworkValidation(Confrontation):
         drops = modes.step_below(start, DROP * modes.flow_loss(0.0, np.zeros(1))[0])
         if fell > self.tolerance and drops is None:
             return None  # no drop is predicted either
-        return Untested(
+        return Uninformative(
             fell=fell,
             learnable=modes.learnable,
             tolerance=self.tolerance,
@@ -142,13 +142,13 @@ def validate_modes(
     with phase("effective initial strengths"):
         start = edge_start(modes.spec, modes.parts)
     descent = modes.descend(_std(modes))
-    foretold = _foretold(modes, start, descent)
+    predictions = _predictions(modes, start, descent)
     found = NetworkValidation(
-        **vars(foretold),
+        **vars(predictions),
         derivation=derivation,
         gdln=gdln,
         aligned=aligned,
-        pairs=_pairs(foretold, start, descent, aligned, gdln),
+        pairs=_pairs(predictions, start, descent, aligned, gdln),
         rng=rng,
         gates="the gates of a graph's nodes are given",
         scalar=modes,
@@ -167,7 +167,7 @@ def _std(modes: ScalarModes) -> float:
     return float(network_of(modes.spec).init_std)
 
 
-def _foretold(modes: ScalarModes, start: EdgeStart | str, descent: Descent) -> Foretold:
+def _predictions(modes: ScalarModes, start: EdgeStart | str, descent: Descent) -> Predictions:
     """Predict random weights, or the aligned start where theirs is not derived."""
     closed, error, constants = _closed(modes, start), 0.0, ()
     if isinstance(start, str):
@@ -189,7 +189,7 @@ def _foretold(modes: ScalarModes, start: EdgeStart | str, descent: Descent) -> F
         judged="reduced" if closed is None else "closed",
         constants=constants,
     )
-    return Foretold(prediction=prediction, error=(error, 0.0))
+    return Predictions(prediction=prediction, error=(error, 0.0))
 
 
 def _closed(modes: ScalarModes, start: EdgeStart | str) -> np.ndarray | None:
@@ -238,7 +238,7 @@ def _train_aligned(modes: ScalarModes) -> TrainingRun:
 
 
 def _pairs(
-    foretold: Foretold,
+    predictions: Predictions,
     start: EdgeStart | str,
     descent: Descent,
     aligned: TrainingRun,
@@ -248,8 +248,8 @@ def _pairs(
     pairs = {ALIGNED: CurvePair(first=descent.loss[None], second=aligned.losses, exact=True)}
     if isinstance(start, str):
         return pairs
-    found = foretold.prediction
-    pairs[RANDOM] = curve_pair(found.theory, gdln, foretold.error[0])
+    found = predictions.prediction
+    pairs[RANDOM] = curve_pair(found.theory, gdln, predictions.error[0])
     pairs["reduced_vs_gdln"] = curve_pair(found.loss, gdln)
     if found.closed_loss is not None:
         pairs["closed_vs_gdln"] = curve_pair(found.closed_loss, gdln)

@@ -20,7 +20,7 @@ from scipy.special import stdtrit
 
 from symreln.base.summaries import short_repr
 from symreln.claims.probes import probe_bases
-from symreln.claims.widths import narrow_pathways
+from symreln.claims.widths import own_curves
 from symreln.experiment.metrics import LEVEL, Interval
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def measured_strengths(
         network: The trained networks, or None.
         gdln: The trained GDLNs.
     """
-    if numbers.later or numbers.ask(narrow_pathways):
+    if not own_curves(numbers).holds:
         return ()
     curves = {
         curve.label: (curve.of(prediction.judged), curve.plateau) for curve in prediction.modes

@@ -212,7 +212,7 @@ class _Study:
                 factor=factor,
                 steps=len(loss) - 1,
                 pairs={
-                    f"theory_vs_{name}": distance(loss, losses, self._rng)
+                    f"reduced_vs_{name}": distance(loss, losses, self._rng)
                     for name, losses in trained.items()
                 },
             )

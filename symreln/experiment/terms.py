@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from symreln.claims.derivation import Derivation
-    from symreln.experiment.foretold import Foretold
+    from symreln.experiment.predictions import Predictions
     from symreln.train.run import TrainingRun
 
 
@@ -44,18 +44,18 @@ class Term:
 
 
 def distance_terms(
-    numbers: Derivation, foretold: Foretold, trained: TrainingRun
+    numbers: Derivation, predictions: Predictions, trained: TrainingRun
 ) -> tuple[Term, ...]:
     """Return the chain from a prediction to trained networks; empty where it has no link.
 
     Args:
         numbers: The derivation, without free parameters.
-        foretold: What was predicted, and the mean-field simulation.
+        predictions: What was predicted, and the mean-field simulation.
         trained: The trained networks; the GDLNs where there are no others.
     """
     found = tuple(
         Term(name=name, replaced=what, loss=loss, distance=compare(loss, trained.mean_loss))
-        for name, what, loss in _chain(numbers, foretold)
+        for name, what, loss in _chain(numbers, predictions)
     )
     return found if len(found) > 1 else ()
 
@@ -65,8 +65,8 @@ def why_no_terms() -> str:
     return "one prediction was made, and no other that assumes less"
 
 
-def _chain(numbers: Derivation, foretold: Foretold) -> Iterator[tuple[str, str, np.ndarray]]:
-    prediction, early, kappas = foretold.prediction, foretold.early, foretold.kappas
+def _chain(numbers: Derivation, predictions: Predictions) -> Iterator[tuple[str, str, np.ndarray]]:
+    prediction, early, kappas = predictions.prediction, predictions.early, predictions.kappas
     replaced = ""
     if prediction.closed_loss is not None and numbers.closed and len(numbers.stages) > 1:
         yield "closed forms, every stage after the one before", replaced, prediction.closed_loss
@@ -88,10 +88,10 @@ def _chain(numbers: Derivation, foretold: Foretold) -> Iterator[tuple[str, str, 
     if len(set(modes.values())) > len(set(kappas.values())):
         by_mode = predict_training(numbers, modes).loss
         yield "theory with κ of each mode", "the fastest mode's κ for all of its pathway", by_mode
-    if foretold.mean_field is not None:
+    if predictions.mean_field is not None:
         replaced = "fixed gates, and pathways that share no units"
         yield (
             "mean-field simulation (wide ReLU network, not the theory)",
             replaced,
-            foretold.mean_field.losses,
+            predictions.mean_field.losses,
         )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from symreln.experiment.gates_held import GatesHeld
     from symreln.experiment.strengths import ModeMeasured
-    from symreln.experiment.untested import Untested
+    from symreln.experiment.uninformative import Uninformative
 
 Outcome = Literal["agrees", "disagrees", "undecided", "not tested"]
 #: Numbers of seeds above which nobody would train them.
@@ -141,7 +141,7 @@ def loss_verdict(
     distances: Mapping[str, Interval],
     tolerance: float,
     seeds: int,
-    untested: Untested | None,
+    uninformative: Uninformative | None,
     error: float = 0.0,
 ) -> Verdict:
     """Judge max |ΔL|/L(0) of the judged curve: the worst of several kinds of networks.
@@ -150,7 +150,7 @@ def loss_verdict(
         distances: By what is compared, "against the …".
         tolerance: Largest allowed distance.
         seeds: Networks of each kind.
-        untested: Why training tests nothing, or None.
+        uninformative: Why training tests nothing, or None.
         error: Monte Carlo error of the judged curve, which more seeds leave as it is.
     """
     what = " and ".join(
@@ -159,8 +159,8 @@ def loss_verdict(
     )
     found = _worst_of(list(distances.values()))
     verdict = _judge(found, tolerance, seeds, error)
-    if untested is not None and verdict.outcome != "disagrees":
-        return not_tested(f"{untested.sentence()} ({what})", tolerance, found.value)
+    if uninformative is not None and verdict.outcome != "disagrees":
+        return not_tested(f"{uninformative.sentence()} ({what})", tolerance, found.value)
     reason = f"max |ΔL|/L(0) is {what}, tolerance {bound_text(tolerance)}"
     if verdict.outcome == "not tested":
         reason = f"{_ONE_SEED} ({reason})"
@@ -180,7 +180,7 @@ def modes_verdict(
     tolerance: float,
     names: Mapping[str, str],
     rng: int,
-    untested: Untested | None = None,
+    uninformative: Uninformative | None = None,
     error: float = 0.0,
 ) -> Verdict:
     """Judge measured strengths by their formulas, relative to the plateaus: the worst mode.
@@ -190,7 +190,7 @@ def modes_verdict(
         tolerance: Largest allowed difference over the plateau.
         names: What every kind of network is called.
         rng: Seed of the intervals.
-        untested: Why training tests nothing, or None.
+        uninformative: Why training tests nothing, or None.
         error: Monte Carlo error of the formulas' strengths over their plateaus, as a radius.
     """
     asked = [mode for mode in modes if mode.why_not(tolerance) == ""]
@@ -213,8 +213,8 @@ def modes_verdict(
     after = f" of the plateau, the worst of {len(asked)}: {top.label} of the {names[top.subject]}"
     verdict = _judge(found, tolerance, len(top.measured), error, "relative error ", after)
     reason = verdict.reason + (f"; {left}" if left else "")
-    if untested is not None and verdict.outcome != "disagrees":
-        return not_tested(f"{untested.sentence()} ({reason})", tolerance, verdict.value)
+    if uninformative is not None and verdict.outcome != "disagrees":
+        return not_tested(f"{uninformative.sentence()} ({reason})", tolerance, verdict.value)
     outcome = "not tested" if left and verdict.outcome == "agrees" else verdict.outcome
     return Verdict(
         outcome=outcome,
@@ -235,7 +235,7 @@ def _left_out(lost: Sequence[ModeMeasured], names: Mapping[str, str]) -> str:
 
 
 def gates_verdict(
-    held: GatesHeld | str, tolerance: float, rng: int, untested: Untested | None
+    held: GatesHeld | str, tolerance: float, rng: int, uninformative: Uninformative | None
 ) -> Verdict:
     """Judge the share of the weight that has one of the spec's gates: the worst stage's.
 
@@ -243,7 +243,7 @@ def gates_verdict(
         held: The shares, or why there are none.
         tolerance: Largest share of the weight that may have another gate.
         rng: Seed of the intervals.
-        untested: Why training tests nothing, or None.
+        uninformative: Why training tests nothing, or None.
     """
     if isinstance(held, str):
         return not_tested(held, tolerance)
@@ -262,8 +262,8 @@ def gates_verdict(
         return not_tested(f"{_ONE_SEED} ({percent(value)} {where})", tolerance, value)
     share = Interval(value=value, low=max(0.0, 1 - lacking.high), high=1 - lacking.low)
     reason = f"{interval_text(share, percent)} {where}"
-    if untested is not None:
-        return not_tested(f"{untested.sentence()} ({reason})", tolerance, value)
+    if uninformative is not None:
+        return not_tested(f"{uninformative.sentence()} ({reason})", tolerance, value)
     outcome = outcome_of(lacking, tolerance)
     if outcome == "undecided":
         reason += _decided_by(lacking, tolerance, len(held.shares))

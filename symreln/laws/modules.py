@@ -2,8 +2,8 @@
 
 The correlations of symmetric data generate a small algebra. Its irreducible modules are found
 without knowing the symmetry: the eigenvectors of a generic word span one vector of every copy, and
-spinning one of them (:mod:`symreln.laws.spinning`) gives its module. The flow of one copy is
-exact for all, so the work no longer depends on the number of copies.
+the subspace that one of them generates (:mod:`symreln.laws.invariant_subspace`) is its module. The
+flow of one copy is exact for all, so the work no longer depends on the number of copies.
 
 The word is random, so what it suggests is checked before it is used: closure to the tolerance of
 spinning; copies, by further random words that must act on an eigenspace as scalars; and the count,
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.laws.gated_data import GatedModule
-from symreln.laws.spinning import Spinner, Spun, norm_bound
+from symreln.laws.invariant_subspace import InvariantSubspaces, SubspaceSearch, norm_bound
 
 if TYPE_CHECKING:
     from symreln.laws.gated_data import GatedData
@@ -58,7 +58,7 @@ class Split:
 @dataclass(eq=False)
 class _Part:
     copies: int
-    spun: Spun
+    spun: InvariantSubspaces
 
 
 @dataclass(eq=False)
@@ -73,7 +73,7 @@ class _Cluster:
 
 def split(data: GatedData) -> Split:
     """Return the modules of gated data; the whole as one where they cannot be told apart."""
-    spinner = Spinner(data)
+    spinner = SubspaceSearch(data)
     parts = _parts(spinner)
     if parts is None or not _traces_add_up(spinner, parts):
         parts = [_whole(spinner)]
@@ -82,11 +82,11 @@ def split(data: GatedData) -> Split:
 
 def whole(data: GatedData) -> Split:
     """Return gated data as one module."""
-    spinner = Spinner(data)
+    spinner = SubspaceSearch(data)
     return _written(spinner, [_whole(spinner)])
 
 
-def _written(spinner: Spinner, parts: list[_Part]) -> Split:
+def _written(spinner: SubspaceSearch, parts: list[_Part]) -> Split:
     inside = sum(part.copies * _energy(spinner, part.spun) for part in parts)
     return Split(
         modules=tuple(_module(spinner, part) for part in parts),
@@ -104,12 +104,12 @@ def _difference(whole: float, inside: float) -> float:
     return outside if outside > 1e-13 * whole else 0.0
 
 
-def _energy(spinner: Spinner, spun: Spun) -> float:
+def _energy(spinner: SubspaceSearch, spun: InvariantSubspaces) -> float:
     found = (t @ u for t, u in zip(spinner.blocks_transposed, spun.outputs, strict=True))
     return 0.5 * sum(float(np.vdot(y, y)) for y in found)
 
 
-def _parts(spinner: Spinner) -> list[_Part] | None:
+def _parts(spinner: SubspaceSearch) -> list[_Part] | None:
     """Return modules that exhaust the inputs of every pathway, or None."""
     data, parts = spinner.data, []
     order = sorted(range(len(data.features)), key=lambda p: -data.features[p].shape[0])
@@ -126,7 +126,7 @@ def _parts(spinner: Spinner) -> list[_Part] | None:
     return parts
 
 
-def _rank(spinner: Spinner, p: int) -> int:
+def _rank(spinner: SubspaceSearch, p: int) -> int:
     """Return the rank of a pathway's features, decided on their null vectors themselves."""
     feature = spinner.data.features[p]
     if not spinner.norms[p]:
@@ -137,7 +137,7 @@ def _rank(spinner: Spinner, p: int) -> int:
     return feature.shape[0] - unsure.shape[1] + _visible(spinner, p, unsure).shape[1]
 
 
-def _visible(spinner: Spinner, p: int, basis: np.ndarray) -> np.ndarray:
+def _visible(spinner: SubspaceSearch, p: int, basis: np.ndarray) -> np.ndarray:
     """Return the part of a subspace of inputs that has features at all, orthonormal."""
     if not basis.shape[1] or not spinner.norms[p]:
         return basis[:, :0]
@@ -145,7 +145,7 @@ def _visible(spinner: Spinner, p: int, basis: np.ndarray) -> np.ndarray:
     return basis @ vt[s > _NULL_TOLERANCE * spinner.norms[p]].T
 
 
-def _parts_of(spinner: Spinner, p: int, known: list[_Part]) -> list[_Part] | None:
+def _parts_of(spinner: SubspaceSearch, p: int, known: list[_Part]) -> list[_Part] | None:
     """Return modules for the inputs of a pathway that the known ones leave, or None."""
     word = _word(spinner, p)
     clusters = _clusters(spinner, p, word)
@@ -167,7 +167,7 @@ def _parts_of(spinner: Spinner, p: int, known: list[_Part]) -> list[_Part] | Non
 
 
 def _part_from(
-    spinner: Spinner, p: int, word: np.ndarray, clusters: list[_Cluster], place: int
+    spinner: SubspaceSearch, p: int, word: np.ndarray, clusters: list[_Cluster], place: int
 ) -> _Part | None:
     """Spin one vector of an eigenspace of copies, else whole eigenspaces until they are closed."""
     cluster = clusters[place]
@@ -191,7 +191,9 @@ def _part_from(
         chosen |= met
 
 
-def _touched(spun: Spun, p: int, word: np.ndarray, clusters: list[_Cluster]) -> np.ndarray:
+def _touched(
+    spun: InvariantSubspaces, p: int, word: np.ndarray, clusters: list[_Cluster]
+) -> np.ndarray:
     """Return how many dimensions of every eigenspace a module contains."""
     basis = spun.inputs[p]
     values = np.linalg.eigvalsh(basis.T @ word @ basis) if basis.shape[1] else np.zeros(0)
@@ -203,7 +205,7 @@ def _touched(spun: Spun, p: int, word: np.ndarray, clusters: list[_Cluster]) -> 
     )
 
 
-def _word(spinner: Spinner, p: int) -> np.ndarray:
+def _word(spinner: SubspaceSearch, p: int) -> np.ndarray:
     """Return a random symmetric word on the inputs of a pathway, of norm about 1.
 
     Its parts are scaled to one norm each, so that small correlations show beside large ones.
@@ -242,7 +244,7 @@ def _norm(matrix: np.ndarray, rng: np.random.Generator) -> float:
     return size
 
 
-def _clusters(spinner: Spinner, p: int, word: np.ndarray) -> list[_Cluster]:
+def _clusters(spinner: SubspaceSearch, p: int, word: np.ndarray) -> list[_Cluster]:
     """Return the eigenspaces of a word that have features, and whether they look like copies."""
     values, vectors = np.linalg.eigh(word)
     cuts = np.flatnonzero(np.diff(values) > GAP) + 1
@@ -258,7 +260,7 @@ def _clusters(spinner: Spinner, p: int, word: np.ndarray) -> list[_Cluster]:
     return found
 
 
-def _test_copies(spinner: Spinner, p: int, clusters: list[_Cluster]) -> None:
+def _test_copies(spinner: SubspaceSearch, p: int, clusters: list[_Cluster]) -> None:
     """Mark the eigenspaces on which random words act as scalars.
 
     Words lead from the inputs of the pathway to every object; vectors of copies that correspond
@@ -285,7 +287,7 @@ def _test_copies(spinner: Spinner, p: int, clusters: list[_Cluster]) -> None:
                 cluster.copies &= bool(np.abs(off).max() <= _COPY_TOLERANCE * largest)
 
 
-def _word_step(spinner: Spinner, state: dict) -> dict:
+def _word_step(spinner: SubspaceSearch, state: dict) -> dict:
     """Apply a random mixture of all correlations, object by object."""
     data, rng = spinner.data, spinner.rng
     result: dict = {}
@@ -312,7 +314,7 @@ def _word_step(spinner: Spinner, state: dict) -> dict:
     return result
 
 
-def _traces_add_up(spinner: Spinner, parts: list[_Part]) -> bool:
+def _traces_add_up(spinner: SubspaceSearch, parts: list[_Part]) -> bool:
     """Whether squares of features and of correlations are those of all copies together."""
     data = spinner.data
     for p, feature in enumerate(data.features):
@@ -337,7 +339,7 @@ def _traces_add_up(spinner: Spinner, parts: list[_Part]) -> bool:
     return True
 
 
-def _whole(spinner: Spinner) -> _Part:
+def _whole(spinner: SubspaceSearch) -> _Part:
     """Return the spans of all features and of everything that is wanted of them, as one module."""
     inputs = []
     for p, feature in enumerate(spinner.data.features):
@@ -352,10 +354,10 @@ def _whole(spinner: Spinner) -> _Part:
             new = spinner.new_directions(basis, images / scale) if scale else basis[:, :0]
             basis = np.hstack([basis, new])
         outputs.append(basis)
-    return _Part(1, Spun(inputs=inputs, outputs=outputs))
+    return _Part(1, InvariantSubspaces(inputs=inputs, outputs=outputs))
 
 
-def _module(spinner: Spinner, part: _Part) -> GatedModule:
+def _module(spinner: SubspaceSearch, part: _Part) -> GatedModule:
     """Write a module in its own coordinates."""
     data, spun = spinner.data, part.spun
     seen = [t @ v for t, v in zip(spinner.transposed, spun.inputs, strict=True)]

@@ -1,7 +1,7 @@
 """The integrated flow of gated data, by its irreducible modules.
 
 Data fall into modules with copies (:mod:`symreln.laws.modules`), a module into the few blocks
-that its pathways share (:mod:`symreln.laws.ternary`), and the blocks are integrated in
+that its pathways share (:mod:`symreln.laws.shared_blocks`), and the blocks are integrated in
 coordinates of order one (:mod:`symreln.laws.block_flow`). Each step is exact on exact data;
 its tolerances are stated there. The route without any of them is
 :class:`symreln.laws.coupled_matrices.CoupledMatrices`.
@@ -21,7 +21,7 @@ from symreln.laws.block_flow import BlockFlow, Trajectory
 from symreln.laws.integrate import PRECISE, Accuracy
 from symreln.laws.matrix_coupling import MatrixCoupling
 from symreln.laws.modules import Split, split, whole
-from symreln.laws.ternary import ReducedModule, tie
+from symreln.laws.shared_blocks import ReducedModule, tie
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

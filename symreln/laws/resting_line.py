@@ -23,7 +23,7 @@ comes as near to it as one likes along a sequence of times: so phi converges.
 leave one point: they are the stationarity of the strictly convex
 :math:`\sum_a (w_a/s_a)(\varphi_a \ln(\varphi_a/\varphi_a(0)) - \varphi_a)` over S in P.
 
-*Alike.* Modes of equal s whose rows and columns of F agree have equal delta, so their ratios never
+*Orbits.* Modes of equal s whose rows and columns of F agree have equal delta, so their ratios never
 change, and their sum obeys the system in which it is one mode: they share its end by their starts.
 
 Source: Goh's function (1977) for Lotka-Volterra systems; the projection is Birch's theorem.

@@ -30,7 +30,7 @@ MOST_BITS = 20_000
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Twin:
+class OrbitImage:
     """A pathway that a symmetry maps to this one.
 
     Attributes:
@@ -58,13 +58,13 @@ class EffectiveDataset:
         pathway: The pathway.
         dataset: The whole dataset.
         goal: What its stage learns, before any gate or mask.
-        twin: A pathway of the stage that a symmetry maps to this one, or None.
+        image: A pathway of the stage that a symmetry maps to this one, or None.
     """
 
     pathway: PathwaySpec
     dataset: Dataset
     goal: Targets
-    twin: Twin | None = None
+    image: OrbitImage | None = None
 
     @property
     def samples(self) -> int:
@@ -104,15 +104,15 @@ class EffectiveDataset:
     @cached_property
     def sigma_yx(self) -> ExactMatrix:
         """Input-output correlation O_p Y F_pᵀ/P, shape (n_y, inputs of the pathway)."""
-        twin = self.twin
-        if twin is None:
+        image = self.image
+        if image is None:
             return self.masked(self.goal.correlated(self.features)).reduced()
-        found, origins = twin.original.sigma_yx, np.argsort(twin.symmetry.outputs).tolist()
-        # Seldom read: the twin's spectrum, couplings and closure are known without it.
+        found, origins = image.original.sigma_yx, np.argsort(image.symmetry.outputs).tolist()
+        # Seldom read: the original's spectrum, couplings and closure are known without it.
         return ExactMatrix(
             found.shape,
             found.parameters,
-            lambda: found.select(rows=origins, columns=twin.inputs.tolist()).terms,
+            lambda: found.select(rows=origins, columns=image.inputs.tolist()).terms,
             found.denominator,
         )
 
@@ -177,7 +177,7 @@ def effective_dataset(
     return EffectiveDataset(pathway=pathway, dataset=dataset, goal=goal)
 
 
-def twin_dataset(
+def image_dataset(
     pathway: PathwaySpec, original: EffectiveDataset, symmetry: Symmetry
 ) -> EffectiveDataset:
     """Return the effective dataset of a pathway to which a symmetry maps another one."""
@@ -188,5 +188,5 @@ def twin_dataset(
         pathway=pathway,
         dataset=original.dataset,
         goal=original.goal,
-        twin=Twin(original=original, symmetry=symmetry, inputs=inputs),
+        image=OrbitImage(original=original, symmetry=symmetry, inputs=inputs),
     )

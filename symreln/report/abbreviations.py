@@ -20,8 +20,8 @@ from symreln.document.widths import latex_width
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from symreln.claims.alike import Alike
     from symreln.claims.derivation import Derivation, ModeDerivation
+    from symreln.claims.orbits import PathwayOrbit
 
 #: Printed width in letters from which a part that occurs again is worth a name.
 LONG = 12.0
@@ -137,7 +137,7 @@ def _with_product(expr: sp.Expr, name: sp.Symbol, part: sp.Expr) -> sp.Expr:
     return found
 
 
-def abbreviations(derivation: Derivation, groups: list[Alike], most: int) -> Abbreviations:
+def abbreviations(derivation: Derivation, groups: list[PathwayOrbit], most: int) -> Abbreviations:
     """Name the long common parts of the formulas that a document of ``derivation`` prints.
 
     Args:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from symreln.claims.alike import alike
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.families.claim import every_size
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.network.routing import routing_of
+from symreln.claims.orbits import mode_orbits
 from symreln.claims.regime import regime_of
 from symreln.claims.rules import said_at
 from symreln.document.model import (
@@ -134,7 +134,7 @@ def _of_network(
 def _of_pathways(
     derivation: Derivation, validation: Validation | None, drawn: Collection[str]
 ) -> tuple[Block, ...]:
-    names = abbreviations(derivation, alike(derivation), MOST_ROWS)
+    names = abbreviations(derivation, mode_orbits(derivation), MOST_ROWS)
     chapters: list[Block] = [
         _summary(derivation, validation),
         data_chapter(derivation, figures="gates" in drawn),
@@ -255,7 +255,7 @@ def _summary(derivation: Derivation, validation: Validation | None) -> Section:
     if sizes is not None:
         items.append(sizes.summary)
     if validation is not None:
-        from symreln.report.told import clauses
+        from symreln.report.sentences import clauses
 
         items += [typeset(f"{each[:1].upper()}{each[1:]}.") for each in clauses(validation)]
         items.append(("Theory against training: ", Reference("sec:agreement"), "."))

@@ -70,7 +70,7 @@ def depth_to_json(found: DepthComparison) -> dict[str, Any]:
         "crossings": [_crossing(each) for each in found.crossings],
         "scatter": found.scatter,
         "differ": found.differ,
-        "not_tested": found.untested,
+        "not_tested": found.uninformative,
         "too_few_seeds": found.too_few,
         "significant": SIGNIFICANT,
         "versions": library_versions(),

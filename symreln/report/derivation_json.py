@@ -6,17 +6,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.provenance import library_versions
-from symreln.claims.alike import alike
 from symreln.claims.claim import DIGITS
 from symreln.claims.constants import count_free, printed_constants
+from symreln.claims.converged import converged_decimal, converged_loss
 from symreln.claims.couplings import couplings_of
 from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.discretisation_bound import flow_error
 from symreln.claims.equal_starts import equal_starts
 from symreln.claims.halving import half_time
 from symreln.claims.network.derivation import NetworkDerivation
+from symreln.claims.orbits import mode_orbits
 from symreln.claims.rules import values_of
-from symreln.claims.settling import settled_decimal, settled_loss
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.pipeline.certificate import certificate
@@ -99,11 +99,11 @@ def _known(encode: Encoder, **findings: Any) -> dict[str, Any]:
 
 def _final(derivation: Derivation, encode: Encoder) -> dict[str, str] | None:
     """Return the loss in the end: the least-squares value unless weight decay holds it above."""
-    settled = settled_loss(derivation)
+    settled = converged_loss(derivation)
     if settled is None:
         return encode.number(derivation.final_loss)
     found = {"expr": str(settled)}
-    decimal = settled_decimal(derivation, DIGITS)
+    decimal = converged_decimal(derivation, DIGITS)
     if decimal is not None:
         found["decimal"], found["radius"] = decimal
     return found
@@ -122,7 +122,7 @@ def _phase(step: int, phase: Derivation) -> dict[str, Any]:
 def _pathways(derivation: Derivation, encode: Encoder) -> list[dict[str, Any]]:
     """Return all pathways; modes that are alike are written once and labelled for each."""
     written: dict[int, list[dict[str, Any]]] = {}
-    for group in alike(derivation):
+    for group in mode_orbits(derivation):
         first = [_mode(derivation, mode, encode) for mode in group.first.modes]
         # Formulas of numbers without radicals hold symbols with the pathway's number.
         plain = all(

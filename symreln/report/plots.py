@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.claims.alike import alike, heights_latex, short_list
 from symreln.claims.derivation import Derivation
+from symreln.claims.orbits import mode_orbits, plateaus_latex, short_list
 from symreln.claims.phases import in_phase
 from symreln.claims.solve import at_values
 from symreln.errors import InputError
@@ -104,13 +104,13 @@ def sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
 
 
 def _spectrum(derivation: Derivation) -> Sketch:
-    groups = [(begin, group) for begin, phase in derivation.phases for group in alike(phase)]
+    groups = [(begin, group) for begin, phase in derivation.phases for group in mode_orbits(phase)]
     shown = {
         "pathways": [
             _pathway_spectrum(group.first, in_phase(group.short_name, begin), derivation.known)
             for begin, group in groups
         ],
-        "height": heights_latex(
+        "height": plateaus_latex(
             [group for _, group in groups], decay=derivation.known.lowers_plateaus
         ),
     }
@@ -195,7 +195,7 @@ def _spans(derivation: Derivation) -> dict[str, tuple[float, float]]:
 
 def _twins(derivation: Derivation) -> dict[str, int]:
     """Number the groups of pathways with equal modes, phase by phase."""
-    groups = [(begin, group) for begin, phase in derivation.phases for group in alike(phase)]
+    groups = [(begin, group) for begin, phase in derivation.phases for group in mode_orbits(phase)]
     return {
         in_phase(pathway.name, begin): place
         for place, (begin, group) in enumerate(groups)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symreln.base.tables import show_table
-from symreln.claims.alike import alike
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import constants_text, printed_constants
 from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.network.described import described
+from symreln.claims.orbits import mode_orbits
 from symreln.claims.regime import regime_of
 from symreln.claims.rules import printed_of
 from symreln.claims.unsupported import unsupported_early
@@ -24,8 +24,8 @@ from symreln.experiment.outcome import Confrontation, Validation
 from symreln.report.chapters import rules, study
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.jsonio import Json, dumps
+from symreln.report.sentences import clauses, metric_rows, modes_lines
 from symreln.report.summary import checks_line, network_head, network_lines
-from symreln.report.told import clauses, metric_rows, modes_lines
 from symreln.report.validation_json import validation_to_json
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _mode_rows(derivation: Derivation) -> list[list[str]]:
     symbols = derivation.spec.symbols
     values = derivation.spec.values
     rows = []
-    for group in alike(derivation):  # pathways with equal modes are one
+    for group in mode_orbits(derivation):  # pathways with equal modes are one
         nulls = sum(mode.multiplicity for mode in group.first.modes if mode.is_null)
         rows += [
             [

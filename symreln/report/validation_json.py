@@ -43,7 +43,11 @@ def validation_to_json(
         validation: The confrontation.
         files: What is written beside it, by name.
     """
-    spec, floor, untested = validation.derivation.spec, validation.floor, validation.untested
+    spec, floor, uninformative = (
+        validation.derivation.spec,
+        validation.floor,
+        validation.uninformative,
+    )
     found = {
         "format": FORMAT,
         "title": spec.title,
@@ -64,7 +68,7 @@ def validation_to_json(
         "seed_floor": None
         if floor is None
         else {"mean": asdict(floor.mean), "maximum": asdict(floor.maximum)},
-        "not_tested": None if untested is None else asdict(untested),
+        "not_tested": None if uninformative is None else asdict(uninformative),
         "intervals": intervals_to_json(validation.intervals if validation.seeds > 1 else {}),
         **diagnosis_to_json(validation.diagnosis),
         "verdict": validation.verdict,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.report.sentences import metric_rows, sentence
 from symreln.report.summary import short
-from symreln.report.told import metric_rows, sentence
 
 if TYPE_CHECKING:
     from symreln.experiment.outcome import Confrontation

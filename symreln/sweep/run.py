@@ -20,9 +20,9 @@ from symreln.base.signals import interrupts_held
 from symreln.claims.derivation import Derivation
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, SymrelnError
-from symreln.experiment.foretold import foretell
+from symreln.experiment.predictions import predict_all
 from symreln.experiment.training import train_pair
-from symreln.experiment.untested import learnable_share
+from symreln.experiment.uninformative import learnable_share
 from symreln.pipeline.derive import derive
 from symreln.spec.model import Spec
 from symreln.sweep.executors import processes
@@ -152,7 +152,7 @@ def _theory(spec: Spec) -> Result:
     if numbers.initial_loss.is_zero:
         msg = "the targets are all zero, so there is nothing to learn and no loss to compare"
         raise InputError(msg)
-    found = foretell(numbers)
+    found = predict_all(numbers)
     values = {
         "level": numbers.verdict.level.value,
         "method": found.prediction.method,

@@ -17,7 +17,7 @@ from symreln.experiment.metrics import (
     mutual_distance,
     seed_floor,
 )
-from symreln.experiment.untested import too_little
+from symreln.experiment.uninformative import too_little
 from symreln.experiment.verdicts import Verdict, loss_verdict
 
 if TYPE_CHECKING:

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from symreln.exact.spectrum import ModeClass
-    from symreln.verdict.alike import StageSymmetry
     from symreln.verdict.coupling import Actions, Node
     from symreln.verdict.modes import Coefficients, Drive, PathwayModes
+    from symreln.verdict.orbits import StageSymmetry
 
 #: (Gamma, "") or (None, what stands in the way); Gamma is None where the sum has to vanish.
 _Total = tuple["Coefficients | None", str]

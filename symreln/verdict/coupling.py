@@ -35,7 +35,7 @@ from symreln.base.summaries import short_repr
 from symreln.exact.field import Field
 from symreln.exact.integer_matrix import merged
 from symreln.exact.matrix import ExactMatrix
-from symreln.verdict.alike import Node, StageSymmetry
+from symreln.verdict.orbits import Node, StageSymmetry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

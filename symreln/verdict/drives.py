@@ -105,7 +105,7 @@ def driven_classes(
     first: Sequence[PathwayModes],
     sources: Sequence[Source],
 ) -> tuple[list[DrivenClass], str]:
-    """Return the classes of a second stage's pathways without twins, or why they are not driven so.
+    """Return the classes of a second stage's pathways but for images, or why they differ.
 
     Args:
         second: The stage's verdict.

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 from symreln.base.summaries import short_repr
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
-from symreln.verdict.alike import StageSymmetry
 from symreln.verdict.closure import ActingPathways, Closure, node_name, symmetric_closure
 from symreln.verdict.coupling import ModeCoupling, Node, StageCouplings, stage_couplings
 from symreln.verdict.modes import Coefficients, PathwayModes
+from symreln.verdict.orbits import StageSymmetry
 from symreln.verdict.refinement import split_by_one, split_by_sums
 
 if TYPE_CHECKING:
@@ -115,11 +115,11 @@ def diagonalisable(spectrum: JointSpectrum) -> Truth:
 def stage_modes(
     effective: tuple[EffectiveDataset, ...], spectra: tuple[JointSpectrum, ...]
 ) -> tuple[PathwayModes, ...]:
-    """Return the modes of a stage's pathways; a pathway with a twin takes them from the twin."""
+    """Return the modes of a stage's pathways; an image takes them from its original."""
     found: list[PathwayModes] = []
     place = {id(e): p for p, e in enumerate(effective)}
     for e, spectrum in zip(effective, spectra, strict=True):
-        original = None if e.twin is None else found[place[id(e.twin.original)]]
+        original = None if e.image is None else found[place[id(e.image.original)]]
         found.append(PathwayModes(e, spectrum, original))
     return tuple(found)
 

@@ -2,7 +2,7 @@ r"""A pathway's mode classes as sparse matrices: bases, projectors, drives, and 
 
 Class a of pathway p is spanned by S_a = (T^l w)_{l<k}; its orthogonal projector is
 :math:`E_a = S_a (S_a^T S_a)^{-1} S_a^T`, rational also where the modes are not. A pathway whose
-twin is known takes all of this from the twin, its inputs permuted.
+original is known takes all of this from it, its inputs permuted.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class PathwayModes:
     Attributes:
         effective: The pathway's correlations.
         spectrum: Its joint spectrum.
-        original: The modes of the pathway's twin, whose classes come in the same order, or None.
+        original: The modes of its original, whose classes come in the same order, or None.
     """
 
     def __init__(
@@ -111,8 +111,8 @@ class PathwayModes:
     def krylov(self, a: int, length: int) -> list[ExactMatrix]:
         """Return w, T w, …, T^{length-1} w for the generators w of a class."""
         words = self._krylov.setdefault(a, [])
-        if self.original is not None and self.effective.twin is not None:
-            places = self.effective.twin.inputs.tolist()
+        if self.original is not None and self.effective.image is not None:
+            places = self.effective.image.inputs.tolist()
             for word in self.original.krylov(a, length)[len(words) :]:
                 words.append(word.select(rows=places))
             return words[:length]
@@ -131,7 +131,7 @@ class PathwayModes:
         return self._bases[a]
 
     def gram_inverse(self, a: int) -> ExactMatrix:
-        """Return (S_aᵀ S_a)⁻¹, the same for twins."""
+        """Return (S_aᵀ S_a)⁻¹, the same for images."""
         if a not in self._grams:
             if self.original is not None:
                 self._grams[a] = self.original.gram_inverse(a)
@@ -162,9 +162,9 @@ class PathwayModes:
         """Return what drives a class."""
         if a not in self._drives:
             degree = self.classes[a].degree
-            twin = self.effective.twin
-            if self.original is not None and twin is not None:
-                origins = np.argsort(twin.symmetry.outputs).tolist()
+            image = self.effective.image
+            if self.original is not None and image is not None:
+                origins = np.argsort(image.symmetry.outputs).tolist()
                 powers = [power.select(rows=origins) for power in self.original.drive(a).powers]
             else:
                 sigma_yx = self.effective.sigma_yx
@@ -201,7 +201,7 @@ class Converged:
     Attributes:
         pathway: Its modes.
         d_eff: Effective input eigenvalue of every class with s > 0.
-        like: The same of the pathway's twin, with equal d_eff, or None.
+        like: The same of its original, with equal d_eff, or None.
     """
 
     pathway: PathwayModes
@@ -220,9 +220,9 @@ class Converged:
 
     @cached_property
     def _plateau(self) -> ExactMatrix:
-        twin = self.pathway.effective.twin
-        if self.like is not None and twin is not None:
-            places = twin.inputs.tolist()
+        image = self.pathway.effective.image
+        if self.like is not None and image is not None:
+            places = image.inputs.tolist()
             return self.like.right.select(places, places)
         return self.pathway.plateau(self.d_eff)
 
@@ -239,16 +239,16 @@ class Converged:
         return self.pathway.effective.features
 
 
-def twin_spectrum(effective: EffectiveDataset, original: JointSpectrum) -> JointSpectrum:
-    """Return the spectrum of a pathway from its twin's: the same modes, inputs permuted.
+def image_spectrum(effective: EffectiveDataset, original: JointSpectrum) -> JointSpectrum:
+    """Return the spectrum of an image from its original's: the same modes, inputs permuted.
 
     Args:
-        effective: The pathway, which has a twin.
-        original: The twin's spectrum.
+        effective: The pathway, an image.
+        original: The original's spectrum.
     """
-    twin = effective.twin
-    assert twin is not None
-    places = twin.inputs.tolist()
+    image = effective.image
+    assert image is not None
+    places = image.inputs.tolist()
     return JointSpectrum(
         sigma_yx=effective.sigma_yx,
         sigma_x=original.sigma_x.select(places, places),

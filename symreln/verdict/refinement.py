@@ -31,7 +31,7 @@ from symreln.exact.order import order_key
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import JointSpectrum, Operator, joint_spectrum, ordering_point
 from symreln.verdict.closure import summed_actions
-from symreln.verdict.modes import Drive, PathwayModes, twin_spectrum
+from symreln.verdict.modes import Drive, PathwayModes, image_spectrum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,17 +112,17 @@ def _operator(pathway: PathwayModes, a: int, row: Sequence[ExactMatrix]) -> Exac
 
 
 def _split(modes: Modes, operators: dict[int, ExactMatrix]) -> Split:
-    """Return the spectra with the classes of some pathways split; those of twins follow."""
+    """Return the spectra with the classes of some pathways split; those of images follow."""
     if not operators:
         return None
     found: list[JointSpectrum] = []
     for p, item in enumerate(modes):
-        twin = item.effective.twin
-        if item.original is not None and twin is not None:
+        image = item.effective.image
+        if item.original is not None and image is not None:
             first = next(q for q, other in enumerate(modes) if other is item.original)
             spectrum = found[first]
             if spectrum is not modes[first].spectrum:
-                spectrum = twin_spectrum(item.effective, spectrum)
+                spectrum = image_spectrum(item.effective, spectrum)
             else:
                 spectrum = item.spectrum
         elif p in operators:

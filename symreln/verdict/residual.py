@@ -67,7 +67,7 @@ def plateau_errors(
     """Return Sigma^{yx}(p) − Σ_j O_p O_j W_j Sigma^x(j,p) at the plateaus, one a pathway.
 
     The normal equations of the stage, straight from their definition: all are zero if and only if
-    the plateaus reach the least loss. A pathway with a twin is left out, being zero with it.
+    the plateaus reach the least loss. A pathway that is an image is left out, being zero with it.
     """
     given = _converged_pathways(modes, d_eff)
     writers: dict[tuple[int, ...], list[Converged]] = {}
@@ -76,7 +76,7 @@ def plateau_errors(
     errors = []
     for pathway in modes:
         own = pathway.effective
-        if own.twin is not None:
+        if own.image is not None:
             continue
         total = own.sigma_yx
         for parts in writers.values():
@@ -227,8 +227,8 @@ def stages_decouple(stages: tuple[tuple[Learner, ...], ...]) -> bool:
     The residual of a converged stage is orthogonal to that stage's inputs, so the one cross term
     is ⟨outputs of a later stage, what an earlier stage has still to learn⟩. It vanishes for all
     strengths if and only if it does for every pair of modes. False also where that could not be
-    decided (modes whose eigenvalue is not rational in the parameters). A pathway with a twin is
-    settled by the twin: their symmetry maps the earlier stages onto themselves.
+    decided (modes whose eigenvalue is not rational in the parameters). An image is
+    decided by its original: their symmetry maps the earlier stages onto themselves.
     """
     known: dict[int, PathwayModes] = {}
 
@@ -239,7 +239,7 @@ def stages_decouple(stages: tuple[tuple[Learner, ...], ...]) -> bool:
         _orthogonal(modes(late), modes(early))
         for place, stage in enumerate(stages)
         for late in stage
-        if late[0].twin is None
+        if late[0].image is None
         for before in stages[:place]
         for early in before
     )

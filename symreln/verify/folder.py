@@ -125,5 +125,5 @@ def _belongs(path: Path, said: Any, certificate: dict[str, Any], digest: str) ->
 
 
 def _refuse(path: Path, reason: str) -> None:
-    msg = f"{path}: it lies beside {CERTIFICATE} and {reason}. Derive again, or remove it"
+    msg = f"{path}: it lies beside {CERTIFICATE} and {reason}. Write it again, or remove it"
     raise refused(msg)

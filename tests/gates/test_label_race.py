@@ -139,9 +139,9 @@ def test_what_a_table_leaves_open_is_explained(tmp_path: Path) -> None:
     turned = replace(point, order=(("100",), ("011",)))
     assert "does not have most" not in finding_table(found, (), [turned])
     start = FiniteStart(classes=(), time=1.0, half_time=1.0, shares=(), errors=())
-    foretold = finding_table(found, (), [replace(point, start=start)])
-    assert "nothing is predicted" not in foretold
-    assert "at a = 1: shares were predicted" in foretold
+    predictions = finding_table(found, (), [replace(point, start=start)])
+    assert "nothing is predicted" not in predictions
+    assert "at a = 1: shares were predicted" in predictions
 
 
 def test_speeds_of_high_degree_are_refused_and_not_waited_for() -> None:

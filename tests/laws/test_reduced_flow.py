@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from symreln.laws.coupled_matrices import CoupledMatrices, EqualModes
 from symreln.laws.modules import Split, split
 from symreln.laws.reduced_flow import ModeProbe, ModeStart, ReducedFlow
-from symreln.laws.ternary import tie
+from symreln.laws.shared_blocks import tie
 from tests.laws.full_flow import GatedNetwork, gated_data
 from tests.laws.test_coupled_matrices import NETWORKS
 

@@ -48,7 +48,7 @@ def test_copies_that_are_not_are_caught(monkeypatch):
 
 def test_words_tell_copies_from_equal_eigenvalues():
     """Vectors of one level of a hierarchy are copies, of two levels not, whatever a word says."""
-    spinner = modules_module.Spinner(reduced_flow(contexts(4, 2, True)).data)
+    spinner = modules_module.SubspaceSearch(reduced_flow(contexts(4, 2, True)).data)
     last = np.array([[1.0, -1, 0, 0], [0, 0, 1, -1]]).T / np.sqrt(2)
     other = np.array([[1.0, 1, -1, -1]]).T / 2
     turn = np.linalg.qr(np.random.default_rng(0).standard_normal((2, 2)))[0]

@@ -19,10 +19,10 @@ from symreln.exact.spectrum import joint_spectrum
 from symreln.network.effective import effective_dataset
 from symreln.network.symmetry import SymmetrySearch
 from symreln.spec.model import Parameter, Spec
-from symreln.verdict.alike import StageSymmetry
 from symreln.verdict.closure import summed_actions
 from symreln.verdict.coupling import class_actions, stage_couplings
 from symreln.verdict.judge import Level, stage_modes
+from symreln.verdict.orbits import StageSymmetry
 from symreln.verdict.residual import (
     closed_residual,
     converged_outputs,
@@ -103,12 +103,12 @@ def test_symmetries_change_nothing(name, monkeypatch):
     alone = pipeline.derive_unchecked(SPECS[name])
     assert facts(found) == facts(alone)
     for one, other in zip(found.pathways, alone.pathways, strict=True):
-        assert other.effective.twin is None
+        assert other.effective.image is None
         assert one.effective.sigma_yx == other.effective.sigma_yx
         assert one.effective.sigma_x == other.effective.sigma_x
         assert one.effective.targets == other.effective.targets
         assert one.spectrum.commutator == other.spectrum.commutator
-        # The classes are those of this pathway's own correlations, not only of the twin's.
+        # The classes are those of this pathway's own correlations, not only of the original's.
         for mode_class in one.spectrum.classes:
             if mode_class.degree == 1:
                 w = mode_class.generators
@@ -117,7 +117,7 @@ def test_symmetries_change_nothing(name, monkeypatch):
 
 def test_symmetries_are_found_where_they_are():
     derivation = pipeline.derive_unchecked(TASKS["contextual, five"])
-    twins = [p.effective.twin is not None for p in derivation.stages[1].pathways]
+    twins = [p.effective.image is not None for p in derivation.stages[1].pathways]
     assert twins == [False, True, True, True, True]
     couplings = derivation.stages[1].verdict.couplings.couplings
     # 20 ordered pairs of pathways, one decided and the others like it.
@@ -238,15 +238,15 @@ def test_projection_is_the_pseudo_inverse_one(seed):
 
 
 def driven_twins(spec: Spec) -> int:
-    """Check the drives of all pathways; return how many come from a twin with other outputs."""
+    """Check the drives of all pathways; return how many an original with other outputs gives."""
     moved = 0
     for stage in pipeline.derive_unchecked(spec).stages:
         modes = stage_modes(
             tuple(p.effective for p in stage.pathways), tuple(p.spectrum for p in stage.pathways)
         )
         for pathway in modes:
-            twin = pathway.effective.twin
-            moved += twin is not None and bool((np.diff(twin.symmetry.outputs) < 0).any())
+            image = pathway.effective.image
+            moved += image is not None and bool((np.diff(image.symmetry.outputs) < 0).any())
             for a in range(len(pathway.classes)):
                 powers = pathway.drive(a).powers
                 for power, vector in zip(powers, pathway.krylov(a, len(powers)), strict=True):

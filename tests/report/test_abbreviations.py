@@ -6,8 +6,8 @@ import pytest
 import sympy as sp
 
 import symreln as sr
-from symreln.claims.alike import alike
 from symreln.claims.derivation import Derivation
+from symreln.claims.orbits import mode_orbits
 from symreln.document.model import Equation, Section, Table, plain_text, walk
 from symreln.document.widths import latex_width
 from symreln.report import abbreviations as module
@@ -95,13 +95,13 @@ def test_printed_definitions_put_back_give_the_proven_solutions(long_roots):
 
 def test_names_avoid_what_prints_alike(long_roots):
     """A parameter called q1 is printed as the name q_1 would be."""
-    names = abbreviations(long_roots, alike(long_roots), 40)
+    names = abbreviations(long_roots, mode_orbits(long_roots), 40)
     assert names.definitions
     assert "q_1" not in {str(name) for name, _ in names.definitions}
 
 
 def test_every_formula_of_the_document_is_shortened_exactly(long_roots):
-    names = abbreviations(long_roots, alike(long_roots), 40)
+    names = abbreviations(long_roots, mode_orbits(long_roots), 40)
     values: dict = {}
     for name, part in names.definitions:
         values[name] = part.xreplace(values)
@@ -124,7 +124,7 @@ def test_nothing_is_named_that_cannot_be_put_back(monkeypatch):
 
 def test_short_formulas_get_no_names():
     derivation = sr.derive(sr.load("contextual-3"))
-    assert abbreviations(derivation, alike(derivation), 40) == NO_NAMES
+    assert abbreviations(derivation, mode_orbits(derivation), 40) == NO_NAMES
 
 
 def test_numbers_without_radicals_are_defined_by_the_name_that_formulas_use(cubic):

@@ -13,9 +13,9 @@ import pytest
 import sympy as sp
 
 import symreln as sr
-from symreln.claims.alike import alike
 from symreln.claims.derivation import Derivation
 from symreln.claims.halving import half_time
+from symreln.claims.orbits import mode_orbits
 from symreln.document.described import NamedMatrices, describe, groups_of, outer_factors
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Details, Equation, Section, Table, plain_text, walk
@@ -63,7 +63,7 @@ def test_every_printed_solution_is_the_proven_one(three):
         if isinstance(block, Equation)
         for line in block.lines
     ]
-    for group in alike(three):
+    for group in mode_orbits(three):
         for mode in group.first.modes:
             if not mode.is_null:
                 assert mode.strength is not None
@@ -73,7 +73,7 @@ def test_every_printed_solution_is_the_proven_one(three):
 
 
 def test_equal_pathways_are_shown_once(three):
-    groups = alike(three)
+    groups = mode_orbits(three)
     assert [[p.name for p in group.pathways] for group in groups] == [
         ["common"],
         ["off_1", "off_2", "off_3"],
@@ -87,7 +87,7 @@ def test_equal_pathways_are_shown_once(three):
 
 
 def test_pathways_that_differ_are_not_merged(different):
-    assert len(alike(different)) == 4
+    assert len(mode_orbits(different)) == 4
 
 
 def test_a_pathway_without_a_joint_eigenbasis_shows_no_heights(different):

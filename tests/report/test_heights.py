@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 
 import symreln as sr
-from symreln.claims.alike import alike
+from symreln.claims.orbits import mode_orbits
 from symreln.claims.prediction import closed_forms
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
@@ -71,7 +71,7 @@ def test_heights_of_coupled_pathways_are_over_d_eff(three):
     assert header(common)[3] == "s/d"
     assert header(off)[3] == r"s/d_{\mathrm{eff}}"
     t = sp.Symbol("t", positive=True)
-    group = alike(three)[1]
+    group = mode_orbits(three)[1]
     for row, mode in zip(off.rows, group.learning, strict=True):
         assert mode.strength is not None
         rate = 2 * mode.strength.s / mode.strength.tau

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symreln.cli import main as cli
 from symreln.errors import SpecError
 from symreln.spec.data import matrices_from_npz, matrix_from_csv
 from symreln.tasks.load import load
@@ -212,3 +213,22 @@ def test_many_denominators_are_refused_before_they_are_multiplied():
     tables["parameters"] = {}
     with pytest.raises(SpecError, match="common denominator"):
         load(tables)
+
+
+TAKING_SPECS = ("derive", "run", "validate", "gates", "race", "replay", "sweep", "depth")
+
+
+@pytest.mark.parametrize("command", TAKING_SPECS)
+def test_every_command_that_reads_a_spec_takes_what_the_refusal_names(command, capsys):
+    with pytest.raises(SystemExit):
+        cli.main([command, "--help"])
+    assert "--allow-outside-data" in capsys.readouterr().out
+
+
+def test_gates_of_data_elsewhere_are_found_where_that_is_allowed(tmp_path: Path, capsys):
+    (tmp_path / "x.csv").write_bytes(b"1\n")
+    path = spec_in(tmp_path / "a", CSV.replace("x.csv", "../x.csv"), y_csv=b"2\n")
+    command = ["gates", str(path), "--method", "enumerate", "--out", str(tmp_path / "out")]
+    assert cli._guarded(command) == 2
+    assert "--allow-outside-data" in capsys.readouterr().err
+    assert cli._guarded([*command, "--allow-outside-data"]) == 0

@@ -20,8 +20,8 @@ from symreln.experiment.band import (
     relative_spread,
     why_no_band,
 )
-from symreln.experiment.foretold import TOO_LONG, foretell
 from symreln.experiment.metrics import seed_floor
+from symreln.experiment.predictions import TOO_LONG, predict_all
 from symreln.experiment.training import gated_pathways, train_pair, training_settings
 from symreln.laws.early_phase import EarlyStrength
 from symreln.laws.reduced_flow import ModeStart
@@ -94,9 +94,9 @@ CALIBRATED = {
 @pytest.mark.parametrize("name", CALIBRATED)
 def test_the_band_holds_the_networks_that_it_promises(name):
     numbers = derived(*CALIBRATED[name])
-    foretold = foretell(numbers)
-    found = predicted_band(numbers, foretold.early, mode_kappas(numbers, foretold.kappas))
-    network, _ = train_pair(numbers.spec, foretold.kappas, 24, 11, record=Recording())
+    predictions = predict_all(numbers)
+    found = predicted_band(numbers, predictions.early, mode_kappas(numbers, predictions.kappas))
+    network, _ = train_pair(numbers.spec, predictions.kappas, 24, 11, record=Recording())
     inside = found.covered(network.losses)
     assert 0.86 < inside.mean() <= 1
     # It is no wider than it has to be: half as wide it would lose many of them.
@@ -113,10 +113,10 @@ def test_the_law_of_three_layers_scatters_as_networks_do():
     numbers = derived(
         "linear-hierarchy", "network.layers=3", 'network.init_std="1/40"', "network.steps=600"
     )
-    foretold = foretell(numbers)
-    found = predicted_band(numbers, {}, {}, chain=foretold.chain)
+    predictions = predict_all(numbers)
+    found = predicted_band(numbers, {}, {}, chain=predictions.chain)
     np.testing.assert_allclose(
-        found.losses.mean(axis=0), foretold.prediction.loss, atol=0.02 * found.losses[0, 0]
+        found.losses.mean(axis=0), predictions.prediction.loss, atol=0.02 * found.losses[0, 0]
     )
     network, _ = train_pair(numbers.spec, {}, 16, 3, record=Recording())
     ratio = found.floor.mean.max_abs_over_initial
@@ -279,7 +279,7 @@ def test_what_takes_long_is_not_drawn_but_on_demand(monkeypatch):
     monkeypatch.setattr(band, "USUAL_COST", 1.0)
     monkeypatch.setattr(band, "BUDGET", 1.0)
     assert predicted_band(numbers, {}, {}) is None
-    assert foretell(numbers, scatter=0).not_predicted == TOO_LONG
+    assert predict_all(numbers, scatter=0).not_predicted == TOO_LONG
     assert predicted_band(numbers, {}, {}, whatever_cost=True).draws == band.FEWEST
 
 

@@ -144,11 +144,11 @@ def test_sentence_rows_and_json_say_what_was_found(compared):
 
 
 def test_nothing_learned_is_said(compared):
-    assert not compared.untested
+    assert not compared.uninformative
     assert "Nothing was learned" not in depth_sentence(compared)
     assert depth_to_json(compared)["not_tested"] is False
     found = compare_depth(load("depth", (*SMALL, "network.steps=20")), seeds=3, rng=3)
-    assert found.untested
+    assert found.uninformative
     assert depth_to_json(found)["not_tested"] is True
     assert depth_sentence(found).startswith(
         "Nothing was learned in 19 steps, so far 3 ReLU networks"

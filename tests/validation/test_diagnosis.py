@@ -35,7 +35,7 @@ from symreln.experiment.training import gated_pathways, training_settings
 from symreln.laws.law import Regime
 from symreln.report.chapters.judgement import judgement_blocks
 from symreln.report.judgement_json import diagnosis_to_json
-from symreln.report.told import failed_text
+from symreln.report.sentences import failed_text
 from symreln.spec.model import Spec
 from symreln.train.trainers import train_gdln
 from tests.cases import matrix_spec

@@ -14,7 +14,7 @@ from symreln.experiment.metrics import drop_time
 from symreln.experiment.scalar_confront import NetworkValidation
 from symreln.experiment.scalar_modes import ScalarModes
 from symreln.report.chapters.agreement import agreement_chapter
-from symreln.report.told import titles
+from symreln.report.sentences import titles
 from symreln.report.validation_json import validation_to_json
 from tests.validation.test_graphs import GRAPHS, table, validated
 
@@ -40,26 +40,26 @@ def test_few_steps_test_nothing():
     assert "AGREE" not in found.sentence()
     written = json.loads(json.dumps(validation_to_json(found)))
     assert written["verdict"] == "not tested"
-    assert written["not_tested"]["drops"] == found.untested.drops
+    assert written["not_tested"]["drops"] == found.uninformative.drops
     assert "loss: not tested" in str(agreement_chapter(found, figures=True))
 
 
 def test_the_steps_that_it_would_take_are_those_it_takes():
-    drops = few().untested.drops
+    drops = few().uninformative.drops
     assert f"about {drops} for the first drop" in few().sentence()
     found = validated("chain of three", steps=drops + 60)
     # By the flow from one effective start; the theory is the mean over starts, in finite steps.
     assert drop_time(found.prediction.theory) == pytest.approx(drops, rel=0.05)
     assert drop_time(found.gdln.mean_loss) == pytest.approx(drops, rel=0.15)
-    assert found.untested is None
+    assert found.uninformative is None
 
 
 def test_an_aligned_start_alone_is_the_test_where_nothing_else_is_predicted():
     found = validated("skip", steps=5)
     assert isinstance(found.start, str)
     assert found.verdict == "not tested"
-    later = validated("skip", steps=found.untested.drops + 20)
-    assert drop_time(later.aligned.mean_loss) == pytest.approx(found.untested.drops, rel=0.05)
+    later = validated("skip", steps=found.uninformative.drops + 20)
+    assert drop_time(later.aligned.mean_loss) == pytest.approx(found.uninformative.drops, rel=0.05)
     assert later.verdict == "agrees"
 
 
@@ -89,8 +89,8 @@ def test_what_can_be_learned_is_the_least_squares_of_the_data():
 
 
 def test_a_network_that_learned_all_it_is_predicted_to_is_tested():
-    assert validated("chain of three").untested is None
-    assert validated("skip", init_std="1/5").untested is None
+    assert validated("chain of three").uninformative is None
+    assert validated("skip", init_std="1/5").uninformative is None
 
 
 # -- which assumption fails ------------------------------------------------------------------------

@@ -33,7 +33,7 @@ from symreln.experiment.findings import (
     PairDiagnosis,
 )
 from symreln.experiment.training import Variation
-from symreln.report.told import failed_text
+from symreln.report.sentences import failed_text
 from tests.cases import matrix_spec
 from tests.pathways.examples import one_hot_contexts
 from tests.unchecked import derive_unchecked
@@ -371,7 +371,7 @@ def test_right_theories_are_never_flagged(rng):
     found = sr.validate(sr.derive(one_pathway()), seeds=8, rng=rng)
     assert found.verdict == "agrees"
     assert found.diagnosis == ()
-    assert found.untested is None
+    assert found.uninformative is None
     assert "unexplained" not in found.sentence()
     assert "what fails" not in found.sentence()
 

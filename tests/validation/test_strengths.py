@@ -10,7 +10,7 @@ from scipy.stats import t as student
 
 from symreln.claims.probes import probe_bases
 from symreln.document.model import Table
-from symreln.experiment.foretold import mode_descent
+from symreln.experiment.predictions import mode_descent
 from symreln.experiment.rules import trained_strengths
 from symreln.experiment.strengths import MARKS, ModeMeasured, marks, mean_interval
 from symreln.experiment.training import is_one_map, network_recording, telling_gates

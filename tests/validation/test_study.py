@@ -102,8 +102,8 @@ def test_distances_are_measured_at_every_level():
     assert levels == [(RATE, f) for f in factors] + [(SCALE, f) for f in factors]
     assert [each.steps for each in found().distances][:3] == [300, 600, 1200]
     for each in found().distances:
-        assert set(each.pairs) == {"theory_vs_relu", "theory_vs_gdln"}
-        near = each.pairs["theory_vs_gdln"].max_abs_over_initial
+        assert set(each.pairs) == {"reduced_vs_relu", "reduced_vs_gdln"}
+        near = each.pairs["reduced_vs_gdln"].max_abs_over_initial
         assert near.low <= near.value <= near.high
 
 

@@ -243,10 +243,10 @@ def test_what_happens_after_the_switch_is_not_printed_of_the_gates_before():
 
 
 def test_learning_rules_are_not_compared_over_switches():
-    with pytest.raises(NotSupportedError, match="gates that stay"):
+    with pytest.raises(NotSupportedError, match="gates switch at given steps"):
         compare_rules(derivation(), seeds=1)
     one = spec(pathway=[{"name": "common", "then": [{"step": 20, "gate": "context == 1"}]}])
-    assert why_no_decay(sr.derive(one)) == "gates switch"
+    assert "gates switch at given steps" in why_no_decay(sr.derive(one))
     assert why_no_decay(sr.derive(one.during(0))) == ""
 
 

@@ -13,7 +13,7 @@ import symreln as sr
 from symreln.experiment.changed import step_below
 from symreln.experiment.confront import Validation
 from symreln.experiment.metrics import drop_time
-from symreln.experiment.untested import why_untested
+from symreln.experiment.uninformative import why_uninformative
 from symreln.spec.model import ValidationSpec
 from tests.validation.test_confront import linear, one_pathway, xor
 
@@ -36,19 +36,19 @@ def test_few_steps_test_nothing():
 
 
 def test_the_steps_that_it_would_take_are_those_it_takes():
-    untested = few().untested
+    uninformative = few().uninformative
     # The half-time formula of the strongest mode, and a training that was long enough.
     curve = sr.derive(one_pathway()).evaluate().loss
     drops, half = drop_time(curve), int(np.argmax(curve < curve[0] / 2))
-    assert untested.drops == pytest.approx(drops, abs=2)
-    assert untested.half == pytest.approx(half, abs=2)
-    assert f"about {untested.drops} for the first drop" in few().sentence()
-    trained = sr.validate(sr.derive(one_pathway(steps=untested.half + 60)), seeds=3)
-    assert trained.untested is None
+    assert uninformative.drops == pytest.approx(drops, abs=2)
+    assert uninformative.half == pytest.approx(half, abs=2)
+    assert f"about {uninformative.drops} for the first drop" in few().sentence()
+    trained = sr.validate(sr.derive(one_pathway(steps=uninformative.half + 60)), seeds=3)
+    assert trained.uninformative is None
 
 
 def test_networks_that_learned_are_tested():
-    assert linear(0).untested is None
+    assert linear(0).uninformative is None
     assert linear(0).to_json()["not_tested"] is None
 
 
@@ -69,18 +69,18 @@ def test_a_tolerance_above_all_that_can_be_learned_tests_nothing():
     )
     found = replace(linear(0), derivation=replace(linear(0).derivation, spec=spec))
     assert found.verdict == "not tested"
-    assert found.untested.hopeless
+    assert found.uninformative.hopeless
     assert "it takes a smaller one" in found.sentence()
 
 
 def test_a_loss_that_moved_more_than_the_tolerance_but_has_not_dropped_is_not_tested():
     numbers = linear(0).derivation.at_values
     fallen = np.linspace(1.0, 0.93, 11)
-    assert why_untested(numbers, [fallen], tolerance=0.05) is not None
-    assert why_untested(numbers, [np.linspace(1.0, 0.89, 11)], tolerance=0.05) is None
+    assert why_uninformative(numbers, [fallen], tolerance=0.05) is not None
+    assert why_uninformative(numbers, [np.linspace(1.0, 0.89, 11)], tolerance=0.05) is None
     # One kind of network that learned does not make up for another that did not.
-    assert why_untested(numbers, [fallen / fallen, np.linspace(1, 0, 11)], tolerance=0.05)
-    found = why_untested(numbers, [fallen, np.linspace(1, 0, 11)], tolerance=0.05)
+    assert why_uninformative(numbers, [fallen / fallen, np.linspace(1, 0, 11)], tolerance=0.05)
+    found = why_uninformative(numbers, [fallen, np.linspace(1, 0, 11)], tolerance=0.05)
     assert found.fell == pytest.approx(0.07)
 
 

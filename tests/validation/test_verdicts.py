@@ -14,10 +14,10 @@ from symreln.claims.constants import HALF, Constant, count_free
 from symreln.claims.integration import network_of
 from symreln.claims.prediction import loss_of_maps
 from symreln.experiment.comparing import curve_pairs
-from symreln.experiment.foretold import foretell
 from symreln.experiment.gates_held import GatesHeld, gates_held, stage_ends
 from symreln.experiment.metrics import Interval, distance, simultaneous_radius
 from symreln.experiment.outcome import Validation
+from symreln.experiment.predictions import predict_all
 from symreln.experiment.published import PUBLISHED
 from symreln.experiment.strengths import ModeMeasured
 from symreln.experiment.verdicts import (
@@ -282,7 +282,7 @@ def test_the_first_stage_ends_where_its_strengths_are_predicted_to():
 def test_gates_are_not_judged_at_the_end_of_a_stage_that_has_not_ended():
     keys = ("dataset.items=4", "network.hidden=60", "network.steps=801")
     found = sr.validate(sr.derive(sr.load("contextual-3", overrides=keys)), seeds=2, rng=0)
-    assert found.untested is None
+    assert found.uninformative is None
     verdict = found.verdicts["gates"]
     assert (verdict.outcome, verdict.value) == ("not tested", None)
     for stage in (1, 2):
@@ -294,14 +294,14 @@ def test_the_last_stage_ends_with_the_training_if_its_modes_are_learned():
     numbers = relu().derivation.at_values
     assert stage_ends(numbers, relu().prediction, 0.05) == (("stage 1", 1000),)
     early = sr.derive(xor(steps=301)).at_values
-    assert stage_ends(early, foretell(early).prediction, 0.05) == ()
+    assert stage_ends(early, predict_all(early).prediction, 0.05) == ()
 
 
 def test_without_plateaus_a_stage_ends_by_its_loss():
     """Strengths of coupled matrices have no plateau: their own last values would be reached."""
     keys = ("network.hidden=60", "network.steps=1001")
     numbers = sr.derive(sr.load("contextual-different", overrides=keys)).at_values
-    prediction = foretell(numbers).prediction
+    prediction = predict_all(numbers).prediction
     assert {curve.plateau for curve in prediction.modes} == {None}
     assert stage_ends(numbers, prediction, 0.05) == ()
     least = float(numbers.stages[0].final_loss.to_fraction())
@@ -368,7 +368,7 @@ def test_kappa_leaves_an_error_to_a_reduction_that_starts_from_it():
     """The reduction of coupled matrices starts from kappa: its error is in the interval."""
     keys = ("network.hidden=60", "network.steps=1001")
     numbers = sr.derive(sr.load("contextual-different", overrides=keys)).at_values
-    found = foretell(numbers)
+    found = predict_all(numbers)
     assert found.prediction.judged == "reduced"
     assert 0 < found.error[0] < 0.05
     run = SimpleNamespace(losses=np.repeat(found.prediction.loss[None], 2, axis=0))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from symreln.claims.families.algebra import FamilyMatrix
     from symreln.claims.families.spectrum import Coefficients, FamilyClass
     from symreln.claims.families.stage import Learner
-    from symreln.verdict.alike import Node
+    from symreln.verdict.orbits import Node
 
 #: The pathways of a stage that have inputs in a sector, by their place in the stage.
 _Learners = Mapping[int, "Learner"]

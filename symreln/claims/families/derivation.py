@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from symreln.claims.families.stage import FamilyTemplate, Learner, PathwayTemplate, Sector
     from symreln.exact.scalar import Scalar
     from symreln.spec.model import SizeSymbol, Spec
-    from symreln.verdict.alike import Node
+    from symreln.verdict.orbits import Node
 
 
 @short_repr

@@ -73,11 +73,11 @@ def pathways_part(derivation: Derivation) -> Json:
 
 
 def _symmetries(derivation: Derivation) -> tuple[list[Symmetry], _Likeness]:
-    """Return symmetries, and for every pathway with a twin how it is the image of another one."""
+    """Return symmetries, and for every image of which pathway it is one."""
     orbits: dict[int, list[PathwayDerivation]] = {}
     for pathway in derivation.pathways:
-        twin = pathway.effective.twin
-        own = id(pathway.effective if twin is None else twin.original)
+        image = pathway.effective.image
+        own = id(pathway.effective if image is None else image.original)
         orbits.setdefault(own, []).append(pathway)
     turning = [orbit for orbit in orbits.values() if len(orbit) > 1]
     if not turning:
@@ -96,10 +96,10 @@ def _symmetries(derivation: Derivation) -> tuple[list[Symmetry], _Likeness]:
             found.append(circle)
             continue
         for pathway in orbit[1:]:
-            twin = pathway.effective.twin
-            assert twin is not None
+            image = pathway.effective.image
+            assert image is not None
             like[pathway.number - 1] = (places[0], len(found))
-            found.append(twin.symmetry)
+            found.append(image.symmetry)
     own = {
         p.number - 1: min(q.number - 1 for q in orbit) for orbit in orbits.values() for p in orbit
     }

@@ -38,7 +38,7 @@ from symreln.report.chapters.mean_field import mean_field_blocks
 from symreln.report.chapters.representations import representation_chapter
 from symreln.report.chapters.rules import rule_blocks
 from symreln.report.chapters.study import study_blocks
-from symreln.report.told import clauses, metric_rows, titles
+from symreln.report.sentences import clauses, metric_rows, titles
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.claims.alike import Alike
+from symreln.claims.orbits import PathwayOrbit
 from symreln.document.described import (
     SMALL,
     NamedMatrices,
@@ -232,7 +232,8 @@ def correlation_chapter(derivation: Derivation) -> Section:
             blocks.append(
                 prose(
                     f"A symmetry of the dataset maps pathway {pathway.number} to "
-                    f"{Alike(pathways=images).title}: their correlations are these, permuted."
+                    f"{PathwayOrbit(pathways=images).title}: their correlations are these, "
+                    "permuted."
                 )
             )
     if named.patterns:
@@ -255,8 +256,8 @@ def _shown(
     images: dict[int, list[PathwayDerivation]] = {}
     for pathway in pathways:
         origin = pathway.effective
-        while origin.twin is not None:
-            origin = origin.twin.original
+        while origin.image is not None:
+            origin = origin.image.original
         images.setdefault(id(origin), []).append(pathway)
     return [(first, tuple(others)) for first, *others in images.values()]
 

@@ -82,7 +82,7 @@ def depth_sentence(found: DepthComparison) -> str:
             "networks CANNOT TELL whether they differ "
             f"(at least {found.least_seeds} of each can)"
         )
-    if found.untested:
+    if found.uninformative:
         head = f"Nothing was learned in {found.relu.settings.steps - 1} steps, so far {head}"
     inside = f"{100 * test.inside:.0f} % of the ReLU networks' losses lie in the gated "
     return (

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.claims.alike import Alike, alike, heights_latex
 from symreln.claims.claim import DIGITS
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.convergence import convergence_of
 from symreln.claims.halving import HalfTime, half_time
+from symreln.claims.orbits import PathwayOrbit, mode_orbits, plateaus_latex
 from symreln.claims.rules import said_at
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
@@ -102,7 +102,7 @@ def _figure_caption(
     derivation: Derivation, confronted: bool, method: str = ""
 ) -> tuple[str | Inline, ...]:
     """Say whether the curves are the closed forms or the prediction, which may differ."""
-    height = heights_latex(alike(derivation), decay=derivation.known.lowers_plateaus)
+    height = plateaus_latex(mode_orbits(derivation), decay=derivation.known.lowers_plateaus)
     heights = ("thin lines are the plateaus ", Math(height), ".")
     if derivation.later:
         return (
@@ -121,7 +121,9 @@ def _figure_caption(
             "converged from the start, while the prediction integrates all pathways together; ",
             *heights,
         )
-    settled = any(mode.d_eff is not None for group in alike(derivation) for mode in group.learning)
+    settled = any(
+        mode.d_eff is not None for group in mode_orbits(derivation) for mode in group.learning
+    )
     lines = ("; ", *heights) if settled else (".",)
     if confronted and not derivation.known.matrices.holds:
         followed = derivation.strength0 is None
@@ -180,7 +182,7 @@ def _closed(derivation: Derivation, names: Abbreviations) -> list[Block]:
                 ", with the matrix reduction below.",
             )
         )
-    for group in alike(derivation):
+    for group in mode_orbits(derivation):
         blocks += _solutions(derivation, group, names)
     blocks += loss_blocks(derivation, names)
     if len(derivation.stages) > 1:
@@ -231,7 +233,7 @@ def _solution_proof() -> Theorem:
     )
 
 
-def _solutions(derivation: Derivation, group: Alike, names: Abbreviations) -> list[Block]:
+def _solutions(derivation: Derivation, group: PathwayOrbit, names: Abbreviations) -> list[Block]:
     learning = [(m, m.strength) for m in group.first.modes if not m.is_null]
     solved = [(mode, law) for mode, law in learning if law is not None][:_MOST_SOLUTIONS]
     shown = [mode for mode, _ in solved]
@@ -255,14 +257,14 @@ def _solutions(derivation: Derivation, group: Alike, names: Abbreviations) -> li
     return [prose(f"{title}:"), *formulas, table]
 
 
-def _formula(group: Alike, mode: ModeDerivation, names: Abbreviations) -> str:
+def _formula(group: PathwayOrbit, mode: ModeDerivation, names: Abbreviations) -> str:
     """Return the line of a solution; where it is implicit, the time at which it is pi."""
     if implicit(mode):
         return implicit_formula(group, mode, names)
     return rf"{group.symbol(mode)}(t) &= {names.latex(group.strength(mode))}"
 
 
-def _solutions_caption(derivation: Derivation, group: Alike) -> str:
+def _solutions_caption(derivation: Derivation, group: PathwayOrbit) -> str:
     caption = f"Heights and half-times of {group.title}."
     later = len(derivation.stages) > 1 and group.first.stage > derivation.stages[0].stage
     if not later:
@@ -291,7 +293,7 @@ def _without_half_times(modes: Sequence[ModeDerivation], halves: Sequence[HalfTi
 
 
 def _solution_row(
-    group: Alike, mode: ModeDerivation, half: HalfTime, names: Abbreviations
+    group: PathwayOrbit, mode: ModeDerivation, half: HalfTime, names: Abbreviations
 ) -> tuple[Content, ...]:
     height = sp.oo if mode.strength is None else group.renamed(mode, mode.strength.plateau)
     return (

@@ -11,7 +11,7 @@ from symreln.document.model import Block, Math, Strong, Table
 from symreln.experiment import metrics, strengths
 from symreln.experiment.words import interval_text
 from symreln.laws.loss import strength_symbol
-from symreln.report.told import left_text, titles
+from symreln.report.sentences import left_text, titles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

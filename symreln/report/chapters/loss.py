@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from symreln.claims.claim import DIGITS
-from symreln.claims.settling import settled_decimal, settled_loss
+from symreln.claims.converged import converged_decimal, converged_loss
 from symreln.claims.widths import narrow_pathways
 from symreln.document.breaking import sum_lines
 from symreln.document.mathtext import ordered_terms
@@ -72,9 +72,9 @@ def _end(derivation: Derivation, final: str) -> list[Any]:
             Math(final),
             ".",
         ]
-    if settled_loss(derivation) is None:
+    if converged_loss(derivation) is None:
         return [" to ", Math(final), ", the least-squares value that the pathways can reach."]
-    decimal = settled_decimal(derivation, DIGITS)
+    decimal = converged_decimal(derivation, DIGITS)
     value = [] if decimal is None else [", ", Math(decimal_latex(*decimal, digits=8)), ","]
     return [
         " to what it is with every strength at its plateau",

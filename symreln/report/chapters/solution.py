@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.constants import count_free, printed_constants
-from symreln.claims.given_weights import white_inputs
+from symreln.claims.from_weights import white_inputs
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Citation, Code, Math, Reference, equation, prose
 from symreln.document.words import fraction_latex
@@ -14,8 +14,8 @@ from symreln.laws.depth import Depth
 from symreln.laws.two_layer import TwoLayer
 
 if TYPE_CHECKING:
-    from symreln.claims.alike import Alike
     from symreln.claims.derivation import Derivation, ModeDerivation
+    from symreln.claims.orbits import PathwayOrbit
     from symreln.laws.law import Law
     from symreln.report.abbreviations import Abbreviations
     from symreln.spec.model import NetworkSpec
@@ -131,7 +131,7 @@ def implicit(mode: ModeDerivation) -> bool:
     return isinstance(mode.strength, Depth) and mode.strength.expr is None
 
 
-def implicit_formula(group: Alike, mode: ModeDerivation, names: Abbreviations) -> str:
+def implicit_formula(group: PathwayOrbit, mode: ModeDerivation, names: Abbreviations) -> str:
     """Return the line of such a solution: its factor and the variable of T."""
     strength = mode.strength
     assert isinstance(strength, Depth)

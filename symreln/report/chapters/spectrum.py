@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.claims.alike import Alike, alike, heights_latex
+from symreln.claims.orbits import PathwayOrbit, mode_orbits, plateaus_latex
 from symreln.claims.widths import narrow_pathways
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
@@ -46,8 +46,8 @@ def spectrum_chapter(
     derivation: Derivation, *, figures: bool, names: Abbreviations = NO_NAMES
 ) -> Section:
     """Return the chapter on the spectra, where the document's abbreviations are defined."""
-    groups = alike(derivation)
-    heights = heights_latex(groups)
+    groups = mode_orbits(derivation)
+    heights = plateaus_latex(groups)
     blocks: list[Block] = [
         say(
             r"With $M = (\Sigma^{yx})^{\top} \Sigma^{yx}$, orthonormal $U$ and orthogonal $V$ "
@@ -82,7 +82,7 @@ def spectrum_chapter(
     return Section(title="Joint spectrum", blocks=tuple(blocks), label="sec:spectrum")
 
 
-def _effective(groups: list[Alike], heights: str) -> list[Inline | str]:
+def _effective(groups: list[PathwayOrbit], heights: str) -> list[Inline | str]:
     """Say what replaces d where couplings change a height, or that no mode has one."""
     if not _settled(groups):
         return [" where a joint eigenbasis exists and no other pathway interferes"]
@@ -105,7 +105,7 @@ def _lowered(derivation: Derivation) -> list[Inline | str]:
     return [" without weight decay, and with it to ", Math(r"(s - \lambda)/d"), " or 0"]
 
 
-def _settled(groups: list[Alike]) -> bool:
+def _settled(groups: list[PathwayOrbit]) -> bool:
     """Return whether some mode has a height of its own."""
     return any(mode.d_eff is not None for group in groups for mode in group.learning)
 
@@ -113,10 +113,10 @@ def _settled(groups: list[Alike]) -> bool:
 def _figure_caption(derivation: Derivation) -> Content:
     """Say what is drawn: plateaus only where a mode has one of its own."""
     speeds = ("Singular values ", Math("s"))
-    groups = [group for _, phase in derivation.phases for group in alike(phase)]
+    groups = [group for _, phase in derivation.phases for group in mode_orbits(phase)]
     if not _settled(groups):
         return (*speeds, ". No mode has a plateau of its own.")
-    heights = Math(heights_latex(groups, decay=derivation.known.lowers_plateaus))
+    heights = Math(plateaus_latex(groups, decay=derivation.known.lowers_plateaus))
     if derivation.ask(narrow_pathways):
         learned = ("; ", Reference("sec:dynamics"), " says which of them are learned.")
         return (*speeds, " and the plateaus ", heights, " of the strengths", *learned)
@@ -125,7 +125,7 @@ def _figure_caption(derivation: Derivation) -> Content:
     return (*speeds, " and the plateaus ", heights, " that the strengths grow to", *dying, ".")
 
 
-def _mode_table(derivation: Derivation, group: Alike, names: Abbreviations) -> Table:
+def _mode_table(derivation: Derivation, group: PathwayOrbit, names: Abbreviations) -> Table:
     pathway = group.first
     symbols, values = derivation.spec.symbols, derivation.spec.values
     learning = group.learning
@@ -161,7 +161,7 @@ def _mode_table(derivation: Derivation, group: Alike, names: Abbreviations) -> T
 
 
 def _height_cell(
-    group: Alike, mode: ModeDerivation, symbols: Symbols, names: Abbreviations
+    group: PathwayOrbit, mode: ModeDerivation, symbols: Symbols, names: Abbreviations
 ) -> Content:
     """Return a mode's height; a decimal only of a number that depends on no parameter."""
     d = mode.d if mode.d_eff is None else mode.d_eff
@@ -171,7 +171,7 @@ def _height_cell(
     return NONE if height is None else Math(names.latex(height))
 
 
-def _caption(group: Alike, left_out: int) -> Content:
+def _caption(group: PathwayOrbit, left_out: int) -> Content:
     pathway = group.first
     nulls = sum(mode.multiplicity for mode in pathway.modes if mode.is_null)
     content: list = [f"Modes of {group.title}, by falling speed."]
@@ -186,7 +186,7 @@ def _caption(group: Alike, left_out: int) -> Content:
     return tuple(content)
 
 
-def _definitions(derivation: Derivation, groups: list[Alike]) -> list[Block]:
+def _definitions(derivation: Derivation, groups: list[PathwayOrbit]) -> list[Block]:
     """Define the numbers that have no radical form: polynomial, which root, decimal, radius."""
     rows = [
         _definition(name, number, derivation.spec.values)
@@ -208,7 +208,7 @@ def _definitions(derivation: Derivation, groups: list[Alike]) -> list[Block]:
     ]
 
 
-def _named(group: Alike, mode: ModeDerivation) -> list[tuple[str, AlgebraicNumber]]:
+def _named(group: PathwayOrbit, mode: ModeDerivation) -> list[tuple[str, AlgebraicNumber]]:
     """Return the numbers of a mode with the names that its formulas give them."""
     found = [("s", mode.s), ("d", mode.d)]
     if group.d_letter(mode) == "d_eff":

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from symreln.base.rounding import percent
 from symreln.document.model import Block, Math, Strong, Table, prose
 from symreln.experiment.words import interval_text
-from symreln.report.told import titles
+from symreln.report.sentences import titles
 
 if TYPE_CHECKING:
     from symreln.experiment.confront import Validation

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _BITS = 160
 
 
-def settled_loss(derivation: Derivation) -> sp.Expr | None:
+def converged_loss(derivation: Derivation) -> sp.Expr | None:
     """Return the limit of the loss; None where it is the least-squares value, or no sum over modes.
 
     Every strength is put at its plateau, (s − λ)/d or 0.
@@ -35,7 +35,7 @@ def settled_loss(derivation: Derivation) -> sp.Expr | None:
     return found
 
 
-def settled_decimal(derivation: Derivation, digits: int) -> tuple[str, str] | None:
+def converged_decimal(derivation: Derivation, digits: int) -> tuple[str, str] | None:
     """Return (decimal, radius) of that limit at the declared values, or None without them.
 
     A mode that stays below its height s/d by g adds m d g²/2 to the least-squares value.

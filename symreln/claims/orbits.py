@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Alike:
+class PathwayOrbit:
     """Pathways with equal lists of modes.
 
     Attributes:
@@ -126,19 +126,21 @@ def short_list(names: Sequence[str]) -> str:
     return f"{first} … {last} ({len(names)} pathways)"
 
 
-def alike(derivation: Derivation) -> list[Alike]:
+def mode_orbits(derivation: Derivation) -> list[PathwayOrbit]:
     """Group the pathways of a derivation by their lists of modes."""
     groups: dict[tuple, list[PathwayDerivation]] = {}
     for pathway in derivation.pathways:
         key = (pathway.spectrum.commutes, tuple(_mode_key(mode) for mode in pathway.modes))
         groups.setdefault(key, []).append(pathway)
-    return [Alike(pathways=tuple(members)) for members in groups.values()]
+    return [PathwayOrbit(pathways=tuple(members)) for members in groups.values()]
 
 
 def symbols_of(derivation: Derivation) -> dict[str, str]:
     """Return the LaTeX of every mode that tables show and that learns, by its label."""
     return {
-        mode.label: group.symbol(mode) for group in alike(derivation) for mode in group.learning
+        mode.label: group.symbol(mode)
+        for group in mode_orbits(derivation)
+        for mode in group.learning
     }
 
 
@@ -153,7 +155,7 @@ def _number_key(number: AlgebraicNumber | None) -> tuple | None:
     return (number.minpoly, number.coefficients, number.root, number.is_sqrt)
 
 
-def heights_latex(groups: Sequence[Alike], *, decay: bool = False) -> str:
+def plateaus_latex(groups: Sequence[PathwayOrbit], *, decay: bool = False) -> str:
     """Return the LaTeX of what the heights of all modes are, s/d or s/d_eff.
 
     Args:

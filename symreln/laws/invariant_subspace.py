@@ -28,7 +28,7 @@ _SKETCH = 24
 
 
 @dataclass(eq=False)
-class Spun:
+class InvariantSubspaces:
     """Orthonormal bases, closed.
 
     Attributes:
@@ -41,7 +41,7 @@ class Spun:
 
 
 @dataclass(eq=False)
-class Spinner:
+class SubspaceSearch:
     """Spins seeds in one gated dataset."""
 
     data: GatedData
@@ -54,7 +54,7 @@ class Spinner:
         self.transposed = [f.T.tocsr() for f in self.data.features]
         self.blocks_transposed = [block.T.tocsr() for block in self.blocks]
 
-    def spin(self, pathway: int, seeds: np.ndarray) -> Spun:
+    def spin(self, pathway: int, seeds: np.ndarray) -> InvariantSubspaces:
         """Return the smallest closed bases that contain the seeds.
 
         Args:
@@ -62,7 +62,7 @@ class Spinner:
             seeds: Orthonormal columns, shape (inputs of the pathway, k).
         """
         features = self.data.features
-        spun = Spun(
+        spun = InvariantSubspaces(
             inputs=[np.zeros((f.shape[0], 0)) for f in features],
             outputs=[np.zeros((block.shape[0], 0)) for block in self.blocks],
         )
@@ -76,7 +76,9 @@ class Spinner:
             fresh_outputs = self._grow_outputs(spun, written)
         return spun
 
-    def _grow_inputs(self, spun: Spun, written: dict, wanted: dict) -> dict[int, np.ndarray]:
+    def _grow_inputs(
+        self, spun: InvariantSubspaces, written: dict, wanted: dict
+    ) -> dict[int, np.ndarray]:
         fresh, together = {}, {}
         for j, feature in enumerate(self.data.features):
             sources = tuple(p for p in written if self.data.linked[p, j])
@@ -94,7 +96,7 @@ class Spinner:
                 spun.inputs[j] = np.hstack([spun.inputs[j], new])
         return fresh
 
-    def _grow_outputs(self, spun: Spun, written: dict) -> dict[int, np.ndarray]:
+    def _grow_outputs(self, spun: InvariantSubspaces, written: dict) -> dict[int, np.ndarray]:
         fresh = {}
         for a, ((members, _), block) in enumerate(zip(self.data.atoms, self.blocks, strict=True)):
             samples = [x / self.norms[p] for p, x in written.items() if p in members]

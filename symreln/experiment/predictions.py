@@ -33,7 +33,7 @@ from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.mean_field import run_mean_field, why_no_mean_field
 from symreln.claims.prediction import closed_forms, predict_training
 from symreln.claims.probes import probe_bases
-from symreln.claims.widths import narrow_pathways
+from symreln.claims.widths import narrow_pathways, own_curves
 from symreln.experiment.band import PredictedBand, predicted_band, why_no_band
 from symreln.experiment.closed import check_covered, closed_start, predict_chain
 from symreln.experiment.metrics import LEVEL, simultaneous_radius
@@ -54,7 +54,7 @@ TOO_LONG = "descending that many drawn networks takes minutes on these data; --t
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Foretold:
+class Predictions:
     """Predictions of one derivation, none of which has seen a trained network.
 
     Attributes:
@@ -85,16 +85,16 @@ class Foretold:
     predicted: PredictedBand | None = None
     not_predicted: str = ""
 
-    def beside(self, networks: int) -> Foretold:
+    def beside(self, networks: int) -> Predictions:
         """Return the same with a band that knows how many networks are trained beside it."""
         if self.predicted is None:
             return self
         return replace(self, predicted=replace(self.predicted, trained=networks))
 
 
-def foretell(
+def predict_all(
     numbers: Derivation, *, whatever_cost: bool = False, scatter: int | None = None
-) -> Foretold:
+) -> Predictions:
     """Make all predictions.
 
     Args:
@@ -123,7 +123,7 @@ def foretell(
     return replace(found, predicted=band, not_predicted=why)
 
 
-def _curves(numbers: Derivation, *, whatever_cost: bool) -> Foretold:
+def _curves(numbers: Derivation, *, whatever_cost: bool) -> Predictions:
     """Make the predictions of the mean curves."""
     if not numbers.known.plain.holds:
         check_covered(numbers)
@@ -143,7 +143,7 @@ def _curves(numbers: Derivation, *, whatever_cost: bool) -> Foretold:
     errors = {name: early[_fastest(numbers, name, early)].error for name in kappas}
     constants = training_constants(numbers, prediction.judged, kappas, errors, prediction.drawn)
     by_label = mode_kappas(numbers, errors)
-    return Foretold(
+    return Predictions(
         prediction=replace(prediction, constants=constants),
         error=_kappa_error(numbers, prediction, by_mode, by_label),
         early=early,
@@ -154,13 +154,13 @@ def _curves(numbers: Derivation, *, whatever_cost: bool) -> Foretold:
     )
 
 
-def _chained(numbers: Derivation, prediction: Prediction, chain: ChainStart | None) -> Foretold:
+def _chained(numbers: Derivation, prediction: Prediction, chain: ChainStart | None) -> Predictions:
     """Return the predictions for other than two layers of weights."""
     why = why_no_mean_field(numbers)
     if chain is None:
-        return Foretold(prediction=prediction, no_mean_field=why)
+        return Predictions(prediction=prediction, no_mean_field=why)
     constants = (*prediction.constants, *chain_constants(chain))
-    return Foretold(
+    return Predictions(
         prediction=replace(prediction, constants=constants),
         error=_chain_error(numbers, prediction, chain),
         chain=chain,
@@ -177,7 +177,7 @@ def _fastest(numbers: Derivation, name: str, early: Mapping[str, EarlyStrength])
 def _turns(numbers: Derivation) -> bool:
     """Whether Assumption 2.1.1 is not proven, so that modes may leave their directions."""
     matrices = numbers.verdict.level in (Level.COUPLED_MATRICES, Level.NUMERIC_ONLY)
-    return matrices and not numbers.later and not numbers.ask(narrow_pathways)
+    return matrices and own_curves(numbers).holds
 
 
 #: Standard errors of the ends of an interval for a mean.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Untested:
+class Uninformative:
     """Why training tests nothing.
 
     Attributes:
@@ -73,9 +73,9 @@ class Untested:
         return f"{text}; it takes {' and '.join(known)}" if known else text
 
 
-def why_untested(
+def why_uninformative(
     numbers: Derivation, losses: Sequence[np.ndarray], tolerance: float
-) -> Untested | None:
+) -> Uninformative | None:
     """Return why trained networks test nothing, or None where they do.
 
     Args:
@@ -100,7 +100,9 @@ def learnable_share(numbers: Derivation) -> float:
     return 1 - float((numbers.final_loss / numbers.initial_loss).to_fraction())
 
 
-def too_little(losses: Sequence[np.ndarray], learnable: float, tolerance: float) -> Untested | None:
+def too_little(
+    losses: Sequence[np.ndarray], learnable: float, tolerance: float
+) -> Uninformative | None:
     """Return that training made too little progress to test a prediction, or None.
 
     Args:
@@ -112,7 +114,7 @@ def too_little(losses: Sequence[np.ndarray], learnable: float, tolerance: float)
     still = any(drop_time(loss) is None for loss in losses) and 1 - learnable < DROP
     if min(fell) > tolerance and not still:
         return None
-    return Untested(
+    return Uninformative(
         fell=min(fell),
         learnable=learnable,
         tolerance=tolerance,
