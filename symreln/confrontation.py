@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from symreln.api import Derivation, NetworkDerivation
 from symreln.base.summaries import short_repr
-from symreln.claims.network import derivation as networks
-from symreln.experiment import confront, outcome, scalar_confront
-from symreln.experiment.confront import Confrontation
+from symreln.experiment import confront, outcome
 from symreln.experiment.training import ProgressCallback
 from symreln.report import sentences
 from symreln.report.validation_json import validation_to_json
 from symreln.report.validation_summary import validation_headline, validation_summary
 
 
-class _Confronted:
-    """What a user asks of any confrontation with trained networks."""
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Validation(outcome.Validation):
+    """A derivation confronted with trained networks, with what a user asks of it."""
 
     @classmethod
-    def of(cls, found: Any) -> Self:
+    def of(cls, found: outcome.Validation) -> Self:
         """Return a confrontation that shares what was found of it already."""
         made = object.__new__(cls)
         vars(made).update(vars(found))
@@ -28,37 +28,25 @@ class _Confronted:
 
     def to_json(self) -> dict[str, Any]:
         """Return what validation.json says."""
-        return validation_to_json(cast("Confrontation", self))
+        return validation_to_json(self)
 
     def clauses(self) -> list[str]:
         """Return the three verdicts, and what is beside them, each by itself."""
-        return sentences.clauses(cast("Confrontation", self))
+        return sentences.clauses(self)
 
     def sentence(self) -> str:
         """Return the same in one sentence."""
-        return sentences.sentence(cast("Confrontation", self))
+        return sentences.sentence(self)
 
     def metric_rows(self) -> list[tuple[str, ...]]:
         """Return (curves, every metric) as text, for tables."""
-        return list(sentences.metric_rows(cast("Confrontation", self)))
+        return list(sentences.metric_rows(self))
 
     def _summary(self) -> list[str]:
-        return validation_summary(cast("Confrontation", self))
+        return validation_summary(self)
 
     def _headline(self) -> str:
-        return validation_headline(cast("Confrontation", self))
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Validation(_Confronted, outcome.Validation):
-    """A derivation of pathways confronted with trained networks."""
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
-class NetworkValidation(_Confronted, scalar_confront.NetworkValidation):
-    """A derivation of nodes and edges confronted with trained networks."""
+        return validation_headline(self)
 
 
 def validate(
@@ -68,7 +56,7 @@ def validate(
     progress: ProgressCallback | None = None,
     *,
     terms: bool = False,
-) -> Validation | NetworkValidation:
+) -> Validation:
     """Train the networks of a derivation's spec and compare their loss curves with the theory.
 
     See :func:`symreln.experiment.confront.validate`.
@@ -84,6 +72,4 @@ def validate(
         InputError: No network, a parameter without a value, or training diverged.
         NotSupportedError: This cannot be confronted; the message says why.
     """
-    found = confront.validate(derivation, seeds, rng, progress, terms=terms)
-    kind = NetworkValidation if isinstance(derivation, networks.NetworkDerivation) else Validation
-    return kind.of(found)
+    return Validation.of(confront.validate(derivation, seeds, rng, progress, terms=terms))

@@ -78,7 +78,7 @@ def test_no_repr_is_longer_than_a_screen(roots):
         if len(text) > CHARACTERS or len(text.splitlines()) > LINES:
             long.append(f"{type(value)}: {len(text)} characters, {len(text.splitlines())} lines")
     assert not long, "\n".join(sorted(set(long)))
-    assert {"Validation", "TrainingRun", "NetworkValidation", "Spec", "Dataset", "Plan"} <= kinds
+    assert {"Validation", "TrainingRun", "Spec", "Dataset", "Plan"} <= kinds
     assert len(kinds) > 80
 
 

@@ -266,3 +266,9 @@ class Derivation(Derived):
             f"Derivation({self.spec.title!r}, {self.verdict.level.value}, "
             f"stages={len(self.stages)}, pathways={len(self.pathways)})"
         )
+
+
+def of_pathways(derivation: Derived) -> Derivation:
+    """Return a derivation that is one of pathways, where no other can be meant."""
+    assert isinstance(derivation, Derivation)
+    return derivation

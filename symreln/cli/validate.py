@@ -11,7 +11,7 @@ from symreln.cli.request import Request
 from symreln.errors import NotSupportedError
 from symreln.experiment import confront
 from symreln.experiment.extras import check_extras, with_extras
-from symreln.experiment.outcome import Confrontation
+from symreln.experiment.outcome import Validation
 from symreln.experiment.training import ProgressCallback
 from symreln.limits.steps import StepWriter
 from symreln.report import terminal as console
@@ -66,7 +66,7 @@ def _check(request: Request, spec: Spec) -> None:
         raise NotSupportedError(msg)
 
 
-def _confronted(request: Request, derivation: Derived, report: ProgressCallback) -> Confrontation:
+def _confronted(request: Request, derivation: Derived, report: ProgressCallback) -> Validation:
     seeds, rng = request.seeds, request.rng
     if isinstance(derivation, Derivation):
         found = confront.validate(derivation, seeds, rng, report, terms=request.terms)

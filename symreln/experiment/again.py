@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.curves import Judged
     from symreln.claims.derivation import Derivation
-    from symreln.experiment.outcome import Confrontation, Validation
+    from symreln.experiment.outcome import Validation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,7 +157,7 @@ class Experiment:
 class Trials(ABC):
     """A confrontation that is predicted and trained once more with things changed, each once."""
 
-    def __init__(self, case: Confrontation) -> None:
+    def __init__(self, case: Validation) -> None:
         self._case = case
         self._error = case.error[0]
         self._losses: dict[tuple[str, Variation], np.ndarray] = {}

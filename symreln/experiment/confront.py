@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from threadpoolctl import threadpool_limits
 
 from symreln.base.progress import both, phase
-from symreln.claims.derivation import Derivation, Derived
+from symreln.claims.derivation import Derivation, Derived, of_pathways
 from symreln.claims.integration import network_of
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.solve import at_values
@@ -18,7 +18,7 @@ from symreln.experiment.comparing import curve_pairs
 from symreln.experiment.diagnosis import diagnosed
 from symreln.experiment.gates_held import gates_held, stage_ends
 from symreln.experiment.metrics import gate_drift
-from symreln.experiment.outcome import Confrontation, Validation
+from symreln.experiment.outcome import Validation
 from symreln.experiment.predictions import predict_all
 from symreln.experiment.scalar_confront import validate_modes
 from symreln.experiment.strengths import marks, measured_strengths
@@ -34,24 +34,6 @@ if TYPE_CHECKING:
     from symreln.train.run import TrainingRun
 
 
-@overload
-def validate(
-    derivation: Derivation,
-    seeds: int = 20,
-    rng: int = 0,
-    progress: ProgressCallback | None = None,
-    *,
-    terms: bool = False,
-) -> Validation: ...
-@overload
-def validate(
-    derivation: Derived,
-    seeds: int = 20,
-    rng: int = 0,
-    progress: ProgressCallback | None = None,
-    *,
-    terms: bool = False,
-) -> Confrontation: ...
 @phase("validating")
 @threadpool_limits.wrap(limits=1, user_api="blas")  # matrices are small, and bits stay the same
 def validate(
@@ -61,7 +43,7 @@ def validate(
     progress: ProgressCallback | None = None,
     *,
     terms: bool = False,
-) -> Confrontation:
+) -> Validation:
     """Train the network and the GDLN of a derivation's spec and compare the loss curves.
 
     Where a gate has gains other than 0 and 1 only the GDLN is trained: no network realises them.
@@ -86,8 +68,7 @@ def validate(
             msg = "validate: terms are measured for pathways, not for graphs. Leave terms out"
             raise NotSupportedError(msg)
         return validate_modes(derivation, seeds, rng, progress)
-    assert isinstance(derivation, Derivation)
-    numbers = _checked(derivation, terms)
+    numbers = _checked(of_pathways(derivation), terms)
     predictions = predict_all(numbers, whatever_cost=terms, scatter=rng)
     ends = stage_ends(numbers, predictions.prediction, float(numbers.spec.validation.tolerance))
     with phase("training") as report:

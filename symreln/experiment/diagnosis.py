@@ -69,9 +69,9 @@ from symreln.experiment.training import is_one_map
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.experiment.outcome import Confrontation, Validation
+    from symreln.experiment.outcome import Validation
 
-Case = TypeVar("Case", bound="Confrontation")
+Case = TypeVar("Case", bound="Validation")
 
 #: Rise of a loss over the first one, in one step, above which it is no rounding.
 ROUNDING = 1e-12
@@ -145,7 +145,7 @@ def diagnosed(case: Case, assumptions: Assumptions | None = None) -> Case:
 
 
 def diagnose(
-    case: Confrontation, pairs: tuple[str, ...], assumptions: Assumptions
+    case: Validation, pairs: tuple[str, ...], assumptions: Assumptions
 ) -> tuple[PairDiagnosis, ...]:
     """Say of every pair which assumption fails.
 
@@ -162,7 +162,7 @@ def diagnose(
 
 
 def _findings(
-    case: Confrontation, trials: Trials, pair: str, assumptions: Assumptions
+    case: Validation, trials: Trials, pair: str, assumptions: Assumptions
 ) -> Iterator[Finding]:
     given = []
     for one in assumptions.given(trials, pair):

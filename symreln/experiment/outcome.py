@@ -8,13 +8,13 @@ prediction itself disagrees is said by :mod:`symreln.experiment.diagnosis`.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from symreln.claims.curves import Judged
+from symreln.claims.derivation import of_pathways
 from symreln.claims.solve import at_values
 from symreln.claims.widths import narrow_pathways, own_curves
 from symreln.experiment.aligned import PathwayAlignment, SplitNetwork
@@ -53,13 +53,14 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, Derived
     from symreln.experiment.representation import RepresentationComparison
     from symreln.experiment.rules import RuleComparison
+    from symreln.experiment.scalar_modes import EdgeModes
     from symreln.experiment.study import Study
     from symreln.experiment.terms import Term
     from symreln.spec.model import Spec
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Confrontation(Predictions, ABC):
+class Validation(Predictions):
     """A derivation confronted with trained networks: all that was predicted, and what came of it.
 
     Attributes:
@@ -74,6 +75,18 @@ class Confrontation(Predictions, ABC):
         rng: Seed of the random streams.
         gates: Share of the weight with a gate of the spec, or why gates are not tested.
         diagnosis: Which assumptions fail, pair by pair, where theory and training disagree.
+        edges: The scalar modes of nodes and edges, which stand in the place of pathways' modes;
+            None of pathways. What follows is of pathways.
+        gdln_alignment: One entry a pathway.
+        drift: How far the network's gates move; None for a linear network.
+        split: The networks seen as pathways, neurons given to the nearest gate; None likewise.
+        modes: Every mode's measured strength beside its prediction, where maps were recorded.
+        terms: What the distance to the network is made of, or to the GDLN where there is no other;
+            empty where that was not asked for.
+        no_terms: Why it is not said although it was asked for, or "".
+        rules: What other learning rules change; None where that was not asked for.
+        study: What halving the initial scale and the learning rate does; None likewise.
+        representations: What hidden layers hold; None likewise.
     """
 
     derivation: Derived
@@ -84,30 +97,31 @@ class Confrontation(Predictions, ABC):
     rng: int
     gates: GatesHeld | str = "the gates of the units were not recorded"
     diagnosis: tuple[PairDiagnosis, ...] = ()
-
-    @abstractmethod
-    def why_uninformative(self) -> Uninformative | None:
-        """Return why training does not test the prediction; None where it does."""
+    edges: EdgeModes | None = None
+    gdln_alignment: tuple[PathwayAlignment, ...] = ()
+    drift: GateDrift | None = None
+    split: SplitNetwork | None = None
+    modes: tuple[ModeMeasured, ...] = ()
+    terms: tuple[Term, ...] = ()
+    no_terms: str = ""
+    rules: RuleComparison | None = None
+    study: Study | None = None
+    representations: RepresentationComparison | None = None
 
     @cached_property
     def uninformative(self) -> Uninformative | None:
         """Why training does not test the prediction; None where it does."""
-        return self.why_uninformative()
-
-    @property
-    @abstractmethod
-    def modes_verdict(self) -> Verdict:
-        """The judgement of strengths."""
-
-    @property
-    @abstractmethod
-    def no_network(self) -> str:
-        """Why only GDLNs were trained, or ""."""
+        if self.edges is not None:
+            trained = self.run(self.judged_pairs[0]).mean_loss
+            return self.edges.why_uninformative(trained, self.tolerance)
+        runs = [run.mean_loss for run in (self.network, self.gdln) if run is not None]
+        return why_uninformative(self.numbers, runs, self.tolerance)
 
     @property
     def judged_pairs(self) -> tuple[str, ...]:
         """The pairs of curves that the loss's verdict is about, those that are there."""
-        return tuple(name for name in JUDGED if name in self.pairs)
+        judged = JUDGED if self.edges is None else self.edges.judged_pairs
+        return tuple(name for name in judged if name in self.pairs)
 
     @cached_property
     def metrics(self) -> dict[str, CurveComparison]:
@@ -161,6 +175,10 @@ class Confrontation(Predictions, ABC):
         if self.predicted is not None:
             low, middle, high = self.predicted.band.values
             found |= {"theory_low": low, "theory_median": middle, "theory_high": high}
+        if self.edges is not None:
+            found["theory_aligned"] = self.edges.descent.loss
+            if self.edges.unpredicted:
+                del found["theory"], found["reduced"]
         return found
 
     @property
@@ -225,45 +243,18 @@ class Confrontation(Predictions, ABC):
         found = self.metrics.get(pair)
         return None if found is None else found.max_abs_over_initial
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Validation(Confrontation):
-    """A derivation of pathways confronted with trained networks.
-
-    Attributes:
-        gdln_alignment: One entry a pathway.
-        drift: How far the network's gates move; None for a linear network.
-        split: The networks seen as pathways, neurons given to the nearest gate; None likewise.
-        modes: Every mode's measured strength beside its prediction, where maps were recorded.
-        terms: What the distance to the network is made of, or to the GDLN where there is no other;
-            empty where that was not asked for.
-        no_terms: Why it is not said although it was asked for, or "".
-        rules: What other learning rules change; None where that was not asked for.
-        study: What halving the initial scale and the learning rate does; None likewise.
-        representations: What hidden layers hold; None likewise.
-    """
-
-    derivation: Derivation
-    gdln_alignment: tuple[PathwayAlignment, ...]
-    drift: GateDrift | None = None
-    split: SplitNetwork | None = None
-    modes: tuple[ModeMeasured, ...] = ()
-    terms: tuple[Term, ...] = ()
-    no_terms: str = ""
-    rules: RuleComparison | None = None
-    study: Study | None = None
-    representations: RepresentationComparison | None = None
-
     @cached_property
     def numbers(self) -> Derivation:
-        """The derivation at its parameters' values."""
-        return self.derivation.ask(at_values)
+        """The derivation of pathways at its parameters' values."""
+        return of_pathways(self.derivation).ask(at_values)
 
     @property
     def no_network(self) -> str:
         """Why only GDLNs were trained, or ""."""
         if self.network is not None:
             return ""
+        if self.edges is not None:
+            return "the nodes of a graph are gated as given, which no ReLU network is"
         spec = self.numbers.spec
         gained, own = gained_pathways(spec), sized_pathways(spec)
         names = ", ".join(f"'{name}'" for name in gained or own)
@@ -277,14 +268,19 @@ class Validation(Confrontation):
     @cached_property
     def narrow(self) -> tuple[NarrowOutcome, ...]:
         """Which modes the GDLN's narrow pathways hold at the last step."""
-        if not self.derivation.ask(narrow_pathways) or self.derivation.later:
+        if self.edges is not None:
+            return ()
+        derivation = of_pathways(self.derivation)
+        if not derivation.ask(narrow_pathways) or derivation.later:
             return ()
         return narrow_outcomes(self.numbers, self.gdln, self.prediction.drawn)
 
     @property
     def modes_verdict(self) -> Verdict:
         """The judgement of measured strengths by their formulas."""
-        own = own_curves(self.derivation)
+        if self.edges is not None:
+            return self.edges.verdict(self.tolerance, tested=self.uninformative is None)
+        own = own_curves(of_pathways(self.derivation))
         if not own.holds:
             return not_tested(own.why, self.tolerance)
         names = {"gdln": "GDLN", "relu": self.network_name}
@@ -297,11 +293,6 @@ class Validation(Confrontation):
         """Whether the GDLN, which has the spec's gates and starts, is where its reduction is."""
         found = compare(self.prediction.loss, self.gdln.mean_loss).max_abs_over_initial
         return found <= self.tolerance
-
-    def why_uninformative(self) -> Uninformative | None:
-        """Return why training does not test the prediction; None where it does."""
-        runs = [run.mean_loss for run in (self.network, self.gdln) if run is not None]
-        return why_uninformative(self.numbers, runs, self.tolerance)
 
     @cached_property
     def assumption_costs(self) -> tuple[AssumptionCost, ...]:

@@ -8,7 +8,7 @@ the aligned start is the whole of it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,101 +31,20 @@ from symreln.experiment.diagnosis import (
 )
 from symreln.experiment.edge_start import EdgeStart, edge_start
 from symreln.experiment.findings import ALIGNMENT, FLOW, FORMS, SCALE, Finding
-from symreln.experiment.metrics import DROP, drop_time, point
-from symreln.experiment.outcome import Confrontation
+from symreln.experiment.outcome import Validation
 from symreln.experiment.predictions import ENDS, Predictions
-from symreln.experiment.scalar_modes import Descent, ScalarModes
+from symreln.experiment.scalar_modes import ALIGNED, RANDOM, Descent, EdgeModes, ScalarModes
 from symreln.experiment.training import SAME, Variation, train_gated
-from symreln.experiment.uninformative import Uninformative
-from symreln.experiment.verdicts import Verdict, outcome_of
 from symreln.train.record import Recording
 
 if TYPE_CHECKING:
     from symreln.experiment.training import ProgressCallback
     from symreln.train.run import TrainingRun
 
-#: The pairs of curves: from an aligned start, and from random weights.
-ALIGNED, RANDOM = "theory_vs_aligned", "theory_vs_gdln"
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class NetworkValidation(Confrontation):
-    """A derivation of nodes and edges confronted with trained gated deep linear networks.
-
-    Attributes:
-        scalar: The scalar modes.
-        start: Where those of random weights start in effect, or why that is not derived: then the
-            prediction is that of the aligned start.
-        descent: The scalar modes from the aligned start.
-        strengths: (label, number of the mode, by ``descent``, of the aligned GDLN).
-    """
-
-    derivation: NetworkDerivation
-    scalar: ScalarModes
-    start: EdgeStart | str
-    descent: Descent
-    strengths: tuple[tuple[str, int, float, float], ...]
-
-    @property
-    def no_network(self) -> str:
-        """Why only GDLNs were trained."""
-        return "the nodes of a graph are gated as given, which no ReLU network is"
-
-    @property
-    def judged_pairs(self) -> tuple[str, ...]:
-        """Random weights, the harder comparison, where something is predicted of them."""
-        return (RANDOM if RANDOM in self.pairs else ALIGNED,)
-
-    @property
-    def curves(self) -> dict[str, np.ndarray]:
-        """Every curve by its name in curves.npz: one row, or one a seed."""
-        found = super().curves | {"theory_aligned": self.descent.loss}
-        if isinstance(self.start, str):  # of random weights nothing is predicted
-            del found["theory"], found["reduced"]
-        return found
-
-    @property
-    def strength_distance(self) -> float:
-        """Largest distance of a strength of the aligned GDLN at the end, over the largest one."""
-        largest = max((abs(row[2]) for row in self.strengths), default=0.0)
-        return max((abs(row[2] - row[3]) for row in self.strengths), default=0.0) / (largest or 1)
-
-    @property
-    def modes_verdict(self) -> Verdict:
-        """The judgement of the strengths of the GDLN that started aligned."""
-        found, tolerance = self.strength_distance, self.tolerance
-        return Verdict(
-            outcome="not tested" if self.uninformative else outcome_of(point(found), tolerance),
-            value=found,
-            interval=(found, found),
-            tolerance=tolerance,
-            reason=f"relative error {found:.1e} of the largest strength, at the last step of the "
-            "GDLN that started aligned, which nothing random enters",
-        )
-
-    def why_uninformative(self) -> Uninformative | None:
-        """Return why training does not test the prediction; None where it does."""
-        loss, modes = self.run(self.judged_pairs[0]).mean_loss, self.scalar
-        fell = float(np.abs(loss - loss[0]).max() / loss[0])
-        if fell > self.tolerance and drop_time(loss) is not None:
-            return None
-        start = self.descent.start if isinstance(self.start, str) else self.start.amplitude
-        drops = modes.step_below(start, DROP * modes.flow_loss(0.0, np.zeros(1))[0])
-        if fell > self.tolerance and drops is None:
-            return None  # no drop is predicted either
-        return Uninformative(
-            fell=fell,
-            learnable=modes.learnable,
-            tolerance=self.tolerance,
-            steps=network_of(modes.spec).steps - 1,
-            drops=drops,
-            half=None,
-        )
-
 
 def validate_modes(
     derivation: NetworkDerivation, seeds: int, rng: int, progress: ProgressCallback | None = None
-) -> NetworkValidation:
+) -> Validation:
     """Train the gated deep linear network of nodes and edges and compare it with its scalar modes.
 
     Once from an aligned start, in which the modes are exact, and ``seeds`` times from random
@@ -143,7 +62,7 @@ def validate_modes(
         start = edge_start(modes.spec, modes.parts)
     descent = modes.descend(_std(modes))
     predictions = _predictions(modes, start, descent)
-    found = NetworkValidation(
+    found = Validation(
         **vars(predictions),
         derivation=derivation,
         gdln=gdln,
@@ -151,10 +70,12 @@ def validate_modes(
         pairs=_pairs(predictions, start, descent, aligned, gdln),
         rng=rng,
         gates="the gates of a graph's nodes are given",
-        scalar=modes,
-        start=start,
-        descent=descent,
-        strengths=_beside(descent, modes.measured(aligned.snapshots["maps"][0, -1])),
+        edges=EdgeModes(
+            scalar=modes,
+            start=start,
+            descent=descent,
+            strengths=_beside(descent, modes.measured(aligned.snapshots["maps"][0, -1])),
+        ),
     )
     with phase("diagnosis"):
         return diagnosed(found, EDGES)
@@ -272,11 +193,12 @@ def _beside(
 class _Trials(Trials):
     """Scalar modes predicted, and networks trained, once more."""
 
-    def __init__(self, case: NetworkValidation) -> None:
+    def __init__(self, case: Validation) -> None:
         super().__init__(case)
+        assert case.edges is not None
         self.case = case
         self._error = 0.0  # one start for all that is compared, so its error is common to them
-        self._made = {SAME: (case.scalar, case.start)}
+        self._made = {SAME: (case.edges.scalar, case.edges.start)}
 
     @property
     def few(self) -> int:

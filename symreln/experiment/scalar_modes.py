@@ -14,14 +14,21 @@ from symreln.claims.integration import network_of
 from symreln.claims.network.components import components
 from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.exact.truth import Truth
+from symreln.experiment.metrics import DROP, drop_time, point
+from symreln.experiment.uninformative import Uninformative
+from symreln.experiment.verdicts import Verdict, outcome_of
 from symreln.laws.scalar_modes import aligned_weights, lacking_units, learning, scalar_modes
 from symreln.network.bundles import NetworkData
 from symreln.verdict.diagonal import decide_diagonal
 
 if TYPE_CHECKING:
     from symreln.claims.network.components import Component
+    from symreln.experiment.edge_start import EdgeStart
     from symreln.laws.scalar_modes import ScalarMode
     from symreln.spec.model import Spec
+
+#: The pairs of curves: from an aligned start, and from random weights.
+ALIGNED, RANDOM = "theory_vs_aligned", "theory_vs_gdln"
 
 
 @short_repr
@@ -249,3 +256,73 @@ def _descent(
             slopes = flow.velocity(weights)
             weights = [w + rate * slope for w, slope in zip(weights, slopes, strict=True)]
     return losses, [float(total[0, 0]) for total in flow.totals(weights)]
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EdgeModes:
+    """What a confrontation of nodes and edges says of their scalar modes.
+
+    Attributes:
+        scalar: The scalar modes.
+        start: Where those of random weights start in effect, or why that is not derived: then the
+            prediction is that of the aligned start.
+        descent: The scalar modes from the aligned start.
+        strengths: (label, number of the mode, by ``descent``, of the aligned GDLN).
+    """
+
+    scalar: ScalarModes
+    start: EdgeStart | str
+    descent: Descent
+    strengths: tuple[tuple[str, int, float, float], ...]
+
+    @property
+    def unpredicted(self) -> str:
+        """Why nothing is predicted of random weights, or ""."""
+        return self.start if isinstance(self.start, str) else ""
+
+    @property
+    def judged_pairs(self) -> tuple[str, ...]:
+        """Random weights, the harder comparison, where something is predicted of them."""
+        return (ALIGNED if self.unpredicted else RANDOM,)
+
+    def verdict(self, tolerance: float, *, tested: bool) -> Verdict:
+        """Return the judgement of the strengths of the GDLN that started aligned.
+
+        Args:
+            tolerance: Largest distance at the end, over the largest strength.
+            tested: Whether training tests it.
+        """
+        largest = max((abs(row[2]) for row in self.strengths), default=0.0)
+        found = max((abs(row[2] - row[3]) for row in self.strengths), default=0.0) / (largest or 1)
+        return Verdict(
+            outcome=outcome_of(point(found), tolerance) if tested else "not tested",
+            value=found,
+            interval=(found, found),
+            tolerance=tolerance,
+            reason=f"relative error {found:.1e} of the largest strength, at the last step of the "
+            "GDLN that started aligned, which nothing random enters",
+        )
+
+    def why_uninformative(self, loss: np.ndarray, tolerance: float) -> Uninformative | None:
+        """Return why training does not test the prediction; None where it does.
+
+        Args:
+            loss: The trained mean loss that is judged, shape (steps,).
+            tolerance: Share of the first loss that is told apart.
+        """
+        fell, modes = float(np.abs(loss - loss[0]).max() / loss[0]), self.scalar
+        if fell > tolerance and drop_time(loss) is not None:
+            return None
+        start = self.descent.start if isinstance(self.start, str) else self.start.amplitude
+        drops = modes.step_below(start, DROP * modes.flow_loss(0.0, np.zeros(1))[0])
+        if fell > tolerance and drops is None:
+            return None  # no drop is predicted either
+        return Uninformative(
+            fell=fell,
+            learnable=modes.learnable,
+            tolerance=tolerance,
+            steps=network_of(modes.spec).steps - 1,
+            drops=drops,
+            half=None,
+        )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from symreln.claims.constants import count_free, printed_constants
-from symreln.claims.derivation import Derivation, Derived
+from symreln.claims.derivation import Derivation, Derived, of_pathways
 from symreln.claims.families.claim import every_size
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.network.routing import routing_of
@@ -37,7 +37,7 @@ from symreln.report.chapters.verdict import verdict_chapter
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from symreln.experiment.outcome import Confrontation, Validation
+    from symreln.experiment.outcome import Validation
 
 _BIBLIOGRAPHY = (
     Source(
@@ -84,7 +84,7 @@ _LAZY = Source(
 
 def derivation_document(
     derivation: Derived,
-    validation: Confrontation | None = None,
+    validation: Validation | None = None,
     figures: tuple[Drawing, ...] = (),
 ) -> Document:
     """Return the document of a derivation, with its confrontation where there is one.
@@ -102,7 +102,7 @@ def derivation_document(
 
 def derivation_chapters(
     derivation: Derived,
-    validation: Confrontation | None,
+    validation: Validation | None,
     drawn: Collection[str],
 ) -> tuple[Block, ...]:
     """Return the chapters; their figures may still be with whoever draws them.
@@ -114,12 +114,11 @@ def derivation_chapters(
     """
     if isinstance(derivation, NetworkDerivation):
         return _of_network(derivation, validation, drawn)
-    assert isinstance(derivation, Derivation)
-    return _of_pathways(derivation, cast("Validation | None", validation), drawn)
+    return _of_pathways(of_pathways(derivation), validation, drawn)
 
 
 def _of_network(
-    derivation: NetworkDerivation, validation: Confrontation | None, drawn: Collection[str]
+    derivation: NetworkDerivation, validation: Validation | None, drawn: Collection[str]
 ) -> tuple[Block, ...]:
     own = set(drawn) if validation is None else set(drawn) - {"loss"}  # it shows losses itself
     return (
@@ -155,7 +154,7 @@ def _of_pathways(
     return tuple(chapters)
 
 
-def _confronted(validation: Confrontation | None, drawn: Collection[str]) -> list[Block]:
+def _confronted(validation: Validation | None, drawn: Collection[str]) -> list[Block]:
     """Return the chapters on training, where there was some."""
     if validation is None:
         return []
@@ -175,8 +174,8 @@ def whole_document(
         subtitle = "Learning dynamics of a graph, derived by symreln"
         sources = tuple(s for s in _BIBLIOGRAPHY if s.key == "Saxe2022")
     else:
-        assert isinstance(derivation, Derivation)
-        subtitle, regime = "Learning dynamics, derived by symreln", derivation.ask(regime_of)
+        subtitle = "Learning dynamics, derived by symreln"
+        regime = of_pathways(derivation).ask(regime_of)
         sources = _BIBLIOGRAPHY + (_LAZY,) * (regime is not None and regime.is_lazy)
     return Document(
         title=derivation.spec.title,

@@ -45,13 +45,13 @@ if TYPE_CHECKING:
     from symreln.claims.curves import Prediction
     from symreln.claims.network.in_numbers import Curves
     from symreln.document.model import Drawing
-    from symreln.experiment.outcome import Confrontation
+    from symreln.experiment.outcome import Validation
     from symreln.network.model import Network
     from symreln.network.parts import Edge, Gain, Node
 
 
 def derivation_drawings(
-    derivation: Derived, validation: Confrontation | None, *, pdf: bool
+    derivation: Derived, validation: Validation | None, *, pdf: bool
 ) -> tuple[Drawing, ...]:
     """Draw a derivation, and its confrontation where there is one.
 
@@ -76,7 +76,7 @@ def derivation_drawings(
     return (*drawn, *validation_drawings(validation, pdf=pdf))
 
 
-def _prediction(derivation: Derivation, validation: Confrontation | None) -> Prediction | None:
+def _prediction(derivation: Derivation, validation: Validation | None) -> Prediction | None:
     """Return the curves to draw, or None where there are none.
 
     A derivation by itself shows the closed forms that it prints; beside a confrontation it shows

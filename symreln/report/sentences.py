@@ -23,7 +23,6 @@ from symreln.experiment.findings import (
 )
 from symreln.experiment.metrics import METRICS, Interval, metric_cells, steps_text
 from symreln.experiment.outcome import Validation
-from symreln.experiment.scalar_confront import NetworkValidation
 from symreln.experiment.verdicts import summary
 from symreln.experiment.words import interval_text
 
@@ -31,19 +30,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from symreln.experiment.findings import Finding, PairDiagnosis
-    from symreln.experiment.outcome import Confrontation
+    from symreln.experiment.outcome import Validation
     from symreln.experiment.published import PublishedPrediction
 
 #: max |ΔL|/L(0) under which two curves in float64 are the same to rounding.
 ROUNDING = 1e-10
 
 
-def titles(validation: Confrontation) -> dict[str, str]:
+def titles(validation: Validation) -> dict[str, str]:
     """Return what every pair of curves is called."""
     forms, reduction = "closed forms alone", "integrated reduction"
-    if isinstance(validation, NetworkValidation):
+    if validation.edges is not None:
         reduction = "scalar modes"
-    elif isinstance(validation, Validation) and not validation.numbers.closed:
+    elif not validation.numbers.closed:
         forms = "coupled modes alone"
     theory = "closed forms as printed" if validation.judged == "closed" else reduction
     curves = {
@@ -63,7 +62,7 @@ def titles(validation: Confrontation) -> dict[str, str]:
     }
 
 
-def metric_rows(validation: Confrontation) -> Iterator[tuple[str, ...]]:
+def metric_rows(validation: Validation) -> Iterator[tuple[str, ...]]:
     """Yield (curves, every metric) as text, for tables."""
     names = titles(validation)
     for name, found in validation.metrics.items():
@@ -77,12 +76,12 @@ def metric_rows(validation: Confrontation) -> Iterator[tuple[str, ...]]:
         name = f"seed floor of the {validation.judged_by}, predicted"
         name = name if validation.floor is None else "the same, predicted"
         yield (name, *metric_cells(validation.predicted.floor.mean).values())
-    if isinstance(validation, Validation) and validation.published is not None:
+    if validation.published is not None:
         yield from _published_rows(validation, validation.published)
 
 
 def _published_rows(
-    validation: Confrontation, published: PublishedPrediction
+    validation: Validation, published: PublishedPrediction
 ) -> Iterator[tuple[str, ...]]:
     """Yield the published figures, and say where they are closer than ours."""
     drop, none = published.drop_time_error_steps, {metric.name: "–" for metric in METRICS}
@@ -97,35 +96,33 @@ def _published_rows(
         yield (f"published: {what}", *(none | between).values())
 
 
-def clauses(validation: Confrontation) -> list[str]:
+def clauses(validation: Validation) -> list[str]:
     """Return the three verdicts, and what is beside them, each by itself."""
-    own = isinstance(validation, Validation)
     found = [
         *summary(validation.verdicts),
         _judged_clause(validation),
         constants_text(validation.constants),
-        validation.no_network if own else "",
+        validation.no_network if validation.edges is None else "",
         _mean_field_clause(validation),
         _aligned_clause(validation),
         _directions_clause(validation),
-        *(outcome.sentence() for outcome in (validation.narrow if own else ())),
+        *(outcome.sentence() for outcome in validation.narrow),
         *(_failed(validation, each) for each in validation.diagnosis),
     ]
     return [clause for clause in found if clause]
 
 
-def sentence(validation: Confrontation) -> str:
+def sentence(validation: Validation) -> str:
     """Return the same in one sentence."""
     return "; ".join(clauses(validation))
 
 
-def _judged_clause(validation: Confrontation) -> str:
+def _judged_clause(validation: Validation) -> str:
     """Say which curve is judged and, of closed forms, how far the reduction is beside them."""
     reduction, unpredicted = "the integrated reduction", ""
-    if isinstance(validation, NetworkValidation):
-        reduction = "the scalar modes, step by step"
-        if isinstance(validation.start, str):
-            unpredicted = f"; of random weights nothing is predicted: {validation.start}"
+    if validation.edges is not None:
+        reduction, why = "the scalar modes, step by step", validation.edges.unpredicted
+        unpredicted = f"; of random weights nothing is predicted: {why}" if why else ""
     beside = [
         f"{judged(validation, pair)} from the {validation.trained_name(pair)}"
         for pair in ("reduced_vs_relu", "reduced_vs_gdln")
@@ -139,12 +136,12 @@ def _judged_clause(validation: Confrontation) -> str:
     )
 
 
-def judged(validation: Confrontation, pair: str) -> str:
+def judged(validation: Validation, pair: str) -> str:
     """Return max |ΔL|/L(0) of a pair, with digits that tell it from the tolerance."""
     return percent(validation.metrics[pair].max_abs_over_initial, validation.tolerance)
 
 
-def _failed(validation: Confrontation, found: PairDiagnosis) -> str:
+def _failed(validation: Validation, found: PairDiagnosis) -> str:
     """Say which assumption fails for a pair, on which evidence, or that nothing explains it."""
     says = dict(_FAILS)
     if validation.derivation.spec.switches:
@@ -177,7 +174,7 @@ def _split(validation: Validation, subject: str) -> str:
     return ", units given to the gate that reproduces them best" if relu else ""
 
 
-def _mean_field_clause(validation: Confrontation) -> str:
+def _mean_field_clause(validation: Validation) -> str:
     """Say how far the mean-field simulation is from the network."""
     if "mean_field_vs_relu" not in validation.metrics:
         return ""
@@ -190,7 +187,7 @@ def _mean_field_clause(validation: Confrontation) -> str:
     )
 
 
-def _aligned_clause(validation: Confrontation) -> str:
+def _aligned_clause(validation: Validation) -> str:
     """Say what steps, finite and infinitely small, miss of a GDLN that starts aligned."""
     pair = next((name for name in validation.metrics if is_aligned(name)), None)
     if pair is None:
@@ -204,7 +201,7 @@ def _aligned_clause(validation: Confrontation) -> str:
     return f"{found}, and closed forms, of infinitely small steps, miss it by {missed}"
 
 
-def _directions_clause(validation: Confrontation) -> str:
+def _directions_clause(validation: Validation) -> str:
     """Say what Assumption 2.1.1 would cost where it is not proven."""
     if "modes_vs_gdln" not in validation.metrics:
         return ""

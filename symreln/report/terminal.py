@@ -20,7 +20,7 @@ from symreln.claims.unsupported import unsupported_early
 from symreln.document.words import short_number
 from symreln.exact.truth import Truth
 from symreln.experiment.metrics import METRICS, metric_cells
-from symreln.experiment.outcome import Confrontation, Validation
+from symreln.experiment.outcome import Validation
 from symreln.report.chapters import rules, study
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.jsonio import Json, dumps
@@ -149,7 +149,7 @@ def _mode_rows(derivation: Derivation) -> list[list[str]]:
 
 
 def show_validation(
-    validation: Confrontation,
+    validation: Validation,
     folder: Path,
     written: Sequence[Path],
     *,
@@ -169,14 +169,14 @@ def show_validation(
     _written(folder, written)
 
 
-def _show_agreement(validation: Confrontation) -> None:
+def _show_agreement(validation: Validation) -> None:
     rows = [list(row) for row in metric_rows(validation)]
     show_table(
         f"agreement, {validation.seeds} seeds",
         ["curves", *(metric.title for metric in METRICS)],
         rows,
     )
-    if isinstance(validation, Validation):
+    if validation.edges is None:
         _show_terms(validation)
         if validation.rules is not None:
             _show_rules(validation.rules, rules.subjects(validation))

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.base.provenance import library_versions
+from symreln.claims.derivation import of_pathways
 from symreln.claims.early import early_strengths
 from symreln.claims.regime import regime_of
 from symreln.experiment.comparing import PAIRS
-from symreln.experiment.outcome import Confrontation, Validation
-from symreln.experiment.scalar_confront import NetworkValidation
+from symreln.experiment.outcome import Validation
+from symreln.experiment.scalar_modes import EdgeModes
 from symreln.pipeline.certificate import certificate
 from symreln.report.band_json import band_to_json
 from symreln.report.encode import Encoder
@@ -34,9 +35,7 @@ FORMAT = "symreln-validation/1"
 MOST_GATES = 24
 
 
-def validation_to_json(
-    validation: Confrontation, files: Mapping[str, bytes] = NONE
-) -> dict[str, Any]:
+def validation_to_json(validation: Validation, files: Mapping[str, bytes] = NONE) -> dict[str, Any]:
     """Return validation.json: a confrontation as JSON values, with the proof that it names.
 
     Args:
@@ -79,19 +78,17 @@ def validation_to_json(
         },
         "versions": library_versions(),
     }
-    if isinstance(validation, NetworkValidation):
-        found |= _of_network(validation)
-    elif isinstance(validation, Validation):
-        found |= _of_pathways(validation)
+    edges = validation.edges
+    found |= _of_pathways(validation) if edges is None else _of_edges(edges)
     return sealed_json(found, validation.derivation.ask(certificate), files)
 
 
-def _of_network(validation: NetworkValidation) -> dict[str, Any]:
+def _of_edges(edges: EdgeModes) -> dict[str, Any]:
     """Return what is said of scalar modes alone."""
-    start = validation.start
+    start = edges.start
     return {
         "initial_strengths": {
-            "aligned": validation.descent.start,
+            "aligned": edges.descent.start,
             "random": None
             if isinstance(start, str)
             else {
@@ -103,7 +100,7 @@ def _of_network(validation: NetworkValidation) -> dict[str, Any]:
         },
         "strengths": [
             {"pathways": label, "mode": number, "predicted": one, "trained": other}
-            for label, number, one, other in validation.strengths
+            for label, number, one, other in edges.strengths
         ],
         "alignment": None,
         "gate_drift": None,
@@ -126,7 +123,7 @@ def _of_pathways(validation: Validation) -> dict[str, Any]:
         "mean_field": _mean_field(validation),
         "chain_start": _chain(validation),
         "initial_strengths": _strengths(validation),
-        "regime": Encoder.of(spec)(validation.derivation.ask(regime_of)),
+        "regime": Encoder.of(spec)(of_pathways(validation.derivation).ask(regime_of)),
         "alignment": _alignments(validation),
         **_narrow(validation),
         "gate_drift": _drift(validation),
@@ -143,7 +140,7 @@ def _strengths(validation: Validation) -> dict[str, Any] | None:
     "units" are those that were followed: which share of them is open on some sample and has no
     pathway's gate, and which is closed on all; null where no pathway has a gate that units keep.
     """
-    found = validation.derivation.ask(early_strengths)
+    found = of_pathways(validation.derivation).ask(early_strengths)
     if not found and not found.unsupported:
         return None
     return {

@@ -9,8 +9,7 @@ import numpy as np
 from symreln.claims.derivation import Derivation
 from symreln.document.model import Drawing
 from symreln.experiment.metrics import drop_time, seed_band
-from symreln.experiment.outcome import Confrontation, Validation
-from symreln.experiment.scalar_confront import NetworkValidation
+from symreln.experiment.outcome import Validation
 from symreln.report.chapters.mean_field import MOST_GATES
 from symreln.report.drawing import Sketch, draw_all
 from symreln.report.figures import (
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from symreln.train.run import TrainingRun
 
 
-def validation_drawings(validation: Confrontation, *, pdf: bool) -> tuple[Drawing, ...]:
+def validation_drawings(validation: Validation, *, pdf: bool) -> tuple[Drawing, ...]:
     """Draw losses, the mean-field simulation and what hidden layers hold, where they are there.
 
     Args:
@@ -36,13 +35,13 @@ def validation_drawings(validation: Confrontation, *, pdf: bool) -> tuple[Drawin
         pdf: Whether LaTeX is to include them.
     """
     drawn = draw_all(validation_sketches(validation), pdf=pdf)
-    found = validation.representations if isinstance(validation, Validation) else None
+    found = validation.representations
     if found is None:
         return drawn
     return (*drawn, representation_drawing(found, validation.network_name, pdf=pdf))
 
 
-def validation_sketches(validation: Confrontation) -> tuple[Sketch, ...]:
+def validation_sketches(validation: Validation) -> tuple[Sketch, ...]:
     """Sketch the losses and, where there is one, the gates of the mean-field simulation."""
     found, derivation = validation.mean_field, validation.derivation
     if found is None or not isinstance(derivation, Derivation):
@@ -50,34 +49,34 @@ def validation_sketches(validation: Confrontation) -> tuple[Sketch, ...]:
     return _loss_sketch(validation), _mean_field_sketch(found, derivation)
 
 
-def _loss_sketch(validation: Confrontation) -> Sketch:
+def _loss_sketch(validation: Validation) -> Sketch:
     prediction, unit = validation.prediction, loss_unit(validation.derivation.spec)
     chosen = thinned(prediction.times)
     times = prediction.times[chosen]
-    scalar = validation if isinstance(validation, NetworkValidation) else None
+    edges = validation.edges
     runs = {
         validation.network_name: validation.network,
         "GDLN": validation.gdln,
-        "GDLN, aligned start": None if scalar is None else scalar.aligned,
+        "GDLN, aligned start": None if edges is None else validation.aligned,
     }
     curves = [
         _network_curve(name, run, times, chosen) for name, run in runs.items() if run is not None
     ]
     closed = validation.judged == "closed"
     beside = prediction.loss if closed else prediction.closed_loss
-    if beside is not None and beside is not prediction.theory and scalar is None:
+    if beside is not None and beside is not prediction.theory and edges is None:
         label = "integrated reduction" if closed else "aligned strengths alone"
         curves.append(LossCurve(label=label, times=times, loss=beside[chosen], rival=True))
     predicted = {}
     if validation.mean_field is not None:
         predicted["mean-field simulation"] = validation.mean_field.losses
-    if scalar is not None:
-        predicted["theory, aligned start"] = scalar.descent.loss
-    if scalar is None or not isinstance(scalar.start, str):
+    if edges is not None:
+        predicted["theory, aligned start"] = edges.descent.loss
+    if edges is None or not edges.unpredicted:
         predicted["theory (closed forms as printed)" if closed else "theory"] = prediction.theory
     for label, losses in predicted.items():
         # A loss under machine epsilon is rounding: a difference of sums that cancel.
-        shown = losses if scalar is None else np.maximum(losses, np.finfo(float).eps * losses[0])
+        shown = losses if edges is None else np.maximum(losses, np.finfo(float).eps * losses[0])
         # The band is that of the reduction: networks drawn from the initialisation distribution.
         low, high = _predicted_edges(validation, chosen) if label == "theory" else (None, None)
         curves.append(
@@ -94,7 +93,7 @@ def _loss_sketch(validation: Confrontation) -> Sketch:
 
 
 def _predicted_edges(
-    validation: Confrontation, chosen: np.ndarray
+    validation: Validation, chosen: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray] | tuple[None, None]:
     """Return the edges of the predicted band at some steps, or nothing where there is none."""
     if validation.predicted is None:

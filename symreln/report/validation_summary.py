@@ -8,13 +8,13 @@ from symreln.report.sentences import metric_rows, sentence
 from symreln.report.summary import short
 
 if TYPE_CHECKING:
-    from symreln.experiment.outcome import Confrontation
+    from symreln.experiment.outcome import Validation
 
 MOST_PAIRS = 5
 _SENTENCE = 270
 
 
-def validation_summary(validation: Confrontation) -> list[str]:
+def validation_summary(validation: Validation) -> list[str]:
     """Return the verdict in words and the distances of the first pairs of curves."""
     rows = [tuple(row) for row in metric_rows(validation)]
     left = len(rows) - MOST_PAIRS
@@ -26,7 +26,7 @@ def validation_summary(validation: Confrontation) -> list[str]:
     ]
 
 
-def validation_headline(validation: Confrontation) -> str:
+def validation_headline(validation: Validation) -> str:
     """Return a line, for what holds a confrontation."""
     kind, title = type(validation).__name__, validation.derivation.spec.title
     return f"{kind}({title!r}, {validation.seeds} seeds, {validation.verdict})"

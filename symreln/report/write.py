@@ -18,7 +18,7 @@ from symreln.verify.folder import sealed_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.experiment.outcome import Confrontation
+    from symreln.experiment.outcome import Validation
     from symreln.report.formats import Format
 
 
@@ -27,7 +27,7 @@ def write_derivation(
     derivation: Derived,
     directory: str | Path,
     *,
-    validation: Confrontation | None = None,
+    validation: Validation | None = None,
     formats: Sequence[str] | None = None,
 ) -> list[Path]:
     """Write derivation.json, certificate.json, and the documents with their figures.
@@ -69,7 +69,7 @@ def _write_proven(derivation: Derived, folder: Path, wanted: set[str]) -> list[P
 
 def _write_documents(
     derivation: Derived,
-    validation: Confrontation | None,
+    validation: Validation | None,
     folder: Path,
     wanted: Sequence[Format],
 ) -> list[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from symreln.base.progress import phase
-from symreln.experiment.confront import Confrontation
+from symreln.experiment.confront import Validation
 from symreln.report import jsonio
 from symreln.report.folder import together, write_files
 from symreln.report.loss_unit import loss_unit
@@ -14,7 +14,7 @@ from symreln.report.validation_plots import validation_drawings
 
 
 @phase("figures")
-def write_validation(validation: Confrontation, directory: str | Path) -> list[Path]:
+def write_validation(validation: Validation, directory: str | Path) -> list[Path]:
     """Write validation.json, curves.npz and the figures of losses and of the mean-field simulation.
 
     Args:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.confrontation import Validation
 from symreln.experiment.findings import ALIGNMENT, FORMS, SCALE, STEP, WIDTH
 from symreln.experiment.metrics import drop_time
-from symreln.experiment.scalar_confront import NetworkValidation
 from symreln.experiment.scalar_modes import ScalarModes
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.sentences import titles
@@ -20,7 +20,7 @@ from tests.validation.test_graphs import GRAPHS, table, validated
 
 
 @lru_cache(maxsize=1)
-def few() -> NetworkValidation:
+def few() -> Validation:
     return validated("chain of three", steps=5)
 
 
@@ -56,7 +56,7 @@ def test_the_steps_that_it_would_take_are_those_it_takes():
 
 def test_an_aligned_start_alone_is_the_test_where_nothing_else_is_predicted():
     found = validated("skip", steps=5)
-    assert isinstance(found.start, str)
+    assert isinstance(found.edges.start, str)
     assert found.verdict == "not tested"
     later = validated("skip", steps=found.uninformative.drops + 20)
     assert drop_time(later.aligned.mean_loss) == pytest.approx(found.uninformative.drops, rel=0.05)
@@ -96,13 +96,13 @@ def test_a_network_that_learned_all_it_is_predicted_to_is_tested():
 # -- which assumption fails ------------------------------------------------------------------------
 
 
-def many(name: str, seeds: int = 24, **network) -> NetworkValidation:
+def many(name: str, seeds: int = 24, **network) -> Validation:
     """Confront as many networks as tell what fails."""
     spec = sr.load(table(*GRAPHS[name], **network))
     return sr.validate(sr.derive(spec), seeds=seeds, rng=2)
 
 
-def failed(found: NetworkValidation, pair: str) -> tuple[str, ...]:
+def failed(found: Validation, pair: str) -> tuple[str, ...]:
     (each,) = [each for each in found.diagnosis if each.pair == pair]
     return each.failed
 

@@ -79,12 +79,12 @@ def validated(name, **network):
 def test_scalar_modes_are_the_trained_graph_from_an_aligned_start(name):
     """Losses at every step and strengths at the end, in whole matrices and in single numbers."""
     found = validated(name, init_std="1/5")
-    theory, trained = found.descent, found.aligned
+    theory, trained = found.edges.descent, found.aligned
     scale = trained.losses[0, 0]
     np.testing.assert_allclose(theory.loss, trained.losses[0], atol=1e-12 * scale)
     assert trained.losses[0, -1] < 0.9 * scale
-    assert found.strength_distance < 1e-10
-    assert max(row[3] for row in found.strengths) > 0.5
+    assert found.verdicts["modes"].value < 1e-10
+    assert max(row[3] for row in found.edges.strengths) > 0.5
     assert found.metrics["theory_vs_aligned"].max_abs_over_initial < 1e-12
 
 
@@ -92,11 +92,11 @@ def test_the_routing_network_is_its_scalar_modes():
     small = ("network.hidden=30", 'network.init_std="1/100"', "network.steps=220")
     found = validate(sr.derive(sr.load("routing", overrides=small)), seeds=6, rng=1)
     assert found.metrics["theory_vs_aligned"].max_abs_over_initial < 1e-10
-    assert found.strength_distance < 1e-10
-    assert len(found.strengths) == 8 * 4
+    assert found.verdicts["modes"].value < 1e-10
+    assert len(found.edges.strengths) == 8 * 4
     text = str(agreement_chapter(found, figures=True))
     assert "32 isolated modes of random weights" in text
-    assert f"{found.start.amplitude:.4g} ± " in text
+    assert f"{found.edges.start.amplitude:.4g} ± " in text
     # Random weights: the strengths rise when the start says, as far as networks agree themselves.
     distance = found.metrics["reduced_vs_gdln"].max_abs_over_initial
     law = percent(distance, found.tolerance)
@@ -194,15 +194,15 @@ def test_the_mean_over_starts_is_that_of_the_scalar_modes():
 )
 def test_starts_that_are_not_derived_are_said(name, reason):
     found = validated(name)
-    assert isinstance(found.start, str)
-    assert re.search(reason, found.start)
+    assert isinstance(found.edges.start, str)
+    assert re.search(reason, found.edges.start)
     assert list(found.metrics) == ["theory_vs_aligned"]
     assert "theory" not in found.curves
     assert "against the GDLN that started aligned" in found.verdicts["loss"].reason
     assert "of random weights nothing is predicted" in found.sentence()
     assert validation_to_json(found)["judged"] in ("closed", "reduced")
     assert "against the GDLN that started aligned" in str(agreement_chapter(found, figures=True))
-    assert validation_to_json(found)["initial_strengths"]["why_not"] == found.start
+    assert validation_to_json(found)["initial_strengths"]["why_not"] == found.edges.start
     assert "compared with nothing" in str(agreement_chapter(found, figures=True))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from symreln.base.rounding import percent
 from symreln.claims.claim import said_of
+from symreln.claims.derivation import of_pathways
 from symreln.claims.equal_starts import unequal_starts
 from symreln.claims.regime import regime_of
 from symreln.claims.unsupported import unsupported_early
@@ -25,8 +26,8 @@ from symreln.document.model import (
 from symreln.document.numerals import scientific_latex
 from symreln.document.typeset import say, typeset
 from symreln.experiment.metrics import METRICS, metric_cells
-from symreln.experiment.outcome import Confrontation, Validation
-from symreln.experiment.scalar_confront import NetworkValidation
+from symreln.experiment.outcome import Validation
+from symreln.experiment.scalar_modes import EdgeModes
 from symreln.report.chapters.band import band_blocks
 from symreln.report.chapters.judgement import (
     diagnosis_blocks,
@@ -51,36 +52,36 @@ if TYPE_CHECKING:
 MOST = 40
 
 
-def agreement_chapters(validation: Confrontation, drawn: Collection[str]) -> list[Block]:
+def agreement_chapters(validation: Validation, drawn: Collection[str]) -> list[Block]:
     """Return what training showed: the chapter on it, and that on hidden layers.
 
     Args:
         validation: What was trained.
         drawn: Names of the figures that there will be.
     """
-    edges = isinstance(validation, NetworkValidation)
-    chapters: list[Block] = [agreement_chapter(validation, figures=edges or "loss" in drawn)]
-    if isinstance(validation, Validation) and validation.representations is not None:
+    figures = validation.edges is not None or "loss" in drawn
+    chapters: list[Block] = [agreement_chapter(validation, figures=figures)]
+    if validation.representations is not None:
         shown = "representations" in drawn
         name = validation.network_name
         chapters.append(representation_chapter(validation.representations, name, figures=shown))
     return chapters
 
 
-def agreement_chapter(validation: Confrontation, *, figures: bool) -> Section:
+def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
     """Return the chapter on theory against training."""
     blocks: list[Block] = [
         *_verdict(validation),
         _comparison(validation),
         *(_figure(validation) if figures else []),
     ]
-    if isinstance(validation, NetworkValidation):
+    if validation.edges is not None:
         blocks += [
             *diagnosis_blocks(validation.diagnosis, titles(validation)),
-            _edge_start(validation),
-            _edge_strengths(validation),
+            _edge_start(validation.edges),
+            _edge_strengths(validation.edges),
         ]
-    elif isinstance(validation, Validation):
+    else:
         blocks += [
             *said_of(validation.derivation, regime_of),
             *_published(validation),
@@ -97,7 +98,7 @@ def agreement_chapter(validation: Confrontation, *, figures: bool) -> Section:
     return Section(title="Theory against training", blocks=tuple(blocks), label="sec:agreement")
 
 
-def _verdict(validation: Confrontation) -> list[Block]:
+def _verdict(validation: Validation) -> list[Block]:
     """Say what was trained and what came of it."""
     return [
         prose(
@@ -124,7 +125,7 @@ def _verdict(validation: Confrontation) -> list[Block]:
     ]
 
 
-def _comparison(validation: Confrontation) -> Table:
+def _comparison(validation: Validation) -> Table:
     predicted = (
         ""
         if validation.predicted is None
@@ -161,7 +162,7 @@ def _published(validation: Validation) -> list[Block]:
     ]
 
 
-def _figure(validation: Confrontation) -> list[Block]:
+def _figure(validation: Validation) -> list[Block]:
     return [
         Figure(
             name="loss",
@@ -211,12 +212,13 @@ def _closed_forms(validation: Validation) -> list[Block]:
 
 def _strengths(validation: Validation) -> list[Block]:
     """Say what the strengths of the theory start from."""
-    early = validation.derivation.ask(unsupported_early)
+    derivation = of_pathways(validation.derivation)
+    early = derivation.ask(unsupported_early)
     if not validation.kappas:
         return list(early.says())
     fastest = {
         pathway.name: next(m.label for m in pathway.modes if m.label in validation.early)
-        for pathway in validation.derivation.pathways
+        for pathway in derivation.pathways
         if pathway.name in validation.kappas
     }
     shown = ", ".join(
@@ -231,9 +233,7 @@ def _strengths(validation: Validation) -> list[Block]:
         else ""
     )
     silent = [
-        p.name
-        for p in validation.derivation.pathways
-        if p.name not in {**validation.kappas, **early.reasons}
+        p.name for p in derivation.pathways if p.name not in {**validation.kappas, **early.reasons}
     ]
     half = (
         f" It says nothing of {', '.join(silent[:12])}{', …' if len(silent) > 12 else ''}: there "
@@ -261,7 +261,7 @@ def _strengths(validation: Validation) -> list[Block]:
             f"GDLN tests the reduction{network}",
         ),
         *early.says(),
-        *unequal_starts(validation.derivation, validation.kappas),
+        *unequal_starts(derivation, validation.kappas),
     ]
 
 
@@ -303,19 +303,19 @@ def _farther(terms: Sequence[Term]) -> str:
     )
 
 
-def _trained(validation: Confrontation) -> str:
+def _trained(validation: Validation) -> str:
     gated = "gated deep linear networks"
-    if isinstance(validation, NetworkValidation):
-        start = f"strength {validation.descent.start:.4g} in every mode that learns"
+    if validation.edges is not None:
+        start = f"strength {validation.edges.descent.start:.4g} in every mode that learns"
         return f"{validation.seeds} {gated}, and one whose edges start aligned with {start},"
     if validation.network is None:
         return f"{validation.seeds} {gated}"
     return f"{validation.seeds} {validation.network_name}s and as many {gated}"
 
 
-def _edge_start(validation: NetworkValidation) -> Block:
+def _edge_start(edges: EdgeModes) -> Block:
     """Say where the modes of random weights start."""
-    start = validation.start
+    start = edges.start
     if isinstance(start, str):
         return prose(
             Strong("Random weights"),
@@ -335,10 +335,10 @@ def _edge_start(validation: NetworkValidation) -> Block:
     )
 
 
-def _edge_strengths(validation: NetworkValidation) -> Table:
+def _edge_strengths(edges: EdgeModes) -> Table:
     rows = [
         (label, str(number), f"{one:.8g}", f"{other:.8g}")
-        for label, number, one, other in validation.strengths
+        for label, number, one, other in edges.strengths
     ]
     left = len(rows) - MOST
     return Table(
@@ -398,7 +398,7 @@ def _gates(validation: Validation, drift: GateDrift) -> list[Block]:
         )
     blocks: list[Block] = [prose(*content, ".")]
     if split is not None:
-        pathways = validation.derivation.pathways
+        pathways = of_pathways(validation.derivation).pathways
         shares = zip(pathways, split.shares, strict=True)
         shown = ", ".join(f"{p.name} {percent(share)}" for p, share in list(shares)[:12])
         blocks.append(

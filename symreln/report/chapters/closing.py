@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from symreln.base.provenance import library_versions
 from symreln.claims.constants import constants_table, count_free, printed_constants
+from symreln.claims.derivation import of_pathways
 from symreln.document.model import Block, Code, Math, Section, Strong, Table, prose
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import typeset
@@ -143,7 +144,7 @@ def _pathway_units(validation: Validation) -> str:
         pathways = validation.derivation.spec.pathways
         units = [layers.w1.shape[1] for layers in validation.gdln.weights]
         return _units_text(dict(zip((p.name for p in pathways), units, strict=True)))
-    units = validation.derivation.known.units
+    units = of_pathways(validation.derivation).known.units
     return "none" if units is None else f"{validation.gdln.matrices[0].shape[1]} a layer"
 
 
