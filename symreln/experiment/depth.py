@@ -28,9 +28,9 @@ from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.metrics import Interval, drop_time
-from symreln.experiment.training import gated_graph, shared_progress, training_settings
+from symreln.experiment.training import gated_network, shared_progress, training_settings
 from symreln.laws.law import pathway_units
-from symreln.train.trainers import train_deep_network, train_graph
+from symreln.train.trainers import train_deep_network, train_gated_network
 
 if TYPE_CHECKING:
     from symreln.experiment.training import ProgressCallback
@@ -164,7 +164,9 @@ def compare_depth(
         widths=widths,
         units=units,
         relu=train_deep_network(*data, widths, settings, **deep),
-        gdln=train_graph(*data, graph, settings, seeds=seeds, rng=streams[1], progress=report(1)),
+        gdln=train_gated_network(
+            *data, graph, settings, seeds=seeds, rng=streams[1], progress=report(1)
+        ),
         shallow=train_deep_network(
             *data, widths[:1], settings, seeds=seeds, rng=streams[2], progress=report(2)
         ),
@@ -178,7 +180,7 @@ def _counted(spec: Spec, share: float | None) -> GatedNetwork:
     if spec.graph is None:
         msg = "depth: the spec has no nodes and edges. Give a gated network of the same depth"
         raise NotSupportedError(msg)
-    graph, network = gated_graph(spec.graph), network_of(spec)
+    graph, network = gated_network(spec.graph), network_of(spec)
     if graph.depth < 3:
         msg = (
             f"depth: the longest path of the graph has {graph.depth} edges, so one hidden layer at "

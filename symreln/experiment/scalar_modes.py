@@ -80,11 +80,10 @@ class ScalarModes:
         Raises:
             NotSupportedError: They are not proven to be the whole dynamics.
         """
-        assert spec.graph is not None
         if network_of(spec).training == "staged":
             msg = "network.training: graphs are derived and trained jointly. Leave it out"
             raise NotSupportedError(msg)
-        data = NetworkData(graph=spec.graph, dataset=spec.dataset)
+        data = NetworkData(graph=spec.network_graph, dataset=spec.dataset)
         parts, found = components(data, spec), []
         for part in parts:
             decision = decide_diagonal(part.data)

@@ -30,7 +30,12 @@ from symreln.train.network import (
 )
 from symreln.train.record import Recording
 from symreln.train.settings import TrainingSettings
-from symreln.train.trainers import train_deep_network, train_gdln, train_graph, train_network
+from symreln.train.trainers import (
+    train_deep_network,
+    train_gated_network,
+    train_gdln,
+    train_network,
+)
 
 if TYPE_CHECKING:
     from symreln.network.model import Network
@@ -233,7 +238,7 @@ def train_gated(
     spec = variation.of(spec)
     data, settings = spec.dataset.arrays, variation.settings(spec)
     if spec.graph is not None:
-        return train_graph(*data, gated_graph(spec.graph), settings, **options)
+        return train_gated_network(*data, gated_network(spec.graph), settings, **options)
     settings, network = _gated_settings(spec, settings), network_of(spec)
     phases = [*gated_phases(spec, kappas)]
     options |= {"training": network.training}
@@ -242,7 +247,9 @@ def train_gated(
     pathways = phases[0][1]
     if Regime.of_network(network).matrices.holds:
         return train_gdln(*data, pathways, settings, biases=variation.biases, **options)
-    return train_graph(*data, pathway_network(pathways, network.layers), settings, **options)
+    return train_gated_network(
+        *data, pathway_network(pathways, network.layers), settings, **options
+    )
 
 
 # -- gates that switch -----------------------------------------------------------------------------
@@ -375,7 +382,7 @@ def gated_pathways(
     )
 
 
-def gated_graph(graph: Network) -> GatedNetwork:
+def gated_network(graph: Network) -> GatedNetwork:
     """Return a spec's graph in floats; its gains must have no parameters left."""
     return GatedNetwork(
         nodes=tuple(

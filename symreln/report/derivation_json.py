@@ -10,7 +10,7 @@ from symreln.claims.claim import DIGITS
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.converged import converged_decimal, converged_loss
 from symreln.claims.couplings import couplings_of
-from symreln.claims.derivation import Derivation, Derived
+from symreln.claims.derivation import Derivation, Derived, of_pathways
 from symreln.claims.discretisation_bound import flow_error
 from symreln.claims.equal_starts import equal_starts
 from symreln.claims.halving import half_time
@@ -51,8 +51,7 @@ def derivation_to_json(derivation: Derived) -> dict[str, Any]:
 def _found(derivation: Derived, encode: Encoder) -> dict[str, Any]:
     if isinstance(derivation, NetworkDerivation):
         return _of_network(derivation, encode)
-    assert isinstance(derivation, Derivation)
-    return _of_pathways(derivation, encode)
+    return _of_pathways(of_pathways(derivation), encode)
 
 
 def _of_network(derivation: NetworkDerivation, encode: Encoder) -> dict[str, Any]:

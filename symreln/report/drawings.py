@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 
-from symreln.claims.derivation import Derivation, Derived
+from symreln.claims.derivation import Derivation, Derived, of_pathways
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.network.described import described
 from symreln.claims.network.in_numbers import in_numbers
@@ -65,7 +65,7 @@ def derivation_drawings(
         if validation is not None:  # its losses stand in the place of the prediction alone
             sketches = [each for each in sketches if each.name != "loss"]
     else:
-        assert isinstance(derivation, Derivation)
+        derivation = of_pathways(derivation)
         sketches = derivation_sketches(derivation, _prediction(derivation, validation))
     drawn = draw_all(sketches, pdf=pdf)
     if validation is None:

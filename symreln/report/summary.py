@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from symreln.claims.constants import count_free, printed_constants
-from symreln.claims.derivation import Derivation, Derived
+from symreln.claims.derivation import Derivation, Derived, of_pathways
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.rules import printed_of
 from symreln.document.words import short_number
@@ -19,7 +19,7 @@ def derivation_summary(derivation: Derived) -> list[str]:
     if isinstance(derivation, NetworkDerivation):
         found = [*map(short, network_lines(derivation)[: MOST_MODES + 1])]
         return [*network_head(derivation), *found, checks_line(derivation)]
-    assert isinstance(derivation, Derivation)
+    derivation = of_pathways(derivation)
     verdict = derivation.verdict
     return [
         derivation.spec.title,

@@ -9,7 +9,7 @@ import click
 from symreln.base.tables import show_table
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import constants_text, printed_constants
-from symreln.claims.derivation import Derivation, Derived
+from symreln.claims.derivation import Derivation, Derived, of_pathways
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.network.described import described
@@ -70,7 +70,7 @@ def summary_of(derivation: Derived) -> Summary:
     """Return the verdict, the modes or edges, and the checks as text."""
     if isinstance(derivation, NetworkDerivation):
         return _network_summary(derivation)
-    assert isinstance(derivation, Derivation)
+    derivation = of_pathways(derivation)
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
     sizes = ", ".join(f"{size.name} = {size.value}" for size in derivation.spec.sizes)
     until = f" up to step {derivation.spec.switches[0]}" if derivation.later else ""

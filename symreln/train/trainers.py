@@ -230,10 +230,10 @@ def pathway_model(
     return Model(inputs, targets, network, settings, staged=staged, order=order)
 
 
-def train_graph(
+def train_gated_network(
     inputs: Any,
     targets: Any,
-    graph: GatedNetwork,
+    network: GatedNetwork,
     settings: TrainingSettings,
     *,
     training: Training = "joint",
@@ -253,8 +253,7 @@ def train_graph(
     Args:
         inputs: X, shape (n_x, P), one column a sample; a numpy array or any array-API array.
         targets: Y, shape (n_y, P).
-        graph: Nodes, edges and gates; each edge draws its initial weights from a stream of its own
-            place.
+        network: Nodes, edges and gates; each edge draws its weights from a stream of its own place.
         settings: Hyper-parameters; ``hidden`` and ``activation`` are not used, ``init_std`` is
             one number or one for every edge.
         training: ``"joint"`` or ``"staged"``.
@@ -263,15 +262,15 @@ def train_graph(
         **running: Seeds, random streams, what is recorded, processes and memory.
 
     Returns:
-        The run; its ``matrices`` are the final weights of the edges, in the graph's order.
+        The run; its ``matrices`` are the final weights of the edges, in the network's order.
 
     Raises:
         InputError: Shapes do not fit, or the training diverged.
         LimitReachedError: The results alone are larger than ``memory_limit``.
     """
     inputs, targets, settings = prepared(inputs, targets, settings)
-    model = Model(inputs, targets, graph, settings, staged=_staged(training))
-    names = [edge.name for edge in graph.edges]
+    model = Model(inputs, targets, network, settings, staged=_staged(training))
+    names = [edge.name for edge in network.edges]
     given, stds = _in_order(initial, names), settings.layer_stds(len(names))
     return run_training(model, given, stds, range(len(names)), **running)
 

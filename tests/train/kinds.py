@@ -15,7 +15,12 @@ import numpy as np
 from symreln.train.network import GatedPathway, pathway_network
 from symreln.train.run import TrainingRun
 from symreln.train.settings import TrainingSettings
-from symreln.train.trainers import train_deep_network, train_gdln, train_graph, train_network
+from symreln.train.trainers import (
+    train_deep_network,
+    train_gated_network,
+    train_gdln,
+    train_network,
+)
 
 Data = tuple[np.ndarray, np.ndarray]
 
@@ -154,12 +159,14 @@ def gdln_biased(arrays, settings, **more):
 
 
 def graph(arrays, settings, **more):
-    return train_graph(*arrays, pathway_network(GAINED, 3), settings, training="staged", **more)
+    return train_gated_network(
+        *arrays, pathway_network(GAINED, 3), settings, training="staged", **more
+    )
 
 
 def graph_biased(arrays, settings, **more):
     network = pathway_network(PATHWAYS, 3, "outputs", biases=True)
-    return train_graph(*arrays, network, settings, **more)
+    return train_gated_network(*arrays, network, settings, **more)
 
 
 KINDS = {

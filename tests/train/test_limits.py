@@ -28,8 +28,8 @@ from symreln.train.trainers import (
     network_model,
     replay_gates,
     train_deep_network,
+    train_gated_network,
     train_gdln,
-    train_graph,
     train_network,
 )
 from symreln.train.weights import LayerWeights
@@ -221,13 +221,25 @@ def test_what_does_not_fit_is_refused():
         (lambda: train_network(x, y, make_settings(batch_size=8)), "have 7 .*Give 1 to 7"),
         (lambda: train_gdln(x, y, PATHWAYS, make_settings(batch_size=8)), "batch_size: 8"),
         (lambda: train_gdln(x, y, PATHWAYS, chosen, training="both"), "'joint' or 'staged'"),
-        (lambda: train_graph(x, y, network, chosen, training="both"), "'joint' or 'staged'"),
+        (
+            lambda: train_gated_network(x, y, network, chosen, training="both"),
+            "'joint' or 'staged'",
+        ),
         (lambda: train_gdln(x, y, PATHWAYS, chosen, initial={"q": wrong}), r"weights for \['q'\]"),
-        (lambda: train_graph(x, y, network, chosen, initial={"q": odd[0]}), r"\['q'\].*\['early"),
-        (lambda: train_graph(x[:, :5], y[:, :5], network, chosen), "7 gates for 5 samples"),
-        (lambda: train_graph(x[:3], y, network, chosen), "index 3, but the data have 3"),
-        (lambda: train_graph(x, y, network, make_settings(init_std=(1.0, 2.0))), "8 layers"),
-        (lambda: train_graph(x, y, closed, chosen), "no path from an input to an output is open"),
+        (
+            lambda: train_gated_network(x, y, network, chosen, initial={"q": odd[0]}),
+            r"\['q'\].*\['early",
+        ),
+        (lambda: train_gated_network(x[:, :5], y[:, :5], network, chosen), "7 gates for 5 samples"),
+        (lambda: train_gated_network(x[:3], y, network, chosen), "index 3, but the data have 3"),
+        (
+            lambda: train_gated_network(x, y, network, make_settings(init_std=(1.0, 2.0))),
+            "8 layers",
+        ),
+        (
+            lambda: train_gated_network(x, y, closed, chosen),
+            "no path from an input to an output is open",
+        ),
         (lambda: train_deep_network(x, y, (3, 0), chosen), "at least 1 unit"),
         (lambda: train_deep_network(x, y, (3,), chosen, initial=odd), "initial: shapes are"),
         (lambda: train_deep_network(x, y, (3,), chosen, initial=[]), r"shapes are \[\]"),
@@ -315,7 +327,7 @@ def test_predicted_memory_is_what_is_taken(name, changes, seeds, record):
         "relu": lambda: train_network(x, y, chosen, **how),
         "deep": lambda: train_deep_network(x, y, (hidden, hidden), chosen, **how),
         "gdln": lambda: train_gdln(x, y, pathways, chosen, **how),
-        "graph": lambda: train_graph(x, y, pathway_network(pathways, 3), chosen, **how),
+        "graph": lambda: train_gated_network(x, y, pathway_network(pathways, 3), chosen, **how),
     }[name]
     train()  # what is imported and kept once is no part of it
     tracemalloc.start()

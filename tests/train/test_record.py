@@ -11,7 +11,7 @@ from symreln.train import network as network_module
 from symreln.train.assignment import nearest_gates, nearest_outputs
 from symreln.train.network import GatedEdge, GatedNetwork, GatedNode, pathway_network
 from symreln.train.record import Recording
-from symreln.train.trainers import train_graph, train_network
+from symreln.train.trainers import train_gated_network, train_network
 from tests.train.kinds import GAINED, KINDS, data, make_settings, matrices
 
 
@@ -126,7 +126,9 @@ def shared_middle():
 def test_outputs_and_maps_of_a_graph():
     network = shared_middle()
     record = Recording(quantities=("maps", "outputs"), steps=(0, 6))
-    run = train_graph(*data(), network, make_settings(steps=7), seeds=2, rng=1, record=record)
+    run = train_gated_network(
+        *data(), network, make_settings(steps=7), seeds=2, rng=1, record=record
+    )
     outputs = run.snapshots["outputs"]
     left = ((data()[1] - outputs) ** 2).sum(axis=(2, 3)) / 14
     np.testing.assert_allclose(left, run.losses[:, [0, 6]], rtol=1e-12)
@@ -148,7 +150,7 @@ def test_outputs_and_maps_of_a_graph():
 def test_too_many_maps_are_refused(monkeypatch):
     monkeypatch.setattr(network_module, "MAX_MAPS", 4)
     with pytest.raises(LimitReachedError, match="more than 4 pathways"):
-        train_graph(
+        train_gated_network(
             *data(), shared_middle(), make_settings(), record=Recording(quantities=("maps",))
         )
 
@@ -228,7 +230,9 @@ def test_what_a_network_has_not_is_refused(name, quantity, message):
 def test_contributions_follow_the_pathways():
     record = Recording(quantities=("contribution",), steps=(0,))
     network = pathway_network(GAINED, 2)
-    run = train_graph(*data(), network, make_settings(steps=1), seeds=2, rng=0, record=record)
+    run = train_gated_network(
+        *data(), network, make_settings(steps=1), seeds=2, rng=0, record=record
+    )
     assert run.snapshots["contribution"].shape == (2, 1, 4 + 3 + 2 + 2)
     w1, w2 = run.matrices[4:6]
     expected = np.linalg.norm(w1, axis=2) * np.linalg.norm(w2, axis=1)

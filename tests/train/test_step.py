@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symreln.experiment.training import gated_graph
+from symreln.experiment.training import gated_network
 from symreln.laws.network_flow import NetworkFlow
 from symreln.train.chunk import Batches, batch_keys
 from symreln.train.network import (
@@ -25,8 +25,8 @@ from symreln.train.record import Recording
 from symreln.train.trainers import (
     replay_gates,
     train_deep_network,
+    train_gated_network,
     train_gdln,
-    train_graph,
     train_network,
 )
 from symreln.train.weights import LayerWeights, seed_children
@@ -181,9 +181,9 @@ def test_a_step_goes_down_the_gradient_of_a_random_graph(seed):
     if not problem.paths:
         return
     before = arrays(start(problem, seed))
-    network = gated_graph(problem.graph)
+    network = gated_network(problem.graph)
     chosen = make_settings(learning_rate=0.01, steps=2)
-    run = train_graph(*floats(problem), network, chosen, initial=by_name(network, before))
+    run = train_gated_network(*floats(problem), network, chosen, initial=by_name(network, before))
     loss, slopes = backpropagated(problem, before)
     assert run.losses[0, 0] == pytest.approx(loss, rel=1e-12, abs=1e-13)
     for old, new, slope in zip(before, run.matrices, slopes, strict=True):
@@ -198,9 +198,9 @@ def test_steps_are_those_of_the_flow_per_edge_and_of_its_reduction(seed):
     if not problem.paths:
         return
     weights = arrays(inside(problem, seed))
-    network, count = gated_graph(problem.graph), 40
+    network, count = gated_network(problem.graph), 40
     chosen = make_settings(steps=count, learning_rate=0.02)
-    run = train_graph(*floats(problem), network, chosen, initial=by_name(network, weights))
+    run = train_gated_network(*floats(problem), network, chosen, initial=by_name(network, weights))
     reduction = reduce_edges(problem, minimal_spaces(problem))
     for flow, now, lift in (
         (NetworkFlow.of(problem), weights, lambda w: w),
@@ -235,7 +235,7 @@ def test_stages_of_a_shared_edge_add_up():
     read, a, b = (rng.normal(size=shape) for shape in network.shapes)
     chosen = make_settings(steps=2, learning_rate=1e-3)
     initial = {"read": read[None], "a": a[None], "b": b[None]}
-    run = train_graph(x, y, network, chosen, training="staged", initial=initial)
+    run = train_gated_network(x, y, network, chosen, training="staged", initial=initial)
     gate = np.array(nodes[3].gate)
     first, second = a @ read @ x, (b @ read @ x) * gate
     one, both = y - first, y - first - second
@@ -250,7 +250,9 @@ def test_a_deep_linear_chain_follows_its_scalar_equation():
     x, y, layers = np.array([[2.0, 0.0]]), np.array([[3.0, 0.0]]), 4
     network = dense_network(1, (1,) * (layers - 1), 1, relu=False)
     initial = by_name(network, [np.full((1, 1), 0.6)] * layers)
-    run = train_graph(x, y, network, make_settings(steps=200, learning_rate=0.01), initial=initial)
+    run = train_gated_network(
+        x, y, network, make_settings(steps=200, learning_rate=0.01), initial=initial
+    )
     s, d, w, losses = 3.0, 2.0, 0.6, []  # Sigma^yx = 6/2, Sigma^x = 4/2
     for _ in range(200):
         losses.append(9 / 4 - s * w**4 + d * w**8 / 2)
@@ -282,7 +284,9 @@ def test_pathways_are_the_graph_of_their_chains(pathways, training, biases):
     for gated in ends:
         network = pathway_network(pathways, 2, gated, biases=biases)
         initial = {e.name: w for e, w in zip(network.edges, matrices(start), strict=True)}
-        other = train_graph(*data(), network, settings, training=training, initial=initial, rng=1)
+        other = train_gated_network(
+            *data(), network, settings, training=training, initial=initial, rng=1
+        )
         np.testing.assert_allclose(own.losses, other.losses, rtol=1e-11)
 
 
@@ -361,8 +365,8 @@ def test_edges_that_no_sample_passes_only_decay():
         edges=tuple(GatedEdge(name=e, source=e.split()[0], target=e.split()[1]) for e in ends),
     )
     chosen = make_settings(steps=11, weight_decay=0.5)
-    before = train_graph(*data(), network, replace(chosen, steps=1), rng=0).matrices
-    after = train_graph(*data(), network, chosen, rng=0).matrices
+    before = train_gated_network(*data(), network, replace(chosen, steps=1), rng=0).matrices
+    after = train_gated_network(*data(), network, chosen, rng=0).matrices
     for place in (2, 3):
         np.testing.assert_allclose(after[place], before[place] * 0.99**10, rtol=1e-13)
 

@@ -14,7 +14,12 @@ from symreln.train import memory
 from symreln.train.chunk import Batches, batch_keys
 from symreln.train.network import pathway_network
 from symreln.train.record import Recording
-from symreln.train.trainers import train_deep_network, train_gdln, train_graph, train_network
+from symreln.train.trainers import (
+    train_deep_network,
+    train_gated_network,
+    train_gdln,
+    train_network,
+)
 from symreln.train.weights import seed_children
 from tests.strategies import examples
 from tests.train.kinds import KINDS, PATHWAYS, WHOLE, data, make_settings, matrices, same, strict
@@ -114,7 +119,7 @@ def test_every_layer_edge_and_pathway_has_its_own_scale():
     scales = (1e-3, 2.0, 0.1)
     once, network = make_settings(steps=1, init_std=scales), pathway_network([WHOLE], 3)
     runs = (
-        train_graph(*data(), network, once, seeds=400, rng=0),
+        train_gated_network(*data(), network, once, seeds=400, rng=0),
         train_deep_network(*data(), (2, 2), once, seeds=400, rng=0),
     )
     for run in runs:

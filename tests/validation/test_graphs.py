@@ -16,11 +16,11 @@ from symreln.cli.request import Request
 from symreln.errors import NotSupportedError
 from symreln.experiment.edge_start import EdgeStart, blow_up, early_flow, edge_start
 from symreln.experiment.scalar_modes import ScalarModes
-from symreln.experiment.training import gated_graph, training_settings
+from symreln.experiment.training import gated_network, training_settings
 from symreln.laws.chain_start import chain_start
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.validation_json import validation_to_json
-from symreln.train.trainers import train_graph
+from symreln.train.trainers import train_gated_network
 
 DATA = {
     "X": [["1", "0", "2", "0"], ["0", "1", "0", "1"]],
@@ -121,9 +121,9 @@ def test_a_wrong_graph_disagrees():
     ).at_values()
     data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
     weights = ScalarModes.of(apart).aligned(0.02)
-    graph = gated_graph(apart.graph)
+    graph = gated_network(apart.graph)
     initial = {e.name: w[None] for e, w in zip(graph.edges, weights, strict=True)}
-    trained = train_graph(*data, graph, training_settings(apart), initial=initial)
+    trained = train_gated_network(*data, graph, training_settings(apart), initial=initial)
     theory = ScalarModes.of(spec).descend(0.02)
     assert np.abs(theory.loss - trained.losses[0]).max() > 0.05 * trained.losses[0, 0]
 
@@ -169,7 +169,7 @@ def test_two_edges_start_at_their_growing_combination():
     assert found.amplitude == pytest.approx(1e-4 * np.sqrt(120) / (1 + np.sqrt(2)), rel=1e-12)
     settings = training_settings(spec)
     data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
-    runs = train_graph(*data, gated_graph(spec.graph), settings, seeds=40, rng=0)
+    runs = train_gated_network(*data, gated_network(spec.graph), settings, seeds=40, rng=0)
     theory = modes.expected_loss(found.amplitudes)
     risen = np.argmax(runs.mean_loss < 0.5 * runs.mean_loss[0])
     assert abs(risen - np.argmax(theory < 0.5 * theory[0])) <= 1

@@ -30,8 +30,7 @@ def derive_network(spec: Spec, *, spectrum: Spectrum, progress: Progress) -> Net
     Raises:
         ArithmeticError: A check failed: a bug of symreln, and nothing is returned.
     """
-    assert spec.graph is not None
-    data = NetworkData(graph=spec.graph, dataset=spec.dataset)
+    data = NetworkData(graph=spec.network_graph, dataset=spec.dataset)
     progress("effective datasets", data.seen_by(spec.pathways))
     found = NetworkDerivation(
         spec=spec,

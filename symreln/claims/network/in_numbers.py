@@ -202,9 +202,8 @@ def _curves(derivation: NetworkDerivation) -> Curves:
             that do not diagonalise, or a hidden node with fewer units than modes.
     """
     spec = _with_numbers(derivation.spec)
-    assert spec.graph is not None
     assert spec.network is not None
-    data = NetworkData(graph=spec.graph, dataset=spec.dataset)
+    data = NetworkData(graph=spec.network_graph, dataset=spec.dataset)
     start = float(spec.network.init_std)
     times = np.linspace(0, spec.network.steps - 1, MOMENTS * _BETWEEN + 1)
     scaled = times / float(spec.network.tau(spec.dataset.samples))

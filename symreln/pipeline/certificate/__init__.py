@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from symreln.claims.derivation import Derivation, Derived
+from symreln.claims.derivation import Derived, of_pathways
 from symreln.claims.families.certificate import sizes_part
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.texts import Json, Texts
@@ -28,7 +28,7 @@ def certificate(derivation: Derived) -> Json:
     """Return the certificate of a derivation: its gates, those taken later, and every size."""
     if isinstance(derivation, NetworkDerivation):
         return _whole(derivation.spec, texts_of_network(derivation), [network_part(derivation)])
-    assert isinstance(derivation, Derivation)
+    derivation = of_pathways(derivation)
     steps = zip(derivation.spec.switches, derivation.later, strict=True)
     parts = [
         derivation.ask(pathways_part),
