@@ -71,9 +71,10 @@ def enclose(
         )
         raise NotSupportedError(msg)
     moments = exact_times(times)
-    if derivation.later and max(moments, default=Fraction(0)) > derivation.spec.switches[0]:
+    until = derivation.spec.until
+    if until is not None and max(moments, default=Fraction(0)) > until:
         msg = (
-            f"gates switch at step {derivation.spec.switches[0]}, and closed forms end there. "
+            f"gates switch at step {until}, and closed forms end there. "
             "derivation.evaluate(times) integrates over the switch in float64"
         )
         raise NoClosedFormError(msg)

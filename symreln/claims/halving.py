@@ -68,8 +68,8 @@ def half_time(derivation: Derivation, mode: ModeDerivation, digits: int) -> Half
         found = _crossing(derivation, mode)
         if isinstance(found, str):
             return HalfTime(why=found)
-        if derivation.later and not found < spec.switches[0]:
-            return HalfTime(why=f"gates switch before, at step {spec.switches[0]}")
+        if spec.until is not None and not found < spec.until:
+            return HalfTime(why=f"gates switch before, at step {spec.until}")
         return HalfTime(decimal=decimal_of(found, digits))
 
 

@@ -14,6 +14,7 @@ from symreln.document.words import number_cell
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
+    from symreln.spec.model import Spec
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -75,6 +76,11 @@ def _phase(step: int, phase: Derivation) -> Iterator[Block]:
         caption=f"Modes from step {step}; for modes that do not close, the pathway's own d.",
         alignment="lllr",
     )
+
+
+def until_text(spec: Spec) -> str:
+    """Return up to which step the first gates hold, or "" where they stay."""
+    return "" if spec.until is None else f" up to step {spec.until}"
 
 
 def in_phase(text: str, begin: int) -> str:

@@ -10,6 +10,7 @@ from symreln.claims.families.claim import every_size
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.network.routing import routing_of
 from symreln.claims.orbits import mode_orbits
+from symreln.claims.phases import until_text
 from symreln.claims.regime import regime_of
 from symreln.claims.rules import said_at
 from symreln.document.model import (
@@ -186,10 +187,6 @@ def whole_document(
     )
 
 
-def _until(derivation: Derivation) -> str:
-    return f" up to step {derivation.spec.switches[0]}" if derivation.later else ""
-
-
 def _later_verdicts(derivation: Derivation) -> list[tuple]:
     """Say what is decided for the gates after each switch."""
     return [
@@ -234,7 +231,7 @@ def _proven(derivation: Derived) -> Content:
 def _summary(derivation: Derivation, validation: Validation | None) -> Section:
     items: list[Content] = [
         (
-            f"Verdict{_until(derivation)}: ",
+            f"Verdict{until_text(derivation.spec)}: ",
             Strong(derivation.verdict.level.value),
             ", proven in ",
             Reference("sec:verdict"),

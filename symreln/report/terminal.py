@@ -14,6 +14,7 @@ from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.network.described import described
 from symreln.claims.orbits import mode_orbits
+from symreln.claims.phases import until_text
 from symreln.claims.regime import regime_of
 from symreln.claims.rules import printed_of
 from symreln.claims.unsupported import unsupported_early
@@ -73,7 +74,7 @@ def summary_of(derivation: Derived) -> Summary:
     derivation = of_pathways(derivation)
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
     sizes = ", ".join(f"{size.name} = {size.value}" for size in derivation.spec.sizes)
-    until = f" up to step {derivation.spec.switches[0]}" if derivation.later else ""
+    until = until_text(derivation.spec)
     phases = [_modes_of(phase, f" from step {begin}") for begin, phase in derivation.phases[1:]]
     first = _modes_of(derivation, f" at {sizes}" if sizes else until)
     return {

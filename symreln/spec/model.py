@@ -288,6 +288,11 @@ class Spec:
         """Steps at which a gate switches, ascending."""
         return tuple(sorted({each.step for path in self.pathways for each in path.then}))
 
+    @property
+    def until(self) -> int | None:
+        """The step up to which the first gates hold; None where no gate switches."""
+        return min(self.switches, default=None)
+
     def during(self, step: int) -> Spec:
         """Return the spec with the gates that an update at ``step`` is made with, for good."""
         return replace(self, pathways=tuple(path.during(step) for path in self.pathways))

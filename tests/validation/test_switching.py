@@ -75,6 +75,14 @@ def static(step: int) -> sr.Spec:
 # -- the spec --------------------------------------------------------------------------------------
 
 
+def test_the_first_gates_hold_up_to_the_first_switch():
+    assert spec().until == 150
+    assert spec().during(0).until is None
+    text = sr.derive(spec()).to_latex()
+    assert "Pathways up to step 150" in text
+    assert "up to step 400" not in text
+
+
 def test_a_switch_holds_from_its_step_on():
     found = spec()
     assert found.switches == (150, 400)

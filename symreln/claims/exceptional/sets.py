@@ -74,7 +74,7 @@ def exceptional_sets(derivation: Derivation) -> ExceptionalSets | None:
         outside=tuple(item for item in sets if item.excluded),
         undecided=tuple(dict.fromkeys(undecided)),
         narrow=tuple(one.pathway.number for one in derivation.ask(narrow_pathways)),
-        until=spec.switches[0] if derivation.later else None,
+        until=spec.until,
     )
 
 

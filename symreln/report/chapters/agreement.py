@@ -373,12 +373,12 @@ def _assumptions(validation: Validation) -> list[Block]:
 
 def _which_phase(validation: Validation) -> str:
     """Say which gates the last step belongs to, where they switch."""
-    switches = validation.derivation.spec.switches
-    if not switches:
+    begin, _ = validation.derivation.phases[-1]
+    if not begin:
         return ""
     return (
         " Gates, modes and directions, here and in what follows, are the last ones, those from "
-        f"step {switches[-1]} on."
+        f"step {begin} on."
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.claims.orbits import PathwayOrbit
+from symreln.claims.phases import until_text
 from symreln.document.described import (
     SMALL,
     NamedMatrices,
@@ -123,7 +124,6 @@ def _layers(spec: Spec) -> str:
 
 def _pathway_table(spec: Spec) -> Table:
     sized = any(pathway.hidden is not None for pathway in spec.pathways)
-    until = f" up to step {spec.switches[0]}" if spec.switches else ""
     return Table(
         header=(
             *("pathway", "name", "gate", "open samples", "inputs", "outputs", "stage"),
@@ -142,7 +142,7 @@ def _pathway_table(spec: Spec) -> Table:
             )
             for number, p in enumerate(spec.pathways, start=1)
         ),
-        caption=f"Pathways{until}.",
+        caption=f"Pathways{until_text(spec)}.",
         alignment="cllrllr" + "r" * sized,
     )
 
