@@ -65,7 +65,6 @@ from symreln.experiment.findings import (
 )
 from symreln.experiment.metrics import distance
 from symreln.experiment.starts import fitted_start, measured_start
-from symreln.experiment.training import is_one_map
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
@@ -467,7 +466,7 @@ def _alignment(case: Validation, pair: str) -> Finding | None:
     aligned, spec = case.distance("descent_vs_aligned"), case.numbers.spec
     if aligned is None or is_aligned(pair) or case.numbers.strength0 is not None:
         return None
-    if pair == RELU and not is_one_map(spec):
+    if pair == RELU and not spec.is_one_map:
         return None  # what starts aligned has the spec's gates, and says nothing of one without
     before = case.distance(pair)
     assert before is not None
@@ -478,7 +477,7 @@ def _alignment(case: Validation, pair: str) -> Finding | None:
 def _no_gates(again: Again, pair: str) -> Finding | None:
     """Return what is left without gates, for a linear network of a spec with some."""
     case, spec = again.case, again.case.numbers.spec
-    if pair != RELU or network_of(spec).activation != "linear" or is_one_map(spec):
+    if pair != RELU or network_of(spec).activation != "linear" or spec.is_one_map:
         return None
     before, what = case.distance(pair), "one pathway, always open, as in a linear network"
     assert before is not None

@@ -468,7 +468,7 @@ def network_recording(spec: Spec, seeds: int, marks: tuple[int, ...] = ()) -> Re
     matrices = Regime.of_network(network).matrices.holds
     maps = 8 * seeds * len(spec.pathways) * data.n_x * data.n_y
     if network.activation == "linear":
-        one = matrices and is_one_map(spec)
+        one = matrices and spec.is_one_map
         return _recording(spec, Recording(quantities=("maps",)), maps, marks) if one else None
     plain = Recording(quantities=("activity", "boundary", "contribution"))
     gates = telling_gates(spec) if matrices else ()
@@ -494,15 +494,6 @@ def telling_gates(spec: Spec) -> tuple[tuple[int, ...], ...]:
         tuple(int(gain_value(gain)) for gain in pathway.gate) for pathway in spec.pathways
     )
     return gates if len(set(gates)) == len(gates) else ()
-
-
-def is_one_map(spec: Spec) -> bool:
-    """Whether a linear network is the spec's only pathway: then its map is the pathway's."""
-    if len(spec.pathways) != 1 or spec.switches:
-        return False
-    (only,) = spec.pathways
-    whole = (len(only.inputs), len(only.outputs)) == (spec.dataset.n_x, spec.dataset.n_y)
-    return whole and all(gain_value(gain) == 1 for gain in only.gate)
 
 
 def _recording(spec: Spec, wanted: Recording, size: int, marks: tuple[int, ...]) -> Recording:

@@ -32,7 +32,7 @@ from symreln.laws.ops import defect
 
 if TYPE_CHECKING:
     from symreln.exact.matrix import ExactMatrix
-    from symreln.spec.model import PathwaySpec, Spec
+    from symreln.spec.model import Spec
 
 NAME = "symmetric bias-free ReLU"
 
@@ -72,7 +72,7 @@ def asked(spec: Spec) -> tuple[bool, str]:
         return False, f"the family is for two layers of weights, there are {spec.network.layers}"
     if spec.network.activation != "relu":
         return False, "the network is linear, not a ReLU network"
-    if len(spec.pathways) != 1 or not _is_open(spec.pathways[0], spec):
+    if not spec.is_one_map:
         return False, "the gates asked for are not those of a linear network"
     closed, why = odd_symmetry(spec.dataset.inputs, spec.dataset.targets)
     if not closed:
@@ -81,12 +81,6 @@ def asked(spec: Spec) -> tuple[bool, str]:
         f"{why}: a bias-free ReLU network whose units come in pairs (w, b), (−w, −b) is linear, at "
         "half speed"
     )
-
-
-def _is_open(pathway: PathwaySpec, spec: Spec) -> bool:
-    dataset = spec.dataset
-    whole = len(pathway.inputs) == dataset.n_x and len(pathway.outputs) == dataset.n_y
-    return whole and not pathway.then and all(value == 1 for value in pathway.gate)
 
 
 @lru_cache(maxsize=1)

@@ -13,7 +13,7 @@ from symreln.document.model import Table
 from symreln.experiment.predictions import mode_descent
 from symreln.experiment.rules import trained_strengths
 from symreln.experiment.strengths import MARKS, ModeMeasured, marks, mean_interval
-from symreln.experiment.training import is_one_map, network_recording, telling_gates
+from symreln.experiment.training import network_recording, telling_gates
 from symreln.report.chapters.judgement import judgement_blocks
 from symreln.train.assignment import nearest_outputs
 from tests.cases import matrix_spec
@@ -114,9 +114,9 @@ def test_equal_gates_tell_no_units_apart():
 
 
 def test_a_linear_network_of_gates_has_no_pathway_maps():
-    assert is_one_map(one_pathway())
+    assert one_pathway().is_one_map
     two = one_hot_contexts(*TWO, network=NETWORK)
-    assert not is_one_map(two)
+    assert not two.is_one_map
     assert network_recording(two, 2) is None
 
 

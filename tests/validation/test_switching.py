@@ -83,6 +83,15 @@ def test_the_first_gates_hold_up_to_the_first_switch():
     assert "up to step 400" not in text
 
 
+def test_a_pathway_whose_gate_switches_is_no_linear_network():
+    one = {"dataset": {"X": [[1, -1]], "Y": [[1, -1]]}, "network": SPEC["network"]}
+    late = [{"step": 9, "gate": [1, 0]}]
+    for then, linear in (({}, True), ({"then": late}, False)):
+        found = sr.load({**one, "pathway": [{"name": "all", **then}]})
+        assert found.is_one_map is linear
+        assert sr.derive(found).known.half_speed.holds is linear
+
+
 def test_a_switch_holds_from_its_step_on():
     found = spec()
     assert found.switches == (150, 400)
