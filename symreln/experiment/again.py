@@ -72,9 +72,7 @@ def curve_instead(
     if instead == Instead():
         found = predicted_again(numbers, kappas)
         return found.theory if judged == "closed" else found.loss
-    if not numbers.known.matrices.holds or not own_curves(numbers).holds:
-        msg = "starts are replaced in networks of two layers with gates that stay and many units"
-        raise NotSupportedError(msg)
+    check_replaced(numbers, "starts")
     if judged == "reduced":
         return _descent(numbers, kappas, instead)
     if not instead.followed:
@@ -84,6 +82,17 @@ def curve_instead(
     times = np.arange(network_of(numbers.spec).steps, dtype=float)
     flow = reduced_flow(numbers)
     return flow.trajectory(times, starts=(), factors=_factors(numbers, instead)).losses
+
+
+def check_replaced(numbers: Derivation, what: str) -> None:
+    """Refuse to replace what each mode of a reduction starts from or is gated by.
+
+    Raises:
+        NotSupportedError: The reduction does not follow modes one by one.
+    """
+    if not numbers.known.matrices.holds or not own_curves(numbers).holds:
+        msg = f"{what} are replaced in networks of two layers with gates that stay and many units"
+        raise NotSupportedError(msg)
 
 
 def _descent(numbers: Derivation, kappas: Mapping[str, float], instead: Instead) -> np.ndarray:
@@ -263,9 +272,6 @@ class Again(Trials):
 
     def _changed(self, change: Variation) -> Derivation:
         case = self.case
-        if case.numbers.later:
-            msg = "gates switch at given steps, which a changed experiment would not be at"
-            raise NotSupportedError(msg)
         numbers = changed(case.numbers, change)
         if change.std * change.std * change.width == 1:
             return numbers  # as strong a start, so as many steps

@@ -16,6 +16,7 @@ from symreln.claims.early import mode_kappas
 from symreln.claims.integration import network_of
 from symreln.claims.prediction import closed_forms, predict, predict_training
 from symreln.claims.probes import learning_modes
+from symreln.errors import NotSupportedError
 from symreln.experiment.closed import closed_start, predict_chain
 from symreln.experiment.training import Variation
 from symreln.laws.integrate import LOOKED_AT, PRECISE, Accuracy
@@ -40,8 +41,20 @@ def changed(numbers: Derivation, variation: Variation, steps: int | None = None)
         numbers: Without free parameters, with a network.
         variation: What is changed.
         steps: Recorded steps; by default those that cover the same time.
+
+    Raises:
+        NotSupportedError: There is none.
     """
+    if why := why_not_changed(numbers):
+        raise NotSupportedError(why)
     return replace(numbers, spec=variation.of(numbers.spec, steps))
+
+
+def why_not_changed(numbers: Derivation) -> str:
+    """Return why there is no changed experiment, or ""."""
+    if numbers.spec.switches:
+        return "gates switch at given steps, which a changed experiment would not be at"
+    return ""
 
 
 def predicted_again(numbers: Derivation, kappas: Mapping[str, float]) -> Prediction:

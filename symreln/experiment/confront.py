@@ -24,13 +24,11 @@ from symreln.experiment.scalar_confront import validate_modes
 from symreln.experiment.strengths import marks, measured_strengths
 from symreln.experiment.terms import distance_terms, why_no_terms
 from symreln.experiment.training import train_pair
-from symreln.laws.law import Regime
 from symreln.spec.arguments import check_counts, instance_of
 
 if TYPE_CHECKING:
     from symreln.experiment.predictions import Predictions
     from symreln.experiment.training import ProgressCallback
-    from symreln.spec.model import NetworkSpec
     from symreln.train.run import TrainingRun
 
 
@@ -107,9 +105,11 @@ def validate(
 
 def _checked(derivation: Derivation, terms: bool) -> Derivation:
     """Return the derivation at its parameters' values, or refuse."""
-    asked = network_of(derivation.spec)
-    if terms:
-        _check_terms(asked)
+    network_of(derivation.spec)
+    matrices = derivation.known.matrices
+    if terms and not matrices.holds:
+        msg = f"--terms: {matrices.why}. Leave --terms out"
+        raise NotSupportedError(msg)
     numbers = derivation.ask(at_values)
     if numbers.initial_loss.is_zero:
         msg = (
@@ -118,15 +118,6 @@ def _checked(derivation: Derivation, terms: bool) -> Derivation:
         )
         raise InputError(msg)
     return numbers
-
-
-def _check_terms(network: NetworkSpec) -> None:
-    if not Regime.of_network(network).matrices.holds:
-        msg = (
-            f"--terms: network.layers = {network.layers}, and the distance is taken apart for two "
-            "layers. Leave --terms out"
-        )
-        raise NotSupportedError(msg)
 
 
 def _taken_apart(

@@ -44,9 +44,8 @@ from symreln.claims.integration import network_of
 from symreln.claims.probes import learning_modes
 from symreln.claims.regime import regime_of
 from symreln.claims.solve import derive_unchecked
-from symreln.claims.widths import narrow_pathways, own_curves
 from symreln.errors import InputError, NotSupportedError
-from symreln.experiment.again import HALF, RELU, Again, Experiment, Trials
+from symreln.experiment.again import HALF, RELU, Again, Experiment, Trials, check_replaced
 from symreln.experiment.changed import predicted_again
 from symreln.experiment.comparing import is_aligned
 from symreln.experiment.findings import (
@@ -347,9 +346,7 @@ def _later_start(again: Again, pair: str, made: Experiment, stage: int) -> tuple
 
 def _shown_gates(case: Validation, made: Experiment) -> tuple[Experiment, str]:
     _check_gdln(case)
-    if not (own_curves(case.numbers).holds and case.numbers.known.matrices.holds):
-        msg = "gates are replaced in networks of two layers with gates that stay and many units"
-        raise NotSupportedError(msg)
+    check_replaced(case.numbers, "gates")
     if any(p.effective.pathway.boundary for p in case.numbers.pathways):
         msg = "gates are replaced where no pathway's inputs are made orthogonal to samples"
         raise NotSupportedError(msg)
@@ -424,7 +421,7 @@ _WIDER = Candidate(
 
 def _networks(case: Validation, pair: str) -> Finding | None:
     """Return that chance alone gives a mean of so few networks this distance, where it does."""
-    if case.predicted is None or not case.numbers.ask(narrow_pathways):
+    if case.predicted is None or case.prediction.drawn is None:
         return None  # few units are drawn whole; elsewhere what the band leaves out is looked for
     before, count = case.distance(pair), len(case.run(pair).losses)
     chance = case.predicted.by_chance(count)
@@ -554,5 +551,5 @@ PATHWAYS = Assumptions(
     trials=Again,
     given=_given,
     candidates=_candidates,
-    many=lambda again: not again.case.numbers.ask(narrow_pathways),
+    many=lambda again: again.case.prediction.drawn is None,
 )

@@ -39,9 +39,9 @@ from symreln.claims.integration import network_of, reduced_flow
 from symreln.claims.prediction import closed_forms
 from symreln.claims.probes import probe_bases
 from symreln.claims.solve import at_values
-from symreln.claims.widths import narrow_pathways
+from symreln.claims.widths import own_curves
 from symreln.errors import InputError, NotSupportedError
-from symreln.experiment.changed import changed, predicted_again, steps_for_scale
+from symreln.experiment.changed import changed, predicted_again, steps_for_scale, why_not_changed
 from symreln.experiment.metrics import Distance, Interval, compare, distance
 from symreln.experiment.strengths import mean_interval
 from symreln.experiment.training import (
@@ -146,11 +146,8 @@ def check_study(numbers: Derivation) -> None:
     Raises:
         NotSupportedError: Gates switch at given steps.
     """
-    if numbers.spec.switches:
-        msg = (
-            "--study: gates switch at given steps (then), and with a smaller start or rate they "
-            "would switch elsewhere on the way. Leave --study or the switches out"
-        )
+    if why := why_not_changed(numbers):
+        msg = f"--study: {why}. Leave --study or the switches out"
         raise NotSupportedError(msg)
 
 
@@ -313,7 +310,7 @@ def _order(
 
 
 def _why_no_closed(numbers: Derivation) -> str:
-    if not numbers.closed or numbers.ask(narrow_pathways) or not numbers.loss_separates:
+    if not numbers.closed or not own_curves(numbers).holds or not numbers.loss_separates:
         return "the modes are not closed ones whose loss is a sum"
     if not numbers.known.plain.holds or len(numbers.stages) > 1:
         return "their flow is not that of one stage of two layers that start alike"
