@@ -132,7 +132,7 @@ def printed_constants(derivation: Derived) -> tuple[Constant, ...]:
     found = list(_start(known, network.hidden))
     if known.half_speed.holds:
         found += _half_speed()
-    elif network.activation != "linear" and known.units is not None:
+    elif known.gates.holds:
         found.append(_half([pathway.name for pathway in derivation.pathways]))
     return tuple(found)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.claim import Claim, Step
 from symreln.claims.orbits import symbols_of
-from symreln.claims.widths import narrow_pathways
+from symreln.claims.widths import own_curves
 from symreln.document.model import Block, Details, Math, Table, equation
 from symreln.document.numerals import rounded_up
 from symreln.document.typeset import say
@@ -33,8 +33,7 @@ def _are_bounded(derivation: Derivation) -> bool:
         and derivation.strength0 is not None
         and derivation.closed
         and len(derivation.stages) == 1  # later ones learn what earlier ones leave, step by step
-        and not derivation.later
-        and not derivation.ask(narrow_pathways)
+        and own_curves(derivation).holds
     )
 
 

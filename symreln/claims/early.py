@@ -24,6 +24,7 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.solve import at_values
+from symreln.claims.widths import narrow_pathways
 from symreln.exact.linear_programming import Direction, direction, dot
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.numeric import numpy_modes
@@ -160,7 +161,10 @@ def pathway_kappas(
     """Return κ of every pathway that has one, by name: that of its fastest mode.
 
     A pathway is one law for all of its modes, as a gated deep linear network of κ H units is.
+    Few units are counted one by one: no share of many says how many a pathway has.
     """
+    if derivation.ask(narrow_pathways):
+        return {}
     return {
         pathway.name: strengths[pathway.modes[0].label].kappa  # modes are by decreasing s
         for pathway in derivation.pathways

@@ -61,13 +61,11 @@ def enclose(
             "enclose. derivation.evaluate(times) integrates it in float64"
         )
         raise NoClosedFormError(msg)
-    if derivation.ask(narrow_pathways):
-        one = derivation.ask(narrow_pathways)[0]
+    for one in derivation.ask(narrow_pathways):
         msg = (
-            f"enclose: pathway ‘{one.pathway.name}’ has {one.units} hidden units for {one.rank} "
-            "modes, and closed forms of some of them hold in the limit of small initial weights "
-            f"only, without a bound. derivation.evaluate(times) gives it; {one.rank} units a "
-            "pathway are enough for certified balls"
+            f"enclose: {one.lacks}, and closed forms of some of them hold in the limit of small "
+            "initial weights only, without a bound. derivation.evaluate(times) gives it; "
+            f"{one.rank} units a pathway are enough for certified balls"
         )
         raise NotSupportedError(msg)
     moments = exact_times(times)

@@ -59,6 +59,12 @@ class NarrowPathway(Claim):
     symbolic: PathwayDerivation | None = None
     declared: bool = False
 
+    @property
+    def lacks(self) -> str:
+        """How many units it has for how many modes, in words."""
+        units = f"{self.units} hidden {'unit' if self.units == 1 else 'units'}"
+        return f"pathway ‘{self.pathway.name}’ has {units} for {self.rank} modes"
+
     def comparisons(self, *, final: bool = False) -> Pairs:
         """Return the pairs of modes whose order in s decides which are learned first.
 
@@ -274,12 +280,7 @@ def own_curves(derivation: Derivation) -> Match:
     if derivation.spec.switches:
         why = "gates switch at given steps, and strengths have no curve of their own from t = 0"
     elif narrow_ones:
-        one = narrow_ones[0]
-        units = f"{one.units} hidden {'unit' if one.units == 1 else 'units'}"
-        why = (
-            f"pathway ‘{one.pathway.name}’ has {units} for {one.rank} modes, and learns equal ones "
-            "in part and in any rotation"
-        )
+        why = f"{narrow_ones[0].lacks}, and learns equal ones in part and in any rotation"
     return Match(holds=not why, why=why or "gates stay, and every mode has a hidden unit")
 
 
@@ -370,9 +371,8 @@ def check_decided(derivation: Derivation) -> None:
     for one in derivation.ask(narrow_pathways):
         if one.undecided:
             msg = (
-                f"pathway ‘{one.pathway.name}’ has {one.units} hidden units for {one.rank} modes, "
-                f"and which of them it learns is not decided: {one.undecided}. {one.rank} units a "
-                "pathway are enough"
+                f"{one.lacks}, and which of them it learns is not decided: {one.undecided}. "
+                f"{one.rank} units a pathway are enough"
             )
             raise NotSupportedError(msg)
 

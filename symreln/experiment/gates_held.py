@@ -117,8 +117,6 @@ def gates_held(
         return numbers.known.gates.why
     if network is None:
         return "no network without given gates was trained"
-    if any(pathway.has_gains for pathway in numbers.spec.pathways):
-        return "gates have gains, which no ReLU unit has"
     if "activity" not in network.snapshots:
         return "the gates of the units were not recorded"
     recorded = np.array(network.snapshot_steps)

@@ -76,14 +76,14 @@ def narrow_outcomes(
         gdln: The trained gated networks, with their maps.
         drawn: The networks whose mean was predicted.
     """
-    final = gdln.snapshots["maps"][:, -1]
     names = [pathway.name for pathway in derivation.pathways]
     found = []
     for one in derivation.ask(narrow_pathways):
         if one.found is not None and one.found.plateau is not None:
             place = names.index(one.pathway.name)
             inside = None if drawn is None else drawn.pathways[place].maps
-            found.append(_outcome(derivation.known, one, final[:, place], inside))
+            final = gdln.snapshots["maps"][:, -1, place]
+            found.append(_outcome(derivation.known, one, final, inside))
     return tuple(found)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from symreln.claims.curves import Judged
 from symreln.claims.derivation import of_pathways
 from symreln.claims.solve import at_values
-from symreln.claims.widths import narrow_pathways, own_curves
+from symreln.claims.widths import own_curves
 from symreln.experiment.aligned import PathwayAlignment, SplitNetwork
 from symreln.experiment.comparing import JUDGED, CurvePair
 from symreln.experiment.findings import PairDiagnosis
@@ -269,9 +269,6 @@ class Validation(Predictions):
     def narrow(self) -> tuple[NarrowOutcome, ...]:
         """Which modes the GDLN's narrow pathways hold at the last step."""
         if self.edges is not None:
-            return ()
-        derivation = of_pathways(self.derivation)
-        if not derivation.ask(narrow_pathways) or derivation.later:
             return ()
         return narrow_outcomes(self.numbers, self.gdln, self.prediction.drawn)
 

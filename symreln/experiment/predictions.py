@@ -33,7 +33,7 @@ from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.mean_field import run_mean_field, why_no_mean_field
 from symreln.claims.prediction import closed_forms, predict_training
 from symreln.claims.probes import probe_bases
-from symreln.claims.widths import narrow_pathways, own_curves
+from symreln.claims.widths import own_curves
 from symreln.experiment.band import PredictedBand, predicted_band, why_no_band
 from symreln.experiment.closed import check_covered, closed_start, predict_chain
 from symreln.experiment.metrics import LEVEL, simultaneous_radius
@@ -132,8 +132,7 @@ def _curves(numbers: Derivation, *, whatever_cost: bool) -> Predictions:
             return _chained(numbers, predict_chain(numbers, chain), chain)
     with phase("κ of the early phase"):
         early = numbers.ask(early_strengths)
-    # Few units are counted one by one: no share of many says how many a pathway has.
-    kappas = {} if numbers.ask(narrow_pathways) else pathway_kappas(numbers, early)
+    kappas = pathway_kappas(numbers, early)
     by_mode = mode_kappas(numbers, kappas)
     why = why_no_mean_field(numbers, whatever_cost=whatever_cost)
     with phase("mean-field simulation"):

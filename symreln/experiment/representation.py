@@ -29,7 +29,6 @@ from symreln.base.summaries import short_repr
 from symreln.claims.early import mode_kappas
 from symreln.claims.prediction import first_starts, matrices_of
 from symreln.claims.probes import probe_bases
-from symreln.claims.widths import narrow_pathways
 from symreln.errors import NotSupportedError
 from symreln.experiment.depth import spread_moments
 from symreln.experiment.training import GDLN, RELU, gain_value, train_pair
@@ -130,8 +129,6 @@ def check_representations(derivation: Derivation) -> None:
     reason = ""
     if derivation.spec.switches:
         reason = "they are predicted of gates that stay, and the spec's switch"
-    elif level is Level.COUPLED_MATRICES and derivation.ask(narrow_pathways):
-        reason = "which directions few units hold of coupled matrices is not derived"
     elif level not in (*MODES, Level.COUPLED_MATRICES):
         reason = f"the verdict is {level.value}, which predicts nothing"
     if reason := derivation.known.hidden_layer.why or reason:

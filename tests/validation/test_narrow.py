@@ -11,6 +11,7 @@ import pytest
 import symreln as sr
 from symreln import validate
 from symreln.claims.discretisation_bound import flow_errors
+from symreln.claims.early import early_strengths, pathway_kappas
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.diagnosis import NETWORKS, PATHWAYS, _networks, diagnose
 from symreln.experiment.rules import compare_rules, why_no_decay
@@ -230,3 +231,12 @@ def test_a_wrong_theory_is_not_taken_for_chance():
     case = replace(found, pairs={"theory_vs_gdln": far})
     assert case.distance("theory_vs_gdln") > 0.3
     assert _networks(case, "theory_vs_gdln") is None
+
+
+def test_few_units_are_no_share_of_many():
+    data = {"X": [[1, 1], [1, -1]], "Y": [[2, 2], [1, -1]]}
+    for hidden, names in ((40, {"all"}), (2, set())):
+        network = {**TABLES["network"], "hidden": hidden, "activation": "relu", "steps": 2}
+        spec = sr.load({"dataset": data, "pathway": [{"name": "all"}], "network": network})
+        numbers = sr.derive(spec)
+        assert set(pathway_kappas(numbers, numbers.ask(early_strengths))) == names
