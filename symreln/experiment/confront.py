@@ -108,7 +108,7 @@ def _checked(derivation: Derivation, terms: bool) -> Derivation:
     network_of(derivation.spec)
     matrices = derivation.known.matrices
     if terms and not matrices.holds:
-        msg = f"--terms: {matrices.why}. Leave --terms out"
+        msg = f"--terms: network.layers: {matrices.why}. Leave --terms out"
         raise NotSupportedError(msg)
     numbers = derivation.ask(at_values)
     if numbers.initial_loss.is_zero:

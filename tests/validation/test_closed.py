@@ -240,7 +240,9 @@ def test_what_is_not_covered_is_refused():
         confronted(layers=3, hidden=1)
     with pytest.raises(NotSupportedError, match=r"3 hidden units for 2 modes \(two each"):
         confronted(hidden=3, init_std=["1/10", "1/20"])
-    with pytest.raises(NotSupportedError, match="--terms: it is for networks of two layers"):
+    with pytest.raises(
+        NotSupportedError, match="--terms: network.layers: it is for networks of two layers"
+    ):
         sr.validate(derived(layers=3), seeds=1, terms=True)
     assert confronted(layers=1, hidden=1, steps=3).seeds == 4  # no hidden layer, no unit needed
     with pytest.raises(InputError, match="diverged"):

@@ -373,7 +373,7 @@ def _assumptions(validation: Validation) -> list[Block]:
 
 def _which_phase(validation: Validation) -> str:
     """Say which gates the last step belongs to, where they switch."""
-    begin, _ = validation.derivation.phases[-1]
+    begin, _ = of_pathways(validation.derivation).phases[-1]
     if not begin:
         return ""
     return (
