@@ -11,10 +11,10 @@ import pytest
 
 import symreln as sr
 from symreln import verify
+from symreln.base.jsonio import dumps
 from symreln.cli import main as cli
 from symreln.errors import FloatRangeError, InputError, LimitReachedError
 from symreln.exact.matrix import ExactMatrix
-from symreln.report.jsonio import dumps
 from symreln.report.terminal import summary_of
 from tests.unchecked import derive_unchecked
 

@@ -14,10 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from symreln.base import signals
+from symreln.base import jsonio, signals
 from symreln.base.progress import phase
 from symreln.cli import main as cli
-from symreln.report import jsonio
 from symreln.verify.numbers import MOST_DIGITS
 
 ROOT = str(Path(cli.__file__).parents[2])

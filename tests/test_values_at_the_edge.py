@@ -9,9 +9,9 @@ import pytest
 from flint import fmpz
 
 import symreln as sr
+from symreln.base.jsonio import dumps
 from symreln.errors import InputError
 from symreln.exact.enclosure import real_roots
-from symreln.report.jsonio import dumps
 from symreln.tasks.load import load
 
 NETWORK = {

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import symreln as sr
+from symreln.base.jsonio import write_json, write_text
 from symreln.base.rounding import percent
 from symreln.experiment.metrics import steps_text
 from symreln.report.drawing import draw_all
-from symreln.report.jsonio import write_json, write_text
 from symreln.report.validation_plots import validation_sketches
 
 HERE = Path(__file__).parent

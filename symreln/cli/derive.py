@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from symreln.base.jsonio import dumps
 from symreln.base.progress import Progress
 from symreln.claims import cost
 from symreln.claims.derivation import Derived
@@ -15,7 +16,6 @@ from symreln.limits.steps import StepWriter
 from symreln.pipeline.derive import derive as derive_spec
 from symreln.report import terminal as console
 from symreln.report import write
-from symreln.report.jsonio import dumps
 from symreln.spec.model import Spec
 from symreln.tasks.load import load
 

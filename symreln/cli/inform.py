@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
+from symreln.base.jsonio import dumps
 from symreln.base.progress import Progress
 from symreln.base.provenance import environment
 from symreln.errors import InputError
-from symreln.report.jsonio import dumps
 from symreln.spec.schema import json_schema
 from symreln.tasks import list_tasks
 from symreln.tasks.registry import TASKS, spec_path

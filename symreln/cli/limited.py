@@ -7,11 +7,11 @@ from typing import Any
 
 import click
 
+from symreln.base.jsonio import dumps
 from symreln.cli.request import Request
 from symreln.limits.partial import Finished, Reached, partial_derivation
 from symreln.limits.supervise import watched
 from symreln.report.folder import BESIDE, results_in
-from symreln.report.jsonio import dumps
 from symreln.report.partial import write_partial
 
 WORKER = "symreln.cli.child"

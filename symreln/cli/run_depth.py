@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from symreln.base.jsonio import dumps
 from symreln.base.progress import Progress
 from symreln.base.tables import show_table
 from symreln.cli.hardware import training_machine
@@ -15,7 +16,6 @@ from symreln.experiment.depth import DepthComparison, compare_depth
 from symreln.report.chapters.depth import HEADER, depth_rows, depth_sentence, scatter_text
 from symreln.report.depth_figure import depth_files, depth_to_json
 from symreln.report.folder import require_folder, write_files
-from symreln.report.jsonio import dumps
 from symreln.tasks.load import load
 
 

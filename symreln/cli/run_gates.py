@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from symreln.base.jsonio import dumps
 from symreln.base.progress import Progress
 from symreln.errors import InputError
 from symreln.gates import races
@@ -17,7 +18,6 @@ from symreln.gates.spec_text import gates_toml
 from symreln.report.encode import Encoder
 from symreln.report.folder import require_folder, write_files
 from symreln.report.gate_figures import figure_of
-from symreln.report.jsonio import dumps
 from symreln.spec.model import Spec
 from symreln.tasks.load import load
 

@@ -8,19 +8,17 @@ from pathlib import Path
 
 import click
 
+from symreln.base.jsonio import dumps
 from symreln.base.processors import cores
 from symreln.base.progress import Progress
-from symreln.base.tables import show_table
 from symreln.errors import InputError
-from symreln.experiment.metrics import METHOD
 from symreln.report.folder import require_folder, write_files
-from symreln.report.jsonio import dumps
+from symreln.report.sweep import failure_sentence, missing_sentence, show_sweep, sweep_to_json
+from symreln.report.sweep_figure import sweep_figures
 from symreln.sweep import executors
-from symreln.sweep.figure import sweep_figures
 from symreln.sweep.plan import Plan, read_axes
 from symreln.sweep.run import Failure, Missing, Shard, sweep
-from symreln.sweep.summary import Summary, summarise
-from symreln.sweep.table import header, rows
+from symreln.sweep.summary import summarise
 
 _RESULT = "sweep.json"
 
@@ -76,7 +74,7 @@ def sweep_for_user(
         )
         raise InputError(msg)
     if not (collect or quiet):
-        click.echo(f"symreln: sweep: {left.sentence(plan)}", err=True)
+        click.echo(f"symreln: sweep: {missing_sentence(plan, left)}", err=True)
     failures = _swept(plan, left, dask, workers or cores(), quiet=quiet) if left.count else []
     code = _tell(plan, failures)
     if shard is None:
@@ -100,9 +98,7 @@ def _swept(
 def _tell(plan: Plan, failures: Sequence[Failure]) -> int:
     """Say what could not be done; return the exit code for it."""
     for failure in failures:
-        of = "theory" if failure.seed is None else f"seed {failure.seed}"
-        where = plan.rows[failure.row].name
-        click.echo(f"symreln: sweep: {where}: {of}: {failure.message}", err=True)
+        click.echo(f"symreln: sweep: {failure_sentence(plan, failure)}", err=True)
     codes = {failure.exit_code for failure in failures}
     return 1 if 1 in codes else max(codes, default=0)
 
@@ -111,13 +107,13 @@ def _conclude(plan: Plan, failures: Sequence[Failure], *, as_json: bool, quiet: 
     """Write and print the summary."""
     with Progress(quiet=quiet)("summary"):
         summary = summarise(plan, failures)
-        text = dumps(summary.to_json())
+        text = dumps(sweep_to_json(summary))
         figures = {f"{each.name}.svg": each.svg for each in sweep_figures(summary)}
         write_files(plan.folder, {**figures, _RESULT: text})
     if as_json:
         click.echo(text, nl=False)
         return
-    _show(summary)
+    show_sweep(summary)
     click.echo(f"written to {plan.folder}: {', '.join([_RESULT, *figures])}")
 
 
@@ -127,10 +123,3 @@ def _show_part(plan: Plan, *, as_json: bool) -> None:
         click.echo(dumps({"tasks": len(plan.names), "done": done}), nl=False)
     else:
         click.echo(f"{done} of the sweep's {len(plan.names)} tasks are done, in {plan.folder}")
-
-
-def _show(summary: Summary) -> None:
-    """Print a row a combination."""
-    title = f"sweep, {summary.plan.seeds} seeds: max |ΔL|/L(0)"
-    show_table(title, header(summary), rows(summary))
-    click.echo(f"in brackets 95 % intervals: {METHOD}")

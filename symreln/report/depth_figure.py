@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from symreln.base.jsonio import dumps
 from symreln.base.provenance import library_versions
 from symreln.experiment.depth import MOMENTS, SIGNIFICANT, crossing_times, spread_moments
 from symreln.report import html
@@ -22,7 +23,6 @@ from symreln.report.drawing import (
     plain,
     styled,
 )
-from symreln.report.jsonio import dumps
 from symreln.report.loss_unit import npz
 
 if TYPE_CHECKING:

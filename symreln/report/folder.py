@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from symreln.base.jsonio import write_bytes
 from symreln.errors import InputError
 from symreln.report.formats import FORMATS
-from symreln.report.jsonio import write_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

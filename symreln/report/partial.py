@@ -6,9 +6,9 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from symreln.base.jsonio import dumps
 from symreln.report.folder import DERIVED, write_files
 from symreln.report.formats import FORMATS, NAMES
-from symreln.report.jsonio import dumps
 
 
 def write_partial(partial: dict[str, Any], folder: Path, formats: Collection[str]) -> list[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from symreln.base.jsonio import Json, dumps
 from symreln.base.tables import show_table
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import constants_text, printed_constants
@@ -24,7 +25,6 @@ from symreln.experiment.metrics import METRICS, metric_cells
 from symreln.experiment.outcome import Validation
 from symreln.report.chapters import rules, study
 from symreln.report.derivation_json import derivation_to_json
-from symreln.report.jsonio import Json, dumps
 from symreln.report.sentences import clauses, metric_rows, modes_lines
 from symreln.report.summary import checks_line, network_head, network_lines
 from symreln.report.validation_json import validation_to_json

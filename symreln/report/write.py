@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from symreln.base import jsonio
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derived
 from symreln.pipeline.certificate import certificate
-from symreln.report import jsonio
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.folder import CERTIFICATE, together, write_files

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from symreln.base import jsonio
 from symreln.base.progress import phase
 from symreln.experiment.confront import Validation
-from symreln.report import jsonio
 from symreln.report.folder import together, write_files
 from symreln.report.loss_unit import loss_unit
 from symreln.report.validation_json import validation_to_json

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from symreln.base.jsonio import write_bytes
 from symreln.base.summaries import short_repr
-from symreln.report.jsonio import write_bytes
 
 _FORMAT = "symreln-task/1"
 _HEADER = "header.json"

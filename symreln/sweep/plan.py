@@ -18,12 +18,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from symreln.base.jsonio import write_json
 from symreln.base.provenance import library_versions
 from symreln.base.summaries import short_repr
 from symreln.claims.divergence import check_before_deriving
 from symreln.claims.integration import network_of
 from symreln.errors import InputError, NotSupportedError, SpecError, SymrelnError
-from symreln.report.jsonio import write_json
 from symreln.spec.files import Folder
 from symreln.spec.finding import Finding, cut, visible
 from symreln.spec.model import Spec
@@ -135,8 +135,15 @@ class Plan:
         """Of all files."""
         return frozenset(name for row in self.rows for name in row.files)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return what tells this sweep from others."""
+    @property
+    def file_bytes(self) -> int:
+        """Of all its files, at most."""
+        steps = (row.spec.network.steps for row in self.rows if row.spec.network is not None)
+        return sum(2 * (self.seeds + 1) * 8 * each for each in steps)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What tells this sweep from others, as its folder keeps it."""
         return {
             "format": FORMAT,
             "spec": self.rows[0].spec.source,
@@ -156,7 +163,7 @@ class Plan:
         Raises:
             InputError: It is another one's, or one of more seeds.
         """
-        path, mine = self.folder / PLAN, self.to_json()
+        path, mine = self.folder / PLAN, self.identity
         try:
             found = json.loads(path.read_bytes())
         except FileNotFoundError:

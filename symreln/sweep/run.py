@@ -270,16 +270,6 @@ class Missing:
         """Tasks in all."""
         return len(self.theories) + sum(map(len, self.seeds.values()))
 
-    def sentence(self, plan: Plan) -> str:
-        """Say it before the run."""
-        steps = (row.spec.network.steps for row in plan.rows if row.spec.network is not None)
-        files = sum(2 * (plan.seeds + 1) * 8 * each for each in steps)
-        return (
-            f"{self.count} tasks to do ({len(self.theories)} of theory, "
-            f"{self.count - len(self.theories)} of training), {self.there} done before; "
-            f"files {-(-files // (1 << 20))} MiB"
-        )
-
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:

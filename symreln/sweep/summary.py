@@ -1,16 +1,14 @@
-"""sweep.json: one row a combination, from the files of its tasks."""
+"""What a sweep found: one row a combination, from the files of its tasks."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.provenance import library_versions
 from symreln.base.summaries import short_repr
 from symreln.experiment.metrics import (
-    METHOD,
     Distance,
     SeedFloor,
     distance,
@@ -26,19 +24,6 @@ if TYPE_CHECKING:
     from symreln.sweep.files import Result
     from symreln.sweep.plan import Combination, Plan, Row
     from symreln.sweep.run import Failure
-
-FORMAT = "symreln-sweep/1"
-#: As in validation.json: the ReLU network's place is a linear network's where that is trained.
-PAIRS = (
-    "theory_vs_gdln",
-    "theory_vs_relu",
-    "gdln_vs_relu",
-    "closed_vs_gdln",
-    "closed_vs_relu",
-    "reduced_vs_gdln",
-    "reduced_vs_relu",
-    "mean_field_vs_relu",
-)
 
 
 @short_repr
@@ -83,40 +68,6 @@ class Summary:
 
     plan: Plan
     rows: tuple[SummaryRow, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return sweep.json."""
-        known = self.plan.to_json()
-        return {
-            "format": FORMAT,
-            "title": self.plan.rows[0].spec.title,
-            **{key: known[key] for key in ("spec", "set", "over", "seeds", "rng", "program")},
-            "intervals": METHOD,
-            "rows": [_row_json(row) for row in self.rows],
-            "versions": library_versions(),
-        }
-
-
-def _row_json(row: SummaryRow) -> dict[str, Any]:
-    return {
-        "over": list(row.over),
-        "seeds": row.seeds,
-        "level": row.level or None,
-        "method": row.method or None,
-        "free_constants": row.free_constants,
-        "judged": row.judged or None,
-        "verdict": None if row.verdict is None else row.verdict.outcome,
-        "verdicts": None if row.verdict is None else {"loss": asdict(row.verdict)},
-        "metrics": {
-            pair: asdict(row.metrics[pair]) if pair in row.metrics else None for pair in PAIRS
-        },
-        "seed_floor": None
-        if row.floor is None
-        else {"mean": asdict(row.floor.mean), "maximum": asdict(row.floor.maximum)},
-        "failures": [
-            {"seed": failure.seed, "message": failure.message} for failure in row.failures
-        ],
-    }
 
 
 def summarise(plan: Plan, failures: Sequence[Failure] = ()) -> Summary:

@@ -22,9 +22,9 @@ import numpy as np
 
 import symreln as sr
 from symreln import verify
+from symreln.base.jsonio import dumps
 from symreln.errors import SymrelnError
 from symreln.report import terminal as console
-from symreln.report.jsonio import dumps
 from tests.campaigns.random_specs import Tables, random_tables
 
 #: A number that is none, as a word of its own; "\inf" and "infinite" are words of the text.

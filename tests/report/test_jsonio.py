@@ -10,9 +10,9 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from symreln.base import jsonio
+from symreln.base.jsonio import LINE, dumps, write_bytes, write_json, write_text
 from symreln.errors import InputError
-from symreln.report import jsonio
-from symreln.report.jsonio import LINE, dumps, write_bytes, write_json, write_text
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -116,7 +116,7 @@ def test_killed_writer_leaves_the_old_file(tmp_path):
     write_text(path, "old")
     script = (
         "import os, sys, pathlib\n"
-        "from symreln.report.jsonio import write_text\n"
+        "from symreln.base.jsonio import write_text\n"
         "os.replace = lambda *a: os._exit(9)\n"
         "write_text(pathlib.Path(sys.argv[1]), 'new' * 100000)\n"
     )

@@ -122,7 +122,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from symreln.sweep.files import TaskFolder
-from symreln.report import jsonio
+from symreln.base import jsonio
 setattr(os, sys.argv[2], lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL))
 TaskFolder(path=Path(sys.argv[1])).write(sys.argv[3], b"half")
 """

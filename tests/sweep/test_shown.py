@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from symreln.report.sweep_figure import numbers
 from symreln.sweep import executors
-from symreln.sweep.figure import numbers
 from symreln.sweep.plan import read_axes
 from symreln.sweep.run import Missing, Shard
 from tests.sweep.examples import Here, command, plan, spec

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import symreln as sr
+from symreln.base.jsonio import dumps
 from symreln.base.rounding import percent
 from symreln.claims.integration import mode_probes, network_of, reduced_flow
 from symreln.claims.prediction import closed_forms, mode_starts
@@ -42,7 +43,6 @@ from symreln.laws.choice import solve
 from symreln.laws.law import Regime
 from symreln.laws.ops import NUMPY
 from symreln.report.chapters.rules import bias_rows, rule_blocks
-from symreln.report.jsonio import dumps
 from symreln.report.terminal import show_validation
 from symreln.report.validation_json import validation_to_json
 from symreln.train.trainers import train_gdln, train_network

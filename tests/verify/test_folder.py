@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 import symreln as sr
+from symreln.base import jsonio
 from symreln.cli import main as cli
 from symreln.errors import CertificateError
-from symreln.report import jsonio
 from symreln.report.write_validation import write_validation
 from symreln.verify import digest, verify, verify_file
 from symreln.verify.folder import sealed_json

@@ -17,6 +17,7 @@ from symreln.report.drawing import (
     plain,
     styled,
 )
+from symreln.report.sweep import SHOWN
 from symreln.spec.expression import constant
 from symreln.spec.finding import Finding
 from symreln.spec.overrides import parse_override
@@ -64,12 +65,7 @@ def sweep_figures(summary: Summary) -> tuple[Drawing, ...]:
 @styled
 def _figure(summary: Summary, place: int, values: list[float]) -> Drawing:
     axis = summary.plan.axes[place]
-    pairs = {
-        "theory_vs_relu": "theory – network",
-        "theory_vs_gdln": "theory – GDLN",
-        "gdln_vs_relu": "GDLN – network",
-    }
-    there = [pair for pair in pairs if any(pair in row.metrics for row in summary.rows)]
+    there = [pair for pair in SHOWN if any(pair in row.metrics for row in summary.rows)]
     lines = _lines(summary, place)
     panels = new_axes(2.4 + 0.2 * (len(lines) > 1), len(there))
     for panel, pair in zip(panels, there, strict=True):
@@ -79,7 +75,7 @@ def _figure(summary: Summary, place: int, values: list[float]) -> Drawing:
         if min(values) > 0 and max(values) >= WIDE * min(values):
             panel.set_xscale("log")
         name = "max |ΔL|/L(0)" if panel is panels[0] else ""
-        dress(panel, x=plain(axis.key), y=name, title=pairs[pair])
+        dress(panel, x=plain(axis.key), y=name, title=SHOWN[pair])
     if len(lines) > 1:
         legend_below(panels[0])
     name = re.sub(r"[^A-Za-z0-9]+", "-", axis.key).strip("-")

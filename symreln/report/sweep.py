@@ -1,0 +1,129 @@
+"""A sweep as sweep.json, as a table on stdout, and what is said before and after it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symreln.base.provenance import library_versions
+from symreln.base.rounding import percent
+from symreln.base.tables import show_table
+from symreln.experiment.metrics import METHOD
+
+if TYPE_CHECKING:
+    from symreln.experiment.metrics import Interval
+    from symreln.sweep.plan import Plan
+    from symreln.sweep.run import Failure, Missing
+    from symreln.sweep.summary import Summary, SummaryRow
+
+_FORMAT = "symreln-sweep/1"
+#: As in validation.json: the ReLU network's place is a linear network's where that is trained.
+_PAIRS = (
+    "theory_vs_gdln",
+    "theory_vs_relu",
+    "gdln_vs_relu",
+    "closed_vs_gdln",
+    "closed_vs_relu",
+    "reduced_vs_gdln",
+    "reduced_vs_relu",
+    "mean_field_vs_relu",
+)
+#: Those that the table and the figures show, and their titles.
+SHOWN = {
+    "theory_vs_relu": "theory – network",
+    "theory_vs_gdln": "theory – GDLN",
+    "gdln_vs_relu": "GDLN – network",
+}
+
+
+def sweep_to_json(summary: Summary) -> dict[str, Any]:
+    """Return sweep.json."""
+    plan = summary.plan
+    known = plan.identity
+    return {
+        "format": _FORMAT,
+        "title": plan.rows[0].spec.title,
+        **{key: known[key] for key in ("spec", "set", "over", "seeds", "rng", "program")},
+        "intervals": METHOD,
+        "rows": [_row(row) for row in summary.rows],
+        "versions": library_versions(),
+    }
+
+
+def _row(row: SummaryRow) -> dict[str, Any]:
+    return {
+        "over": list(row.over),
+        "seeds": row.seeds,
+        "level": row.level or None,
+        "method": row.method or None,
+        "free_constants": row.free_constants,
+        "judged": row.judged or None,
+        "verdict": None if row.verdict is None else row.verdict.outcome,
+        "verdicts": None if row.verdict is None else {"loss": asdict(row.verdict)},
+        "metrics": {
+            pair: asdict(row.metrics[pair]) if pair in row.metrics else None for pair in _PAIRS
+        },
+        "seed_floor": None
+        if row.floor is None
+        else {"mean": asdict(row.floor.mean), "maximum": asdict(row.floor.maximum)},
+        "failures": [
+            {"seed": failure.seed, "message": failure.message} for failure in row.failures
+        ],
+    }
+
+
+def show_sweep(summary: Summary) -> None:
+    """Print a row a combination."""
+    keys = [axis.key for axis in summary.plan.axes]
+    show_table(
+        f"sweep, {summary.plan.seeds} seeds: max |ΔL|/L(0)",
+        [*keys, "seeds", *SHOWN.values(), "drop time error", "seed floor", "judged", "loss"],
+        [_cells(row) for row in summary.rows],
+    )
+    click.echo(f"in brackets 95 % intervals: {METHOD}")
+
+
+def _cells(row: SummaryRow) -> list[str]:
+    values = [text.partition("=")[2] for text in row.over]
+    seeds = f"{row.seeds}{' *' if row.failures else ''}"
+    distances = [
+        _percents(row.metrics[pair].max_abs_over_initial) if pair in row.metrics else "–"
+        for pair in SHOWN
+    ]
+    relu = row.metrics.get("theory_vs_relu")
+    drop = "–" if relu is None else _steps(relu.drop_time_error_steps)
+    floor = "–" if row.floor is None else percent(row.floor.mean.max_abs_over_initial)
+    outcome = "–" if row.verdict is None else row.verdict.outcome
+    return [*values, seeds, *distances, drop, floor, row.judged or "–", outcome]
+
+
+def _percents(found: Interval) -> str:
+    assert found.value is not None  # two curves always have a largest distance
+    if found.low is None or found.high is None:
+        return percent(found.value)
+    return f"{percent(found.value)} [{100 * found.low:.2g}, {100 * found.high:.2g}]"
+
+
+def _steps(found: Interval) -> str:
+    if found.value is None:
+        return "never drops"
+    if found.low is None or found.high is None:
+        return f"{found.value:.3g}"
+    return f"{found.value:.3g} [{found.low:.3g}, {found.high:.3g}]"
+
+
+def missing_sentence(plan: Plan, left: Missing) -> str:
+    """Say what is to be done, before the run."""
+    return (
+        f"{left.count} tasks to do ({len(left.theories)} of theory, "
+        f"{left.count - len(left.theories)} of training), {left.there} done before; "
+        f"files {-(-plan.file_bytes // (1 << 20))} MiB"
+    )
+
+
+def failure_sentence(plan: Plan, failure: Failure) -> str:
+    """Say what could not be done, and why."""
+    of = "theory" if failure.seed is None else f"seed {failure.seed}"
+    return f"{plan.rows[failure.row].name}: {of}: {failure.message}"
