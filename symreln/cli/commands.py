@@ -13,7 +13,7 @@ from symreln.cli.request import Request
 from symreln.report.folder import require_folder
 
 if TYPE_CHECKING:
-    from symreln.limits.steps import StepWriter
+    from symreln.report.steps import StepWriter
 
 
 def do(out: Path, *, tolerance: str | None = None, estimate: bool = False, **asked: Any) -> int:

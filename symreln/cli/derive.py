@@ -12,10 +12,10 @@ from symreln.base.progress import Progress
 from symreln.claims import cost
 from symreln.claims.derivation import Derived
 from symreln.cli.request import Request
-from symreln.limits.steps import StepWriter
 from symreln.pipeline.derive import derive as derive_spec
 from symreln.report import terminal as console
 from symreln.report import write
+from symreln.report.steps import StepWriter
 from symreln.spec.model import Spec
 from symreln.tasks.load import load
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
 from symreln.base.jsonio import dumps
 from symreln.cli.request import Request
-from symreln.limits.partial import Finished, Reached, partial_derivation
 from symreln.limits.supervise import watched
 from symreln.report.folder import BESIDE, results_in
-from symreln.report.partial import write_partial
+from symreln.report.partial import partial_lines, write_partial
+from symreln.report.partial_json import Finished, Reached, partial_derivation
 
 WORKER = "symreln.cli.child"
 
@@ -71,18 +70,12 @@ def _write_partial(request: Request, finished: Finished, partial: dict[str, Any]
             _complain(f"{folder} holds {', '.join(old)} of an earlier command, not of this one")
     if request.as_json:
         click.echo(dumps(partial), nl=False)
-    else:
-        _show(partial, folder, written)
+        return
+    for line in partial_lines(partial):
+        click.echo(line)
+    if written:
+        click.echo(f"written to {folder}: {', '.join(written)}")
 
 
 def _complain(message: str) -> None:
     click.echo(f"symreln: {message}", err=True)
-
-
-def _show(partial: dict[str, Any], folder: Path, written: list[str]) -> None:
-    click.echo(partial["title"] or "derivation cut short")
-    click.echo(f"verdict: {partial['verdict']['level']}")
-    for line in (*partial["limits"]["proven"], *partial["limits"]["undecided"]):
-        click.echo(f"  - {line}")
-    if written:
-        click.echo(f"written to {folder}: {', '.join(written)}")

@@ -13,7 +13,13 @@ from symreln.base.processors import cores
 from symreln.base.progress import Progress
 from symreln.errors import InputError
 from symreln.report.folder import require_folder, write_files
-from symreln.report.sweep import failure_sentence, missing_sentence, show_sweep, sweep_to_json
+from symreln.report.sweep import (
+    failure_sentence,
+    missing_sentence,
+    part_said,
+    show_sweep,
+    sweep_to_json,
+)
 from symreln.report.sweep_figure import sweep_figures
 from symreln.sweep import executors
 from symreln.sweep.plan import Plan, read_axes
@@ -80,7 +86,7 @@ def sweep_for_user(
     if shard is None:
         _conclude(plan, failures, as_json=as_json, quiet=quiet)
     else:
-        _show_part(plan, as_json=as_json)
+        click.echo(part_said(plan, as_json=as_json), nl=False)
     return code
 
 
@@ -115,11 +121,3 @@ def _conclude(plan: Plan, failures: Sequence[Failure], *, as_json: bool, quiet: 
         return
     show_sweep(summary)
     click.echo(f"written to {plan.folder}: {', '.join([_RESULT, *figures])}")
-
-
-def _show_part(plan: Plan, *, as_json: bool) -> None:
-    done = sum(plan.results.has(name) for name in plan.names)
-    if as_json:
-        click.echo(dumps({"tasks": len(plan.names), "done": done}), nl=False)
-    else:
-        click.echo(f"{done} of the sweep's {len(plan.names)} tasks are done, in {plan.folder}")

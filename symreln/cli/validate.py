@@ -13,9 +13,9 @@ from symreln.experiment import confront
 from symreln.experiment.extras import check_extras, with_extras
 from symreln.experiment.outcome import Validation
 from symreln.experiment.training import ProgressCallback
-from symreln.limits.steps import StepWriter
 from symreln.report import terminal as console
 from symreln.report.folder import together
+from symreln.report.steps import StepWriter
 from symreln.report.write import write_derivation
 from symreln.report.write_validation import write_validation
 from symreln.spec.model import Spec

@@ -8,9 +8,9 @@ from typing import Any
 from symreln.base import streams
 from symreln.base.guard import guarded
 from symreln.base.processes import bound_itself
-from symreln.limits.partial import REFUSED
-from symreln.limits.steps import StepWriter
+from symreln.limits.limits import REFUSED
 from symreln.pipeline.derive import derive
+from symreln.report.steps import StepWriter
 from symreln.tasks.load import load
 
 

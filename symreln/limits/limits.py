@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+#: Exit code of a child where an allocation was refused; no command of the user's has it.
+REFUSED = 75
+
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:

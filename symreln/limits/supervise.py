@@ -15,8 +15,8 @@ from symreln.base.processes import Child, can_measure_memory
 from symreln.base.signals import ended_by_signals, signal_name
 from symreln.base.units import shown_bytes, shown_seconds
 from symreln.errors import NotSupportedError
-from symreln.limits.limits import Limits
-from symreln.limits.partial import REFUSED, Finished, Reached, read_steps
+from symreln.limits.limits import REFUSED, Limits
+from symreln.report.partial_json import Finished, Reached, read_steps
 
 #: Seconds between two looks. The shorter, the less a fast allocation gets beyond its limit.
 _POLL = 0.02

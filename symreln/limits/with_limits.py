@@ -18,8 +18,8 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
 from symreln.exact.spectrum_json import spectrum_from_json
 from symreln.limits.limits import Limits
-from symreln.limits.partial import Json, Reached, partial_derivation
 from symreln.limits.supervise import watched
+from symreln.report.partial_json import Json, Reached, partial_derivation
 from symreln.spec.finding import shown
 from symreln.spec.model import Spec
 from symreln.spec.overrides import override_texts

@@ -1,4 +1,4 @@
-"""A derivation that a limit cut short into a folder."""
+"""A derivation that a limit cut short, into a folder and on the terminal."""
 
 from __future__ import annotations
 
@@ -9,6 +9,16 @@ from typing import Any
 from symreln.base.jsonio import dumps
 from symreln.report.folder import DERIVED, write_files
 from symreln.report.formats import FORMATS, NAMES
+
+
+def partial_lines(partial: dict[str, Any]) -> list[str]:
+    """Return what the terminal shows of it."""
+    limits = partial["limits"]
+    return [
+        partial["title"] or "derivation cut short",
+        f"verdict: {partial['verdict']['level']}",
+        *(f"  - {line}" for line in (*limits["proven"], *limits["undecided"])),
+    ]
 
 
 def write_partial(partial: dict[str, Any], folder: Path, formats: Collection[str]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from symreln.base.jsonio import dumps
 from symreln.base.provenance import library_versions
 from symreln.base.rounding import percent
 from symreln.base.tables import show_table
@@ -127,3 +128,11 @@ def failure_sentence(plan: Plan, failure: Failure) -> str:
     """Say what could not be done, and why."""
     of = "theory" if failure.seed is None else f"seed {failure.seed}"
     return f"{plan.rows[failure.row].name}: {of}: {failure.message}"
+
+
+def part_said(plan: Plan, *, as_json: bool) -> str:
+    """Return what is printed after a part of a sweep: how much of the whole is done."""
+    done = sum(plan.results.has(name) for name in plan.names)
+    if as_json:
+        return dumps({"tasks": len(plan.names), "done": done})
+    return f"{done} of the sweep's {len(plan.names)} tasks are done, in {plan.folder}\n"

@@ -8,11 +8,11 @@ import symreln as sr
 from symreln.base.units import megabytes, seconds
 from symreln.errors import InputError
 from symreln.exact.spectrum_json import spectrum_from_json
-from symreln.limits.partial import Finished, Reached, partial_derivation, read_steps
-from symreln.limits.steps import StepWriter
 from symreln.report import html, latex
 from symreln.report.chapters.limits import limited_document
 from symreln.report.derivation_json import derivation_to_json
+from symreln.report.partial_json import Finished, Reached, partial_derivation, read_steps
+from symreln.report.steps import StepWriter
 
 REACHED = Reached(kind="time", limit="3 s", seconds=3.0)
 HEADER = (

@@ -16,8 +16,8 @@ from symreln.cli import main as cli
 from symreln.cli.limited import supervise
 from symreln.cli.request import Request
 from symreln.limits import supervise as supervising
-from symreln.limits.partial import Finished
 from symreln.report.derivation_json import derivation_to_json
+from symreln.report.partial_json import Finished
 from symreln.verify import verify_file
 
 SLOW = "tests.limits.slow_worker"

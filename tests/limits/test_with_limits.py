@@ -9,7 +9,7 @@ import pytest
 import symreln as sr
 from symreln.errors import InputError, NotSupportedError, SymrelnError
 from symreln.limits import supervise
-from symreln.limits.partial import REFUSED
+from symreln.limits.limits import REFUSED
 
 
 def test_within_its_limits_the_derivation_is_the_ordinary_one():

@@ -35,7 +35,7 @@ LONGEST = 40.0
 
 
 def limited_document(partial: dict[str, Any]) -> Document:
-    """Return the document of what :func:`symreln.limits.partial.partial_derivation` returned."""
+    """Return the document of a partial derivation, given as :mod:`symreln.report.partial_json`."""
     pathways = partial["pathways"]
     finished = [p for p in pathways if p["proven"]["spectrum"]]
     chapters: list[Block] = [_summary(partial)]

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-#: Exit code of a child where an allocation was refused; no command of the user's has it.
-REFUSED = 75
 Json = dict[str, Any]
 _LEVEL = "numeric only"
 #: What a derivation says of its spec, null where the spec was not read yet.
@@ -83,7 +81,7 @@ class Finished:
     """The steps of a derivation that were finished before it was cut.
 
     Args:
-        steps: Lines of :class:`symreln.limits.steps.StepWriter`.
+        steps: Lines of :class:`symreln.report.steps.StepWriter`.
     """
 
     def __init__(self, steps: Sequence[Json]) -> None:

@@ -1,6 +1,6 @@
 """Finished steps, written by the child as lines of JSON: what a killed child has told is not lost.
 
-The lines are read by :mod:`symreln.limits.partial`.
+The lines are read by :mod:`symreln.report.partial_json`.
 """
 
 from __future__ import annotations
