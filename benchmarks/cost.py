@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 FACTOR = 3.0
@@ -60,7 +61,7 @@ def measure(name: str) -> None:
         write_derivation(sr.derive(spec), folder)
     seconds = time.process_time() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    found = {"seconds": seconds, "memory": peak, "estimate": estimate.to_json()}
+    found = {"seconds": seconds, "memory": peak, "estimate": asdict(estimate)}
     print(json.dumps({**found, "unit": cost.time_unit()}))
 
 

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flint import fmpz_mat, nmod_mat
 
-from symreln.base.units import shown_bytes, shown_seconds
 from symreln.exact.integers import PRIME
 from symreln.exact.polynomials import evaluation_point
 from symreln.network.effective import effective_dataset
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 #: Seconds that are worth a warning.
 _LONG = 5.0
-_DAY = 86400.0
 
 # Weights, in units of the timed task (2 to 4 ms of a present server's core).
 _START = 900.0  # imports, documents, figures
@@ -60,21 +58,6 @@ class Estimate:
     def long(self) -> bool:
         """Whether a user should hear of it before: the ends' geometric mean is above _LONG."""
         return self.seconds[0] * self.seconds[1] > _LONG**2
-
-    def sentence(self) -> str:
-        """Return the estimate in words."""
-        low, high = (_duration(value) for value in self.seconds)
-        least, most = (shown_bytes(value) for value in self.memory)
-        if (low, least) == (high, most):
-            return f"deriving takes roughly {low} and {least} (an estimate)"
-        return (
-            f"deriving takes roughly {low} and {least} if the spectra split into few values, "
-            f"roughly {high} and {most} if they do not (an estimate)"
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the estimate as JSON values."""
-        return {**{k: list(v) for k, v in asdict(self).items()}, "estimate": True}
 
 
 def estimate(spec: Spec, unit: float | None = None) -> Estimate:
@@ -166,7 +149,3 @@ def _timed() -> float:
         table[index] = int(entry) % 65_537
     assert len(table) == size * size
     return time.process_time() - start
-
-
-def _duration(seconds: float) -> str:
-    return "more than a day" if seconds > _DAY else shown_seconds(float(f"{seconds:.1g}"))

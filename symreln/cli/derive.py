@@ -15,6 +15,7 @@ from symreln.cli.request import Request
 from symreln.pipeline.derive import derive as derive_spec
 from symreln.report import terminal as console
 from symreln.report import write
+from symreln.report.estimate import estimate_sentence, estimate_to_json
 from symreln.report.steps import StepWriter
 from symreln.spec.model import Spec
 from symreln.tasks.load import load
@@ -44,7 +45,7 @@ class Session:
         """Derive; what long work may take is said on stderr before it begins."""
         progress = None if self.steps is None else self.steps.progress
         if not self.request.quiet and (found := cost.estimate(spec)).long:
-            click.echo(f"symreln: {found.sentence()}", err=True)
+            click.echo(f"symreln: {estimate_sentence(found)}", err=True)
         return derive_spec(spec, progress=progress)
 
     def write(self, derivation: Derived, formats: tuple[str, ...]) -> list[Path]:
@@ -81,5 +82,6 @@ def derive(request: Request, steps: StepWriter | None = None) -> int:
 def show_estimate(request: Request) -> int:
     """Print what a derivation may take, and derive nothing."""
     found = cost.estimate(_load_spec(request))
-    click.echo(dumps(found.to_json()) if request.as_json else f"{found.sentence()}\n", nl=False)
+    said = dumps(estimate_to_json(found)) if request.as_json else f"{estimate_sentence(found)}\n"
+    click.echo(said, nl=False)
     return 0

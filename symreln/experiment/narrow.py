@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.rounding import percent
 from symreln.base.summaries import short_repr
 from symreln.claims.probes import probe_bases
 from symreln.claims.widths import narrow_pathways
@@ -44,26 +43,6 @@ class NarrowOutcome:
     held: tuple[dict[str, int], ...]
     share_first: float | None = None
     share_least: float | None = None
-
-    def sentence(self) -> str:
-        """Return how many networks hold what was predicted."""
-        count = len(self.held)
-        first = sum(held == self.first for held in self.held)
-        text = (
-            f"narrow pathway '{self.pathway}': {first} of {count} networks hold the modes that are "
-            f"predicted to be learned first{_of_drawn(self.share_first)}"
-        )
-        if self.least == self.first:
-            return text
-        least = sum(held == self.least for held in self.held)
-        return (
-            f"{text}, {least} those that are predicted to be there in the end"
-            f"{_of_drawn(self.share_least)}"
-        )
-
-
-def _of_drawn(share: float | None) -> str:
-    return "" if share is None else f" ({percent(share)} of those drawn from the law)"
 
 
 def narrow_outcomes(

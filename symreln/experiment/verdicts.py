@@ -276,20 +276,3 @@ def gates_verdict(
         tolerance=tolerance,
         reason=reason,
     )
-
-
-def summary(verdicts: Mapping[str, Verdict]) -> list[str]:
-    """Return all outcomes, each with its reason."""
-    return [
-        f"{name} {_VERBS[found.outcome][name.endswith('es')]}: {found.reason}"
-        for name, found in verdicts.items()
-    ]
-
-
-#: How an outcome is said of one thing, and of several.
-_VERBS = {
-    "agrees": ("AGREES", "AGREE"),
-    "disagrees": ("DISAGREES", "DISAGREE"),
-    "undecided": ("UNDECIDED", "UNDECIDED"),
-    "not tested": ("NOT TESTED", "NOT TESTED"),
-}

@@ -51,11 +51,6 @@ class _Choice:
     why: str
     passed_over: tuple[tuple[str, str], ...]
 
-    def lines(self) -> tuple[str, ...]:
-        """Return one line a law: those passed over, then the one taken."""
-        lines = [f"not {name}: {why}" for name, why in self.passed_over]
-        return (*lines, f"{self.name}: {self.why}") if self.name else tuple(lines)
-
 
 def choose(regime: Regime) -> _Choice:
     """Ask the laws in order and return the first that matches."""

@@ -23,15 +23,16 @@ from symreln.experiment.findings import (
 )
 from symreln.experiment.metrics import METRICS, Interval, metric_cells, steps_text
 from symreln.experiment.outcome import Validation
-from symreln.experiment.verdicts import summary
 from symreln.experiment.words import interval_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from symreln.experiment.findings import Finding, PairDiagnosis
+    from symreln.experiment.narrow import NarrowOutcome
     from symreln.experiment.outcome import Validation
     from symreln.experiment.published import PublishedPrediction
+    from symreln.experiment.verdicts import Verdict
 
 #: max |ΔL|/L(0) under which two curves in float64 are the same to rounding.
 ROUNDING = 1e-10
@@ -99,14 +100,14 @@ def _published_rows(
 def clauses(validation: Validation) -> list[str]:
     """Return the three verdicts, and what is beside them, each by itself."""
     found = [
-        *summary(validation.verdicts),
+        *(_verdict(name, found) for name, found in validation.verdicts.items()),
         _judged_clause(validation),
         constants_text(validation.constants),
         validation.no_network if validation.edges is None else "",
         _mean_field_clause(validation),
         _aligned_clause(validation),
         _directions_clause(validation),
-        *(outcome.sentence() for outcome in validation.narrow),
+        *(narrow_sentence(outcome) for outcome in validation.narrow),
         *(_failed(validation, each) for each in validation.diagnosis),
     ]
     return [clause for clause in found if clause]
@@ -115,6 +116,32 @@ def clauses(validation: Validation) -> list[str]:
 def sentence(validation: Validation) -> str:
     """Return the same in one sentence."""
     return "; ".join(clauses(validation))
+
+
+def _verdict(name: str, found: Verdict) -> str:
+    """Return an outcome with its reason."""
+    plural = name.endswith("es") and found.outcome.endswith("agrees")
+    outcome = found.outcome.removesuffix("s") if plural else found.outcome
+    return f"{name} {outcome.upper()}: {found.reason}"
+
+
+def narrow_sentence(found: NarrowOutcome) -> str:
+    """Return how many networks hold what was predicted of a narrow pathway."""
+    text = (
+        f"narrow pathway '{found.pathway}': {found.held.count(found.first)} of {len(found.held)} "
+        "networks hold the modes that are predicted to be learned first"
+        f"{_of_drawn(found.share_first)}"
+    )
+    if found.least == found.first:
+        return text
+    return (
+        f"{text}, {found.held.count(found.least)} those that are predicted to be there in the end"
+        f"{_of_drawn(found.share_least)}"
+    )
+
+
+def _of_drawn(share: float | None) -> str:
+    return "" if share is None else f" ({percent(share)} of those drawn from the law)"
 
 
 def _judged_clause(validation: Validation) -> str:

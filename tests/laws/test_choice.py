@@ -39,8 +39,6 @@ def test_every_law_is_taken_and_the_earlier_ones_say_why_not(law):
     earlier = asked[: asked.index(law.name)]
     assert [passed for passed, _ in choice.passed_over] == earlier
     assert all(why for _, why in choice.passed_over)
-    assert len(choice.lines()) == len(earlier) + 1
-    assert choice.lines()[-1].startswith(f"{law.name}: ")
     # And its modes prove themselves.
     s, d = sp.symbols("s d", positive=True)
     mode = solve(TAKEN[law], s, d)
