@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 import click
@@ -10,6 +11,7 @@ from symreln.base.jsonio import dumps
 from symreln.base.progress import Progress
 from symreln.base.provenance import environment
 from symreln.errors import InputError
+from symreln.report.listings import checks_said, machine_said, tasks_said
 from symreln.spec.schema import json_schema
 from symreln.tasks import list_tasks
 from symreln.tasks.registry import TASKS, spec_path
@@ -22,28 +24,19 @@ def verify(certificate: Path, *, as_json: bool) -> int:
     with Progress(quiet=False)("verifying"):
         checks = verify_file(certificate)
     path = certificate / CERTIFICATE if certificate.is_dir() else certificate
-    if as_json:
-        click.echo(dumps({"certificate": str(path), "checks": list(checks)}), nl=False)
-        return 0
-    for check in checks:
-        click.echo(f"  ok  {check}")
-    click.echo(f"{path}: every identity holds")
+    click.echo(checks_said(path, checks, as_json=as_json), nl=False)
     return 0
 
 
 def show_tasks(name: str | None, *, as_json: bool) -> int:
     """Print the ready-made specs, or one of them in full."""
-    found = list_tasks()
-    if name is not None:
-        click.echo(_spec_text(name, [known for known, _ in found]), nl=False)
-    elif as_json:
-        click.echo(dumps([{"name": n, "summary": s} for n, s in found]), nl=False)
-    else:
-        _show_pairs(dict(found))
+    found = dict(list_tasks())
+    said = tasks_said(found, as_json=as_json) if name is None else _spec_text(name, found)
+    click.echo(said, nl=False)
     return 0
 
 
-def _spec_text(name: str, names: list[str]) -> str:
+def _spec_text(name: str, names: Collection[str]) -> str:
     if name not in names:
         msg = f"tasks: found no ready-made spec '{name}'. There are: {', '.join(names)}"
         raise InputError(msg)
@@ -52,11 +45,7 @@ def _spec_text(name: str, names: list[str]) -> str:
 
 def show_info(*, as_json: bool) -> int:
     """Print versions and the machine."""
-    found = environment()
-    if as_json:
-        click.echo(dumps(found), nl=False)
-    else:
-        _show_pairs(found)
+    click.echo(machine_said(environment(), as_json=as_json), nl=False)
     return 0
 
 
@@ -64,9 +53,3 @@ def show_schema() -> int:
     """Print the JSON Schema of a spec."""
     click.echo(dumps(json_schema(TASKS)), nl=False)
     return 0
-
-
-def _show_pairs(pairs: dict[str, str]) -> None:
-    width = max(map(len, pairs))
-    for name, value in pairs.items():
-        click.echo(f"{name:<{width}}  {value}")
