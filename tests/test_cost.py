@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import symreln as sr
 from symreln.claims import cost
 from symreln.cli import main as cli
-from symreln.report.estimate import estimate_sentence
+from symreln.report.inform import estimate_sentence
 from tests.strategies import examples
 
 

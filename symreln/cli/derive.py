@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from symreln.base.jsonio import dumps
 from symreln.base.progress import Progress
 from symreln.claims import cost
 from symreln.claims.derivation import Derived
@@ -15,7 +14,7 @@ from symreln.cli.request import Request
 from symreln.pipeline.derive import derive as derive_spec
 from symreln.report import terminal as console
 from symreln.report import write
-from symreln.report.estimate import estimate_sentence, estimate_to_json
+from symreln.report.inform import estimate_said, estimate_sentence
 from symreln.report.steps import StepWriter
 from symreln.spec.model import Spec
 from symreln.tasks.load import load
@@ -82,6 +81,5 @@ def derive(request: Request, steps: StepWriter | None = None) -> int:
 def show_estimate(request: Request) -> int:
     """Print what a derivation may take, and derive nothing."""
     found = cost.estimate(_load_spec(request))
-    said = dumps(estimate_to_json(found)) if request.as_json else f"{estimate_sentence(found)}\n"
-    click.echo(said, nl=False)
+    click.echo(estimate_said(found, as_json=request.as_json), nl=False)
     return 0

@@ -11,7 +11,7 @@ from symreln.base.jsonio import dumps
 from symreln.base.progress import Progress
 from symreln.base.provenance import environment
 from symreln.errors import InputError
-from symreln.report.listings import checks_said, machine_said, tasks_said
+from symreln.report.inform import checks_said, machine_said, tasks_said
 from symreln.spec.schema import json_schema
 from symreln.tasks import list_tasks
 from symreln.tasks.registry import TASKS, spec_path

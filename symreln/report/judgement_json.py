@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from symreln.experiment.confront import Validation
     from symreln.experiment.findings import Finding, PairDiagnosis
-    from symreln.experiment.metrics import Distance
+    from symreln.experiment.metrics import Distance, SeedFloor
     from symreln.experiment.strengths import ModeMeasured
     from symreln.experiment.study import MeasuredOrder, Study
 
@@ -39,6 +39,11 @@ def intervals_to_json(found: Mapping[str, Distance]) -> dict[str, Any] | None:
         return None
     pairs = {name: asdict(each) for name, each in found.items()}
     return {"level": metrics.LEVEL, "method": metrics.METHOD, "pairs": pairs}
+
+
+def floor_to_json(found: SeedFloor | None) -> dict[str, Any] | None:
+    """Return the entry "seed_floor"."""
+    return None if found is None else {"mean": asdict(found.mean), "maximum": asdict(found.maximum)}
 
 
 def diagnosis_to_json(found: tuple[PairDiagnosis, ...]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from symreln.base.provenance import library_versions
 from symreln.base.rounding import percent
 from symreln.base.tables import show_table
 from symreln.experiment.metrics import METHOD
+from symreln.report.judgement_json import floor_to_json
 
 if TYPE_CHECKING:
     from symreln.experiment.metrics import Interval
@@ -41,11 +42,10 @@ SHOWN = {
 
 def sweep_to_json(summary: Summary) -> dict[str, Any]:
     """Return sweep.json."""
-    plan = summary.plan
-    known = plan.identity
+    known = summary.plan.identity
     return {
         "format": _FORMAT,
-        "title": plan.rows[0].spec.title,
+        "title": summary.plan.rows[0].spec.title,
         **{key: known[key] for key in ("spec", "set", "over", "seeds", "rng", "program")},
         "intervals": METHOD,
         "rows": [_row(row) for row in summary.rows],
@@ -63,15 +63,10 @@ def _row(row: SummaryRow) -> dict[str, Any]:
         "judged": row.judged or None,
         "verdict": None if row.verdict is None else row.verdict.outcome,
         "verdicts": None if row.verdict is None else {"loss": asdict(row.verdict)},
-        "metrics": {
-            pair: asdict(row.metrics[pair]) if pair in row.metrics else None for pair in _PAIRS
-        },
-        "seed_floor": None
-        if row.floor is None
-        else {"mean": asdict(row.floor.mean), "maximum": asdict(row.floor.maximum)},
-        "failures": [
-            {"seed": failure.seed, "message": failure.message} for failure in row.failures
-        ],
+        "metrics": dict.fromkeys(_PAIRS)
+        | {pair: asdict(found) for pair, found in row.metrics.items()},
+        "seed_floor": floor_to_json(row.floor),
+        "failures": [{"seed": each.seed, "message": each.message} for each in row.failures],
     }
 
 

@@ -20,7 +20,12 @@ from symreln.experiment.scalar_modes import EdgeModes
 from symreln.pipeline.certificate import certificate
 from symreln.report.band_json import band_to_json
 from symreln.report.encode import Encoder
-from symreln.report.judgement_json import diagnosis_to_json, intervals_to_json, judgement_to_json
+from symreln.report.judgement_json import (
+    diagnosis_to_json,
+    floor_to_json,
+    intervals_to_json,
+    judgement_to_json,
+)
 from symreln.report.loss_unit import loss_unit
 from symreln.verify.folder import NONE, sealed_json
 
@@ -42,11 +47,7 @@ def validation_to_json(validation: Validation, files: Mapping[str, bytes] = NONE
         validation: The confrontation.
         files: What is written beside it, by name.
     """
-    spec, floor, uninformative = (
-        validation.derivation.spec,
-        validation.floor,
-        validation.uninformative,
-    )
+    spec, uninformative = validation.derivation.spec, validation.uninformative
     found = {
         "format": FORMAT,
         "title": spec.title,
@@ -64,9 +65,7 @@ def validation_to_json(validation: Validation, files: Mapping[str, bytes] = NONE
         "method": validation.prediction.method,
         "metrics": dict.fromkeys(PAIRS)
         | {name: asdict(found) for name, found in validation.metrics.items()},
-        "seed_floor": None
-        if floor is None
-        else {"mean": asdict(floor.mean), "maximum": asdict(floor.maximum)},
+        "seed_floor": floor_to_json(validation.floor),
         "not_tested": None if uninformative is None else asdict(uninformative),
         "intervals": intervals_to_json(validation.intervals if validation.seeds > 1 else {}),
         **diagnosis_to_json(validation.diagnosis),
