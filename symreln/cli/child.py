@@ -15,7 +15,7 @@ def main() -> None:
     from symreln.cli.request import Request
     from symreln.limits.child import work_within
 
-    request = Request.from_json(message["request"])
+    request = Request.of(message["request"])
     sys.exit(work_within(message, lambda steps: execute(request, steps=steps)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -27,7 +28,7 @@ def supervise(request: Request, worker: str = WORKER, *, spent: float = 0.0) -> 
     Raises:
         NotSupportedError: A memory limit where the memory of processes cannot be read.
     """
-    with watched(worker, request.to_json(), request.limits, spent=spent) as watch:
+    with watched(worker, asdict(request), request.limits, spent=spent) as watch:
         outcome = watch.wait()
         if isinstance(outcome, int):
             return outcome

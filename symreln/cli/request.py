@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,12 +78,8 @@ class Request:
         """Names of the experiments beyond the confrontation itself."""
         return tuple(name for name in ("rules", "study", "representations") if getattr(self, name))
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the fields as JSON values."""
-        return asdict(self)
-
     @classmethod
-    def from_json(cls, values: dict[str, Any]) -> Request:
-        """Return the request of :meth:`to_json`."""
+    def of(cls, values: dict[str, Any]) -> Request:
+        """Return the request whose fields have travelled as JSON values."""
         lists = {name: tuple(values[name]) for name in ("overrides", "formats")}
         return cls(**{**values, **lists})

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -89,7 +90,7 @@ def test_memory_that_cannot_be_measured_is_not_promised(monkeypatch, capsys):
 
 def test_requests_travel_whole():
     request = Request(command="run", spec="xor", overrides=("a=1",), formats=("tex",), seeds=3)
-    assert Request.from_json(json.loads(json.dumps(request.to_json()))) == request
+    assert Request.of(json.loads(json.dumps(asdict(request)))) == request
 
 
 def test_the_clock_begins_with_the_command_and_not_with_the_process(monkeypatch):
@@ -130,7 +131,7 @@ def test_the_time_of_the_imports_counts_and_that_of_a_waiting_shell_does_not():
 @LINUX
 def test_a_child_whose_parent_is_gone_does_nothing(tmp_path):
     request = Request(command="derive", spec="xor", out=str(tmp_path / "out"))
-    message = {"request": request.to_json(), "steps": str(tmp_path / "steps")}
+    message = {"request": asdict(request), "steps": str(tmp_path / "steps")}
     found = subprocess.run(
         [sys.executable, "-m", limited.WORKER],
         input=json.dumps({**message, "parent": 1}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
@@ -335,7 +335,7 @@ def test_the_option_writes_them(tmp_path):
         rules=True,
     )
     # Within a tolerance of 100 % nothing could disagree: that is not agreement.
-    assert execute(Request.from_json(request.to_json())) == 3
+    assert execute(Request.of(asdict(request))) == 3
     written = json.loads((tmp_path / "validation.json").read_text())["rules"]
     assert (written["seeds"], written["rng"], written["samples"]) == (2, 1, 4)
     assert [b["batch_size"] for b in written["batches"]] == [4, 2, 1] * 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -178,7 +178,7 @@ def test_the_option_writes_the_study(tmp_path, capsys):
         quiet=True,
         study=True,
     )
-    execute(Request.from_json(request.to_json()))
+    execute(Request.of(asdict(request)))
     written = json.loads((tmp_path / "validation.json").read_text())["study"]
     assert written["seeds"] == 2
     assert {order["halved"] for order in written["orders"]} == {RATE, SCALE}
