@@ -241,7 +241,7 @@ def test_what_is_not_covered_is_refused():
     with pytest.raises(NotSupportedError, match=r"3 hidden units for 2 modes \(two each"):
         confronted(hidden=3, init_std=["1/10", "1/20"])
     with pytest.raises(
-        NotSupportedError, match="--terms: network.layers: it is for networks of two layers"
+        NotSupportedError, match=r"--terms: network\.layers: it is for networks of two layers"
     ):
         sr.validate(derived(layers=3), seeds=1, terms=True)
     assert confronted(layers=1, hidden=1, steps=3).seeds == 4  # no hidden layer, no unit needed
