@@ -14,10 +14,12 @@ from symreln.errors import InputError
 from symreln.gates import races
 from symreln.gates.finders import ALIASES, FINDERS
 from symreln.gates.replay import replay_report
+from symreln.gates.serialise import Page
 from symreln.gates.spec_text import gates_toml
 from symreln.report.encode import Encoder
 from symreln.report.folder import require_folder, write_files
 from symreln.report.gate_figures import figure_of
+from symreln.report.pages import markdown
 from symreln.spec.model import Spec
 from symreln.tasks.load import load
 
@@ -147,15 +149,16 @@ def _write(
 ) -> None:
     """Write a result's JSON, tables and figure, and print the JSON or what the terminal shows."""
     found, drawn = Encoder.of(spec)(result), figure_of(result)
-    files = {**files, **result.tables} | ({f"{drawn.name}.svg": drawn.svg} if drawn else {})
+    tables = {name: markdown(page) for name, page in result.tables.items()}
+    files = {**files, **tables} | ({f"{drawn.name}.svg": drawn.svg} if drawn else {})
     require_folder(folder)
     text = dumps(found)
     write_files(folder, {result.file: text, **files})
     if as_json:
         click.echo(text, nl=False)
         return
-    for line in result.lines():
-        click.echo(line)
-    for table in result.tables.values():
+    for line in result.shown():
+        click.echo(markdown(line) if isinstance(line, Page) else f"{line}\n", nl=False)
+    for table in tables.values():
         click.echo(table, nl=False)
     click.echo(f"{folder}: {', '.join([result.file, *files])}", err=True)

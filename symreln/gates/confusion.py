@@ -22,7 +22,7 @@ from symreln.claims.integration import network_of
 from symreln.claims.mean_field import descent_of
 from symreln.gates.observed import ObservedNetworks, disagreement, observe
 from symreln.gates.search import GateStage
-from symreln.gates.serialise import Result, table
+from symreln.gates.serialise import Page, Result, Rows, table
 from symreln.gates.sliding import settle
 from symreln.laws.gate_classes import GateClass, gate_classes, gate_names, sample_relations
 from symreln.laws.mean_field import look_steps, simulate_mean_field
@@ -115,10 +115,10 @@ class Confusion(Result):
         return self.table.round(6)
 
     @property
-    def markdown(self) -> str:
-        """Both tables as Markdown."""
+    def markdown(self) -> Page:
+        """Both tables."""
         names = [f"{each.stage}: {each.pattern}" for each in self.classes] + ["none of them"]
-        lines = [
+        lines: list[str | Rows] = [
             f"Gate that a unit is predicted to have (row) and shows (column), {self.seeds} "
             "networks, share of the weight:",
             "",
@@ -133,7 +133,7 @@ class Confusion(Result):
             lines += [
                 f"step {step}, loss {self.loss[k]:.4f} L(0), as predicted {self.hits[k]:.3f}:",
                 "",
-                *table(rows, columns),
+                table(rows, columns),
                 "",
             ]
         columns = [("gate", _first), ("alike", lambda row: row[1])]
@@ -152,10 +152,9 @@ class Confusion(Result):
         lines += [
             "Classes of gates, share of the weight in the mean-field simulation / shown:",
             "",
-            *table(classes, columns),
-            "",
+            table(classes, columns),
         ]
-        return "\n".join(lines)
+        return Page(lines)
 
 
 def _first(row: tuple) -> object:

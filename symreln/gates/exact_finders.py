@@ -12,7 +12,7 @@ from symreln.gates.enumerate import LIMIT, RealisableGates, enumerate_gates, pat
 from symreln.gates.finders import FORMAT
 from symreln.gates.observed import remarks
 from symreln.gates.search import GateStage, predicted_stages
-from symreln.gates.serialise import Result, number_text
+from symreln.gates.serialise import Page, Result, number_text
 from symreln.gates.spec_text import FoundPathway
 from symreln.network.orbits import sample_group
 from symreln.spec.model import Spec
@@ -58,7 +58,7 @@ class _ExactGates(Result):
     found: RealisableGates = field(metadata={"prose": True})
     remarks: tuple[str, ...]
 
-    def lines(self) -> Iterator[str]:
+    def shown(self) -> Iterator[str | Page]:
         """Yield what the terminal shows."""
         found = self.found
         drawn = f" ({found.draws} directions drawn, more gates may exist)" if found.sampled else ""
@@ -66,7 +66,7 @@ class _ExactGates(Result):
         yield from self._found_lines()
         yield from (f"note: {text}" for text in self.remarks)
 
-    def _found_lines(self) -> Iterator[str]:
+    def _found_lines(self) -> Iterator[str | Page]:
         raise NotImplementedError
 
 
@@ -95,7 +95,7 @@ class _AllGates(_ExactGates):
         """All of them, where they are not too many."""
         return tuple(map(pattern, self.found.gates)) if self.found.count <= LISTED else None
 
-    def _found_lines(self) -> Iterator[str]:
+    def _found_lines(self) -> Iterator[str | Page]:
         yield from _first([f"  {each.pattern}  {_orbit(each.size)}" for each in self.kinds])
 
 
@@ -124,14 +124,14 @@ class _SelectedGates(_ExactGates):
             for signs in stage.winners
         ]
 
-    def _found_lines(self) -> Iterator[str]:
+    def _found_lines(self) -> Iterator[str | Page]:
         for stage in self.stages:
             yield f"stage {stage.stage}: {len(stage.winners)} fastest; {stage.told}"
             yield from _first(
                 [f"  {candidate_line(each.pattern, each)}" for each in stage.candidates]
             )
         if self.confusion is not None:
-            yield from self.confusion.markdown.splitlines()
+            yield self.confusion.markdown
 
 
 def all_gates(

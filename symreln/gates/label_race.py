@@ -35,7 +35,7 @@ from symreln.gates.observed import nearest_observer, observe
 from symreln.gates.race import race
 from symreln.gates.race_pieces import Race
 from symreln.gates.search import stage_residuals
-from symreln.gates.serialise import Result, table
+from symreln.gates.serialise import Page, Result, Rows, table
 from symreln.gates.sliding import sliding_gates
 from symreln.network.orbits import gate_kinds, sample_group
 from symreln.spec.model import Dataset, Spec
@@ -164,16 +164,16 @@ class SubsetsReport(Result):
     trained: SubsetShares | None
 
     @property
-    def tables(self) -> dict[str, str]:
-        """All of it as Markdown."""
+    def tables(self) -> dict[str, Page]:
+        """All of it."""
         lines = [line for stage in self.stages for line in self._stage(stage)]
         if self.formulas is not None and self.faster_with_m is not None:
             lines += _formula_lines(self.formulas, self.faster_with_m)
         if self.trained is not None:
             lines += self._trained(self.trained)
-        return {"subsets.md": "\n".join(lines) + "\n"}
+        return {"subsets.md": Page(lines)}
 
-    def _stage(self, stage: SubsetStage) -> list[str]:
+    def _stage(self, stage: SubsetStage) -> list[str | Rows]:
         what = "the targets" if stage.stage == 1 else "what converged stages leave"
         columns = [
             ("m", lambda each: each.m),
@@ -185,7 +185,7 @@ class SubsetsReport(Result):
         last, fastest = len(self.names) - 1, " and ".join(map(str, stage.fastest)) or "none"
         among = "the fastest" if len(stage.fastest) == 1 else "among them"
         among = among if last in stage.fastest else "not among them"
-        lines = [f"Stage {stage.stage}, {what}:", "", *table(stage.subsets, columns), ""]
+        lines = [f"Stage {stage.stage}, {what}:", "", table(stage.subsets, columns), ""]
         lines.append(f"Fastest: m = {fastest}. m = {last} is {among}.")
         if stage.partial:
             columns = [
@@ -197,10 +197,10 @@ class SubsetsReport(Result):
                 ("fractions", lambda each: ", ".join(sorted({*each.fractions} - {"0", "1"}))),
             ]
             lines += ["", "No gate of 0 and 1 by subset is self-consistent; units settle on these:"]
-            lines += ["", *table(stage.partial, columns)]
+            lines += ["", table(stage.partial, columns)]
         return [*lines, ""]
 
-    def _trained(self, found: SubsetShares) -> list[str]:
+    def _trained(self, found: SubsetShares) -> list[str | Rows]:
         count = len(self.names)
         columns = [
             ("step", lambda k: found.updates[k]),
@@ -216,7 +216,7 @@ class SubsetsReport(Result):
         return [
             f"Share of the weight of {found.seeds} trained networks by m, mean ± std over seeds:",
             "",
-            *table(rows, columns),
+            table(rows, columns),
             "",
             f"Of the m below {count}, networks end with most weight at m = {found.taken} "
             f"({found.shares[-1, found.taken]:.3f}), which {verdict} the fastest on stage "

@@ -12,7 +12,7 @@ from symreln.gates.consistent import GrowingGate, SignedGate
 from symreln.gates.enumerate import enumerate_gates
 from symreln.gates.exact_finders import candidate_line
 from symreln.gates.race_pieces import Race, RacePiece
-from symreln.gates.serialise import Result, table
+from symreln.gates.serialise import Page, Result, Rows, table
 from symreln.spec.model import Spec
 from symreln.verdict.directions import gate_spectrum
 
@@ -117,26 +117,28 @@ class RaceReport(Result):
         }
 
     @property
-    def tables(self) -> dict[str, str]:
+    def tables(self) -> dict[str, Page]:
         """The table of finding 1, where networks were trained; of given gates, all pieces."""
         if self.race.given:
             return {"race.md": _label_race_table(self.race, self.points)}
         if not self.seeds:
             return {}
-        table = finding_table(self.race, self.beside, self.points)
-        return {"race.md": table + self._crossing_notes()}
+        found = finding_table(self.race, self.beside, self.points)
+        return {"race.md": Page([*found, *self._crossing_notes()])}
 
-    def _crossing_notes(self) -> str:
-        """Return what finite initial weights do to boundaries, as Markdown."""
+    def _crossing_notes(self) -> Iterator[str]:
+        """Yield what finite initial weights do to boundaries."""
         network = network_of(self.learned)
-        return "".join(
-            f"\nAt hidden = {network.hidden} and init_std = {network.init_std} shares are "
-            f"predicted to be equal at {self.race.parameter} = {each.seen_at:.4g}, and at "
-            f"{each.boundary.to_json({})['expr']} = {each.seen_at - each.error:.4g} as init_std "
-            f"goes to 0: the finite-init error is {each.error:.2g}.\n"
-            for each in self.crossings
-            if each.seen_at is not None and each.error is not None
-        )
+        for each in self.crossings:
+            if each.seen_at is None or each.error is None:
+                continue
+            yield ""
+            yield (
+                f"At hidden = {network.hidden} and init_std = {network.init_std} shares are "
+                f"predicted to be equal at {self.race.parameter} = {each.seen_at:.4g}, and at "
+                f"{each.boundary.to_json({})['expr']} = {each.seen_at - each.error:.4g} as "
+                f"init_std goes to 0: the finite-init error is {each.error:.2g}."
+            )
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
@@ -182,8 +184,8 @@ def unraced(race: Race, spec: Spec) -> tuple[_Unraced, ...]:
     return tuple(found)
 
 
-def finding_table(race: Race, others: Sequence[_Unraced], points: Sequence[RacePoint]) -> str:
-    """Return the table of finding 1 as Markdown: which gates win in theory and in networks."""
+def finding_table(race: Race, others: Sequence[_Unraced], points: Sequence[RacePoint]) -> Page:
+    """Return the table of finding 1: which gates win in theory and in networks."""
     columns = [
         (race.parameter, lambda point: point.value),
         ("theory, fastest first", lambda point: _ordered(point.order) or "none"),
@@ -210,23 +212,24 @@ def finding_table(race: Race, others: Sequence[_Unraced], points: Sequence[RaceP
         ("fastest taken", lambda point: _yes(point.fastest_taken)),
         ("share as predicted", lambda point: _yes(point.agrees)),
     ]
-    lines = table(points, columns)
+    lines: list[str | Rows] = [table(points, columns)]
     for other in others:
         speed = "0" if other.speed is None else str(other.speed.to_sympy())
         can = "a ReLU unit can have it" if other.realisable else "no ReLU unit can have it"
-        lines.append(f"\n{other.pattern} ({other.name}): speed {speed}; {can}, and none keeps it.")
-    return "\n".join([*lines, *_explained(race.parameter, points)]) + "\n"
+        lines += ["", f"{other.pattern} ({other.name}): speed {speed}; {can}, and none keeps it."]
+    return Page([*lines, *_explained(race.parameter, points)])
 
 
 def _explained(name: str, points: Sequence[RacePoint]) -> list[str]:
     """Return what – and a fastest class without most of the weight mean, where they occur."""
     lines = []
     if any(point.start is None for point in points):
-        lines.append(
-            "\n–: nothing is predicted. Shares are where some class grows, weights do not decay, "
+        lines += [
+            "",
+            "–: nothing is predicted. Shares are where some class grows, weights do not decay, "
             "and each class by itself learns a multiple of the targets, so that the residual keeps "
-            "its shape."
-        )
+            "its shape.",
+        ]
     late = [point for point in points if point.order and not point.fastest_taken]
     for kind, why in (
         (True, "shares were predicted for this width and init_std, and are compared in the last "
@@ -236,15 +239,16 @@ def _explained(name: str, points: Sequence[RacePoint]) -> list[str]:
     ):  # fmt: skip
         here = [str(point.value) for point in late if (point.start is not None) is kind]
         if here:
-            lines.append(
-                f"\nThe fastest class does not have most of the weight at {name} = "
-                f"{', '.join(here)}: {why}."
-            )
+            lines += [
+                "",
+                f"The fastest class does not have most of the weight at {name} = "
+                f"{', '.join(here)}: {why}.",
+            ]
     return lines
 
 
-def _label_race_table(race: Race, points: Sequence[RacePoint]) -> str:
-    """Return the pieces of a race by subset, and what networks took in them, as Markdown."""
+def _label_race_table(race: Race, points: Sequence[RacePoint]) -> Page:
+    """Return the pieces of a race by subset, and what networks took in them."""
     names = race.names
 
     def ordered(order: Sequence[Sequence[str]]) -> str:
@@ -265,14 +269,14 @@ def _label_race_table(race: Race, points: Sequence[RacePoint]) -> str:
         ),
         ("self-consistent", told),
     ]
-    lines = table(race.pieces, fastest)
+    lines: list[str | Rows] = [table(race.pieces, fastest)]
     if points:
         lines += [
             "",
             f"Weight of {points[0].seeds} networks a point at the end of training, by the nearest "
             "gate:",
             "",
-            *table(
+            table(
                 points,
                 [
                     (race.parameter, lambda point: point.value),
@@ -289,7 +293,7 @@ def _label_race_table(race: Race, points: Sequence[RacePoint]) -> str:
                 ],
             ),
         ]
-    return "\n".join(lines) + "\n"
+    return Page(lines)
 
 
 def _where(part: RacePiece) -> str:

@@ -26,7 +26,7 @@ from symreln.claims.solve import at_values
 from symreln.experiment.training import gated_pathways, train_gated
 from symreln.gates.label_race import count_observer, label_values
 from symreln.gates.observed import observe
-from symreln.gates.serialise import Result, table
+from symreln.gates.serialise import Page, Result, table
 from symreln.pipeline.derive import derive
 from symreln.spec.model import Dataset, PathwaySpec, Spec
 from symreln.train.record import Recording
@@ -92,8 +92,8 @@ class Contest(Result):
     title: str = field(metadata={"prose": True})
 
     @property
-    def tables(self) -> dict[str, str]:
-        """Theory's order, the measured order and the differences, as Markdown."""
+    def tables(self) -> dict[str, Page]:
+        """Theory's order, the measured order and the differences."""
         return {"rivals.md": _contest_table(self)}
 
 
@@ -256,8 +256,8 @@ def _order_text(times: Mapping[str, int | None]) -> str:
     return ", ".join(" = ".join(names) for _, names in ranks)
 
 
-def _contest_table(found: Contest) -> str:
-    """Return theory's order, the measured order and the differences, as Markdown."""
+def _contest_table(found: Contest) -> Page:
+    """Return theory's order, the measured order and the differences."""
     architectures = [
         ("architecture", lambda each: each.name),
         ("pathways", lambda each: each.pathways),
@@ -280,24 +280,23 @@ def _contest_table(found: Contest) -> str:
         ("measured", lambda place: order(place, "measured")),
         ("differ", lambda place: _differ(found, place)),
     ]
-    lines = [
-        f"{found.title}, {found.seeds} networks of each kind:",
-        "",
-        *table(found.rivals, architectures),
-        f"| ReLU network | – | – | – | – | {_steps(found.network)} | 0 |",
-        "",
-        *table(range(len(LEVELS)), levels),
-    ]
+    raced = table(found.rivals, architectures)
+    relu = ("ReLU network", *["–"] * 4, _steps(found.network), "0")
     both = next(each for each in found.rivals if each.name == "both")
     shares = ", ".join(f"{kind} {share:.2f}" for kind, share in both.shares.items())
     taken = ", ".join(f"m = {m}: {share:.2f}" for m, share in enumerate(found.taken))
-    lines += [
-        "",
-        f"With both together the weight ends as {shares}. ReLU networks end with {taken}; m = 1 is "
-        "strictly modular.",
-        "",
-    ]
-    return "\n".join(lines)
+    return Page(
+        [
+            f"{found.title}, {found.seeds} networks of each kind:",
+            "",
+            replace(raced, cells=(*raced.cells, relu)),
+            "",
+            table(range(len(LEVELS)), levels),
+            "",
+            f"With both together the weight ends as {shares}. ReLU networks end with {taken}; "
+            "m = 1 is strictly modular.",
+        ]
+    )
 
 
 def _steps(times: tuple[int | None, ...]) -> str:

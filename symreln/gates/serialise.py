@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from math import isfinite
 from operator import attrgetter
@@ -49,22 +50,41 @@ class Result(Claim):
                 found[key] = value
         return found
 
+    def shown(self) -> Iterable[str | Page]:
+        """Return what the terminal shows: lines, and pages between them."""
+        return self.lines()
+
     @property
-    def tables(self) -> Mapping[str, str]:
-        """Markdown that a command writes beside its JSON, by file; the terminal shows it too."""
+    def tables(self) -> Mapping[str, Page]:
+        """What a command writes beside its JSON, by file; the terminal shows it too."""
         return {}
 
 
-def table(rows: Iterable[Any], columns: Columns) -> list[str]:
-    """Return a table as lines of Markdown.
+@dataclass(frozen=True)
+class Rows:
+    """A table: cells under headers."""
+
+    header: tuple[str, ...]
+    cells: tuple[tuple[str, ...], ...]
+
+
+class Page(tuple[str | Rows, ...]):
+    """Paragraphs and tables, in their order; :mod:`symreln.report.pages` makes Markdown of it."""
+
+    __slots__ = ()
+
+
+def table(rows: Iterable[Any], columns: Columns) -> Rows:
+    """Return a table.
 
     Args:
         rows: What it is of.
         columns: Headers, and what stands under each in a row.
     """
-    cells = [[str(cell(row)) for _, cell in columns] for row in rows]
-    head = [f"| {' | '.join(header for header, _ in columns)} |", "|" + "---|" * len(columns)]
-    return [*head, *(f"| {' | '.join(line)} |" for line in cells)]
+    return Rows(
+        header=tuple(header for header, _ in columns),
+        cells=tuple(tuple(str(cell(row)) for _, cell in columns) for row in rows),
+    )
 
 
 def number_text(number: AlgebraicNumber, spec: Spec | None = None) -> str:

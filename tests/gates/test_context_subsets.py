@@ -27,6 +27,7 @@ from symreln.gates.label_race import (
     subsets_report,
 )
 from symreln.gates.search import _residual_after
+from symreln.report.pages import markdown
 from symreln.spec.model import Dataset
 from symreln.tasks.load import load
 from tests.gates.subset_identities import proofs
@@ -126,15 +127,16 @@ def test_other_structures_have_speeds_and_no_formulas() -> None:
     assert len([each for each in first if each.m == 2]) > 1
     speeds = [float(each.speed) for each in first if each.speed is not None]
     assert all(a >= b for a, b in pairwise(speeds))
-    assert "For all C" not in subsets_report(spec, "context", (stage,), None).tables["subsets.md"]
+    assert "For all C" not in markdown(
+        subsets_report(spec, "context", (stage,), None).tables["subsets.md"]
+    )
     assert not has_formulas(spec.dataset)
 
 
 def test_the_table_says_what_holds() -> None:
     spec = load("contextual-4", ["dataset.items=2"]).at_values()
-    text = subsets_report(spec, "context", subset_stages(spec, "context"), None).tables[
-        "subsets.md"
-    ]
+    found = subsets_report(spec, "context", subset_stages(spec, "context"), None)
+    text = markdown(found.tables["subsets.md"])
     assert "Fastest: m = 4. m = 3 is not among them." in text
     assert "Fastest: m = 2. m = 3 is not among them." in text
     assert "For all C, m, n and c, proven" in text

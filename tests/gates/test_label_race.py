@@ -16,6 +16,7 @@ from symreln.gates.consistent import consistent_pairs
 from symreln.gates.label_race import label_race
 from symreln.gates.race_report import _label_race_table, finding_table
 from symreln.gates.search import stage_residuals
+from symreln.report.pages import markdown
 from symreln.tasks.load import load
 from symreln.verdict.directions import columns, gate_spectrum, singular_pairs
 
@@ -77,7 +78,7 @@ def test_speeds_cross_where_they_are_known_to(tmp_path: Path) -> None:
             for runner in rank:
                 tied = part.piece.is_root
                 assert runner.self_consistent is (tied or runner.pattern != "111")
-    assert "sqrt(5)" in _label_race_table(found, ())
+    assert "sqrt(5)" in markdown(_label_race_table(found, ()))
 
 
 @pytest.mark.parametrize("stage", [0, 1])
@@ -133,13 +134,13 @@ def test_what_a_table_leaves_open_is_explained(tmp_path: Path) -> None:
         classes=tuple(_ClassShare(name, None, 0.0, share, 0.0, share) for name, share in shares),
         outside=0.0, left=0.0, quarter=5, updates=10, tau=1.0,
     )  # fmt: skip
-    text = finding_table(found, (), [point])
+    text = markdown(finding_table(found, (), [point]))
     assert "–: nothing is predicted" in text
     assert "does not have most of the weight at a = 1: these are shares at the end" in text
     turned = replace(point, order=(("100",), ("011",)))
-    assert "does not have most" not in finding_table(found, (), [turned])
+    assert "does not have most" not in markdown(finding_table(found, (), [turned]))
     start = FiniteStart(classes=(), time=1.0, half_time=1.0, shares=(), errors=())
-    predictions = finding_table(found, (), [replace(point, start=start)])
+    predictions = markdown(finding_table(found, (), [replace(point, start=start)]))
     assert "nothing is predicted" not in predictions
     assert "at a = 1: shares were predicted" in predictions
 

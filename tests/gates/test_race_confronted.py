@@ -31,6 +31,7 @@ from symreln.gates.rivals import (
     contest,
 )
 from symreln.gates.search import predicted_stages, search
+from symreln.report.pages import markdown
 from symreln.spec.model import Spec
 from symreln.tasks.load import load
 
@@ -127,7 +128,7 @@ def test_the_linear_solution_is_named_and_impossible(xor: tuple[Spec, Race]) -> 
     assert (other.pattern, other.name, other.realisable) == ("1111", "all open", False)
     assert other.speed is not None
     assert other.speed.to_float({"Delta": Fraction(3)}) == pytest.approx(3.0)
-    assert "no ReLU unit can have it" in finding_table(found, (other,), ())
+    assert "no ReLU unit can have it" in markdown(finding_table(found, (other,), ()))
 
 
 def test_units_are_counted_for_the_nearest_gate() -> None:
@@ -185,7 +186,7 @@ def test_theory_orders_rivals_as_training_does() -> None:
     for rival, wanted in ((modular, 3 * 2 * (1 + 4.5)), (mixed, 3 * 4 * (3 + 4.5))):
         (scale,) = rival.fastest.free_symbols
         assert float(rival.fastest.subs(scale, 1.5)) == pytest.approx(wanted**0.5 / 6)
-    assert "| 0.9 | mixed" in found.tables["rivals.md"]
+    assert "| 0.9 | mixed" in markdown(found.tables["rivals.md"])
 
 
 def test_times_and_orders() -> None:
@@ -208,7 +209,7 @@ def test_confusion_follows_every_unit(xor: tuple[Spec, Race]) -> None:
     assert found.chance.sum() == pytest.approx(1)
     assert found.chance[-1] > 0.5
     assert found.overlap[-1] > 0.85
-    assert "as predicted" in found.markdown
+    assert "as predicted" in markdown(found.markdown)
 
 
 def test_commands(tmp_path: Path) -> None:
