@@ -59,11 +59,13 @@ def test_the_strength_is_half_of_its_limit_then(changes):
 
 
 def test_one_layer_and_two_have_their_formulas():
-    """s/d (1 − exp(−d t/τ)) is half at τ/d ln 2; two layers at τ/(2s) ln(s/(d π0) − 1)."""
+    """A distance times 1 − d/τ a step is half after ln 2/−ln(1 − d/τ) steps, and two layers, times
+    1 + s/τ, get there after ln(s/(d π0) − 1)/(2 ln(1 + s/τ)).
+    """
     one, two = derived({"layers": 1}), derived()
     for found, formula in (
-        (one, lambda s, d: 20 / d * np.log(2)),
-        (two, lambda s, d: 20 / (2 * s) * np.log(s / (d * 50 * 1e-4 / 2) - 1)),
+        (one, lambda s, d: -np.log(2) / np.log1p(-d / 20)),
+        (two, lambda s, d: np.log(s / (d * 50 * 1e-4 / 2) - 1) / (2 * np.log1p(s / 20))),
     ):
         for mode in found.pathways[0].modes:
             expected = formula(mode.s.to_float(), mode.d_eff.to_float())

@@ -16,9 +16,9 @@ from symreln.errors import InputError
 from symreln.exact.numeric import numpy_modes
 from symreln.exact.scalar import Scalar
 from symreln.laws.coupled_matrices import EqualModes
-from symreln.spec.model import Parameter
+from symreln.spec.model import NetworkSpec, Parameter
 from symreln.verdict.judge import Level
-from tests.cases import CASES, contexts_spec, derived, matrix_spec
+from tests.cases import CASES, PLAIN_NETWORK, contexts_spec, derived, matrix_spec
 from tests.laws.floats import two_layers
 from tests.laws.full_flow import GatedNetwork, aligned_start
 from tests.pathways.examples import (
@@ -30,6 +30,9 @@ from tests.pathways.examples import (
 )
 
 TINY = {"init_std": Fraction(1, 10**9)}  # π0 = 1e-17: the ends of the loss are those of π0 → 0
+#: Steps so small that gradient descent is the flow to 1e-11, and how many are one of the plain ones.
+SMALLER = 10**10
+SMALL_STEPS = {"learning_rate": PLAIN_NETWORK["learning_rate"] / SMALLER}
 LONG = np.concatenate([[0.0], np.geomspace(1, 1e9, 200)])
 EXAMPLES = all_examples()
 CLOSED = {name: spec for name, spec in EXAMPLES.items() if name.startswith("closed")}
@@ -46,9 +49,6 @@ STAGES = [
 
 
 def numbered(spec, **network):
-    from symreln.spec.model import NetworkSpec
-    from tests.cases import PLAIN_NETWORK
-
     return replace(spec, network=NetworkSpec(**(PLAIN_NETWORK | network)))
 
 
@@ -132,8 +132,8 @@ def test_mode_space_loss_is_the_loss_of_the_maps(name):
 
 @pytest.mark.parametrize("name", CLOSED)
 def test_closed_prediction_is_the_flow_of_aligned_weights(name):
-    derivation = sr.derive(numbered(CLOSED[name]))
-    times = np.linspace(0, 3000, 31)
+    derivation = sr.derive(numbered(CLOSED[name], **SMALL_STEPS))
+    times = np.linspace(0, 3000, 31) * SMALLER
     modes = [probe_bases(p)[:2] for p in derivation.pathways]
     start = aligned_start(modes, float(derivation.strength0), np.random.default_rng(0))
     network = GatedNetwork.of(derivation.spec)
@@ -172,9 +172,9 @@ def test_matrices_and_closed_forms_meet_as_the_start_shrinks():
     # sinh against exp: the expected start holds both combinations of a mode's amplitudes.
     distances = []
     for exponent in (3, 5, 7):
-        spec = contexts_spec(GOLDEN, 3, network={"init_std": Fraction(1, 10**exponent)})
-        derivation = sr.derive(spec)
-        times = np.linspace(0, 30000, 200)
+        start = {"init_std": Fraction(1, 10**exponent)}
+        derivation = sr.derive(contexts_spec(GOLDEN, 3, network=start | SMALL_STEPS))
+        times = np.linspace(0, 30000, 200) * SMALLER
         matrices = coupled_matrices(derivation).trajectory(times).losses
         distances.append(np.abs(derivation.evaluate(times).loss - matrices).max())
     assert distances[0] > 50 * distances[1] > 50 * 50 * distances[2]
@@ -331,7 +331,8 @@ def test_parameters_at_a_value_are_the_spec_with_the_value_in_it(value):
     y = np.array([[1, 1], [0, float(value)]])
     singular = np.linalg.svd(y / 2, compute_uv=False)
     for mode, s in zip(found.modes, singular, strict=False):
-        alone = two_layers(np.array(s), np.array(0.5), np.array(1e-3), found.times, 100.0)
+        tau = s / np.log1p(s / 100.0) if s else 100.0  # growth by 1 + s/100 a step
+        alone = two_layers(np.array(s), np.array(0.5), np.array(1e-3), found.times, tau)
         np.testing.assert_allclose(mode.best, alone, rtol=1e-11)
 
 
@@ -361,11 +362,10 @@ def test_xor_linear_without_its_third_input_has_nothing_to_learn():
 
 def test_a_parameter_without_a_value_is_named():
     derivation = sr.derive(parametric(None))
-    for ask in (derivation.evaluate, lambda: sr.validate(derivation, seeds=1)):
+    asked = (derivation.evaluate, lambda: derivation.enclose([0]))
+    for ask in (*asked, lambda: sr.validate(derivation, seeds=1)):
         with pytest.raises(InputError, match=r"parameters a: no value.*parameters\.a\.value=1"):
             ask()
-    with pytest.raises(InputError, match="values for a;"):
-        derivation.enclose([0])
 
 
 def test_numbers_need_a_network():

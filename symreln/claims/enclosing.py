@@ -6,22 +6,22 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from flint import arb
+
+from symreln.claims.head_start import Copies, in_balls, mode_laws
 from symreln.claims.integration import network_of
-from symreln.claims.probes import learning_modes
+from symreln.claims.solve import check_values
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError, LimitReachedError, NoClosedFormError, NotSupportedError
 from symreln.exact.enclosure import ball, precision
-from symreln.laws.choice import expected_start, law_of, started
+from symreln.laws.choice import expected_start, law_of
 from symreln.laws.law import Start
-from symreln.laws.ops import ARB
 from symreln.spec.arguments import exact_times, exact_value, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flint import arb
-
-    from symreln.claims.derivation import Derivation, ModeDerivation
+    from symreln.claims.derivation import Derivation
     from symreln.laws.law import Regime
 
 #: log2(10), rounded up.
@@ -42,8 +42,8 @@ def enclose(
     The working precision is raised until every ball has the digits asked for.
 
     Raises:
-        InputError: The times are no sequence of exact numbers from 0 on, or the digits no
-            positive whole number.
+        InputError: The times are no sequence of exact numbers from 0 on, the digits no positive
+            whole number, or a parameter has no value.
         NoClosedFormError: The verdict has no closed form, or gates switch before a time.
         NotSupportedError: A pathway has fewer hidden units than modes.
         LimitReachedError: The digits take more than :data:`MOST_BITS` bits.
@@ -77,6 +77,7 @@ def enclose(
         )
         raise NoClosedFormError(msg)
     digits = whole_number(digits, "digits", 1, MOST_DIGITS)
+    check_values(derivation.spec)
     known = derivation.known
     start = expected_start(known) if strength0 is None else _given_start(known, strength0)
     wanted = digits * _BITS_PER_DIGIT
@@ -106,25 +107,20 @@ def _balls(
     derivation: Derivation, times: list[Fraction], start: Start, bits: int
 ) -> dict[str, tuple[arb, ...]] | None:
     """Return every mode's balls at a working precision, or None where it is too low."""
-    values, tau = derivation.spec.values, derivation.tau
     with precision(bits):
         moments = [ball(time) for time in times]
         try:
-            return {
-                mode.label: started(
-                    derivation.known, *_mode_balls(mode, values, bits), tau, ops=ARB, start=start
-                ).strengths(moments)
-                for _, mode in learning_modes(derivation)
-            }
+            laws = mode_laws(derivation, in_balls(derivation.spec.values, bits), start)
+            return {label: _mean(copies, moments) for label, copies in laws.items()}
         except LimitReachedError:
             return None
 
 
-def _mode_balls(mode: ModeDerivation, values: dict[str, Fraction], bits: int) -> tuple[arb, arb]:
-    if mode.d_eff is None:
-        msg = f"mode {mode.label} has no closed form to enclose"
-        raise InputError(msg)
-    # A singular value that vanishes at these values must be exactly 0 to select its case; a ball
-    # around 0 would never get sharp enough.
-    vanishes = mode.s.sign(values) == 0
-    return (ball(0) if vanishes else mode.s.ball(values, bits)), mode.d_eff.ball(values, bits)
+def _mean(copies: tuple[Copies, ...], moments: list[arb]) -> tuple[arb, ...]:
+    """Return the strength of a mode, the mean over its copies."""
+    curves = [(each.count, each.law.strengths(moments)) for each in copies]
+    whole = sum(count for count, _ in curves)
+    return tuple(
+        sum((count * curve[place] for count, curve in curves), start=arb(0)) / whole
+        for place in range(len(moments))
+    )

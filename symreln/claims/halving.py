@@ -11,15 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from flint import arb
+
+from symreln.claims.head_start import Copies, in_balls, mode_laws
 from symreln.claims.widths import learned_counts
 from symreln.errors import LimitReachedError
 from symreln.exact.enclosure import ball, decimal_of, precision
-from symreln.laws.choice import law_of, started
-from symreln.laws.ops import ARB
+from symreln.laws.choice import law_of
 
 if TYPE_CHECKING:
-    from flint import arb
-
     from symreln.claims.derivation import Derivation, ModeDerivation
 
 #: Working precision, and the relative width to which a root is enclosed.
@@ -65,7 +65,10 @@ def half_time(derivation: Derivation, mode: ModeDerivation, digits: int) -> Half
     if learned_counts(derivation).get(mode.label) == 0:
         return HalfTime(why="the pathway's few hidden units learn other modes first")
     with precision(BITS):
-        found = _crossing(derivation, mode)
+        copies = derivation.ask(_ball_laws).get(mode.label)
+        if copies is None:
+            return HalfTime(why="what earlier stages still drive has no closed form")
+        found = _crossing(copies)
         if isinstance(found, str):
             return HalfTime(why=found)
         if spec.until is not None and not found < spec.until:
@@ -73,24 +76,31 @@ def half_time(derivation: Derivation, mode: ModeDerivation, digits: int) -> Half
         return HalfTime(decimal=decimal_of(found, digits))
 
 
-def _crossing(derivation: Derivation, mode: ModeDerivation) -> arb | str:
+def _ball_laws(derivation: Derivation) -> dict[str, tuple[Copies, ...]]:
+    """Return the closed forms of all modes in balls."""
+    return mode_laws(derivation, in_balls(derivation.spec.values, BITS))
+
+
+def _crossing(copies: tuple[Copies, ...]) -> arb | str:
     """Return the ball of the half-time, or why there is none."""
-    assert mode.d_eff is not None
-    values = derivation.spec.values
-    s, d = mode.s.ball(values, BITS), mode.d_eff.ball(values, BITS)
-    law = started(derivation.known, s, d, derivation.tau or 1, ops=ARB)
-    growth = law.growth
-    if not s > 0 or not d > 0:
+    laws = [(each.count, each.law) for each in copies]
+    law = laws[0][1]
+    if not law.s > 0 or not law.d > 0:
         return "the mode vanishes at the declared values"
-    if not growth > 0:
+    if not law.growth > 0:
         return "s is not above the weight decay, and the mode dies out"
-    half = growth / (2 * d)
-    if not law.strength0 < half:
+    half = law.plateau / 2
+    if not all(each.strength0 < half for _, each in laws):
         return "the mode starts above half of its plateau"
-    if law.half_time is not None:
+    if len(laws) == 1 and law.half_time is not None:
         return law.half_time
+    whole = sum(count for count, _ in laws)
+
+    def above(time: arb) -> arb:
+        return sum((n * each.strength(time) for n, each in laws), start=arb(0)) / whole - half
+
     try:
-        return enclosed_root(lambda time: law.strength(time) - half, law.tau / growth)
+        return enclosed_root(above, law.tau / law.growth)
     except LimitReachedError:
         return "the closed form takes more precision than is spent on it"
 

@@ -17,6 +17,7 @@ from symreln.claims.constants import printed_constants, training_constants
 from symreln.claims.curves import ModeCurve, Prediction
 from symreln.claims.divergence import check_start, check_step_size, largest_norm
 from symreln.claims.early import start_factor
+from symreln.claims.head_start import Copies, copy_turns, mode_laws
 from symreln.claims.integration import (
     check_range,
     coupled_matrices,
@@ -29,16 +30,15 @@ from symreln.claims.integration import (
 from symreln.claims.mode_system import mode_system
 from symreln.claims.narrow_law import narrow_law
 from symreln.claims.phases import in_phase
-from symreln.claims.probes import from_start, learning_modes, probe_bases
+from symreln.claims.probes import from_start, learning_modes, mode_bases
 from symreln.claims.widths import check_decided, learned_counts, narrow_pathways
 from symreln.errors import NotSupportedError
 from symreln.exact.numeric import numpy_modes
-from symreln.laws.choice import law_of, plateau, started
+from symreln.laws.choice import law_of, plateau
 from symreln.laws.coupled_matrices import CoupledMatrices, EqualModes
 from symreln.laws.coupled_modes import integrate_modes
 from symreln.laws.integrate import PRECISE, Accuracy
 from symreln.laws.law import Start
-from symreln.laws.ops import NUMPY
 from symreln.laws.reduced_flow import ModeStart
 from symreln.spec.arguments import float_times
 from symreln.verdict.judge import Level
@@ -87,10 +87,9 @@ def predict(
     check_start(network, largest_norm(flow.data), flow.tau)
     closed, closed_loss = {}, None
     if derivation.closed:
-        closed = closed_curves(derivation, grid)
-        closed_loss = loss_of_modes(derivation, closed, grid)
-        if closed_loss is None:
-            closed_loss = loss_of_maps(derivation, closed)
+        copies = closed_curves(derivation, grid)
+        closed_loss = loss_of_curves(derivation, copies, grid)
+        closed = _means(copies)
     elif derivation.verdict.level is Level.COUPLED_MODES and len(derivation.stages) == 1:
         closed_loss, closed = _integrate_modes(derivation, grid)
     loss, integrated = _integrate(derivation, flow, grid, accuracy)
@@ -142,9 +141,18 @@ def predict_training(
             f"({together} training)"
         ),
         modes=_mode_curves(derivation, closed, dict(zip(labels, found.strengths, strict=True))),
-        flow_loss=flow.loss,
+        flow_loss=_flow_loss(derivation, flow),
         constants=training_constants(derivation, flow.judged, _of_pathways(derivation, kappas)),
     )
+
+
+def _flow_loss(derivation: Derivation, found: Prediction) -> np.ndarray:
+    """Return the loss of infinitely small steps beside what :func:`predict` found."""
+    if found.closed_loss is not found.loss:
+        return found.loss  # integrated
+    flow = closed_forms(derivation, found.times, flow=True)
+    assert flow is not None  # as found was
+    return flow.loss
 
 
 def _predict_narrow(derivation: Derivation, flow: Prediction) -> Prediction:
@@ -192,7 +200,7 @@ def mode_starts(derivation: Derivation, kappas: Mapping[str, float]) -> list[Mod
 
 
 def closed_forms(
-    derivation: Derivation, times: np.ndarray, strength0: float | None = None
+    derivation: Derivation, times: np.ndarray, strength0: float | None = None, *, flow: bool = False
 ) -> Prediction | None:
     """Evaluate the closed forms alone, or return None where there are none.
 
@@ -203,6 +211,7 @@ def closed_forms(
         times: Times in steps.
         strength0: Where modes of three or more layers start
             (:mod:`symreln.laws.chain_start`).
+        flow: Whether steps are taken as infinitely small.
 
     Raises:
         InputError: A number is too large or too small for float64.
@@ -210,9 +219,9 @@ def closed_forms(
     if not derivation.closed or derivation.later:
         return None
     check_range(derivation)
-    curves = closed_curves(derivation, times, strength0)
+    curves = closed_curves(derivation, times, strength0, flow=flow)
     loss = loss_of_modes(derivation, curves, times)
-    return None if loss is None else _closed_prediction(derivation, times, curves, loss)
+    return None if loss is None else _closed_prediction(derivation, times, _means(curves), loss)
 
 
 def _closed_prediction(
@@ -235,22 +244,41 @@ def _closed_prediction(
 
 
 def closed_curves(
-    derivation: Derivation, grid: np.ndarray, strength0: float | None = None
+    derivation: Derivation, grid: np.ndarray, strength0: float | None = None, *, flow: bool = False
 ) -> dict[str, np.ndarray]:
-    """Return the closed form of every mode that learns, by label; arguments as closed_forms."""
-    modes = [mode for _, mode in learning_modes(derivation)]
-    s = np.array([mode.s.to_float() for mode in modes]).reshape(-1, 1)
-    d = np.array([mode.d_eff.to_float() for mode in modes if mode.d_eff is not None])
-    d = d.reshape(-1, 1)
+    """Return the closed form of every mode that learns, by label; arguments as closed_forms.
+
+    Shape (copies, times): copies that start alike are one row, or as many as there are.
+    """
     start = None if strength0 is None else Start(strength0=Fraction(strength0))
-    law = started(derivation.known, s, d, derivation.tau or 1, ops=NUMPY, start=start)
-    values = law.strengths(grid)
+    laws = mode_laws(derivation, start=start, flow=flow)
     # Of a narrow pathway's modes those that get no unit stay at zero.
     counts = learned_counts(derivation)
     return {
-        mode.label: curve * (counts.get(mode.label, 1) > 0)
-        for mode, curve in zip(modes, values, strict=True)
+        label: np.concatenate([_rows(each, len(copies) > 1, grid) for each in copies])
+        * (counts.get(label, 1) > 0)
+        for label, copies in laws.items()
     }
+
+
+def _rows(copies: Copies, apart: bool, grid: np.ndarray) -> np.ndarray:
+    """Return the strengths of copies that start alike, of which there are others or not."""
+    return np.tile(copies.law.strengths(grid), (copies.count if apart else 1, 1))
+
+
+def _means(curves: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the strength of a mode, the mean over its copies."""
+    return {label: rows.mean(axis=0) for label, rows in curves.items()}
+
+
+def loss_of_curves(
+    derivation: Derivation, curves: Mapping[str, np.ndarray], grid: np.ndarray
+) -> np.ndarray:
+    """Return the loss of closed strengths, summed in mode space where it is a sum over modes."""
+    loss = loss_of_modes(derivation, curves, grid)
+    if loss is None:
+        return loss_of_maps(derivation, curves, copy_turns(mode_laws(derivation)))
+    return loss
 
 
 def loss_of_modes(
@@ -259,6 +287,11 @@ def loss_of_modes(
     """Sum the loss in mode space, written so that it does not cancel near its end.
 
     −m (s π − ½ d π²) = −m s²/(2d) + ½ m d (s/d − π)²; the constants add up to the final loss.
+
+    Args:
+        derivation: Without free parameters.
+        curves: Strengths of every mode that learns, by label; shape (times,) or (copies, times).
+        grid: The times.
     """
     if not derivation.loss_separates:
         return None
@@ -269,29 +302,40 @@ def loss_of_modes(
         d = 0.0 if mode.d_eff is None else mode.d_eff.to_float()
         height = mode.s.to_float() / d
         learned = counts.get(mode.label, mode.multiplicity)
-        loss += 0.5 * learned * d * (height - curves[mode.label]) ** 2
+        left = (height - np.atleast_2d(curves[mode.label])) ** 2
+        loss += 0.5 * learned * d * left.mean(axis=0)
         loss += 0.5 * (mode.multiplicity - learned) * d * height**2
     return loss
 
 
-def loss_of_maps(derivation: Derivation, curves: Mapping[str, np.ndarray]) -> np.ndarray:
+def loss_of_maps(
+    derivation: Derivation,
+    curves: Mapping[str, np.ndarray],
+    turns: Mapping[str, np.ndarray] | None = None,
+) -> np.ndarray:
     """Return the loss of pathways W_p = Σ π u vᵀ, also where it is no sum over modes.
 
     ½ tr Σ^y − Σ π uᵀ Σ^{yx} v + ½ Σ Σ π π' (uᵀu') (vᵀ Σ^x v'), with the whole targets.
 
     Args:
         derivation: Without free parameters.
-        curves: Strength of every mode that learns, by label.
+        curves: Strengths of every mode that learns, by label; shape (times,) or (copies, times).
+        turns: Directions of the copies that start apart, by label; see :func:`copy_turns`.
     """
     dataset, outputs, seen, strengths = derivation.spec.dataset, [], [], []
     inputs = dataset.inputs.to_numpy() / np.sqrt(dataset.samples)
     targets = dataset.targets.to_numpy() / np.sqrt(dataset.samples)
     for pathway in derivation.pathways:
-        u, v, labels = probe_bases(pathway)
         own = pathway.effective.pathway
-        outputs.append(u)
-        seen.append(v.T @ inputs[list(own.inputs)] * gate_floats(own))
-        strengths += [curves[label] for label in labels]
+        for label, (u, v) in mode_bases(pathway).items():
+            rows = np.atleast_2d(curves[label])
+            if (
+                turns and label in turns
+            ):  # copies that start apart, in the directions in which they do
+                u, v = u @ turns[label], v @ turns[label]
+            outputs.append(u)
+            seen.append(v.T @ inputs[list(own.inputs)] * gate_floats(own))
+            strengths += [rows[n % len(rows)] for n in range(u.shape[1])]
     u, shown = np.hstack(outputs), np.concatenate(seen)
     curve = np.array(strengths)
     drive = np.einsum("ya,yp,ap->a", u, targets, shown, optimize=True)

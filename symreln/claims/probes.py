@@ -32,8 +32,11 @@ def from_start(times: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def probe_bases(pathway: PathwayDerivation) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Return (U, V, label of every column) of the modes of a pathway that learn something."""
-    sigma_yx = pathway.effective.sigma_yx.to_numpy()
+    """Return (U, V, label of every column) of the modes of a pathway that learn something.
+
+    At the values at which its modes are ordered, where there are parameters.
+    """
+    sigma_yx = pathway.effective.sigma_yx.substitute(pathway.spectrum.values).to_numpy()
     columns_u = [np.zeros((sigma_yx.shape[0], 0))]
     columns_v = [np.zeros((sigma_yx.shape[1], 0))]
     labels: list[str] = []
@@ -48,6 +51,15 @@ def probe_bases(pathway: PathwayDerivation) -> tuple[np.ndarray, np.ndarray, lis
             columns_v.append(v)
             labels += [mode.label] * v.shape[1]
     return np.hstack(columns_u), np.hstack(columns_v), labels
+
+
+def mode_bases(pathway: PathwayDerivation) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return (U, V) of every mode of a pathway that learns something, by label."""
+    u, v, labels = probe_bases(pathway)
+    places: dict[str, list[int]] = {}
+    for place, label in enumerate(labels):
+        places.setdefault(label, []).append(place)
+    return {label: (u[:, own], v[:, own]) for label, own in places.items()}
 
 
 def overlap_matrices(

@@ -19,7 +19,7 @@ from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.exact.spectrum import joint_spectrum
 from symreln.laws import coupled_matrices, coupled_modes
 from symreln.laws.choice import choose, law_of, solve
-from symreln.laws.law import PLAIN, Regime
+from symreln.laws.law import HEAD_START, PLAIN, Regime
 from symreln.network.effective import check_sizes, effective_dataset, image_dataset
 from symreln.network.symmetry import symmetry_search
 from symreln.network.targets import Targets
@@ -54,16 +54,25 @@ def at_values(derivation: Derivation) -> Derivation:
     Raises:
         InputError: A parameter has no declared value.
     """
-    missing = [p.name for p in derivation.spec.parameters if p.value is None]
+    check_values(derivation.spec)
+    if not derivation.spec.parameters:
+        return derivation
+    return derive_unchecked(derivation.spec.at_values())
+
+
+def check_values(spec: Spec) -> None:
+    """Refuse numbers where a parameter has no value.
+
+    Raises:
+        InputError: One has none.
+    """
+    missing = [p.name for p in spec.parameters if p.value is None]
     if missing:
         msg = (
             f"parameters {', '.join(missing)}: no value is declared, and numbers are asked "
             f"for. Give one, for example --set parameters.{missing[0]}.value=1"
         )
         raise InputError(msg)
-    if not derivation.spec.parameters:
-        return derivation
-    return derive_unchecked(derivation.spec.at_values())
 
 
 def derive_unchecked(
@@ -210,7 +219,8 @@ def _mode(
     family, why, strength = choice.name, choice.why, None
     if family is not None and d_eff is not None:
         index = f"{pathway_number}_{place}"
-        strength = _strength(mode, d_eff, spec.symbols, index, solved, regime)
+        later = verdict.stage != spec.stages[0]
+        strength = _strength(mode, d_eff, spec.symbols, index, solved, regime, later=later)
     else:
         _check_two_layers(spec, verdict, (spectrum,))
         d_eff = None
@@ -271,8 +281,13 @@ def _strength(
     index: str,
     solved: dict[tuple, Law],
     regime: Regime,
+    *,
+    later: bool,
 ) -> Law:
-    """Return the closed form; equal modes of several pathways share one."""
+    """Return the closed form; equal modes of several pathways share one.
+
+    Those of later stages start in effect where :mod:`symreln.claims.head_start` says.
+    """
     # A number of degree > 2 is written as a constant with the mode's own index.
     name = "" if mode.s.is_radical and d_eff.is_radical else index
     mode_class = mode.mode_class
@@ -284,13 +299,16 @@ def _strength(
         # an output direction that the data leave open.
         zero = mode.is_null or law_of(regime).starts_at_zero
         start: dict[str, Any] = {"strength0": sp.S.Zero} if zero else {}
-        solved[key] = solve(
+        if later and not zero:
+            start = {"strength0": HEAD_START}
+        law = solve(
             regime,
             mode.s.to_sympy(symbols, f"s_{index}"),
             d_eff.to_sympy(symbols, f"d_{index}"),
             height=None if height is None else height.to_sympy(symbols),
             **start,
         )
+        solved[key] = law.in_steps()
     return solved[key]
 
 

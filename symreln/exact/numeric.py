@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from flint import arb, arb_mat, fmpz_mat
 
-from symreln.errors import InputError
+from symreln.errors import InputError, LimitReachedError
 from symreln.exact import enclosure
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, Mode, ModeClass, joint_spectrum
@@ -284,26 +284,46 @@ def _midpoints(matrix: arb_mat) -> np.ndarray:
     return np.array(flat).reshape(matrix.nrows(), matrix.ncols())
 
 
+def ball_modes(spectrum: JointSpectrum, values: Mapping[str, Fraction], bits: int) -> list[Vectors]:
+    """Return (U, V) of every mode as balls, in the order of ``spectrum.modes``; U is 0 of s = 0.
+
+    Args:
+        spectrum: The spectrum.
+        values: Values of its parameters.
+        bits: The working precision.
+
+    Raises:
+        LimitReachedError: It does not tell the vectors from dependent ones.
+    """
+    point = {name: Fraction(values[name]) for name in spectrum.parameters}
+    sigma_yx, found = balls(spectrum.sigma_yx.substitute(point)), []
+    for mode in spectrum.modes:
+        words, rows, minpoly = _spanning(spectrum, mode.mode_class, point)
+        columns = _gram_schmidt(_columns(words, rows, minpoly, mode.root, bits))
+        s = mode.s.ball(point, bits)
+        if columns is None or not (s > 0 or mode.is_null):
+            msg = "singular vectors are not separated from dependent ones at this precision"
+            raise LimitReachedError(msg)
+        v = arb_mat(spectrum.n_x, len(columns))
+        for place, column in enumerate(columns):
+            for row, entry in column.items():
+                v[row, place] = entry
+        found.append((sigma_yx * v * (arb(0) if mode.is_null else 1 / s), v))
+    return found
+
+
 def _vectors(spectrum: JointSpectrum, bits: int) -> Vectors | None:
     """Return (U, V) of the modes with s > 0, or None where the precision does not suffice."""
-    right: list[Column] = []
-    strengths: list[arb] = []
-    for mode in spectrum.modes:
-        if mode.is_null:
-            continue
-        words, rows, minpoly = _spanning(spectrum, mode.mode_class, {})
-        found = _gram_schmidt(_columns(words, rows, minpoly, mode.root, bits))
-        s = mode.s.ball({}, bits)
-        if found is None or not s > 0:
-            return None
-        right += found
-        strengths += [s] * len(found)
-    v = arb_mat(spectrum.n_x, len(right))
-    for place, column in enumerate(right):
-        for row, entry in column.items():
-            v[row, place] = entry
-    u = balls(spectrum.sigma_yx) * v
-    for place, s in enumerate(strengths):
-        for row in range(u.nrows()):
-            u[row, place] = u[row, place] / s
-    return u, v
+    try:
+        found = zip(spectrum.modes, ball_modes(spectrum, {}, bits), strict=True)
+    except LimitReachedError:
+        return None
+    learning = [each for mode, each in found if not mode.is_null]
+    n_y, n_x = spectrum.sigma_yx.shape
+    return _beside([u for u, _ in learning], n_y), _beside([v for _, v in learning], n_x)
+
+
+def _beside(parts: Sequence[arb_mat], rows: int) -> arb_mat:
+    """Return matrices side by side."""
+    tables = [part.tolist() for part in parts]
+    return arb_mat([[entry for table in tables for entry in table[row]] for row in range(rows)])

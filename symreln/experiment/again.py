@@ -15,7 +15,7 @@ import numpy as np
 
 from symreln.claims.early import mode_kappas
 from symreln.claims.integration import descending_flow, network_of, reduced_flow
-from symreln.claims.prediction import closed_curves, loss_of_maps, loss_of_modes, mode_starts
+from symreln.claims.prediction import closed_curves, loss_of_curves, mode_starts
 from symreln.claims.widths import own_curves
 from symreln.errors import NotSupportedError
 from symreln.experiment.changed import changed, predicted_again, steps_for_scale
@@ -119,8 +119,7 @@ def _closed(numbers: Derivation, instead: Instead) -> np.ndarray:
         for pathway in numbers.pathways:
             if times.get(pathway.effective.pathway.stage, 1.0) == factor:
                 found |= {m.label: curves[m.label] for m in pathway.modes if m.label in curves}
-    loss = loss_of_modes(numbers, found, grid)
-    return loss_of_maps(numbers, found) if loss is None else loss
+    return loss_of_curves(numbers, found, grid)
 
 
 def _curves(numbers: Derivation, grid: np.ndarray, instead: Instead) -> dict[str, np.ndarray]:

@@ -153,7 +153,7 @@ def _from_random_layers(start: ChainStart) -> str:
 
 
 def predict_closed(numbers: Derivation, start: ChainStart | None) -> Prediction:
-    """Predict by the closed forms alone, which are of the flow, at every step of the network.
+    """Predict by the closed forms alone, at every step of the network.
 
     With three or more layers the loss is the mean over where modes start, which scatters more
     between networks than with two: strengths are those of the mean start.

@@ -251,7 +251,7 @@ class _Study:
             yield "gdln", np.abs(kept - losses).max(axis=1) / losses[:, 0]
         if not _why_no_closed(numbers):
             times = np.arange(network_of(numbers.spec).steps, dtype=float)
-            closed = closed_forms(numbers, times)
+            closed = closed_forms(numbers, times, flow=True)
             assert closed is not None
             flow = reduced_flow(numbers).trajectory(times).losses
             yield "closed", np.array([compare(closed.loss, flow).max_abs_over_initial])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from math import sqrt
@@ -30,6 +30,8 @@ TIME = sp.Symbol("t", nonnegative=True)
 TIME_CONSTANT = sp.Symbol("tau", positive=True)
 STRENGTH0 = sp.Symbol("pi_0", positive=True)
 STRENGTH = sp.Symbol("pi", positive=True)
+#: The initial strength in effect of a mode that earlier stages have driven as well.
+HEAD_START = sp.Symbol("pitilde_0", positive=True)
 
 #: What most reductions are written for.
 PLAIN = "two layers that start alike, without weight decay"
@@ -54,8 +56,8 @@ class Start:
         imbalance: c = |a + b||a − b| of layers that start apart, 0 for the others.
     """
 
-    strength0: Fraction
-    imbalance: Fraction = Fraction(0)
+    strength0: Any
+    imbalance: Any = Fraction(0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,6 +220,8 @@ class Law(ABC):
         tau: Time constant in steps: 1/learning_rate for a mean loss, 1/(P learning_rate) for a
             sum over samples.
         ops: The number system.
+        stepwise: Whether the curve is that of gradient descent's steps, not of infinitely small
+            ones.
     """
 
     #: The law's name in what is printed and in JSON.
@@ -238,6 +242,7 @@ class Law(ABC):
     t: sp.Symbol = TIME
     tau: Any = TIME_CONSTANT
     ops: Ops = field(default=SYMPY, repr=False)
+    stepwise: bool = False
 
     @classmethod
     @abstractmethod
@@ -316,6 +321,56 @@ class Law(ABC):
         """A bound on the flow's error against gradient descent, as a share of the plateau.
 
         In balls; None where nothing is proven.
+        """
+        return None
+
+    @property
+    def per_step(self) -> Any:
+        """The g by which a step of gradient descent grows an amplitude, by 1 + g/τ.
+
+        While the mode grows from little, or exactly; None where the law takes infinitely small
+        steps.
+        """
+        return None
+
+    @property
+    def clock(self) -> Any:
+        """The time constant of the curve: τ, or in gradient descent's steps g/ln(1 + g/τ).
+
+        With it the curve keeps step: exactly while the mode grows from little, and within an error
+        of the order of 1/τ where it saturates.
+        """
+        if not self.stepwise or self.per_step is None:
+            return self.tau
+        return self.tau / self.ops.pace(self.per_step / self.tau)
+
+    def faded(self, rate: Any, share: Any = None) -> Any:
+        r"""Return :math:`e^{-rt/\tau}` as it is printed; in steps :math:`(1 + g/\tau)^{-rt/g}`.
+
+        Args:
+            rate: r.
+            share: r/g in its shortest form.
+        """
+        g = self.per_step
+        if not self.stepwise or g is None or g == 0:
+            return sp.exp(-rate * self.t / self.tau)
+        return (1 + g / self.tau) ** (-self.t * (rate / g if share is None else share))
+
+    def in_steps(self) -> Self:
+        """Return the law whose curve keeps step with gradient descent."""
+        return replace(self, stepwise=True)
+
+    @classmethod
+    def ahead(cls, start: Start, grown: Any, shrunk: Any) -> Start | None:
+        """Return where a mode starts in effect that other modes have driven as well.
+
+        Args:
+            start: Where it starts.
+            grown: How many times |a + b|² of its amplitudes is what it alone would have made it.
+            shrunk: The same of |a − b|².
+
+        Returns:
+            None where no formula says it.
         """
         return None
 

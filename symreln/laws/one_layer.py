@@ -16,7 +16,7 @@ from symreln.laws.ops import defect
 if TYPE_CHECKING:
     import numpy as np
 
-_S, _D, _P0, _T, _TAU = sp.symbols("_s _d _p0 _t _tau", positive=True)
+_S, _D, _P0, _T, _TAU, _E = sp.symbols("_s _d _p0 _t _tau _e", positive=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,15 +64,20 @@ class OneLayer(Law):
 
     def strength(self, t: Any) -> Any:
         """Return the strength; no term cancels another where strength0 >= 0."""
-        decay, span = self.ops.relaxed(self.d, t / self.tau)
+        decay, span = self.ops.relaxed(self.d, t / self.clock)
         return self.strength0 * decay + self.s * span
 
     @cached_property
     def _expr(self) -> sp.Expr:
         """The trajectory."""
-        values = {_S: self.s, _D: self.d, _P0: self.strength0, _T: self.t, _TAU: self.tau}
+        values = {_S: self.s, _D: self.d, _P0: self.strength0, _E: self.faded(self.d, -1)}
         found: Any = _template().xreplace(values)
         return found
+
+    @property
+    def per_step(self) -> Any:
+        """−d, by which the distance from the plateau changes: exact."""
+        return -self.d
 
     @property
     def relaxation(self) -> Any:
@@ -92,12 +97,13 @@ class OneLayer(Law):
 
 
 def _template() -> sp.Expr:
-    return _S / _D + (_P0 - _S / _D) * sp.exp(-_D * _T / _TAU)
+    return _S / _D + (_P0 - _S / _D) * _E
 
 
 @lru_cache(maxsize=1)
 def _residual() -> sp.Expr:
-    printed, law = _template(), OneLayer(s=_S, d=_D, strength0=_P0, t=_T, tau=_TAU)
+    printed: Any = _template().subs(_E, sp.exp(-_D * _T / _TAU))
+    law = OneLayer(s=_S, d=_D, strength0=_P0, t=_T, tau=_TAU)
     return defect(
         sp.cancel(_TAU * printed.diff(_T) - (_S - _D * printed)),
         sp.cancel(printed.subs(_T, 0) - _P0),

@@ -25,6 +25,7 @@ class Ops:
         exp: Exponential.
         log: Natural logarithm.
         log1p: ln(1 + x).
+        pace: ln(1 + x)/x, 1 at x = 0: how fast growth by 1 + x a step is beside e^x.
         expm1: e^x − 1.
         atan: Arc tangent.
         turn: Of whole numbers j and n, sine and cosine of π j/n.
@@ -40,6 +41,7 @@ class Ops:
     exp: Callable[[Any], Any]
     log: Callable[[Any], Any]
     log1p: Callable[[Any], Any]
+    pace: Callable[[Any], Any]
     expm1: Callable[[Any], Any]
     atan: Callable[[Any], Any]
     turn: Callable[[int, int], tuple[Any, Any]]
@@ -74,6 +76,12 @@ def _relaxed_balls(rate: arb, t: arb) -> tuple[arb, arb]:
     return decay, t if rate.is_zero() else gone / rate
 
 
+def _pace_floats(x: np.ndarray) -> np.ndarray:
+    some = np.where(x != 0, x, 1.0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(x != 0, np.log1p(some) / some, 1.0)
+
+
 def _over_floats(top: np.ndarray, bottom: np.ndarray) -> np.ndarray:
     return np.where(bottom > 0, top / np.where(bottom > 0, bottom, 1.0), 0.0)
 
@@ -90,6 +98,7 @@ SYMPY = Ops(
     exp=sp.exp,
     log=sp.log,
     log1p=lambda x: sp.log(1 + x),
+    pace=lambda x: sp.S.One if x == 0 else sp.log(1 + x) / x,
     expm1=lambda x: sp.exp(x) - 1,
     atan=sp.atan,
     turn=lambda j, n: (sp.sin(sp.pi * j / n), sp.cos(sp.pi * j / n)),
@@ -104,6 +113,7 @@ NUMPY = Ops(
     exp=np.exp,
     log=np.log,
     log1p=np.log1p,
+    pace=_pace_floats,
     expm1=np.expm1,
     atan=np.arctan,
     turn=lambda j, n: (np.sin(np.pi * j / n), np.cos(np.pi * j / n)),
@@ -118,6 +128,7 @@ ARB = Ops(
     exp=arb.exp,
     log=arb.log,
     log1p=arb.log1p,
+    pace=lambda x: arb(1) if x.is_zero() else x.log1p() / x,
     expm1=arb.expm1,
     atan=arb.atan,
     turn=lambda j, n: arb.sin_cos_pi_fmpq(fmpq(j, n)),

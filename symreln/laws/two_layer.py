@@ -7,7 +7,7 @@ loss; it takes λ off s, and changes nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -26,6 +26,7 @@ SOURCE = "law of large numbers over hidden units of the growing combination of a
 WEIGHT_DECAY = sp.Symbol("lambda", positive=True)
 
 _S, _D, _HEIGHT, _P0, _T, _TAU = sp.symbols("_s _d _height _p0 _t _tau", positive=True)
+_E = sp.Symbol("_e", positive=True)  # exp(-2 s t/tau)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +82,7 @@ class TwoLayer(Law):
 
         With g = s − λ of any sign and x = 2gt/τ; all terms are positive: nothing cancels.
         """
-        decay, span = self.ops.relaxed(2 * self.growth, t / self.tau)
+        decay, span = self.ops.relaxed(2 * self.growth, t / self.clock)
         return self.strength0 / (decay + 2 * self.d * self.strength0 * span)
 
     @cached_property
@@ -101,12 +102,22 @@ class TwoLayer(Law):
         if self.case != "sigmoid":
             return None
         ratio = self.plateau / self.strength0 - 1
-        scale = self.tau / (2 * self.s)
+        scale = self.clock / (2 * self.s)
         if not isinstance(ratio, sp.Basic):
             return scale * self.ops.log(ratio)
         # The logarithm of a sum with a symbol is what it is, which SymPy finds out at length.
         plain = ratio.is_Add and self.strength0.is_Symbol
         return scale * sp.log(ratio, evaluate=not plain)
+
+    @property
+    def per_step(self) -> Any:
+        """The growth s − λ of both amplitudes."""
+        return self.growth
+
+    @classmethod
+    def ahead(cls, start: Start, grown: Any, shrunk: Any) -> Start:
+        """Return the strength of amplitudes that are one: what shrinks is gone."""
+        return replace(start, strength0=start.strength0 * grown)
 
     @property
     def relaxation(self) -> Any:
@@ -145,7 +156,8 @@ class TwoLayer(Law):
             _HEIGHT: self.growth / self.d if self.height is None else self.height,
             _P0: self.strength0,
             _T: self.t,
-            _TAU: self.tau,
+            _TAU: self.clock,
+            _E: self.faded(2 * self.growth, 2),
         }
 
 
@@ -198,9 +210,14 @@ class TwoLayerDecay(TwoLayer):
         return self.ops.positive(self.ops.over(self.growth, self.d))
 
     @cached_property
-    def half_time(self) -> None:
-        """None: it is a certified root."""
-        return
+    def half_time(self) -> Any:
+        """Time at which half the plateau is reached, in steps; None of symbols: s − λ has a sign.
+
+        The mode is the sigmoid of s − λ in the place of s.
+        """
+        if isinstance(self.growth, sp.Basic):
+            return None
+        return self.clock / (2 * self.growth) * self.ops.log(self.plateau / self.strength0 - 1)
 
     @property
     def discretisation_bound(self) -> None:
@@ -237,14 +254,14 @@ def pair_steps(law: Law, growing: np.ndarray, shrinking: np.ndarray) -> Iterator
 @lru_cache(maxsize=2)
 def _template(case: str) -> sp.Expr:
     if case == "sigmoid":
-        return _HEIGHT / (1 + (_HEIGHT / _P0 - 1) * sp.exp(-2 * _S * _T / _TAU))
+        return _HEIGHT / (1 + (_HEIGHT / _P0 - 1) * _E)
     return _P0 / (1 + 2 * _D * _P0 * _T / _TAU)
 
 
 @lru_cache(maxsize=2)
 def _residuals(case: str) -> tuple[sp.Expr, ...]:
     """Return what must vanish: equation, initial value, and the strength as it is evaluated."""
-    printed = _template(case).subs(_HEIGHT, _S / _D)
+    printed = _template(case).subs({_HEIGHT: _S / _D, _E: sp.exp(-2 * _S * _T / _TAU)})
     s = _S if case == "sigmoid" else sp.S.Zero
     law = TwoLayer(s=s, d=_D, strength0=_P0, t=_T, tau=_TAU)
     return (

@@ -118,7 +118,7 @@ class Unbalanced(Law):
         :math:`pN - mD = (p - m)((\kappa - q)F + E) + (p + m) s F`: every term is positive,
         κ − s = q²/(κ + s) and κ − q = s²/(κ + q) included, so nothing cancels.
         """
-        decay, span = self.ops.relaxed(2 * self._rate, t / self.tau)
+        decay, span = self.ops.relaxed(2 * self._rate, t / self.clock)
         return self._fraction(decay, span)
 
     def _fraction(self, decay: Any, span: Any) -> Any:
@@ -127,6 +127,21 @@ class Unbalanced(Law):
         denominator = decay + below * span
         top = apart * decay + first * span
         return (top / denominator) * (p + m * (denominator / numerator)) / 4
+
+    @cached_property
+    def half_time(self) -> Any:
+        r"""Time at which half the plateau h is reached, in steps; None of symbols.
+
+        There :math:`p^2 R - m^2/R = 2h` for R = N/D, which is linear fractional in E.
+        """
+        if isinstance(self.s, sp.Basic) or not self.closed:
+            return None
+        p, _, _, above, below, _ = self._constants
+        h, k, half = self.plateau, 2 * self._rate, self.ops.number(1) / 2
+        ratio = (h + self.ops.hypot(h, self.imbalance)) / (p * p)
+        left = half + (above - ratio * below) / k
+        left = left / (ratio * (1 - below / k) - half + above / k)
+        return -self.clock / k * self.ops.log(left)
 
     @cached_property
     def _rate(self) -> Any:
@@ -161,6 +176,20 @@ class Unbalanced(Law):
         return self.imbalance * (self.ratio - 1 / self.ratio) / 4
 
     @property
+    def per_step(self) -> Any:
+        """The growth s − λ of the amplitudes' sum."""
+        return self.growth
+
+    @classmethod
+    def ahead(cls, start: Start, grown: Any, shrunk: Any) -> Start:
+        """Return the start of a sum and a difference of amplitudes that are so many times these."""
+        half = start.imbalance / 2  # of a start at 0, which |a + b|² and |a − b|² are twice
+        return Start(
+            strength0=half * (grown - shrunk) / 2,
+            imbalance=start.imbalance * (grown * shrunk) ** 0.5,
+        )
+
+    @property
     def relaxation(self) -> Any:
         """The rate sqrt(4h² + c²) d."""
         return self.ops.hypot(2 * self.plateau, self.imbalance) * self.d
@@ -182,7 +211,7 @@ class Unbalanced(Law):
         """Return the LaTeX of the trajectory, with u, k and u(0) named, without delimiters."""
         named = {_K: sp.Symbol("k"), _U0: sp.Symbol("u_0")}
         values = {**self._values(), **named}
-        values[_E] = sp.exp(-named[_K] * self.t / self.tau)
+        values[_E] = self.faded(named[_K])
         top, bottom = (sp.latex(part.xreplace(values)) for part in _printed())
         return (
             rf"\tfrac{{1}}{{4}} {sp.latex(self.imbalance)} \left(u - \frac{{1}}{{u}}\right), \quad "
@@ -198,7 +227,7 @@ class Unbalanced(Law):
             _C: c,
             _K: rate,
             _U0: (2 * self.strength0 + sp.sqrt(c**2 + 4 * self.strength0**2)) / c,
-            _E: sp.exp(-rate * self.t / self.tau),
+            _E: self.faded(rate),
         }
 
 
@@ -268,10 +297,10 @@ class UnbalancedDecay(Unbalanced):
         Args:
             t: Times in steps, of any order, >= 0; shape (times,) where s has shape (modes, 1).
         """
-        parts = (self.s, self.d, self.weight_decay, self.imbalance, self.strength0)
+        parts = (self.s, self.d, self.weight_decay, self.imbalance, self.strength0, self.clock)
         rows = np.stack([part.ravel() for part in np.broadcast_arrays(*parts)], axis=1)
-        times = np.asarray(t, dtype=float) / float(self.tau)
-        found = [_integrated(row, times.ravel()) for row in rows]
+        times = np.asarray(t, dtype=float)
+        found = [_integrated(row[:-1], times.ravel() / row[-1]) for row in rows]
         return np.reshape(found, np.broadcast_shapes(np.shape(self.s), times.shape))
 
     def residual(self) -> sp.Expr:

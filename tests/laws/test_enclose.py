@@ -39,7 +39,7 @@ def test_enclosed_from_a_given_start_is_what_floats_say(name, strength0):
     )
     expected = law_of(known).start(known)
     start = Start(strength0=strength0, imbalance=0 if expected is None else expected.imbalance)
-    law = started(known, s, d, derivation.tau, ops=NUMPY, start=start)
+    law = started(known, s, d, derivation.tau, ops=NUMPY, start=start).in_steps()
     floats = law.strengths(np.array(TIMES, float))
     for mode, curve in zip(modes, floats, strict=True):
         found = balls[mode.label]

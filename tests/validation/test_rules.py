@@ -159,7 +159,7 @@ def test_given_starts_of_the_flow_scale_the_closed_forms():
     half = replace(network, hidden=network.hidden // 2)
     spec = replace(numbers.spec, network=half)
     steps = every_step(numbers)
-    expected = closed_forms(replace(numbers, spec=spec), steps).loss[::50]
+    expected = closed_forms(replace(numbers, spec=spec), steps, flow=True).loss[::50]
     assert np.abs(flow - expected).max() < 2e-4 * flow[0]
     assert np.abs(flow - closed_forms(numbers, steps).loss[::50]).max() > 0.05 * flow[0]
 
@@ -216,7 +216,7 @@ def test_weight_decay_on_an_aligned_start():
         for s, d, count in modes:
             if s > 0:
                 numbers_of = {"strength0": amplitude**2, "tau": numbers.tau, "weight_decay": value}
-                law = solve(DECAYING, np.array(s), np.array(d), ops=NUMPY, **numbers_of)
+                law = solve(DECAYING, np.array(s), np.array(d), ops=NUMPY, **numbers_of).in_steps()
                 curve = np.array([float(one) for one in islice(law.steps(), steps)])
                 loss += 0.5 * count * d * (s / d - curve) ** 2
         np.testing.assert_allclose(loss, run.mean_loss, atol=1e-12 * loss[0])
@@ -258,7 +258,7 @@ def test_closed_prediction_is_the_family_with_weight_decay():
     times = np.arange(1201.0)
     start, tau = float(numbers.strength0), float(numbers.tau)
     numbers_of = {"tau": tau, "strength0": start, "weight_decay": value}
-    law = solve(DECAYING, np.array(s), np.array(d), ops=NUMPY, **numbers_of)
+    law = solve(DECAYING, np.array(s), np.array(d), ops=NUMPY, **numbers_of).in_steps()
     direct = law.strengths(times)
     curve = closed_forms(decayed(numbers, value), every_step(numbers)).modes[0].best
     np.testing.assert_allclose(curve, direct, rtol=1e-12)

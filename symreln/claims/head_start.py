@@ -1,0 +1,466 @@
+r"""Head start: where modes of a later stage start in effect, because earlier ones still learn.
+
+While its weights are small a pathway p of a later stage grows linearly in what it sees,
+
+.. math:: E_p(t) = \Sigma^{yx}(p) + \sum_\alpha D_\alpha (1 - \pi_\alpha(t)/h_\alpha), \qquad
+          D_\alpha = h_\alpha\, O_p u_\alpha v_\alpha^T \Sigma^x(j, p),
+
+the sum over the modes of pathways j of earlier stages, h their plateaus. To leading order each adds
+its D until its half-time and nothing afterwards, since
+:math:`\int_0^\infty (1 - \pi_\alpha/h_\alpha)\,dt = t_\alpha`. Between half-times E_p is E_k for
+:math:`\Delta_k` steps, each of which multiplies the amplitudes (a, b) of inputs and outputs by
+:math:`1 + F_k/\tau`,
+
+.. math:: F_k = \begin{pmatrix} 0 & E_k^T \\ E_k & 0 \end{pmatrix}, \qquad
+          \Phi = \prod_k (1 + F_k/\tau)^{\Delta_k},
+
+later phases to the left; with weight decay λ, F − λ stands for F. A mode (s, u, v) that were alone
+would have grown by 1 + s/τ a step. With q = (v, u)/√2 its strength is, from the last half-time
+:math:`t_m` on, that of one that started from
+
+.. math:: \tilde\pi_0 = \pi_0\, (1 + s/\tau)^{-2 t_m}\, q^T \Phi \Phi^T q.
+
+Copies of a mode have a matrix :math:`Q^T \Phi \Phi^T Q` in the place of the number; its
+eigenvectors are the copies that evolve apart. One formula, in float64 and in balls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from flint import arb, arb_mat
+
+from symreln.claims.probes import mode_bases
+from symreln.errors import LimitReachedError
+from symreln.exact.numeric import ball_modes, balls
+from symreln.laws.choice import expected_start, law_of, started
+from symreln.laws.ops import ARB, NUMPY
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.exact.algebraic import AlgebraicNumber
+    from symreln.exact.matrix import ExactMatrix
+    from symreln.laws.law import Law, Start
+    from symreln.laws.ops import Ops
+
+#: A matrix of floats or of balls.
+_Matrix = Any
+#: U and V of a mode, one column a copy.
+_Vectors = tuple[_Matrix, _Matrix]
+
+#: Terms of the binomial series after which it is given up.
+_MOST_TERMS = 20_000
+#: Relative distance up to which copies start alike, and half-times are one.
+_ALIKE = 1e-9
+#: Ratio of terms from which on they are taken to fall.
+_FALLING = 0.999
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers:
+    """A number system for modes and their vectors, at the declared values.
+
+    Attributes:
+        ops: The number system.
+        number: Returns s or d of a mode.
+        vectors: Returns U and V of every mode of a pathway that learns, by label.
+        matrix: Returns an exact matrix.
+        times: Product of two matrices.
+        given: Returns a matrix of floats as one of the system.
+        size: Returns the largest entry of a matrix; with ``norm`` a bound of its largest singular
+            value.
+        within: Returns a matrix whose entries are known up to an error.
+        least: Share of its drive that a matrix has, or it is 0 up to rounding.
+        left_out: Share of a sum that the terms left out may be.
+    """
+
+    ops: Ops
+    number: Callable[[AlgebraicNumber], Any]
+    vectors: Callable[[PathwayDerivation], dict[str, _Vectors]]
+    matrix: Callable[[ExactMatrix], _Matrix]
+    times: Callable[[_Matrix, _Matrix], _Matrix]
+    given: Callable[[np.ndarray], _Matrix]
+    size: Callable[..., float]
+    within: Callable[[_Matrix, float], _Matrix]
+    least: float
+    left_out: float
+
+
+def in_floats(values: Mapping[str, Fraction]) -> Numbers:
+    """Return float64 at some values of the parameters."""
+    return Numbers(
+        ops=NUMPY,
+        number=lambda number: np.float64(number.to_float(values)),
+        vectors=mode_bases,
+        matrix=lambda matrix: matrix.substitute(values).to_numpy(),
+        times=np.matmul,
+        given=lambda matrix: matrix,
+        size=_size,
+        within=lambda matrix, error: matrix,
+        least=1e-12,
+        left_out=2.0**-60,
+    )
+
+
+def in_balls(values: Mapping[str, Fraction], bits: int) -> Numbers:
+    """Return balls of a working precision, which holds while they are used."""
+
+    def number(exact: AlgebraicNumber) -> arb:
+        # What vanishes must be exactly 0 to select its case: no ball gets sharp enough.
+        return arb(0) if exact.sign(values) == 0 else exact.ball(values, bits)
+
+    def vectors(pathway: PathwayDerivation) -> dict[str, _Vectors]:
+        found = ball_modes(pathway.spectrum, values, bits)
+        modes = zip(pathway.modes, found, strict=True)
+        return {mode.label: each for mode, each in modes if not mode.is_null}
+
+    return Numbers(
+        ops=ARB,
+        number=number,
+        vectors=vectors,
+        matrix=lambda matrix: balls(matrix.substitute(values)),
+        times=lambda one, other: one * other,
+        given=lambda matrix: arb_mat(matrix.tolist()),
+        size=lambda matrix, **kind: _size(_bounds(matrix), **kind),
+        within=_within,
+        least=2.0 ** -(bits // 2),
+        left_out=2.0**-bits,
+    )
+
+
+def _size(matrix: np.ndarray, *, norm: bool = False) -> float:
+    sizes = np.abs(matrix)
+    if norm:
+        return float(np.sqrt(sizes.sum(axis=0).max() * sizes.sum(axis=1).max()))
+    return float(sizes.max(initial=0))
+
+
+def _bounds(matrix: arb_mat) -> np.ndarray:
+    """Return upper bounds of a matrix's entries."""
+    upper = [float(abs(entry).upper()) * (1 + 2.0**-50) for entry in matrix.entries()]
+    return np.array(upper).reshape(matrix.nrows(), matrix.ncols())
+
+
+def _within(matrix: arb_mat, error: float) -> arb_mat:
+    rows = [[entry + arb(0, error) for entry in row] for row in matrix.tolist()]
+    return arb_mat(rows)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Copies:
+    """Copies of a mode that start alike.
+
+    Attributes:
+        law: Their law, from where they start in effect, in gradient descent's steps.
+        count: How many they are.
+        turn: Their directions among the mode's copies, orthonormal columns, shape (copies of the
+            mode, count), of :func:`symreln.claims.probes.probe_bases`; None where all start alike.
+        reached_by: (label of an earlier mode, its half-time) of every mode that drives them.
+    """
+
+    law: Law
+    count: int
+    turn: np.ndarray | None = None
+    reached_by: tuple[tuple[str, Any], ...] = ()
+
+
+def mode_laws(
+    derivation: Derivation,
+    numbers: Numbers | None = None,
+    start: Start | None = None,
+    *,
+    flow: bool = False,
+) -> dict[str, tuple[Copies, ...]]:
+    """Return the closed forms of all modes that learn, by label: as they are predicted.
+
+    Of those that do not close, or lack a value of a parameter, there is none, nor of later stages
+    then.
+
+    Args:
+        derivation: Whose modes are closed.
+        numbers: The number system; float64 by default.
+        start: Where modes start; by default where they are expected to.
+        flow: Whether steps are taken as infinitely small.
+
+    Raises:
+        NotSupportedError: There is no expected start, and none is given.
+        LimitReachedError: Balls of this precision do not tell vectors of modes apart, or gradient
+            descent diverges.
+    """
+    system, begin = numbers or in_floats(derivation.spec.values), start
+    begin = begin or expected_start(derivation.known)
+    begin = replace(
+        begin,
+        strength0=system.ops.number(begin.strength0),
+        imbalance=system.ops.number(begin.imbalance),
+    )
+    modes = _Modes(derivation=derivation, numbers=system, start=begin, flow=flow)
+    found: dict[str, tuple[Copies, ...]] = {}
+    own: dict[int, tuple[tuple[Copies, ...], ...]] = {}  # by what the pathway sees
+    earlier: list[_Earlier] = []
+    for stage in derivation.stages:
+        new = []
+        for pathway in stage.pathways:
+            image = pathway.effective.image
+            known = None if image is None else own.get(id(image.original))
+            if known is None or any(copies.turn is not None for each in known for copies in each):
+                laws = modes.laws(pathway, earlier)
+            else:  # symmetric to an earlier one in what it sees, and so in what drives it
+                laws = dict(zip((m.label for m in modes.known(pathway)), known, strict=True))
+            own[id(pathway.effective)] = tuple(laws.values())
+            found |= laws
+            if stage is not derivation.stages[-1]:
+                new += modes.sources(pathway, laws)
+        if any(len(modes.known(p)) < sum(not m.is_null for m in p.modes) for p in stage.pathways):
+            break  # what later stages see meanwhile is not known
+        earlier += new
+    return found
+
+
+def copy_turns(laws: Mapping[str, tuple[Copies, ...]]) -> dict[str, np.ndarray]:
+    """Return the directions of copies that start apart, side by side, by label of their mode."""
+    return {
+        label: np.hstack([each.turn for each in copies if each.turn is not None])
+        for label, copies in laws.items()
+        if len(copies) > 1
+    }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Earlier:
+    """Copies of a mode of an earlier stage that start alike.
+
+    Attributes:
+        label: Symbol of its strength.
+        half_time: In steps.
+        pathway: Its pathway.
+        inputs: v of every copy.
+        scaled: vᵀ h/s of every copy.
+    """
+
+    label: str
+    half_time: Any
+    pathway: PathwayDerivation
+    inputs: _Matrix
+    scaled: _Matrix
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Phase:
+    """Steps in which a pathway of a later stage sees one drive.
+
+    Attributes:
+        drive: E_k.
+        steps: How many; no whole number.
+        ends: (label, half-time) of the earlier modes that are learned at its end.
+    """
+
+    drive: _Matrix
+    steps: Any
+    ends: tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Modes:
+    """The modes of a derivation in numbers.
+
+    Attributes:
+        derivation: Whose they are.
+        numbers: The number system.
+        start: Where they start while nothing earlier drives them.
+        flow: Whether steps are infinitely small.
+    """
+
+    derivation: Derivation
+    numbers: Numbers
+    start: Start
+    flow: bool
+
+    @property
+    def tau(self) -> Any:
+        """The time constant."""
+        return self.numbers.ops.number(self.derivation.tau or 1)
+
+    def known(self, pathway: PathwayDerivation) -> list[ModeDerivation]:
+        """Return the modes of a pathway that learn and close, and whose parameters have values."""
+        values = self.derivation.spec.values.keys()
+        return [
+            mode
+            for mode in pathway.modes
+            if not mode.is_null
+            and mode.d_eff is not None
+            and {*mode.s.parameters, *mode.d_eff.parameters} <= values
+        ]
+
+    def law(self, mode: ModeDerivation, start: Start) -> Law:
+        """Return the law of a mode from some start."""
+        assert mode.d_eff is not None  # of a mode that closes
+        s, d = map(self.numbers.number, (mode.s, mode.d_eff))
+        ops = self.numbers.ops
+        law = started(self.derivation.known, s, d, self.tau, ops=ops, start=start)
+        return law if self.flow else law.in_steps()
+
+    def laws(
+        self, pathway: PathwayDerivation, earlier: Sequence[_Earlier]
+    ) -> dict[str, tuple[Copies, ...]]:
+        """Return the laws of a pathway's modes, driven by those of earlier stages."""
+        modes = self.known(pathway)
+        plain = {mode.label: self.law(mode, self.start) for mode in modes}
+        phases = self._phases(pathway, earlier)
+        if not phases or law_of(self.derivation.known).ahead(self.start, 1, 1) is None:
+            return {m.label: (Copies(law=plain[m.label], count=m.multiplicity),) for m in modes}
+        vectors = self.numbers.vectors(pathway)
+        return {
+            mode.label: tuple(self._ahead(mode, plain[mode.label], vectors[mode.label], phases))
+            for mode in modes
+        }
+
+    def sources(
+        self, pathway: PathwayDerivation, laws: Mapping[str, tuple[Copies, ...]]
+    ) -> Iterator[_Earlier]:
+        """Yield the modes of a pathway as those that drive later stages; none that dies out."""
+        vectors = self.numbers.vectors(pathway)
+        for label, groups in laws.items():
+            for copies in groups:
+                law, (_, v) = copies.law, vectors[label]
+                if not (law.growth > 0 and law.strength0 < law.plateau / 2):
+                    continue  # it dies out, or is learned already
+                if copies.turn is not None:
+                    v = self.numbers.times(v, self.numbers.given(copies.turn))
+                yield _Earlier(
+                    label=label,
+                    half_time=law.half_time,
+                    pathway=pathway,
+                    inputs=v,
+                    scaled=v.transpose() * (law.plateau / law.s),
+                )
+
+    def _phases(
+        self, pathway: PathwayDerivation, earlier: Sequence[_Earlier]
+    ) -> tuple[_Phase, ...]:
+        """Return what a pathway sees while earlier stages still learn, phase by phase."""
+        own = self.numbers.matrix(pathway.effective.sigma_yx)
+        ends: list[tuple[list[_Earlier], _Matrix]] = []
+        for each in sorted(earlier, key=lambda mode: float(mode.half_time)):
+            drive = self._drive(each, pathway)
+            if self.numbers.size(drive) <= self.numbers.least * self.numbers.size(own + drive):
+                continue
+            if ends and not _apart(ends[-1][0][-1].half_time, each.half_time):
+                ends[-1] = ([*ends[-1][0], each], ends[-1][1] + drive)
+            else:
+                ends.append(([each], drive))
+        phases = []
+        for place, (modes, drive) in reversed([*enumerate(ends)]):
+            own = own + drive
+            begin = ends[place - 1][0][0].half_time if place else 0
+            reached = tuple((mode.label, mode.half_time) for mode in modes)
+            phases.append(_Phase(drive=own, steps=modes[0].half_time - begin, ends=reached))
+        return tuple(reversed(phases))
+
+    def _drive(self, source: _Earlier, target: PathwayDerivation) -> _Matrix:
+        """Return D of an earlier mode in a pathway of a later stage."""
+        matrix, times = self.numbers.matrix, self.numbers.times
+        effective = source.pathway.effective
+        written = matrix(target.effective.masked(effective.sigma_yx))
+        seen = matrix(effective.cross_sigma_x(target.effective))
+        return times(times(written, source.inputs), times(source.scaled, seen))
+
+    def _ahead(
+        self, mode: ModeDerivation, plain: Law, vectors: _Vectors, phases: Sequence[_Phase]
+    ) -> Iterator[Copies]:
+        """Yield the copies of a mode of a later stage, those that start alike together."""
+        ops, law = self.numbers.ops, law_of(self.derivation.known)
+        logarithm = (lambda growth: growth) if self.flow else ops.log1p
+        last = sum(phase.steps for phase in phases)
+        rate, decay = plain.s / self.tau, (plain.s - plain.growth) / self.tau
+        grown, shrunk = (
+            self._gram(vectors, phases, decay, sign)
+            * ops.exp(-2 * last * logarithm(sign * rate - decay))
+            for sign in (1, -1)
+        )
+        reached = tuple(each for phase in phases for each in phase.ends)
+        for turn in _alike(grown):
+            ahead = law.ahead(self.start, _mean(grown, turn), _mean(shrunk, turn))
+            assert ahead is not None  # asked before
+            count = mode.multiplicity if turn is None else turn.shape[1]
+            yield Copies(law=self.law(mode, ahead), count=count, turn=turn, reached_by=reached)
+
+    def _gram(
+        self, vectors: _Vectors, phases: Sequence[_Phase], decay: Any, sign: int
+    ) -> np.ndarray:
+        """Return Qᵀ Φ C Φᵀ Q, C the covariance of initial weights; Q = (V, ±U)/√2."""
+        times, (outer, inner) = self.numbers.times, vectors
+        outer = outer * sign
+        for phase in reversed(phases):
+            one_step = 0 if self.flow else 1 / phase.steps
+            across, keep = phase.drive * (phase.steps / self.tau), decay * phase.steps
+            inner, outer = _grown(self.numbers, across, keep, one_step, (inner, outer))
+        first, last = (scale * scale / 2 for scale in self.derivation.known.scales)
+        total = times(inner.transpose(), inner) * first + times(outer.transpose(), outer) * last
+        return np.array(total.tolist(), dtype=object if self.numbers.ops is ARB else float)
+
+
+def _grown(
+    numbers: Numbers, across: _Matrix, decay: Any, one_step: Any, vectors: _Vectors
+) -> _Vectors:
+    """Return (1 + X/n)^n (inner, outer), X = [[−decay, acrossᵀ], [across, −decay]], n real.
+
+    By the binomial series. Its terms shrink like powers of ‖X/n‖ < 1 once there are more of them
+    than n; what is left out is less than a geometric series, and balls hold it.
+
+    Args:
+        numbers: The number system.
+        across: Drive times the steps of the phase, over τ.
+        decay: Weight decay, likewise.
+        one_step: 1/n; 0 for infinitely small steps, e^X.
+        vectors: inner and outer.
+
+    Raises:
+        LimitReachedError: Steps are so large that gradient descent diverges.
+    """
+    times, size = numbers.times, numbers.size
+    back, norm = across.transpose(), size(across, norm=True) + float(abs(decay))
+    inner, outer = vectors
+    totals = [inner, outer]
+    for place in range(_MOST_TERMS):
+        factor = (1 - place * one_step) / (place + 1)
+        inner, outer = (
+            (times(back, outer) - inner * decay) * factor,
+            (times(across, inner) - outer * decay) * factor,
+        )
+        totals = [totals[0] + inner, totals[1] + outer]
+        # Every later term is at most this many times the one before.
+        per_step = float(one_step)
+        ratio = norm * max(per_step, abs(1 - (place + 1) * per_step) / (place + 2))
+        if ratio < _FALLING:
+            left = max(size(inner), size(outer)) * ratio / (1 - ratio)
+            if left <= numbers.left_out * max(map(size, totals)):
+                return numbers.within(totals[0], left), numbers.within(totals[1], left)
+    msg = "head start: the learning rate is too large for what earlier stages drive. Lower it"
+    raise LimitReachedError(msg)
+
+
+def _apart(one: Any, other: Any) -> bool:
+    """Whether two half-times are two; those that symmetry makes equal are apart by rounding."""
+    return abs(float(one - other)) > _ALIKE * abs(float(one))
+
+
+def _alike(gram: np.ndarray) -> list[np.ndarray | None]:
+    """Return the directions of copies that start alike; one None where all do."""
+    floats = gram.astype(float)
+    if np.abs(floats - np.eye(len(floats)) * floats[0, 0]).max() <= _ALIKE * floats[0, 0]:
+        return [None]
+    values, vectors = np.linalg.eigh(floats)
+    edges = np.flatnonzero(np.diff(values) > _ALIKE * values[-1]) + 1
+    return list(np.split(vectors, edges, axis=1))
+
+
+def _mean(gram: np.ndarray, turn: np.ndarray | None) -> Any:
+    """Return the mean of a matrix's diagonal in the directions of some copies."""
+    part = gram if turn is None else turn.T @ gram @ turn
+    return np.trace(part) / len(part)
