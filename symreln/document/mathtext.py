@@ -122,20 +122,29 @@ def _with_base(product: Any) -> Any:
 
 
 def _sigmoid(expr: Any) -> tuple[sp.Expr, sp.Expr] | None:
-    r"""Return (plateau, 1 + (…) e^{…}) where ``expr`` is their quotient; None elsewhere."""
+    r"""Return (plateau, 1 + (…) e^{…}) where ``expr`` is their quotient; None elsewhere.
+
+    Or with (1 + …)^{…} for e^{…}, as in gradient descent's steps.
+    """
     factors: tuple[Any, ...] = sp.Mul.make_args(expr)
     found = [f for f in factors if f.is_Pow and f.exp == -1 and _is_sigmoid_denominator(f.base)]
     if len(found) != 1:
         return None
     plateau = sp.Mul(*(f for f in factors if f is not found[0]))
-    return None if plateau.has(sp.exp) else (plateau, found[0].base)
+    parts: Any = sp.preorder_traversal(plateau)
+    return None if any(map(_is_faded, parts)) else (plateau, found[0].base)
 
 
 def _is_sigmoid_denominator(base: Any) -> bool:
     if not base.is_Add or len(base.args) != 2 or sp.S.One not in base.args:
         return False
     other = next(term for term in base.args if term is not sp.S.One)
-    return any(isinstance(factor, sp.exp) for factor in sp.Mul.make_args(other))
+    return any(_is_faded(factor) for factor in sp.Mul.make_args(other))
+
+
+def _is_faded(factor: Any) -> bool:
+    """Whether a factor is e^{…}, or (1 + …)^{…} with a symbol in its exponent."""
+    return isinstance(factor, sp.exp) or (factor.is_Pow and bool(factor.exp.free_symbols))
 
 
 def ordered_terms(expr: sp.Expr) -> tuple[sp.Expr, ...]:

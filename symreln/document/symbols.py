@@ -10,6 +10,7 @@ from symreln.document.escape import GREEK, text_in_math
 _NOTATION = {
     "strength": r"\pi_{\alpha}",
     "strength0": r"\pi_{0}",
+    "pitilde_0": r"\tilde{\pi}_{0}",
     "infty": r"\infty",
 }
 _GREEK_NAMES = frozenset(GREEK.values()) | {"varepsilon", "varphi"}
