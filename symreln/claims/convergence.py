@@ -17,6 +17,7 @@ from flint import arb
 
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Claim, Step
+from symreln.claims.halving import half_time
 from symreln.claims.orbits import symbols_of
 from symreln.claims.solve import at_values
 from symreln.claims.widths import narrow_pathways
@@ -72,14 +73,14 @@ class _HalfTimeBounds:
     Attributes:
         label: Symbol of its strength.
         not_before, not_after: Whole steps between which half of its plateau is reached.
-        closed_form: Half-time of its closed form, which takes the first stage as converged from
-            t = 0; six digits.
+        closed_form: Half-time of its closed form, from its head start and in the network's steps;
+            six digits. None where it has none.
     """
 
     label: str = ""
     not_before: int
     not_after: int
-    closed_form: float
+    closed_form: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,11 +182,11 @@ class Convergence(Claim):
         return Table(
             header=("strength", "not before", "not after", "closed form"),
             rows=tuple(
-                (Math(symbol), str(b.not_before), str(b.not_after), f"{b.closed_form:.0f}")
+                (Math(symbol), str(b.not_before), str(b.not_after), _steps(b.closed_form))
                 for symbol, b in shown
             ),
-            caption="Half-times of the second stage in steps, bounded, and those of its closed "
-            "forms, which take the first stage as converged from the start.",
+            caption="Half-times of the second stage in steps: bounds of the flow, and the closed "
+            "forms from their head starts, in the network's steps.",
             alignment="lrrr",
             most=MOST_BOUNDS,
         )
@@ -194,11 +195,11 @@ class Convergence(Claim):
         """Say it on the terminal, modes with equal bounds on one line."""
         if self.residual_within:
             yield f"the second stage sees the first as converged to {self._within}"
-        known: dict[tuple[int, int, float], list[str]] = {}
+        known: dict[tuple[int, int, float | None], list[str]] = {}
         for b in self.half_times:
             known.setdefault((b.not_before, b.not_after, b.closed_form), []).append(b.label)
         for (low, high, closed), (first, *others) in list(known.items())[:MOST_LINES]:
-            where = f"between steps {low} and {high} (closed form {closed:.0f})"
+            where = f"between steps {low} and {high} (closed form {_steps(closed)})"
             yield f"  half-time of {' … '.join((first, *others[-1:]))}: {where}"
         if len(known) > MOST_LINES:
             yield f"  {len(known) - MOST_LINES} more are in derivation.json"
@@ -401,6 +402,10 @@ def _all_bounds(
         found = known[key]
         if isinstance(found, str):
             bounds.append(_NotBounded(modes=mode.label, why=found, is_null=mode.is_null))
+        elif isinstance(found, _HalfTimeBounds):
+            half = half_time(exact, mode, 6).decimal
+            closed = None if half is None else float(half[0])
+            bounds.append(replace(found, label=mode.label, closed_form=closed))
         elif found is not None:
             bounds.append(replace(found, label=mode.label))
     return bounds
@@ -472,8 +477,11 @@ def _half_time(later: Later, tau: Fraction) -> _HalfTimeBounds | str:
     return _HalfTimeBounds(
         not_before=max(0, reached - 1),
         not_after=int(last.unique_fmpz() or 0),
-        closed_form=float(f"{closed:.6g}"),
     )
+
+
+def _steps(time: float | None) -> str:
+    return "–" if time is None else f"{time:.0f}"
 
 
 def _proof() -> Details:

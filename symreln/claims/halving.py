@@ -65,7 +65,7 @@ def half_time(derivation: Derivation, mode: ModeDerivation, digits: int) -> Half
     if learned_counts(derivation).get(mode.label) == 0:
         return HalfTime(why="the pathway's few hidden units learn other modes first")
     with precision(BITS):
-        copies = derivation.ask(_ball_laws).get(mode.label)
+        copies = derivation.ask(ball_laws).get(mode.label)
         if copies is None:
             return HalfTime(why="what earlier stages still drive has no closed form")
         found = _crossing(copies)
@@ -76,7 +76,7 @@ def half_time(derivation: Derivation, mode: ModeDerivation, digits: int) -> Half
         return HalfTime(decimal=decimal_of(found, digits))
 
 
-def _ball_laws(derivation: Derivation) -> dict[str, tuple[Copies, ...]]:
+def ball_laws(derivation: Derivation) -> dict[str, tuple[Copies, ...]]:
     """Return the closed forms of all modes in balls."""
     return mode_laws(derivation, in_balls(derivation.spec.values, BITS))
 

@@ -175,11 +175,11 @@ def _closed(derivation: Derivation, names: Abbreviations) -> list[Block]:
     if len(derivation.stages) > 1:
         blocks.append(
             prose(
-                "Closed forms of later stages hold once the earlier stages have converged; while "
-                "those still learn, later stages see what these have not learned yet as well. The "
-                "predicted loss therefore integrates all pathways together from ",
-                Math("t = 0"),
-                ", with the matrix reduction below.",
+                "A later stage learns what the earlier ones leave. While those still learn it sees "
+                "more, and its closed forms start in effect from ",
+                Math(r"\tilde{\pi}_0"),
+                ", which is derived below. The matrix reduction of all pathways together, below "
+                "too, is what they leave out.",
             )
         )
     for group in mode_orbits(derivation):

@@ -1,0 +1,145 @@
+"""What is said of head starts: where the modes of later stages start in effect, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from symreln.claims.claim import DIGITS, Claim
+from symreln.claims.halving import ball_laws
+from symreln.claims.orbits import symbols_of
+from symreln.document.model import Block, Math, Table, equation
+from symreln.document.numerals import decimal_latex
+from symreln.document.typeset import say
+from symreln.exact.enclosure import ball, decimal_of
+
+if TYPE_CHECKING:
+    from flint import arb
+
+    from symreln.claims.derivation import Derivation
+    from symreln.claims.head_start import Copies
+
+#: Modes that are printed.
+_MOST_MODES = 24
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Ahead(Claim):
+    """One mode that earlier stages drive.
+
+    Attributes:
+        label: Symbol of its strength.
+        copies: Its copies, those that start alike together.
+        factor: The mean over copies of where they start in effect, over π₀.
+        strength0: The same, as a strength.
+    """
+
+    label: str
+    copies: tuple[Copies, ...] = field(metadata={"prose": True})
+    factor: arb
+    strength0: arb
+
+    @property
+    def reached_by(self) -> list[dict[str, Any]]:
+        """The earlier modes that drive it, with their half-times in steps."""
+        return [{"mode": label, "half_time": time} for label, time in self.copies[0].reached_by]
+
+    def values(self) -> dict[str, Any]:
+        """Return the mode, its start, and what drives it."""
+        return {**super().values(), "reached_by": self.reached_by}
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadStarts(Claim):
+    """The modes of later stages that earlier ones drive while they learn.
+
+    Attributes:
+        modes: All of them.
+        symbols: LaTeX of the modes that tables show, by label.
+    """
+
+    modes: tuple[_Ahead, ...]
+    symbols: Mapping[str, str] = field(metadata={"prose": True})
+
+    def values(self) -> dict[str, Any]:
+        """Return the modes by label."""
+        return {each.label: each for each in self.modes}
+
+    def says(self) -> Iterator[Block]:
+        """Say what drives later stages, the formula, and where their modes start in effect."""
+        yield say(
+            "**Head start.** While earlier stages learn, a pathway $p$ of a later one sees more "
+            "than its own residual: beside it what modes $\\alpha$ of earlier pathways $j$ have "
+            "not learned yet,"
+        )
+        yield equation(
+            r"E_p(t) = \Sigma^{yx}(p) + \sum_\alpha D_\alpha \left(1 - \frac{\pi_\alpha(t)}"
+            r"{h_\alpha}\right), \qquad D_\alpha = h_\alpha\, O_p u_\alpha v_\alpha^{\top} "
+            r"\Sigma^{x}(j, p)."
+        )
+        yield say(
+            "Its weights are small by then, and grow linearly. Since $\\int_0^\\infty (1 - "
+            "\\pi_\\alpha/h_\\alpha)\\, dt$ is the half-time $t_\\alpha$, each earlier mode counts "
+            "in full until then and not at all afterwards, to leading order: between half-times "
+            "$E_p$ is a constant $E_k$ for $\\Delta_k$ steps, each of which multiplies the "
+            "amplitudes of inputs and outputs by $1 + F_k/\\tau$. From the last half-time $t_m$ on "
+            "a mode $(s, u, v)$, with $q = (v, u)/\\sqrt{2}$, follows its own closed form from"
+        )
+        yield equation(
+            r"\tilde{\pi}_0 = \pi_0 \left(1 + \frac{s}{\tau}\right)^{-2 t_m} q^{\top} \Phi "
+            r"\Phi^{\top} q, \qquad \Phi = \prod_k \left(1 + \frac{F_k}{\tau}\right)^{\Delta_k}, "
+            r"\qquad F_k = \begin{pmatrix} 0 & E_k^{\top} \\ E_k & 0 \end{pmatrix}."
+        )
+        shown = [(s, each) for each in self.modes if (s := self.symbols.get(each.label))]
+        yield Table(
+            header=("strength", Math(r"\tilde{\pi}_0"), Math(r"\tilde{\pi}_0/\pi_0"), "driven by"),
+            rows=tuple(
+                (
+                    Math(symbol),
+                    Math(_decimal(each.strength0)),
+                    Math(_decimal(each.factor)),
+                    f"{len(each.reached_by)} modes, until step "
+                    f"{float(each.copies[0].reached_by[-1][1]):.0f}",
+                )
+                for symbol, each in shown
+            ),
+            caption="Where the modes of later stages start in effect.",
+            alignment="lccr",
+            most=_MOST_MODES,
+        )
+
+    def lines(self) -> Iterator[str]:
+        """Say on the terminal how much stronger later stages start in effect."""
+        factors = [float(each.factor) for each in self.modes]
+        low, high = min(factors), max(factors)
+        yield f"head start of later stages: {low:.3g} to {high:.3g} times pi_0, derived"
+
+
+def head_starts_of(derivation: Derivation) -> HeadStarts | None:
+    """Return the modes that have a head start; None where no stage drives a later one.
+
+    None either without a network, without values, or where strengths have no closed form.
+    """
+    spec = derivation.spec
+    if len(derivation.stages) < 2 or derivation.strength0 is None or derivation.later:
+        return None
+    if not (derivation.closed and spec.has_values and derivation.known.plain.holds):
+        return None
+    laws, start = derivation.ask(ball_laws), ball(derivation.strength0)
+    found = []
+    for label, copies in laws.items():
+        if not copies[0].reached_by:
+            continue
+        whole = sum(each.count for each in copies)
+        strength0 = sum((each.count * each.law.strength0 for each in copies), start=ball(0)) / whole
+        found.append(
+            _Ahead(label=label, copies=copies, factor=strength0 / start, strength0=strength0)
+        )
+    if not found:
+        return None
+    return HeadStarts(modes=tuple(found), symbols=symbols_of(derivation))
+
+
+def _decimal(value: arb) -> str:
+    return decimal_latex(*decimal_of(value, DIGITS), digits=4)
