@@ -311,14 +311,22 @@ class _Modes:
         """Return the laws of a pathway's modes, driven by those of earlier stages."""
         modes = self.known(pathway)
         plain = {mode.label: self.law(mode, self.start) for mode in modes}
-        phases = self._phases(pathway, earlier)
-        if not phases or law_of(self.derivation.known).ahead(self.start, 1, 1) is None:
+        own = self.numbers.matrix(pathway.effective.sigma_yx)
+        drives = self._drives(pathway, earlier, own)
+        if not drives or law_of(self.derivation.known).ahead(self.start, 1, 1) is None:
             return {m.label: (Copies(law=plain[m.label], count=m.multiplicity),) for m in modes}
-        vectors = self.numbers.vectors(pathway)
-        return {
-            mode.label: tuple(self._ahead(mode, plain[mode.label], vectors[mode.label], phases))
-            for mode in modes
-        }
+        vectors, found = self.numbers.vectors(pathway), {}
+        floats = [_floats(drive) for _, drive in drives]
+        for mode in modes:
+            reaching = _reaching([*map(_floats, vectors[mode.label])], _floats(own), floats)
+            phases = self._phases([drives[place] for place in reaching], own)
+            law = plain[mode.label]
+            found[mode.label] = (
+                tuple(self._ahead(mode, law, vectors[mode.label], phases))
+                if phases
+                else (Copies(law=law, count=mode.multiplicity),)
+            )
+        return found
 
     def sources(
         self, pathway: PathwayDerivation, laws: Mapping[str, tuple[Copies, ...]]
@@ -340,16 +348,23 @@ class _Modes:
                     scaled=v.transpose() * (law.plateau / law.s),
                 )
 
+    def _drives(
+        self, pathway: PathwayDerivation, earlier: Sequence[_Earlier], own: _Matrix
+    ) -> list[tuple[_Earlier, _Matrix]]:
+        """Return the earlier modes that a pathway sees, by half-time, with D of each."""
+        size, least = self.numbers.size, self.numbers.least
+        found = [
+            (each, self._drive(each, pathway))
+            for each in sorted(earlier, key=lambda mode: float(mode.half_time))
+        ]
+        return [(each, drive) for each, drive in found if size(drive) > least * size(own + drive)]
+
     def _phases(
-        self, pathway: PathwayDerivation, earlier: Sequence[_Earlier]
+        self, drives: Sequence[tuple[_Earlier, _Matrix]], own: _Matrix
     ) -> tuple[_Phase, ...]:
-        """Return what a pathway sees while earlier stages still learn, phase by phase."""
-        own = self.numbers.matrix(pathway.effective.sigma_yx)
+        """Return what a mode sees while these earlier ones still learn, phase by phase."""
         ends: list[tuple[list[_Earlier], _Matrix]] = []
-        for each in sorted(earlier, key=lambda mode: float(mode.half_time)):
-            drive = self._drive(each, pathway)
-            if self.numbers.size(drive) <= self.numbers.least * self.numbers.size(own + drive):
-                continue
+        for each, drive in drives:
             if ends and not _apart(ends[-1][0][-1].half_time, each.half_time):
                 ends[-1] = ([*ends[-1][0], each], ends[-1][1] + drive)
             else:
@@ -443,6 +458,43 @@ def _grown(
                 return numbers.within(totals[0], left), numbers.within(totals[1], left)
     msg = "head start: the learning rate is too large for what earlier stages drive. Lower it"
     raise LimitReachedError(msg)
+
+
+def _reaching(
+    vectors: Sequence[np.ndarray], own: np.ndarray, drives: Sequence[np.ndarray]
+) -> list[int]:
+    """Return which drives reach a mode: its directions, or those that others turn it to.
+
+    Args:
+        vectors: U and V of the mode.
+        own: Sigma^{yx} of its pathway.
+        drives: D of every earlier mode.
+    """
+    outer, inner = vectors
+    reach: set[int] = set()
+    while True:
+        seen = {
+            place
+            for place, drive in enumerate(drives)
+            if max(_size(drive @ inner), _size(drive.T @ outer)) > _ALIKE * _size(drive)
+        }
+        maps = [own, *(drives[place] for place in sorted(seen))]
+        wider = [_basis([outer, *(each @ inner for each in maps)])]
+        wider += [_basis([inner, *(each.T @ outer for each in maps)])]
+        if seen == reach and [w.shape for w in wider] == [outer.shape, inner.shape]:
+            return sorted(reach)
+        reach, (outer, inner) = seen, wider
+
+
+def _basis(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Return an orthonormal basis of the columns of some matrices."""
+    whole = np.hstack([part / (_size(part) or 1.0) for part in parts])
+    basis, sizes, _ = np.linalg.svd(whole, full_matrices=False)
+    return basis[:, sizes > _ALIKE * sizes[0]]
+
+
+def _floats(matrix: _Matrix) -> np.ndarray:
+    return matrix if isinstance(matrix, np.ndarray) else np.array(matrix.tolist(), dtype=float)
 
 
 def _apart(one: Any, other: Any) -> bool:
