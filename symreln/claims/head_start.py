@@ -478,7 +478,7 @@ def _reaching(
             for place, drive in enumerate(drives)
             if max(_size(drive @ inner), _size(drive.T @ outer)) > _ALIKE * _size(drive)
         }
-        maps = [own, *(drives[place] for place in sorted(seen))]
+        maps = [each / (_size(each) or 1.0) for each in (own, *(drives[n] for n in sorted(seen)))]
         wider = [_basis([outer, *(each @ inner for each in maps)])]
         wider += [_basis([inner, *(each.T @ outer for each in maps)])]
         if seen == reach and [w.shape for w in wider] == [outer.shape, inner.shape]:
@@ -488,8 +488,7 @@ def _reaching(
 
 def _basis(parts: Sequence[np.ndarray]) -> np.ndarray:
     """Return an orthonormal basis of the columns of some matrices."""
-    whole = np.hstack([part / (_size(part) or 1.0) for part in parts])
-    basis, sizes, _ = np.linalg.svd(whole, full_matrices=False)
+    basis, sizes, _ = np.linalg.svd(np.hstack(parts), full_matrices=False)
     return basis[:, sizes > _ALIKE * sizes[0]]
 
 
