@@ -76,14 +76,11 @@ def test_a_context_sees_what_the_common_pathway_has_not_learned_and_grows_c_time
     derivation = derived("contextual-3", "network.init_std=1/1000000000000")
     laws, tau = mode_laws(derivation), float(derivation.tau)
     (copies,) = laws["pi_2_1"]
-    s = float(copies.law.s)
-    r, times = 3 * s, [float(time) for _, time in copies.reached_by]
-    known = float(derivation.strength0) * ((1 + s / r) / 2) ** 2
-    ratios = [
-        float(copies.law.strength0) / (known * ((1 + r / tau) / (1 + s / tau)) ** (2 * time))
-        for time in times
-    ]
-    assert min(abs(ratio - 1) for ratio in ratios) < 1e-9
+    s, ((label, time),) = float(copies.law.s), copies.reached_by
+    assert time == laws[label][0].law.half_time
+    r, known = 3 * s, float(derivation.strength0) * (2 / 3) ** 2  # ((1 + 1/3)/2)²
+    expected = known * ((1 + r / tau) / (1 + s / tau)) ** (2 * float(time))
+    assert float(copies.law.strength0) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["contextual-3", "contextual-C"])
