@@ -18,6 +18,7 @@ from symreln.claims.discretisation_bound import flow_errors
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
+from symreln.claims.gate_law import gate_law_of
 from symreln.claims.half_speed import half_speed_of
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.network.described import described
@@ -70,6 +71,7 @@ PATHWAYS = (
     Shown(rule=narrow_pathways, checked="all"),
     Shown(rule=width_of, place="end", key="width", always=False),
     Shown(rule=head_starts_of, place="start", key="head_starts", always=False, printed=True),
+    Shown(rule=gate_law_of, place="chapter", key="gate_law", always=False, printed=True),
     Shown(rule=regime_of, place="start", key="regime", printed=True),
     Shown(rule=unsupported_of, place="start", key="unsupported", printed=True),
     Shown(rule=diverging, printed=True),

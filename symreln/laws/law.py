@@ -360,6 +360,21 @@ class Law(ABC):
         """Return the law whose curve keeps step with gradient descent."""
         return replace(self, stepwise=True)
 
+    def angles(self, times: np.ndarray, strength0: float) -> np.ndarray | None:
+        r"""Return θ at some times: amplitudes turn by (cosh θ, sinh θ) into each other.
+
+        Of every hidden unit that takes part in the mode: it moves as the mode drives it, linearly.
+        Weight decay, which shrinks all weights of all units by one factor, is left out of it.
+
+        Args:
+            times: In steps, of a law in float64; infinity is the plateau.
+            strength0: The strength that the units' initial weights make up.
+
+        Returns:
+            None where no formula says it.
+        """
+        return None
+
     @classmethod
     def ahead(cls, start: Start, grown: Any, shrunk: Any) -> Start | None:
         """Return where a mode starts in effect that other modes have driven as well.

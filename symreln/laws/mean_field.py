@@ -147,8 +147,65 @@ def look_steps(steps: int) -> np.ndarray:
     return np.unique(np.concatenate([evenly, by_ratio]).round().astype(int).clip(max=steps - 1))
 
 
+@dataclass(frozen=True, eq=False)
+class Particles:
+    """Weights of particles, each standing for so many units of the network; changed in place.
+
+    Attributes:
+        first: w of each, shape (units, n_x).
+        second: b of each, in a basis of the targets' span, shape (rank, units).
+    """
+
+    first: np.ndarray
+    second: np.ndarray
+
+    @classmethod
+    def drawn(cls, n_x: int, rank: int, descent: Descent, random: np.random.Generator) -> Particles:
+        """Draw them from the initialisation distribution."""
+        size = n_x + rank
+        drawn = _balanced(random.standard_normal((_units(size) // 2, size)))
+        share = sqrt(descent.hidden / len(drawn))
+        first, second = descent.init_std
+        return cls(share * first * drawn[:, :n_x], share * second * drawn[:, n_x:].T)
+
+    def copy(self) -> Particles:
+        """Return as many with the same weights."""
+        return Particles(self.first.copy(), self.second.copy())
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """‖w‖‖b‖ of each."""
+        return np.linalg.norm(self.first, axis=1) * np.linalg.norm(self.second, axis=0)
+
+    def descend(
+        self,
+        descent: Descent,
+        x: np.ndarray,
+        gates: np.ndarray,
+        held: np.ndarray,
+        residual: np.ndarray,
+    ) -> None:
+        """Take a step, with some gates, in some residual.
+
+        Args:
+            descent: How.
+            x: Inputs.
+            gates: Open ones, shape (units, P).
+            held: What units hold, 0 where the gate is closed.
+            residual: In the basis of the targets' span, shape (rank, P).
+        """
+        rate, keep = descent.step / x.shape[1], 1 - descent.step * descent.weight_decay
+        drive = self.second.T @ residual
+        drive *= gates
+        pull = rate * (residual @ held.T)
+        np.multiply(self.first, keep, out=self.first)
+        np.multiply(self.second, keep, out=self.second)
+        np.add(self.first, rate * (drive @ x.T), out=self.first)
+        np.add(self.second, pull, out=self.second)
+
+
 class _Ensemble:
-    """Particles of one draw, each standing for hidden/UNITS units of the network."""
+    """Particles of one draw."""
 
     def __init__(
         self,
@@ -160,43 +217,29 @@ class _Ensemble:
         # Outputs outside the span of the targets get no drive: they stay as small as they start.
         self._x, self._y = inputs, orthonormal_span(targets).T @ targets
         self._descent = descent
-        size = len(inputs) + len(self._y)
-        drawn = _balanced(random.standard_normal((_units(size) // 2, size)))
-        share = sqrt(descent.hidden / len(drawn))
-        first, second = descent.init_std
-        self._first = share * first * drawn[:, : len(inputs)]
-        self._second = share * second * drawn[:, len(inputs) :].T
+        self._particles = Particles.drawn(len(inputs), len(self._y), descent, random)
         #: Open gates, shape (looks, units, P), and ‖w‖‖b‖, shape (looks, units).
         self.gates: list[np.ndarray] = []
         self.weights: list[np.ndarray] = []
 
     def follow(self, ended: threading.Event) -> np.ndarray:
         """Descend, and return the loss at every step; of no use once nobody waits for it."""
-        samples = self._x.shape[1]
+        samples, particles = self._x.shape[1], self._particles
         losses = np.empty(self._descent.steps)
         looks = set(look_steps(self._descent.steps).tolist())
-        rate = self._descent.step / samples
-        keep = 1 - self._descent.step * self._descent.weight_decay
-        first, second = self._first, self._second
         with np.errstate(over="ignore", invalid="ignore"):
             for step in range(self._descent.steps):
                 if ended.is_set():
                     break
-                seen = first @ self._x
+                seen = particles.first @ self._x
                 gates = seen > 0
                 seen *= gates
-                error = self._y - second @ seen
+                error = self._y - particles.second @ seen
                 losses[step] = 0.5 * np.vdot(error, error) / samples
                 if step in looks:
                     self.gates.append(gates)
-                    sizes = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=0)
-                    self.weights.append(sizes)
-                drive = second.T @ error
-                drive *= gates
-                first *= keep
-                second *= keep
-                first += rate * (drive @ self._x.T)
-                second += rate * (error @ seen.T)
+                    self.weights.append(particles.sizes)
+                particles.descend(self._descent, self._x, gates, seen, error)
         return losses
 
 

@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
+import numpy as np
 import sympy as sp
 
 from symreln.laws.discretisation_bound import flow_error
 from symreln.laws.law import Law, Match, Regime, Start
 from symreln.laws.ops import Ops, defect
-
-if TYPE_CHECKING:
-    import numpy as np
 
 #: Where initial strengths are argued, in one line.
 SOURCE = "law of large numbers over hidden units of the growing combination of a mode's amplitudes"
@@ -118,6 +116,13 @@ class TwoLayer(Law):
     def ahead(cls, start: Start, grown: Any, shrunk: Any) -> Start:
         """Return the strength of amplitudes that are one: what shrinks is gone."""
         return replace(start, strength0=start.strength0 * grown)
+
+    def angles(self, times: np.ndarray, strength0: float) -> np.ndarray:
+        """Return ½ ln(π e^{2λt/τ}/π₀)."""
+        finite = np.isfinite(times)
+        strengths = np.where(finite, self.strength(np.where(finite, times, 0.0)), self.plateau)
+        decay = np.where(finite, times, 0.0) * (self.s - self.growth) / self.clock
+        return 0.5 * np.log(strengths / strength0) + decay
 
     @property
     def relaxation(self) -> Any:

@@ -189,6 +189,15 @@ class Unbalanced(Law):
             imbalance=start.imbalance * (grown * shrunk) ** 0.5,
         )
 
+    def angles(self, times: np.ndarray, strength0: float) -> np.ndarray | None:
+        """Return ½ (arsinh(2π/c) − arsinh(2π₀/c)); None with weight decay."""
+        if not self.closed:
+            return None
+        finite = np.isfinite(times)
+        strengths = np.where(finite, self.strength(np.where(finite, times, 0.0)), self.plateau)
+        first, last = (np.arcsinh(2 * x / self.imbalance) for x in (strength0, strengths))
+        return 0.5 * (last - first)
+
     @property
     def relaxation(self) -> Any:
         """The rate sqrt(4h² + c²) d."""

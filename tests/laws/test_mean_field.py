@@ -54,9 +54,11 @@ def test_the_units_do_what_the_trainer_does_from_the_same_weights(monkeypatch, d
     asked = descent(weight_decay=decay)
     units = _Ensemble(XOR, LABELS, asked, np.random.default_rng(3))
     basis = module.orthonormal_span(LABELS)
-    start = LayerWeights(w1=units._first[None].copy(), w2=(basis @ units._second)[None])
+    start = LayerWeights(
+        w1=units._particles.first[None].copy(), w2=(basis @ units._particles.second)[None]
+    )
     settings = TrainingSettings(
-        hidden=len(units._first),
+        hidden=len(units._particles.first),
         init_std=1.0,
         learning_rate=asked.step,
         loss="mean",
@@ -90,12 +92,12 @@ def test_the_law_is_kept_when_units_stand_for_more_or_fewer(monkeypatch):
     for count in (40, 400):
         monkeypatch.setattr(module, "UNITS", count)
         units = _Ensemble(XOR, LABELS, descent(), np.random.default_rng(1))
-        assert len(units._first) == count
-        first = units._first.T @ units._first
+        assert len(units._particles.first) == count
+        first = units._particles.first.T @ units._particles.first
         np.testing.assert_allclose(first, 50 * 0.01**2 * np.eye(3), atol=1e-15)
-        second = units._second @ units._second.T
+        second = units._particles.second @ units._particles.second.T
         np.testing.assert_allclose(second, 50 * 0.02**2 * np.eye(1), atol=1e-15)
-        np.testing.assert_allclose(units._second @ units._first, 0, atol=1e-15)
+        np.testing.assert_allclose(units._particles.second @ units._particles.first, 0, atol=1e-15)
 
 
 def test_units_come_in_pairs_of_opposite_signs():

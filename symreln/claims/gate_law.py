@@ -1,0 +1,393 @@
+"""The law of gates of a derivation: how long its pathways' units keep their gates, before training.
+
+First order of :mod:`symreln.laws.gate_law`, from the closed forms alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symreln.base.rounding import percent
+from symreln.claims.claim import Claim
+from symreln.claims.early import unsupported_pathways
+from symreln.claims.head_start import Copies, mode_laws
+from symreln.claims.integration import gate_floats, network_of
+from symreln.claims.orbits import short_list
+from symreln.claims.probes import mode_bases
+from symreln.claims.solve import at_values
+from symreln.claims.widths import own_curves
+from symreln.document.model import Block, Section, Table, equation
+from symreln.document.typeset import say
+from symreln.laws.gate_law import GateShares, LinearUnits
+from symreln.network.orbits import pathway_orbits
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation, PathwayDerivation
+
+#: A stream of its own: no network is trained with it.
+SEED = 11_235
+#: Times at which shares are given, up to the last step; then once more at convergence.
+_TIMES = 48
+#: Share of a sample along a pathway's modes below which they do not move units on it.
+_UNMOVED = 1e-9
+#: Numbers of samples that a table names.
+_MOST_CLOSED = 3
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PathwayGates(Claim):
+    """What becomes of the gate of a pathway's units, and of those that symmetries map it onto.
+
+    Attributes:
+        pathways: Their names.
+        stage: Their stage.
+        times: Steps, from where all that drives the pathway is learned; the last one is infinity.
+        shares: Shares at these times; None where no unit takes the gate early on.
+        until: The step up to which all but the tolerated share of the weight has the gate, once
+            units have turned to it; None where nothing ends that, 0 where it never is so.
+        half: The step at which half of the weight has left, likewise.
+        exact: Whether shares of units are exact.
+    """
+
+    pathways: tuple[str, ...]
+    stage: int
+    times: np.ndarray
+    shares: GateShares | None
+    until: float | None = None
+    half: float | None = None
+    exact: bool = False
+
+    @property
+    def name(self) -> str:
+        """The pathways, short enough for a table."""
+        return short_list(self.pathways)
+
+    @property
+    def left_open(self) -> list[tuple[int, float]]:
+        """(samples on which the gate is another, share of the weight), the heaviest first.
+
+        At the half time, or at convergence where there is none; without those that have the gate.
+        """
+        assert self.shares is not None
+        place = -1 if self.half is None else int(np.argmax(self.times >= self.half))
+        found = self.shares.closed[place]
+        order = np.argsort(-found, kind="stable")
+        return [(int(count), float(found[count])) for count in order if count and found[count] > 0]
+
+    def values(self) -> dict[str, Any]:
+        """Return shares by step, and when the tolerated share and half of the weight have left."""
+        found: dict[str, Any] = {"pathways": list(self.pathways), "stage": self.stage}
+        if self.shares is None:
+            return found | {"why_not": "no hidden unit opens the gate by the pathway's own inputs"}
+        steps = [float(time) for time in self.times[:-1]]
+        return found | {
+            "until": self.until,
+            "half": self.half,
+            "converged": float(self.shares.weight[-1]),
+            "steps": steps,
+            "share": self.shares.weight[:-1].tolist(),
+            "error": self.shares.error[:-1].tolist(),
+            "units": self.shares.units[:-1].tolist(),
+            "units_exact": self.exact,
+            "left": [{"samples": n, "share": share} for n, share in self.left_open[:12]],
+        }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LawOfGates(Claim):
+    """How long the gates of a spec can be trusted.
+
+    Attributes:
+        found: One entry for pathways that symmetries map onto each other, those of the first
+            stage first.
+        why_not: Why nothing is said, or "".
+        tolerance: Share of the weight that may leave.
+        last: Last step of the network.
+    """
+
+    found: tuple[PathwayGates, ...] = ()
+    why_not: str = ""
+    tolerance: float
+    last: int
+
+    @property
+    def first(self) -> tuple[PathwayGates, ...]:
+        """Those of the first stage with units: what a network's units start with."""
+        stage = min((each.stage for each in self.found), default=1)
+        return tuple(e for e in self.found if e.stage == stage and e.shares is not None)
+
+    @property
+    def until(self) -> float | None:
+        """The step up to which gates of the first stage can be trusted; None for all."""
+        return min((e.until for e in self.first if e.until is not None), default=None)
+
+    def lost(self, times: np.ndarray) -> np.ndarray:
+        """Return the share of the first stage's weight by how many samples its gates differ on.
+
+        Args:
+            times: Steps, shape (T,).
+
+        Returns:
+            Shape (T, P + 1); the mean over pathways.
+        """
+        curves = [
+            [np.interp(times, each.times[:-1], column[:-1]) for column in each.shares.closed.T]
+            for each in self.first
+            if each.shares is not None
+            for _ in each.pathways
+        ]
+        return np.mean(curves, axis=0).T
+
+    def values(self) -> dict[str, Any]:
+        """Return the pathways, and up to which step gates of the first stage can be trusted."""
+        if self.why_not:
+            return {"why_not": self.why_not}
+        return {
+            "tolerance": self.tolerance,
+            "until": self.until,
+            "pathways": [each.values() for each in self.found],
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Say on the terminal how long gates can be trusted."""
+        if self.first:
+            yield f"law of gates: {self.sentence}"
+
+    @property
+    def sentence(self) -> str:
+        """The verdict of the gates before anything is trained."""
+        if self.until is None:
+            return f"the first stage's units keep its gates up to step {self.last} and beyond"
+        each = min(self.first, key=lambda one: np.inf if one.until is None else one.until)
+        assert each.shares is not None  # of those with units
+        when = "" if each.half is None else f", half of it by step {each.half:.0f}"
+        return (
+            f"gates of the spec hold up to step {self.until:.0f}: then {percent(self.tolerance)} "
+            f"of the weight of {each.name} has another gate{when}, "
+            f"{percent(1 - float(each.shares.weight[-1]))} at convergence"
+        )
+
+    def says(self) -> Iterator[Block]:
+        """Say the law, in a chapter of its own."""
+        if self.why_not:
+            return
+        yield Section(title="The law of gates", blocks=tuple(self._blocks()), label="sec:gate-law")
+
+    def _blocks(self) -> Iterator[Block]:
+        yield say(
+            "A hidden unit $(w, b)$ moves linearly as long as it has its pathway's gate, driven "
+            "as the modes $(s_\\alpha, u_\\alpha, v_\\alpha)$ are. With the closed forms of their "
+            "strengths,"
+        )
+        yield equation(
+            r"v_\alpha^{\top} w(t) = v_\alpha^{\top} w(0) \cosh\theta_\alpha + u_\alpha^{\top} "
+            r"b(0) \sinh\theta_\alpha, \qquad \theta_\alpha(t) = \tfrac{1}{2} "
+            r"\ln\frac{\pi_\alpha(t)}{\pi_0},"
+        )
+        yield say(
+            "and the same with $w$ and $b$ exchanged; what has no mode stands still. Initial "
+            "weights are Gaussian, so the pre-activations of the pathway's units are Gaussian at "
+            "all times, with the covariance"
+        )
+        yield equation(
+            r"K(t) = \sigma^2 X^{\top} \left(I + 2\, V \sinh^2\theta(t)\, V^{\top}\right) X"
+            r" = \sigma^2 X^{\top} \left(V \cosh 2\theta(t)\, V^{\top} + V_{\perp} "
+            r"V_{\perp}^{\top}\right) X,"
+        )
+        yield say(
+            "and the share of them that still has the gate is an orthant probability of $K(t)$, "
+            "given that the leading mode opened it; the share of weight is the mean of "
+            "$\\|w\\| \\|b\\|$ over that orthant. To first order: units that have left move on as "
+            "if they had not, and change no drive. **{verdict}**",
+            verdict=self.sentence[:1].upper() + self.sentence[1:] + ".",
+        )
+        yield Table(
+            header=(
+                "pathways",
+                f"{percent(self.tolerance)} left",
+                "half left",
+                "kept at convergence",
+                "units kept",
+                "samples lost when half has left",
+            ),
+            rows=tuple(_row(each) for each in self.found),
+            caption=(
+                "When the weight of a pathway's units leaves its gate, in steps; what its own "
+                "learning leaves of it, and how many of its units; and on how many samples the "
+                "gates of those that have left are other ones, with their share of the weight. "
+                "Pathways of later stages have units of their own here, as a gated network has."
+            ),
+            alignment="lrrrrl",
+        )
+
+
+def _row(each: PathwayGates) -> tuple[str, ...]:
+    if each.shares is None:
+        return (each.name, "–", "–", "no unit has it", "–", "–")
+    shares, place = each.shares, -1
+    lost = ", ".join(f"{n} ({percent(share)})" for n, share in each.left_open[:_MOST_CLOSED])
+    units = percent(float(shares.units[place]))
+    spread = float(shares.units_error[place])
+    return (
+        each.name,
+        "never" if each.until is None else f"{each.until:.0f}",
+        "never" if each.half is None else f"{each.half:.0f}",
+        f"{percent(float(shares.weight[place]))} ± {percent(float(shares.error[place]))}",
+        f"{units} (exact)" if each.exact else f"{units} ± {percent(spread)}",
+        lost or "–",
+    )
+
+
+def gate_law_of(derivation: Derivation) -> LawOfGates | None:
+    """Return the law of gates; None without a ReLU network, or without values of parameters."""
+    spec = derivation.spec
+    if spec.network is None or spec.network.activation == "linear" or not spec.has_values:
+        return None
+    numbers = derivation.ask(at_values)
+    if numbers is not derivation:
+        return numbers.ask(gate_law_of)
+    tolerance, last = float(spec.validation.tolerance), network_of(spec).steps - 1
+    why = _why_not(derivation)
+    if why:
+        return LawOfGates(why_not=why, tolerance=tolerance, last=last)
+    laws = mode_laws(derivation)
+    specs = [pathway.effective.pathway for pathway in derivation.pathways]
+    originals = pathway_orbits(spec.dataset, specs)
+    members: dict[int, list[PathwayDerivation]] = {}
+    for original, pathway in zip(originals, derivation.pathways, strict=True):
+        members.setdefault(original, []).append(pathway)
+    found = (_course(derivation, laws, alike, tolerance) for alike in members.values())
+    return LawOfGates(found=tuple(e for e in found if e), tolerance=tolerance, last=last)
+
+
+def _why_not(derivation: Derivation) -> str:
+    known = derivation.known
+    for asked in (known.gates, known.matrices, own_curves(derivation)):
+        if not asked.holds:
+            return asked.why
+    if any(pathway.effective.pathway.has_gains for pathway in derivation.pathways):
+        return "gates have gains, which no ReLU unit has"
+    stage = derivation.stages[0]
+    if any(m.d_eff is None for p in stage.pathways for m in p.modes if not m.is_null):
+        return "modes of the first stage have no closed forms"
+    if derivation.strength0 is None:
+        return "no initial strength is derived"
+    missing = derivation.ask(unsupported_pathways)
+    if len(missing) == len(stage.pathways):
+        return "no hidden unit keeps a gate of the first stage"
+    return ""
+
+
+def _course(
+    derivation: Derivation,
+    laws: Mapping[str, tuple[Copies, ...]],
+    alike: list[PathwayDerivation],
+    tolerance: float,
+) -> PathwayGates | None:
+    """Return what becomes of the gate of some pathways that are alike; None of what has no law."""
+    pathway, last = alike[0], network_of(derivation.spec).steps - 1
+    labels = [mode.label for mode in pathway.modes if not mode.is_null]
+    if not labels or not all(label in laws for label in labels):
+        return None
+    begin = max(
+        (float(time) for label in labels for c in laws[label] for _, time in c.reached_by),
+        default=0.0,
+    )
+    units = _Course(derivation=derivation, pathway=pathway, laws=laws, labels=tuple(labels))
+    if begin >= last:
+        return None
+    grid = np.unique(np.concatenate([np.geomspace(max(begin, 1), last, _TIMES), [max(begin, 1)]]))
+    times = np.append(grid, np.inf)
+    shares, names = units.shares(times), tuple(each.name for each in alike)
+    found = PathwayGates(pathways=names, stage=pathway.stage, times=times, shares=shares)
+    if shares is None:
+        return found
+    return replace(
+        found,
+        until=units.crossing(times, shares, 1 - tolerance),
+        half=units.crossing(times, shares, 0.5),
+        exact=units.linear.is_exact,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Course:
+    """The units of one pathway over time.
+
+    Attributes:
+        derivation: Without free parameters.
+        pathway: Whose units they are.
+        laws: Of all modes.
+        labels: Of the pathway's modes that learn, by falling s.
+    """
+
+    derivation: Derivation
+    pathway: PathwayDerivation
+    laws: Mapping[str, tuple[Copies, ...]]
+    labels: tuple[str, ...]
+    linear: LinearUnits = field(init=False)
+
+    def __post_init__(self) -> None:
+        own, data = self.pathway.effective.pathway, self.derivation.spec.dataset
+        samples = data.inputs.to_numpy()[list(own.inputs)]
+        tells = (samples**2).sum(axis=0) > 0
+        tells[list(own.boundary)] = False
+        bases = mode_bases(self.pathway)
+        columns = [
+            bases[label][1] if c.turn is None else bases[label][1] @ c.turn
+            for label in self.labels
+            for c in self.laws[label]
+        ]
+        inputs = np.hstack(columns)
+        # Where no mode moves units a sample has the sign that it started with.
+        seen = np.linalg.norm(inputs.T @ samples, axis=0)
+        tells &= seen > _UNMOVED * np.linalg.norm(samples, axis=0)
+        linear = LinearUnits(
+            samples=samples,
+            gate=gate_floats(own) > 0,
+            tells=tells,
+            inputs=inputs,
+            outputs=len(own.outputs),
+            leading=bases[self.labels[0]][1].shape[1],
+            scales=self.derivation.known.scales,
+        )
+        object.__setattr__(self, "linear", linear)
+
+    def shares(self, times: np.ndarray) -> GateShares | None:
+        """Return the shares at some times, from the same draws whichever they are."""
+        return self.linear.shares(self._angles(times), np.random.default_rng(SEED))
+
+    def crossing(self, times: np.ndarray, shares: GateShares, share: float) -> float | None:
+        """Return from which step on at most a share of the weight has the gate; None for never.
+
+        Units turn to the leading modes first: what is asked for is when they leave, not when they
+        come; 0 where so many never have the gate.
+        """
+        most = int(np.argmax(shares.weight[:-1]))
+        below = shares.weight[most:-1] <= share
+        if not below.any():
+            return None
+        place = most + int(np.argmax(below))
+        if place == most:
+            return 0.0
+        between = np.linspace(times[place - 1], times[place], _TIMES // 2)
+        near = self.shares(between)
+        assert near is not None  # as shares is not
+        return float(between[np.argmax(near.weight <= share)])
+
+    def _angles(self, times: np.ndarray) -> np.ndarray:
+        start, rows = float(self.derivation.strength0 or 0), []
+        for label in self.labels:
+            for copies in self.laws[label]:
+                angles = copies.law.angles(times, start)
+                assert angles is not None  # asked before
+                count = self._columns(label) if copies.turn is None else copies.count
+                rows += [angles] * count
+        return np.array(rows)
+
+    def _columns(self, label: str) -> int:
+        return next(m.multiplicity for m in self.pathway.modes if m.label == label)

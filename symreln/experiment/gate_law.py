@@ -1,0 +1,191 @@
+r"""The law of gates beside trained networks: shares of the first stage's gates, and the loss.
+
+Shares are of the weight Σ ‖w‖‖b‖ of a network's units, at every step that was recorded: of those
+whose gate at that step is one of the first stage's pathways', by how many samples it differs. The
+first order is :mod:`symreln.claims.gate_law`; the second one follows isolated units in the residual
+of the closed forms (:mod:`symreln.laws.gate_orders`), and the loss of a network with their gates
+says what gates by the law do to the predicted loss.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.claims.gate_law import gate_law_of
+from symreln.claims.head_start import copy_turns, mode_laws
+from symreln.claims.integration import gate_floats, network_of
+from symreln.claims.mean_field import SEED, descent_of
+from symreln.claims.prediction import closed_curves
+from symreln.claims.probes import mode_bases
+from symreln.experiment.metrics import CurveComparison, compare
+from symreln.laws.gate_orders import gate_orders
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation
+    from symreln.laws.gate_orders import GateOrders, Residual
+    from symreln.train.run import TrainingRun
+
+#: Multiplications above which the second order takes minutes.
+USUAL_COST = 2e11
+#: Samples by which gates differ whose shares are compared beside that of none.
+MOST_LOST = 4
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GateShareCurve:
+    """Share of the weight whose gates differ from the first stage's on so many samples.
+
+    Attributes:
+        lost: On how many; 0 for the gates themselves.
+        predicted: By order, from the first on, shape (orders, K): at the recorded steps.
+        measured: Of every network, shape (seeds, K).
+    """
+
+    lost: int
+    predicted: np.ndarray
+    measured: np.ndarray
+
+    @property
+    def distances(self) -> list[float]:
+        """The largest distance of each order to the mean of all networks."""
+        apart = np.abs(self.predicted - self.measured.mean(axis=0))
+        return apart.max(axis=1).tolist()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GateLawMeasured:
+    """The law of gates beside trained networks.
+
+    Attributes:
+        steps: The K recorded steps, from the first half-time of a mode on.
+        curves: The share of the gates, and those of the heaviest others.
+        losses: Of networks with gates by the law, from the second order on, shape (orders, steps).
+        distances: Their distances to the trained networks, by order.
+        why_not: Why there is no second order, or "".
+    """
+
+    steps: np.ndarray
+    curves: tuple[GateShareCurve, ...]
+    losses: np.ndarray
+    distances: tuple[CurveComparison, ...]
+    why_not: str = ""
+
+
+def measured_gate_law(
+    numbers: Derivation, network: TrainingRun | None, orders: int = 1
+) -> GateLawMeasured | None:
+    """Compare the law of gates with networks; None where there is no law or no gates.
+
+    Args:
+        numbers: Without free parameters.
+        network: Trained ReLU networks, with their gates.
+        orders: How many orders beyond the first.
+    """
+    law = numbers.ask(gate_law_of)
+    if network is None or "activity" not in network.snapshots or law is None or not law.first:
+        return None
+    begin = min(float(c.law.half_time) for cs in mode_laws(numbers).values() for c in cs)
+    recorded = np.array(network.snapshot_steps)
+    steps = recorded[recorded >= begin]
+    places = np.flatnonzero(recorded >= begin)
+    if not len(steps):
+        return None
+    pathways = [p for each in law.first for p in numbers.pathways if p.name in each.pathways]
+    gates = np.array([gate_floats(p.effective.pathway) > 0 for p in pathways])
+    measured = np.array(
+        [
+            [_by_lost(activity[place] > 0, weight[place], gates) for place in places]
+            for activity, weight in zip(
+                network.snapshots["activity"], network.snapshots["contribution"], strict=True
+            )
+        ]
+    )
+    predicted = [law.lost(steps)]
+    why, found = _why_no_orders(numbers), None
+    if not why:
+        found = orders_of(numbers, gates, orders)
+        predicted += [_at(steps, found.steps, watched) for watched in found.watched]
+    heaviest = np.argsort(-measured.mean(axis=0).max(axis=0)[1:], kind="stable")[:MOST_LOST] + 1
+    losses = np.empty((0, network.losses.shape[1])) if found is None else found.losses
+    return GateLawMeasured(
+        steps=steps,
+        curves=tuple(
+            GateShareCurve(
+                lost=int(lost),
+                predicted=np.array([each[:, lost] for each in predicted]),
+                measured=measured[:, :, lost],
+            )
+            for lost in (0, *sorted(heaviest))
+        ),
+        losses=losses,
+        distances=tuple(compare(loss, network.mean_loss) for loss in losses),
+        why_not=why,
+    )
+
+
+def orders_of(numbers: Derivation, gates: np.ndarray, orders: int) -> GateOrders:
+    """Follow the orders of the law from the second on.
+
+    Args:
+        numbers: Without free parameters, with a law of gates.
+        gates: Of the first stage's pathways, shape (pathways, P).
+        orders: How many.
+    """
+    inputs, targets = numbers.spec.dataset.arrays
+    return gate_orders(
+        inputs,
+        targets,
+        descent_of(numbers.spec),
+        closed_residual(numbers),
+        lambda active, weight: _by_lost(active, weight, gates),
+        SEED,
+        orders,
+    )
+
+
+def closed_residual(numbers: Derivation) -> Residual:
+    """Return what the closed forms leave of the targets, at every step of the network."""
+    inputs, targets = numbers.spec.dataset.arrays
+    curves = closed_curves(numbers, np.arange(network_of(numbers.spec).steps, dtype=float))
+    turns, outputs, seen, rows = copy_turns(mode_laws(numbers)), [], [], []
+    for pathway in numbers.pathways:
+        own = pathway.effective.pathway
+        shown = inputs[list(own.inputs)] * gate_floats(own)
+        for label, (u, v) in mode_bases(pathway).items():
+            if label not in curves:
+                continue
+            if label in turns:
+                u, v = u @ turns[label], v @ turns[label]
+            strengths = np.atleast_2d(curves[label])
+            outputs.append(u)
+            seen.append(v.T @ shown)
+            rows += [strengths[n % len(strengths)] for n in range(u.shape[1])]
+    u, read, strengths = np.hstack(outputs), np.concatenate(seen), np.array(rows)
+    return lambda step: targets - (u * strengths[:, step]) @ read
+
+
+def _why_no_orders(numbers: Derivation) -> str:
+    data, network = numbers.spec.dataset, network_of(numbers.spec)
+    if not numbers.closed:
+        return "later stages have no closed forms, and so no residual that they leave"
+    units = 1000 * data.samples * (4 * data.n_x + 6 * min(data.n_y, data.samples))
+    if 2 * network.steps * units > USUAL_COST:
+        return "following isolated units takes minutes on these data"
+    return ""
+
+
+def _by_lost(active: np.ndarray, weight: np.ndarray, gates: np.ndarray) -> np.ndarray:
+    """Return the share of weight by how many samples gates differ from the nearest given one."""
+    lost = np.min([(active != gate).sum(axis=1) for gate in gates], axis=0)
+    found = np.bincount(lost, weight, minlength=gates.shape[1] + 1)
+    total = weight.sum()
+    return found / (total if total > 0 else 1.0)
+
+
+def _at(steps: np.ndarray, looked: np.ndarray, watched: np.ndarray) -> np.ndarray:
+    """Return what was watched, at other steps, shape (K, …); linear in between."""
+    columns = watched.reshape(len(looked), -1).T
+    return np.array([np.interp(steps, looked, column) for column in columns]).T

@@ -1,0 +1,237 @@
+r"""The law of gates: which share of a pathway's units still has its gate, to first order.
+
+While a hidden unit (w, b) has a pathway's gate it moves linearly, driven as the pathway's modes
+(s, u, v) are. With θ of each mode, by which amplitudes turn into each other
+(:meth:`symreln.laws.law.Law.angles`),
+
+.. math:: v^T w(t) = \cosh\theta\; v^T w(0) + \sinh\theta\; u^T b(0), \qquad
+          u^T b(t) = \cosh\theta\; u^T b(0) + \sinh\theta\; v^T w(0),
+
+and everything else stands still. Initial weights are Gaussian of variances σ₁² and σ₂², so the
+pre-activations of the pathway's units at time t are Gaussian with the covariance
+
+.. math:: K(t) = X^T [\sigma_1^2 I + (\sigma_1^2 + \sigma_2^2) V \sinh^2\theta(t)\, V^T] X,
+
+for equal layers :math:`\sigma^2 X^T V \cosh 2\theta\, V^T X` and what is not in the span of V.
+Units are the pathway's that are so early on: whose part along the leading modes, which grow first,
+opens its gate. The share of them with the gate at time t is an orthant probability of K(t), given
+that; the share of weight is the mean of ‖w‖‖b‖ over that orthant. At convergence K is the
+similarity matrix of the hidden representation.
+
+Orthants of one and two dimensions with one leading mode are exact (the solid angle of three
+half-spaces); all others are means over seeded draws of the law, with their standard errors. Nothing
+is trained, and nothing is simulated: a draw at one time does not depend on other times.
+
+To first order: units that have left change the drive of no other, and move on as if they had not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+#: Units that are drawn: the standard error of a share is then below 0.5 %.
+DRAWN = 20_000
+#: Fewest that are, where samples are many; and products of entries that all of them may take.
+_FEWEST, _MOST_PRODUCTS = 1_000, 2e9
+#: Cosine between a direction and a sample below which it does not decide the sample's gate.
+_EDGE = 1e-9
+#: Units that are drawn at once.
+_CHUNK = 2_000
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GateShares:
+    """Shares at T times of a pathway's units with its gate.
+
+    Attributes:
+        weight: Share of their weight ‖w‖‖b‖, shape (T,).
+        error: Its standard error, from the draws.
+        units: Share of the units themselves.
+        units_error: Its standard error; zero where the share is exact.
+        closed: Share of the weight by how many samples of the gate are closed or others open, 0 to
+            P of them, shape (T, P + 1).
+    """
+
+    weight: np.ndarray
+    error: np.ndarray
+    units: np.ndarray
+    units_error: np.ndarray
+    closed: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LinearUnits:
+    """Hidden units of one pathway that move as its modes drive them.
+
+    Attributes:
+        samples: X of the pathway's inputs, all samples, shape (inputs, P).
+        gate: Whether it is open, shape (P,).
+        tells: Which samples tell gates apart, shape (P,).
+        inputs: V of the modes that learn, shape (inputs, modes), the leading ones first.
+        outputs: How many outputs there are; U is not needed, for what b does outside of it is to
+            stand still.
+        leading: How many modes lead.
+        scales: σ₁ and σ₂, up to a common factor.
+    """
+
+    samples: np.ndarray
+    gate: np.ndarray
+    tells: np.ndarray
+    inputs: np.ndarray
+    outputs: int
+    leading: int
+    scales: tuple[float, float]
+
+    @property
+    def signed(self) -> np.ndarray:
+        """The samples that tell gates apart, turned so that the gate is where w·x > 0."""
+        return (self.samples * np.where(self.gate, 1.0, -1.0))[:, self.tells]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether shares of units are."""
+        return self._binding is not None
+
+    def covariance(self, angles: np.ndarray) -> np.ndarray:
+        """Return K, shape (P, P), from θ of every mode."""
+        first, last = self.scales
+        seen = self.inputs.T @ self.samples
+        grown = (first**2 + last**2) * np.sinh(angles) ** 2
+        return first**2 * self.samples.T @ self.samples + (seen.T * grown) @ seen
+
+    def shares(self, angles: np.ndarray, rng: np.random.Generator) -> GateShares | None:
+        """Return the shares at times with these θ, shape (modes, T); None where no unit has it.
+
+        Args:
+            angles: θ of every mode at every time.
+            rng: Seed of the draws.
+        """
+        times = angles.shape[1]
+        cost = times * self.samples.size
+        wanted = int(min(DRAWN, max(_FEWEST, _MOST_PRODUCTS / cost)))
+        weights, kept, closed, drawn = [], [], np.zeros((times, self.samples.shape[1] + 1)), 0
+        while drawn < wanted:
+            units = self._early(_Drawn.of(self, min(_CHUNK, wanted), rng))
+            drawn += min(_CHUNK, wanted)
+            found = [units.at(self, angles[:, time]) for time in range(times)]
+            weights.append(np.array([weight for weight, _ in found]))
+            kept.append(np.array([wrong == 0 for _, wrong in found]))
+            for time, (weight, wrong) in enumerate(found):
+                np.add.at(closed[time], wrong, weight)
+        weight, kept = np.concatenate(weights, axis=1), np.concatenate(kept, axis=1)
+        if not weight.shape[1]:
+            return None
+        total = weight.sum(axis=1)
+        share = (weight * kept).sum(axis=1) / total
+        error = np.sqrt((weight**2 * (kept - share[:, None]) ** 2).sum(axis=1)) / total
+        exact = None if self._binding is None else np.array([self._exact(a) for a in angles.T])
+        units = kept.mean(axis=1) if exact is None else exact
+        spread = np.sqrt(units * (1 - units) / kept.shape[1]) * (exact is None)
+        return GateShares(
+            weight=share,
+            error=error,
+            units=units,
+            units_error=spread,
+            closed=closed / total[:, None],
+        )
+
+    def _early(self, units: _Drawn) -> _Drawn:
+        """Return the units that take the gate early on, those turned around that then do."""
+        lead = units.seen[:, : self.leading] + units.written[:, : self.leading]
+        early = lead @ (self.inputs[:, : self.leading].T @ self.signed)
+        size = np.linalg.norm(lead, axis=1)[:, None] * np.linalg.norm(self.signed, axis=0)
+        sides = [(side * early > -_EDGE * size).all(axis=1) for side in (1, -1)]
+        sign = np.where(sides[0], 1.0, -1.0)[:, None]
+        return units.turned(sign, sides[0] | sides[1])
+
+    @cached_property
+    def _binding(self) -> np.ndarray | None:
+        """The half-spaces that bound the gate's, shape (inputs, 1 or 2); None where not exact."""
+        signed = self.signed
+        basis, sizes, _ = np.linalg.svd(signed, full_matrices=False)
+        rank = int((sizes > _EDGE * sizes[0]).sum())
+        if self.leading > 1 or rank > 2:
+            return None
+        lead = self.inputs[:, 0] * np.sign((self.inputs[:, 0] @ signed).sum())
+        if rank == 1:
+            return signed[:, :1]
+        plane = basis[:, :2].T
+        centre = plane @ lead
+        along, across = centre @ (plane @ signed), _turned(centre) @ (plane @ signed)
+        order = np.argsort(np.arctan2(across, along))
+        return signed[:, order[[0, -1]]]
+
+    def _exact(self, angles: np.ndarray) -> float:
+        """Return the share of units by the solid angle of up to three half-spaces."""
+        assert self._binding is not None  # asked before
+        first, last = self.scales
+        walls = self._binding / np.linalg.norm(self._binding, axis=0)
+        seen, grown = self.inputs.T @ walls, (first**2 + last**2) * np.sinh(angles) ** 2
+        between = first**2 * walls.T @ walls + (seen.T * grown) @ seen
+        # The early part is v·w + u·b of the leading mode, on the side that opens the gate.
+        side = np.sign((self.inputs[:, 0] @ self.signed).sum())
+        early = first**2 * np.cosh(angles[0]) + last**2 * np.sinh(angles[0])
+        wall, own = side * seen[0] * early, first**2 + last**2
+        # The rest of w is independent of the early part.
+        sizes = np.sqrt(np.diag(between))
+        given = np.arcsin(np.clip(wall / (sizes * np.sqrt(own)), -1, 1)).sum()
+        if len(sizes) == 1:
+            return float(0.5 + given / np.pi)
+        pair = np.arcsin(np.clip(between[0, 1] / sizes.prod(), -1, 1))
+        return float(0.25 + (given + pair) / (2 * np.pi))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Drawn:
+    """Initial weights of units.
+
+    Attributes:
+        seen: vᵀw(0) of every mode, shape (units, modes).
+        written: uᵀb(0), likewise.
+        rest: What w has beside V, shape (units, inputs).
+        outside: ‖b‖² beside U, shape (units,).
+    """
+
+    seen: np.ndarray
+    written: np.ndarray
+    rest: np.ndarray
+    outside: np.ndarray
+
+    @classmethod
+    def of(cls, units: LinearUnits, count: int, rng: np.random.Generator) -> _Drawn:
+        first, last = units.scales
+        rest = first * rng.standard_normal((count, len(units.inputs)))
+        seen = rest @ units.inputs
+        modes = units.inputs.shape[1]
+        free = units.outputs - modes
+        return cls(
+            seen=seen,
+            written=last * rng.standard_normal((count, modes)),
+            rest=rest - seen @ units.inputs.T,
+            outside=last**2 * (rng.chisquare(free, count) if free > 0 else np.zeros(count)),
+        )
+
+    def turned(self, sign: np.ndarray, chosen: np.ndarray) -> _Drawn:
+        """Return some of the units with signs, shape (units, 1)."""
+        return _Drawn(
+            seen=(sign * self.seen)[chosen],
+            written=(sign * self.written)[chosen],
+            rest=(sign * self.rest)[chosen],
+            outside=self.outside[chosen],
+        )
+
+    def at(self, units: LinearUnits, angles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return ‖w‖‖b‖ and on how many samples a unit's gate is not the pathway's."""
+        cosh, sinh = np.cosh(angles), np.sinh(angles)
+        seen = cosh * self.seen + sinh * self.written
+        written = cosh * self.written + sinh * self.seen
+        first = self.rest + seen @ units.inputs.T
+        sizes = (first**2).sum(axis=1) * ((written**2).sum(axis=1) + self.outside)
+        return np.sqrt(sizes), (first @ units.signed <= 0).sum(axis=1)
+
+
+def _turned(vector: np.ndarray) -> np.ndarray:
+    return np.array([-vector[1], vector[0]])
