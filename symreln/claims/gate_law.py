@@ -20,7 +20,7 @@ from symreln.claims.orbits import short_list
 from symreln.claims.probes import mode_bases
 from symreln.claims.solve import at_values
 from symreln.claims.widths import own_curves
-from symreln.document.model import Block, Section, Table, equation
+from symreln.document.model import Block, Section, Strong, Table, equation
 from symreln.document.typeset import say
 from symreln.laws.gate_law import GateShares, LinearUnits
 from symreln.network.orbits import pathway_orbits
@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 #: A stream of its own: no network is trained with it.
 SEED = 11_235
 #: Times at which shares are given, up to the last step; then once more at convergence.
-_TIMES = 48
+_TIMES = 200
+#: Times between two of them at which it is looked when a share is crossed.
+_BETWEEN = 20
 #: Share of a sample along a pathway's modes below which they do not move units on it.
 _UNMOVED = 1e-9
 #: Numbers of samples that a table names.
@@ -175,7 +177,7 @@ class LawOfGates(Claim):
         """Say the law, in a chapter of its own."""
         if self.why_not:
             return
-        yield Section(title="The law of gates", blocks=tuple(self._blocks()), label="sec:gate-law")
+        yield Section(title="The law of gates", blocks=tuple(self._blocks()), label="sec:gatelaw")
 
     def _blocks(self) -> Iterator[Block]:
         yield say(
@@ -202,8 +204,8 @@ class LawOfGates(Claim):
             "and the share of them that still has the gate is an orthant probability of $K(t)$, "
             "given that the leading mode opened it; the share of weight is the mean of "
             "$\\|w\\| \\|b\\|$ over that orthant. To first order: units that have left move on as "
-            "if they had not, and change no drive. **{verdict}**",
-            verdict=self.sentence[:1].upper() + self.sentence[1:] + ".",
+            "if they had not, and change no drive. {verdict}",
+            verdict=Strong(f"{self.sentence[:1].upper()}{self.sentence[1:]}."),
         )
         yield Table(
             header=(
@@ -374,7 +376,7 @@ class _Course:
         place = most + int(np.argmax(below))
         if place == most:
             return 0.0
-        between = np.linspace(times[place - 1], times[place], _TIMES // 2)
+        between = np.linspace(times[place - 1], times[place], _BETWEEN)
         near = self.shares(between)
         assert near is not None  # as shares is not
         return float(between[np.argmax(near.weight <= share)])

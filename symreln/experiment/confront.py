@@ -16,6 +16,7 @@ from symreln.experiment.aligned import gdln_alignment, split_network
 from symreln.experiment.closed import train_aligned
 from symreln.experiment.comparing import curve_pairs
 from symreln.experiment.diagnosis import diagnosed
+from symreln.experiment.gate_law import measured_gate_law
 from symreln.experiment.gates_held import gates_held, stage_ends
 from symreln.experiment.metrics import gate_drift
 from symreln.experiment.outcome import Validation
@@ -83,6 +84,8 @@ def validate(
         with phase("training from an aligned start"):
             aligned = train_aligned(numbers, predictions.chain)
     pairs = curve_pairs(numbers, predictions, network, gdln, aligned)
+    with phase("law of gates"):
+        law = measured_gate_law(numbers, network)
     with phase("terms of the distance"):
         more = _taken_apart(numbers, predictions, network, gdln) if terms else {}
     found = Validation(
@@ -96,6 +99,7 @@ def validate(
         modes=measured_strengths(numbers, predictions.prediction, network, gdln),
         gates=gates_held(numbers, network, ends),
         rng=rng,
+        law=law,
         **_seen_gates(numbers, network),
         **more,
     )

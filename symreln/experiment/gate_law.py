@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: Multiplications above which the second order takes minutes.
 USUAL_COST = 2e11
+#: Orders beyond the first that a confrontation follows.
+ORDERS = 2
 #: Samples by which gates differ whose shares are compared beside that of none.
 MOST_LOST = 4
 
@@ -49,10 +51,14 @@ class GateShareCurve:
     measured: np.ndarray
 
     @property
+    def mean(self) -> np.ndarray:
+        """Mean over networks, shape (K,)."""
+        return self.measured.mean(axis=0)
+
+    @property
     def distances(self) -> list[float]:
         """The largest distance of each order to the mean of all networks."""
-        apart = np.abs(self.predicted - self.measured.mean(axis=0))
-        return apart.max(axis=1).tolist()
+        return np.abs(self.predicted - self.mean).max(axis=1).tolist()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -75,7 +81,7 @@ class GateLawMeasured:
 
 
 def measured_gate_law(
-    numbers: Derivation, network: TrainingRun | None, orders: int = 1
+    numbers: Derivation, network: TrainingRun | None, orders: int = ORDERS
 ) -> GateLawMeasured | None:
     """Compare the law of gates with networks; None where there is no law or no gates.
 

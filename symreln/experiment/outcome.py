@@ -20,6 +20,7 @@ from symreln.claims.widths import own_curves
 from symreln.experiment.aligned import PathwayAlignment, SplitNetwork
 from symreln.experiment.comparing import JUDGED, CurvePair
 from symreln.experiment.findings import PairDiagnosis
+from symreln.experiment.gate_law import GateLawMeasured
 from symreln.experiment.gates_held import GatesHeld
 from symreln.experiment.metrics import (
     CurveComparison,
@@ -79,6 +80,7 @@ class Validation(Predictions):
             None of pathways. What follows is of pathways.
         gdln_alignment: One entry a pathway.
         drift: How far the network's gates move; None for a linear network.
+        law: The law of gates beside the networks' gates; None where there is no law or no gates.
         split: The networks seen as pathways, neurons given to the nearest gate; None likewise.
         modes: Every mode's measured strength beside its prediction, where maps were recorded.
         terms: What the distance to the network is made of, or to the GDLN where there is no other;
@@ -100,6 +102,7 @@ class Validation(Predictions):
     edges: EdgeModes | None = None
     gdln_alignment: tuple[PathwayAlignment, ...] = ()
     drift: GateDrift | None = None
+    law: GateLawMeasured | None = None
     split: SplitNetwork | None = None
     modes: tuple[ModeMeasured, ...] = ()
     terms: tuple[Term, ...] = ()
@@ -170,6 +173,8 @@ class Validation(Predictions):
         }
         if self.mean_field is not None:
             found["mean_field"] = self.mean_field.losses
+        if self.law is not None:
+            found |= {f"gates_order_{n}": row for n, row in enumerate(self.law.losses, start=2)}
         if prediction.closed_loss is not None:
             found["closed_forms"] = prediction.closed_loss
         if self.predicted is not None:

@@ -33,7 +33,7 @@ from functools import cached_property
 import numpy as np
 
 #: Units that are drawn: the standard error of a share is then below 0.5 %.
-DRAWN = 20_000
+DRAWN = 10_000
 #: Fewest that are, where samples are many; and products of entries that all of them may take.
 _FEWEST, _MOST_PRODUCTS = 1_000, 2e9
 #: Cosine between a direction and a sample below which it does not decide the sample's gate.

@@ -228,6 +228,59 @@ def gate_motion(
     return pattern, shares
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LawShares:
+    """A share of the weight by the law of gates, and in trained networks.
+
+    Attributes:
+        title: What the share is of.
+        predicted: By order, shape (orders, K).
+        measured: Of every network, shape (seeds, K).
+    """
+
+    title: str
+    predicted: NDArray[np.float64]
+    measured: NDArray[np.float64]
+
+
+@styled
+def law_shares(
+    panels: Sequence[LawShares],
+    times: NDArray[np.float64],
+    *,
+    time_label: str = r"time $t$ (full-batch steps)",
+) -> tuple[Axes, ...]:
+    """Draw shares of gates by the law, a line an order, beside those of networks.
+
+    Args:
+        panels: What is drawn, a panel each.
+        times: Shape (K,).
+        time_label: Name of the time axis.
+    """
+    axes = new_axes(2.4, len(panels))
+    orders = ("first", "second", "third", "fourth")
+    for ax, panel in zip(axes, panels, strict=True):
+        for index, share in enumerate(panel.predicted):
+            ax.plot(times, share, label=f"law, {orders[index]} order", **line_style(index))
+        mean, low, high = (f(panel.measured, axis=0) for f in (np.mean, np.min, np.max))
+        ax.errorbar(
+            times,
+            mean,
+            yerr=np.array([mean - low, high - mean]),
+            fmt="o",
+            markersize=3,
+            color=FAINT,
+            elinewidth=0.8,
+            label="networks",
+        )
+        dress(ax, title=panel.title, x=time_label, y="share of the weight")
+        ax.set_xscale("log")
+        ax.minorticks_off()
+        ax.set_ylim(-0.03, 1.03 if panel is panels[0] else None)
+    legend_outside(axes[-1])
+    return tuple(axes)
+
+
 @styled
 def singular_values(
     pathways: Sequence[PathwaySpectrum], *, height: str = "s/d"

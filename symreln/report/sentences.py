@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from symreln.experiment.findings import Finding, PairDiagnosis
+    from symreln.experiment.gate_law import GateLawMeasured
     from symreln.experiment.narrow import NarrowOutcome
     from symreln.experiment.outcome import Validation
     from symreln.experiment.published import PublishedPrediction
@@ -105,6 +106,7 @@ def clauses(validation: Validation) -> list[str]:
         constants_text(validation.constants),
         validation.no_network if validation.edges is None else "",
         _mean_field_clause(validation),
+        gate_law_sentence(validation.law),
         _aligned_clause(validation),
         _directions_clause(validation),
         *(narrow_sentence(outcome) for outcome in validation.narrow),
@@ -123,6 +125,25 @@ def _verdict(name: str, found: Verdict) -> str:
     plural = name.endswith("es") and found.outcome.endswith("agrees")
     outcome = found.outcome.removesuffix("s") if plural else found.outcome
     return f"{name} {outcome.upper()}: {found.reason}"
+
+
+def gate_law_sentence(law: GateLawMeasured | None) -> str:
+    """Return how far the law of gates is from the networks; "" where there is none."""
+    if law is None:
+        return ""
+    orders = ("first", "second", "third", "fourth")
+    shares = ", ".join(
+        f"{share:.2g} at {order} order"
+        for order, share in zip(orders, law.curves[0].distances, strict=False)
+    )
+    found = f"law of gates: the share with the first stage's gates is off by at most {shares}"
+    if not law.distances:
+        return found
+    losses = ", ".join(
+        f"{percent(each.max_abs_over_initial)} ({order} order)"
+        for order, each in zip(orders[1:], law.distances, strict=False)
+    )
+    return f"{found}; the loss with gates by the law is {losses} from the ReLU network"
 
 
 def narrow_sentence(found: NarrowOutcome) -> str:

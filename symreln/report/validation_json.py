@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from symreln.experiment.aligned import PathwayAlignment
+    from symreln.experiment.gate_law import GateLawMeasured
     from symreln.experiment.rules import RateRule, RuleComparison, VariedTraining
 
 FORMAT = "symreln-validation/1"
@@ -126,6 +127,7 @@ def _of_pathways(validation: Validation) -> dict[str, Any]:
         "alignment": _alignments(validation),
         **_narrow(validation),
         "gate_drift": _drift(validation),
+        "gate_law": None if validation.law is None else _gate_law(validation.law),
         **judgement_to_json(validation),
         "rules": None if validation.rules is None else _rules_to_json(validation.rules),
         **_representations(validation),
@@ -235,6 +237,25 @@ def _mean_field(validation: Validation) -> dict[str, Any]:
             for each in found.classes[:MOST_GATES]
         ],
         "classes_left_out": max(0, len(found.classes) - MOST_GATES),
+    }
+
+
+def _gate_law(law: GateLawMeasured) -> dict[str, Any]:
+    return {
+        "steps": law.steps.tolist(),
+        "shares": [
+            {
+                "samples_lost": each.lost,
+                "predicted": each.predicted.tolist(),
+                "measured": each.mean.tolist(),
+                "distances": each.distances,
+            }
+            for each in law.curves
+        ],
+        "losses": [
+            {"order": order, **asdict(found)} for order, found in enumerate(law.distances, start=2)
+        ],
+        "why_no_losses": law.why_not or None,
     }
 
 

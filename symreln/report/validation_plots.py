@@ -14,8 +14,10 @@ from symreln.report.chapters.mean_field import MOST_GATES
 from symreln.report.drawing import Sketch, draw_all
 from symreln.report.figures import (
     GateShare,
+    LawShares,
     LossCurve,
     gate_motion,
+    law_shares,
 )
 from symreln.report.loss_unit import loss_unit
 from symreln.report.numbering import letter
@@ -23,8 +25,12 @@ from symreln.report.plots import loss_sketch, sample_groups, thinned
 from symreln.report.representation_figure import representation_drawing
 
 if TYPE_CHECKING:
+    from symreln.experiment.gate_law import GateLawMeasured
     from symreln.laws.mean_field import MeanField
     from symreln.train.run import TrainingRun
+
+#: Shares that are drawn, a panel each.
+MOST_PANELS = 3
 
 
 def validation_drawings(validation: Validation, *, pdf: bool) -> tuple[Drawing, ...]:
@@ -42,11 +48,29 @@ def validation_drawings(validation: Validation, *, pdf: bool) -> tuple[Drawing, 
 
 
 def validation_sketches(validation: Validation) -> tuple[Sketch, ...]:
-    """Sketch the losses and, where there is one, the gates of the mean-field simulation."""
-    found, derivation = validation.mean_field, validation.derivation
-    if found is None or not isinstance(derivation, Derivation):
-        return (_loss_sketch(validation),)
-    return _loss_sketch(validation), _mean_field_sketch(found, derivation)
+    """Sketch the losses and, where there are some, gates by the law and by the simulation."""
+    found, derivation, law = validation.mean_field, validation.derivation, validation.law
+    sketches = [_loss_sketch(validation)]
+    if law is not None:
+        sketches.append(_gate_law_sketch(law))
+    if found is not None and isinstance(derivation, Derivation):
+        sketches.append(_mean_field_sketch(found, derivation))
+    return tuple(sketches)
+
+
+def _gate_law_sketch(law: GateLawMeasured) -> Sketch:
+    shown = {
+        "times": law.steps.astype(float),
+        "panels": [
+            LawShares(
+                title="the gates themselves" if each.lost == 0 else f"{each.lost} samples lost",
+                predicted=each.predicted,
+                measured=each.measured,
+            )
+            for each in law.curves[:MOST_PANELS]
+        ],
+    }
+    return Sketch(name="gate_law", draws=law_shares, shown=shown)
 
 
 def _loss_sketch(validation: Validation) -> Sketch:

@@ -29,6 +29,7 @@ from symreln.experiment.metrics import METRICS, metric_cells
 from symreln.experiment.outcome import Validation
 from symreln.experiment.scalar_modes import EdgeModes
 from symreln.report.chapters.band import band_blocks
+from symreln.report.chapters.gate_law import gate_law_blocks
 from symreln.report.chapters.judgement import (
     diagnosis_blocks,
     judgement_blocks,
@@ -90,6 +91,7 @@ def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
             *_closed_forms(validation),
             *_strengths(validation),
             *_terms(validation),
+            *gate_law_blocks(validation, figures=figures),
             *mean_field_blocks(validation, figures=figures),
             *study_blocks(validation),
             *rule_blocks(validation),

@@ -1,0 +1,88 @@
+"""The law of gates beside trained networks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.base.rounding import percent
+from symreln.document.model import Block, Figure, Strong, Table
+from symreln.document.typeset import say
+from symreln.experiment.metrics import metric_cells
+from symreln.report.sentences import gate_law_sentence
+
+if TYPE_CHECKING:
+    from symreln.experiment.outcome import Validation
+
+_ORDERS = ("first", "second", "third", "fourth")
+
+
+def gate_law_blocks(validation: Validation, *, figures: bool) -> list[Block]:
+    """Return what the law of gates comes to beside the networks; nothing where there is no law."""
+    law = validation.law
+    if law is None:
+        return []
+    text = gate_law_sentence(law).removeprefix("law of gates: ")
+    blocks: list[Block] = [
+        say(
+            "{name} of [#sec:gatelaw] beside the networks: {text}. The second order "
+            "follows isolated units with their own gates in the residual that the closed forms "
+            "leave, the third in that which a network with the second order's gates leaves; such "
+            "a network, gated and linear, descends from the same law of initial weights. No "
+            "trained network enters.",
+            name=Strong("The law of gates"),
+            text=text,
+        )
+    ]
+    if figures:
+        blocks.append(
+            Figure(
+                name="gate_law",
+                caption=(
+                    "Share of the weight whose gate is one of the first stage's, and whose gate "
+                    "differs from it on so many samples: by the law of gates (lines) and in the "
+                    "trained networks (dots, with their range)."
+                ),
+                alt="Predicted and measured shares of gates against steps.",
+            )
+        )
+    shown = _ORDERS[: len(law.curves[0].distances)]
+    blocks.append(
+        Table(
+            header=("samples lost", *(f"{order} order" for order in shown)),
+            rows=tuple(
+                (str(each.lost), *(f"{distance:.3f}" for distance in each.distances))
+                for each in law.curves
+            ),
+            caption=(
+                "Largest distance of the share by the law to the mean over networks, by how many "
+                "samples a gate differs on from the first stage's; 0 for these gates themselves."
+            ),
+            alignment="r" + "r" * len(shown),
+        )
+    )
+    if law.distances:
+        blocks.append(_losses(validation))
+    elif law.why_not:
+        blocks.append(say("There is no second order: {why}.", why=law.why_not))
+    return blocks
+
+
+def _losses(validation: Validation) -> Table:
+    """Return what gates by the law do to the predicted loss."""
+    law, judged = validation.law, validation.metrics.get("theory_vs_relu")
+    assert law is not None  # asked before
+    rows = [] if judged is None else [("the spec's, which stay", judged)]
+    rows += [
+        (f"by the law, {order} order", found)
+        for order, found in zip(_ORDERS[1:], law.distances, strict=False)
+    ]
+    names = ("max_abs_over_initial", "mean_abs_over_initial", "drop_time_error_steps")
+    return Table(
+        header=("gates", "max |ΔL|/L(0)", "mean |ΔL|/L(0)", "drop time"),
+        rows=tuple((name, *(metric_cells(found)[n] for n in names)) for name, found in rows),
+        caption=(
+            f"Loss against the {validation.network_name} by the gates that the theory takes; "
+            f"tolerance {percent(validation.tolerance)}."
+        ),
+        alignment="lrrr",
+    )
