@@ -18,6 +18,7 @@ from symreln.claims.head_start import Copies, mode_laws
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.orbits import short_list
 from symreln.claims.probes import mode_bases
+from symreln.claims.regime import regime_of
 from symreln.claims.solve import at_values
 from symreln.claims.widths import own_curves
 from symreln.document.model import Block, Section, Strong, Table, equation
@@ -278,6 +279,9 @@ def _why_not(derivation: Derivation) -> str:
         return "modes of the first stage have no closed forms"
     if derivation.strength0 is None:
         return "no initial strength is derived"
+    regime = derivation.ask(regime_of)
+    if regime is not None and regime.is_lazy:
+        return f"{regime.called} regime: units do not grow from small weights"
     missing = derivation.ask(unsupported_pathways)
     if len(missing) == len(stage.pathways):
         return "no hidden unit keeps a gate of the first stage"

@@ -8,18 +8,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import islice
 from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symreln.claims.early import mode_kappas
+from symreln.claims.head_start import mode_laws
 from symreln.claims.integration import descending_flow, network_of, reduced_flow
 from symreln.claims.prediction import closed_curves, loss_of_curves, mode_starts
 from symreln.claims.widths import own_curves
 from symreln.errors import NotSupportedError
 from symreln.experiment.changed import changed, predicted_again, steps_for_scale
-from symreln.experiment.closed import aligned_steps, predict_aligned, train_aligned
+from symreln.experiment.closed import predict_aligned, train_aligned
 from symreln.experiment.comparing import JUDGED, is_aligned
 from symreln.experiment.gate_patterns import effect_of_gates, shown_gates
 from symreln.experiment.metrics import Interval, compare, mutual_distance, point
@@ -39,9 +41,10 @@ class Instead:
 
     Attributes:
         starts: (stage, factor) of the stages whose pathways start with other strengths.
-        followed: Whether earlier stages are followed as they learn; closed forms take them as
-            converged.
-        stepwise: Whether modes go by the network's finite steps; closed forms are of the flow.
+        followed: Whether earlier stages are followed as they learn; closed forms take each of
+            their modes as not learned up to its half-time, and as learned from then on.
+        stepwise: Whether modes go by the network's finite steps all along; closed forms keep step
+            while they grow from little.
         apart: Whether scalar modes of edges start each from its own start, not from their mean.
     """
 
@@ -123,7 +126,17 @@ def _closed(numbers: Derivation, instead: Instead) -> np.ndarray:
 
 
 def _curves(numbers: Derivation, grid: np.ndarray, instead: Instead) -> dict[str, np.ndarray]:
-    return aligned_steps(numbers) if instead.stepwise else closed_curves(numbers, grid)
+    return _stepped(numbers, len(grid)) if instead.stepwise else closed_curves(numbers, grid)
+
+
+def _stepped(numbers: Derivation, steps: int) -> dict[str, np.ndarray]:
+    """Return the closed modes by gradient descent's own steps, as :func:`closed_curves` does."""
+    found = {}
+    for label, copies in mode_laws(numbers).items():
+        rows = [np.array([*islice(each.law.steps(), steps)]).reshape(1, steps) for each in copies]
+        several = [each.count if len(copies) > 1 else 1 for each in copies]
+        found[label] = np.repeat(np.concatenate(rows), several, axis=0)
+    return found
 
 
 #: Networks that are trained again: what is looked for is half of a distance beyond the tolerance,

@@ -14,7 +14,7 @@ tolerance is left, it is replaced together with others, for what explains the re
 | start of stage 1 | the start that the networks' first fall shows |
 | start of a later stage | the start that fits best: one number, for the diagnosis alone |
 | gates | the gates that the network's units show, at once; of a linear network no gates |
-| infinitely small steps | the network's finite steps (of closed forms) |
+| small steps | the network's finite steps (of closed forms) |
 | step size | half the rate, predicted and trained |
 | initial scale | a smaller one, predicted and trained, for as far as the loss got |
 | alignment | a start that is aligned (of more than two layers: two need none) |

@@ -17,7 +17,7 @@ ALIGNMENT, GATES, SCALE, STEP, FLOW, WIDTH, NETWORKS, STAGES, FORMS = (
     "gates",
     "initial scale",
     "step size",
-    "infinitely small steps",
+    "small steps",
     "width",
     "many networks",
     "converged stages",

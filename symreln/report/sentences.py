@@ -268,7 +268,7 @@ _FAILS = {
     GATES: "the gate pattern, which the network's units do not keep to",
     SCALE: "the initial scale, which is too large",
     STEP: "the step size, which is too large",
-    FLOW: "infinitely small steps, which the network does not take",
+    FLOW: "small steps, which the network does not take",
     STAGES: "that earlier stages have converged before later ones start",
     WIDTH: "the limit of many hidden units, of which there are too few",
     NETWORKS: "the number of networks, which is too small to tell",

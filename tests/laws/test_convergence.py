@@ -244,5 +244,6 @@ def test_a_first_stage_with_nothing_to_learn_delays_nothing():
         (Fraction(1, 100), 0),
     ]
     (bound,) = found.half_times
-    assert bound.not_before <= bound.closed_form <= bound.not_after + 1
+    # The bounds are of the flow, the closed form keeps step: two thousandths later here.
+    assert bound.not_before <= bound.closed_form <= 1.003 * bound.not_after
     assert "sees the first as converged" in str(summary_of(derivation))

@@ -26,7 +26,7 @@ HEADER = (
     "network",
 )
 # Left out of a whole derivation where there is none of it; unknown in a partial one.
-WHERE_ANY = ("equal_starts", "equilibria", "width", "phases")
+WHERE_ANY = ("equal_starts", "equilibria", "width", "head_starts", "gate_law", "phases")
 PLACES = [
     "reading the spec",
     "the effective datasets of stage 1",

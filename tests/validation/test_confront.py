@@ -320,9 +320,9 @@ def test_a_file_of_the_same_name_is_not_the_published_experiment():
 
 def test_metrics_have_the_names_of_the_interface():
     fixed = ["theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu"]
-    # The closed forms are the flow of one stage; training takes finite steps.
+    # The closed forms keep step, the flow takes none that is finite.
     both = [f"{curve}_vs_{name}" for curve in ("closed", "reduced") for name in ("gdln", "relu")]
-    assert list(linear(0).metrics) == [*fixed, *both]
+    assert list(linear(0).metrics) == [*fixed, *both, "flow_vs_relu"]
     titles = [row[0] for row in linear(0).metric_rows()]
     assert titles[1] == "judged: closed forms as printed – linear network"
     assert not any(title.startswith("closed forms") for title in titles)  # once is enough

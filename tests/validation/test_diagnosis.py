@@ -109,19 +109,14 @@ def test_closed_forms_that_start_from_half_of_the_units_fail_by_their_start():
         assert by_name(pair)[FLOW].low > by_name(pair)[FLOW].before / 2
 
 
-def test_what_two_explain_together_and_none_alone_is_shared():
+def test_small_steps_are_not_blamed_where_closed_forms_keep_step():
     found = quick_xor()
-    pair = {each.pair: each for each in found.diagnosis}["theory_vs_relu"]
-    tried, shared = by_name(pair), f"{start_of(1)} and {FLOW}"
-    assert pair.failed == (shared,)
-    for name in (start_of(1), FLOW):
-        assert tried[name].low > tried[name].before / 2
-    assert tried[shared].high < 0.06 < 0.3 < tried[shared].before
-    assert f"shared by the {start_of(1)} and the {FLOW}" in found.sentence()
-    # The GDLN starts from κ, which closed forms do not: there the start is more than half of it.
-    gated = {each.pair: each for each in found.diagnosis}["theory_vs_gdln"]
-    assert gated.failed == (start_of(1),)
-    assert by_name(gated)[FLOW].after < 0.7 * by_name(gated)[FLOW].before
+    for pair in found.diagnosis:
+        tried = by_name(pair)
+        assert start_of(1) in pair.failed[0]
+        assert FLOW not in pair.failed
+        # What the steps of saturating modes add is within the tolerance.
+        assert abs(tried[FLOW].before - tried[FLOW].after) < found.tolerance
 
 
 # -- starts ----------------------------------------------------------------------------------------
@@ -223,15 +218,6 @@ def test_what_two_leave_is_said_beside_the_named_one():
     assert PairDiagnosis(pair="theory_vs_gdln", findings=(other, both)).failed == (both.assumption,)
 
 
-def test_the_rest_of_a_named_assumption_is_looked_for():
-    found = quick_xor()
-    gated = {each.pair: each for each in found.diagnosis}["theory_vs_gdln"]
-    assert gated.left > found.tolerance
-    both = by_name(gated)[f"{start_of(1)} and {FLOW}"]
-    assert both.after < found.tolerance
-    assert f"the {start_of(1)} and the {FLOW} replaced together" in found.sentence()
-
-
 def test_the_diagnosis_of_closed_forms_is_titled_so():
     (table, *_) = judgement_blocks(quick_xor())
     assert all("judged: closed forms" in str(row[0]) for row in table.rows)
@@ -240,7 +226,7 @@ def test_the_diagnosis_of_closed_forms_is_titled_so():
 def test_finite_steps_of_closed_forms_are_not_a_step_that_is_too_large():
     pair = PairDiagnosis(pair="theory_vs_gdln", findings=(tried(FLOW, 0.01, 0.005),))
     text = failed_text("here", pair, 0.05)
-    assert "infinitely small steps, which the network does not take" in text
+    assert "small steps, which the network does not take" in text
     assert "too large" not in text
 
 

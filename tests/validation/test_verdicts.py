@@ -27,6 +27,7 @@ from symreln.experiment.verdicts import (
     modes_verdict,
     outcome_of,
 )
+from symreln.report.derivation_json import derivation_to_json
 from tests.strategies import FULL
 from tests.validation.test_confront import linear, one_pathway, relu, xor
 
@@ -112,6 +113,12 @@ def test_the_error_of_the_theory_widens_the_interval():
 # -- what is judged --------------------------------------------------------------------------------
 
 
+def head_starts(derivation) -> dict[str, float]:
+    """Return what the document says later stages' modes start from in effect, by label."""
+    entries = derivation_to_json(derivation)["head_starts"]
+    return {label: float(each["strength0"]["decimal"]) for label, each in entries.items()}
+
+
 def test_closed_forms_are_judged_as_printed():
     found = staged()
     assert found.judged == "closed"
@@ -121,11 +128,13 @@ def test_closed_forms_are_judged_as_printed():
     numbers, step = found.derivation.at_values, 1500
     loss = float(numbers.initial_loss.to_fraction())
     values = {"t": step, "tau": float(numbers.tau), "pi_0": float(numbers.strength0)}
+    starts = head_starts(found.derivation)
     for pathway in numbers.pathways:
         for mode in pathway.modes:
             if not mode.is_null:
                 s, d = float(mode.strength.s), float(mode.strength.d)
                 expr = mode.strength.expr
+                values["pitilde_0"] = starts.get(mode.label)
                 pi = float(expr.subs({each: values[each.name] for each in expr.free_symbols}))
                 loss -= mode.multiplicity * (s * pi - d * pi**2 / 2)
     assert printed[step] == pytest.approx(loss, rel=1e-6)
@@ -133,7 +142,7 @@ def test_closed_forms_are_judged_as_printed():
         found.metrics
     )
     # Another curve than the reduction, whose agreement says nothing of the formulas.
-    assert np.abs(printed - found.prediction.loss).max() > 0.01 * printed[0]
+    assert np.abs(printed - found.prediction.loss).max() > 0.001 * printed[0]
     assert found.metrics["theory_vs_gdln"] == found.metrics["closed_vs_gdln"]
     assert found.verdict == found.to_json()["verdict"] == found.verdicts["loss"].outcome
 
