@@ -37,13 +37,11 @@ from symreln.verdict.modes import Drive
 
 if TYPE_CHECKING:
     from symreln.claims.families.algebra import FamilyMatrix
-    from symreln.claims.families.spectrum import Coefficients
+    from symreln.claims.families.spectrum import Coefficients, FamilyClass
     from symreln.claims.families.stage import Learner
     from symreln.exact.scalar import Scalar
     from symreln.verdict.orbits import Node
 
-#: An earlier class: (number of its stage, place of its pathway in it, class).
-Source = tuple[int, int, int]
 #: (Pathway, d_eff of its stage's classes) by (number of the stage, place of the pathway in it).
 Earlier = Mapping[tuple[int, int], "tuple[Learner, Mapping[Node, Coefficients]]"]
 #: D of an earlier class; of conjugate modes the S_k of :mod:`symreln.claims.families.closure`.
@@ -56,12 +54,12 @@ class Driven:
     """What one earlier class does to a class of a later stage; see the module.
 
     Attributes:
-        source: The earlier class.
+        mode_class: The earlier class.
         faster_squared: (r/s)².
         along: (r/s) γ: the part of E_1 v along u, over s.
     """
 
-    source: Source
+    mode_class: FamilyClass
     faster_squared: Scalar
     along: Scalar
 
@@ -77,30 +75,34 @@ def grown(s: Any, r: Any, overlap: Any, time: Any, tau: Any) -> Any:
     return (1 + s / tau) ** (-2 * time) * total
 
 
-def driven(target: Learner, earlier: Earlier) -> Iterator[Driven | str | None]:
-    """Yield for every class what drives it: None where nothing does, a text where no formula says.
+def driven(target: Learner, earlier: Earlier) -> list[Driven | str | None]:
+    """Return for every class what drives it: None where nothing does, a text where no formula says.
 
     Args:
         target: A pathway of a later stage.
         earlier: The pathways of all earlier stages.
     """
     sources = dict(_sources(target, earlier))
-    for mode in target.classes:
-        reaching = [] if mode.is_null else _reaching(target, mode.projector, sources)
-        if not reaching:
-            yield None
-        elif len(reaching) > 1:
-            yield "several earlier modes reach it, each until its own half-time"
-        elif mode.degree > 1 or len(sources[reaching[0]]) > 1:
-            yield "it, or the mode that reaches it, is one of several conjugate ones"
-        else:
-            (drive,) = sources[reaching[0]]
-            yield _driven_by(target, mode.projector, reaching[0], drive)
+    return [None if mode.is_null else _drive(target, mode, sources) for mode in target.classes]
 
 
-def _sources(target: Learner, earlier: Earlier) -> Iterator[tuple[Source, _Drives]]:
+def _drive(
+    target: Learner, mode: FamilyClass, sources: Mapping[FamilyClass, _Drives]
+) -> Driven | str | None:
+    reaching = _reaching(target, mode.projector, sources)
+    if not reaching:
+        return None
+    if len(reaching) > 1:
+        return "several earlier modes reach it, each until its own half-time"
+    (source,) = reaching
+    if mode.degree > 1 or source.degree > 1:
+        return "it, or the mode that reaches it, is one of several conjugate ones"
+    return _driven_by(target, mode.projector, source, sources[source][0])
+
+
+def _sources(target: Learner, earlier: Earlier) -> Iterator[tuple[FamilyClass, _Drives]]:
     """Yield what earlier classes add, where it is not 0: D, or what D is a polynomial's sum of."""
-    for (stage, place), (learner, d_eff) in earlier.items():
+    for (_, place), (learner, d_eff) in earlier.items():
         found: dict[int, _Drives] = {}
         # Of all classes of the target together: their projectors add up to 1.
         for (_, (_, i)), _, total in actions({0: learner, 1: target}, 1, 0):
@@ -108,15 +110,15 @@ def _sources(target: Learner, earlier: Earlier) -> Iterator[tuple[Source, _Drive
             if learner.classes[i].degree == 1:
                 parts = (total[0].scale(1 / d_eff[place, i][0]),)
             found[i] = tuple(map(add, found[i], parts)) if i in found else parts
-        yield from (((stage, place, i), parts) for i, parts in found.items())
+        yield from ((learner.classes[i], parts) for i, parts in found.items())
 
 
 def _reaching(
-    target: Learner, projector: FamilyMatrix, sources: Mapping[Source, _Drives]
-) -> list[Source]:
+    target: Learner, projector: FamilyMatrix, sources: Mapping[FamilyClass, _Drives]
+) -> list[FamilyClass]:
     """Return the earlier classes that drive the modes of a projector, or what those turn to."""
     inner, outer = [projector], [target.drive @ projector]
-    reach: list[Source] = []
+    reach: list[FamilyClass] = []
     while True:
         seen = [
             source
@@ -135,7 +137,7 @@ def _reaching(
 
 
 def _driven_by(
-    target: Learner, projector: FamilyMatrix, source: Source, drive: FamilyMatrix
+    target: Learner, projector: FamilyMatrix, source: FamilyClass, drive: FamilyMatrix
 ) -> Driven | str:
     """Return r and γ where one earlier class alone drives, or why there are none."""
     whole = target.drive + drive
@@ -150,4 +152,4 @@ def _driven_by(
     own, both, across = (None if each is None else each[0] for each in numbers)
     if own is None or both is None or across is None or both.is_zero:
         return "what drives it turns it into other modes"
-    return Driven(source=source, faster_squared=both / own, along=1 + across / own)
+    return Driven(mode_class=source, faster_squared=both / own, along=1 + across / own)
