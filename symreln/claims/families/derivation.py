@@ -342,9 +342,6 @@ def _ahead(
     law: Law, family: FamilyDerivation, start: Driven, earlier: Sequence[FamilyPathway]
 ) -> HeadStart | str:
     """Return the head start of a mode with this law, or why there is none."""
-    unfit = family.known.unfit_for_two_layers(wants_balanced=True)
-    if unfit or family.known.weight_decay:
-        return unfit or "with weight decay the sign of s − λ differs between sizes"
     pathway, by = next(
         (pathway, mode)
         for pathway in earlier

@@ -14,6 +14,7 @@ from symreln.exact.scalar import Scalar, polynomial_ring
 if TYPE_CHECKING:
     from symreln.claims.families.derivation import FamilyDerivation, FamilyMode, FamilyStage
     from symreln.claims.families.domain import Domain
+    from symreln.claims.families.stage import PathwayTemplate
     from symreln.exact.algebraic import AlgebraicNumber
 
 Symbols = Mapping[str, sp.Symbol]
@@ -107,3 +108,13 @@ def total_multiplicity(family: FamilyDerivation, mode: FamilyMode) -> sp.Expr:
     total = sum_over_copies(mode.multiplicity, family.template.domain, family.symbols)
     factored: sp.Expr = sp.factor(total)  # pyright: ignore[reportAssignmentType]
     return factored
+
+
+def title_of(template: PathwayTemplate) -> str:
+    """Return the name of a pathway, or of all that a template stands for."""
+    if not template.each:
+        return template.name
+    # The label stands in braces.
+    head, _, rest = template.name.partition("{")
+    label, _, tail = rest.partition("}")
+    return f"pathways ‘{head}…{tail}’, one for each {label}"

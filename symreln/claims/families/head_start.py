@@ -69,7 +69,7 @@ def grown(s: Any, r: Any, overlap: Any, time: Any, tau: Any) -> Any:
     shares = (
         ((1 + overlap) ** 2 / 4, (1 + r / tau) ** (2 * time)),
         ((1 - overlap) ** 2 / 4, (1 - r / tau) ** (2 * time)),
-        ((1 - overlap**2) / 2, sp.S.One),
+        ((1 - overlap) * (1 + overlap) / 2, sp.S.One),
     )
     total = sp.Add(*(share * factor for share, factor in shares))
     return (1 + s / tau) ** (-2 * time) * total
