@@ -30,7 +30,7 @@ from tests.pathways.examples import (
 )
 
 TINY = {"init_std": Fraction(1, 10**9)}  # π0 = 1e-17: the ends of the loss are those of π0 → 0
-#: Steps so small that gradient descent is the flow to 1e-11, and how many are one of the plain ones.
+#: Steps so small that gradient descent is the flow to 1e-11; how many are one of the plain ones.
 SMALLER = 10**10
 SMALL_STEPS = {"learning_rate": PLAIN_NETWORK["learning_rate"] / SMALLER}
 LONG = np.concatenate([[0.0], np.geomspace(1, 1e9, 200)])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import sympy as sp
 
-from symreln.laws.discretisation_bound import flow_error
+from symreln.laws.discretisation_bound import step_error
 from symreln.laws.law import Law, Match, Regime, Start
 from symreln.laws.ops import Ops, defect
 
@@ -127,7 +127,7 @@ class TwoLayer(Law):
     @property
     def discretisation_bound(self) -> float | None:
         """The bound of :mod:`symreln.laws.discretisation_bound`, of balls."""
-        return flow_error(self.s, self.d, self.strength0, self.tau)
+        return step_error(self.s, self.d, self.strength0, self.tau)
 
     def steps(self) -> Iterator[np.ndarray]:
         """Yield the strengths: both amplitudes are one."""
