@@ -62,8 +62,8 @@ class Prediction:
         loss: Mean loss 1/(2P) Σ‖y − ŷ‖², shape (times,), of the integrated reduction, or of the
             closed forms where nothing is integrated. See ``theory`` for the judged one.
         method: How it was computed, in words.
-        closed_loss: The loss of the closed forms alone, later stages from converged earlier
-            ones, or of the Lotka-Volterra system of coupled modes; None where there is neither.
+        closed_loss: The loss of the closed forms alone, later stages from their head
+            starts, or of the Lotka-Volterra system of coupled modes; None where there is neither.
         flow_loss: The loss of the flow, that is of infinitely small steps, where ``loss`` is that
             of gradient descent; None where ``loss`` is the flow's or the closed forms'.
         modes: One curve a mode that learns something.

@@ -1,4 +1,4 @@
-"""How far the flow is from gradient descent's finite steps: a proven bound, mode by mode."""
+"""How far closed forms in steps are from gradient descent: a proven bound, mode by mode."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def _are_bounded(derivation: Derivation) -> bool:
     )
 
 
-def flow_error(derivation: Derivation, mode: ModeDerivation) -> float | None:
-    """Return a bound on |flow − gradient descent| of a mode's strength at every step.
+def step_error(derivation: Derivation, mode: ModeDerivation) -> float | None:
+    """Return a bound on |closed form − gradient descent| of a mode's strength at every step.
 
     Proven for aligned, balanced weights of two layers
     (:mod:`symreln.laws.discretisation_bound`), where the strength is below its plateau at the
@@ -62,8 +62,8 @@ def flow_error(derivation: Derivation, mode: ModeDerivation) -> float | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _FlowErrors(Claim):
-    """Bounds on the flow's error against gradient descent.
+class _StepErrors(Claim):
+    """Bounds on the closed forms' error against gradient descent.
 
     Attributes:
         bounds: As shares of the plateaus, by the modes' labels.
@@ -76,18 +76,18 @@ class _FlowErrors(Claim):
     def says(self) -> Iterator[Block]:
         """Say the bounds, rounded up, and why they hold."""
         yield say(
-            "The solutions are those of the flow, that is of infinitely small steps. With steps of "
-            "this learning rate, from the same aligned weights, strengths are at no time further "
-            "from them than, as a share of the plateau:"
+            "The solutions keep step with gradient descent while a mode is small, and a little "
+            "behind it where it saturates. From the same aligned weights, strengths are at no "
+            "step further from them than, as a share of the plateau:"
         )
         yield Table(
-            header=("strength", "flow against gradient descent, at most"),
+            header=("strength", "solution against gradient descent, at most"),
             rows=tuple(
                 (Math(symbol), f"{rounded_up(100 * self.bounds[label], 2):g} %")
                 for label, symbol in self.symbols.items()
                 if label in self.bounds
             ),
-            caption="Proven bounds on the error of the flow.",
+            caption="Proven bounds on the error of finite steps.",
             alignment="lr",
             most=_MOST_BOUNDS,
         )
@@ -97,17 +97,31 @@ class _FlowErrors(Claim):
                 say(
                     r"A step of gradient descent takes $x = d\pi/s$ to $x (1 + h (1 - x))^2$ with "
                     r"$h = s/\tau$, and so its logit $\ln(x/(1 - x))$ forward by "
-                    r"$\Delta(x) = 2 \ln(1 + h(1 - x)) - \ln(1 - 2hx - h^2 x (1 - x))$. The "
-                    r"program checks this identity, and that $\Delta$ rises with $x$, with exact "
-                    "algebra. "
-                    r"Hence for $0 < h < \tfrac{1}{2}$"
+                    r"$\Delta(x) = 2 \ln(1 + h(1 - x)) - \ln m(x)$ with "
+                    r"$m(x) = 1 - 2hx - h^2 x (1 - x)$. The solution moves it by "
+                    r"$r_- = 2 \ln(1 + h) = \Delta(0)$. The program checks with exact algebra that"
                 ),
-                equation(r"2 \ln(1 + h) \le \Delta(x) \le -\ln(1 - 2h),"),
+                equation(
+                    r"\Delta'(x) = \frac{h^2}{m(x)} \left(1 + \frac{2}{1 + h (1 - x)}\right), "
+                    r"\qquad m'(x) = -h \left(2 + h (1 - 2x)\right)."
+                ),
                 say(
-                    "while the flow moves it by $2h$, which lies between: both are between two "
-                    "sigmoids of these rates $r_- < r_+$. After $n$ steps these are apart by less "
-                    "than $(r_+ - r_-) n/4$, and by less than what the slower one has still to go, "
-                    "$e^{-r_- (n - n_{1/2})}$; the first rises and the second falls with $n$."
+                    r"For $0 < h < \tfrac{1}{2}$ the first is positive and rises with $x$, so that "
+                    r"$0 \le \Delta(x) - r_- \le (r_+ - r_-)\, x$ with "
+                    r"$r_+ = \Delta(1) = -\ln(1 - 2h)$. Gradient descent is below the sigmoid of "
+                    r"rate $r_+$, whose sum over steps is less than its integral: after $n$ steps "
+                    "its logit is ahead of the solution's by at most"
+                ),
+                equation(
+                    r"\delta_n = \left(1 - \frac{r_-}{r_+}\right) "
+                    r"\ln\left(1 + e^{r_+ n - \ell}\right), \qquad "
+                    r"\ell = \ln\left(\frac{s}{d \pi_0} - 1\right)."
+                ),
+                say(
+                    r"The two differ by the integral of $x (1 - x)$ over the logits between, so by "
+                    r"less than $\delta_n \min(\tfrac{1}{4}, e^{\ell - r_- n})$. The first rises "
+                    r"with $n$, and from $r_- n = \ell + \ln 4$ on, where both are equal, the "
+                    r"second falls if $r_+ < r_- \ln 5$: their value there bounds all."
                 ),
             ),
         )
@@ -119,20 +133,20 @@ class _FlowErrors(Claim):
             raise ArithmeticError(msg)
         yield Step(
             name="finite steps",
-            statement="The flow's error against gradient descent is bounded for "
-            f"{len(self.bounds)} strengths.",
+            statement="The error of the solutions in steps against gradient descent is bounded "
+            f"for {len(self.bounds)} strengths.",
             check="map of the amplitudes, identities of its logit: cancel to 0; certified numbers",
         )
 
 
-def flow_errors(derivation: Derivation) -> _FlowErrors | None:
+def step_errors(derivation: Derivation) -> _StepErrors | None:
     """Return the bounds of all modes that have one; None where none is proven."""
     modes = [mode for pathway in derivation.pathways for mode in pathway.modes]
-    found = [(mode, flow_error(derivation, mode)) for mode in modes]
+    found = [(mode, step_error(derivation, mode)) for mode in modes]
     bounded = [(mode, bound) for mode, bound in found if bound is not None]
     if not bounded:
         return None
-    return _FlowErrors(
+    return _StepErrors(
         bounds={mode.label: bound for mode, bound in bounded},
         symbols=symbols_of(derivation),
     )

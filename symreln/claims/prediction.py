@@ -204,7 +204,8 @@ def closed_forms(
 ) -> Prediction | None:
     """Evaluate the closed forms alone, or return None where there are none.
 
-    Later stages are then those of converged earlier ones; :func:`predict` integrates instead.
+    Later stages begin at their head starts (:mod:`symreln.claims.head_start`); :func:`predict`
+    integrates instead.
 
     Args:
         derivation: What is evaluated.

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
-
-import sympy as sp
+from typing import TYPE_CHECKING
 
 from symreln.base.progress import phase
 from symreln.claims.derivation import (
@@ -18,8 +16,8 @@ from symreln.errors import InputError, LimitReachedError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.exact.spectrum import joint_spectrum
 from symreln.laws import coupled_matrices, coupled_modes
-from symreln.laws.choice import choose, law_of, solve
-from symreln.laws.law import HEAD_START, PLAIN, Regime
+from symreln.laws.choice import choose, printed
+from symreln.laws.law import PLAIN, Regime
 from symreln.network.effective import check_sizes, effective_dataset, image_dataset
 from symreln.network.symmetry import symmetry_search
 from symreln.network.targets import Targets
@@ -31,6 +29,8 @@ from symreln.verdict.residual import closed_residual, converged_outputs, stages_
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import sympy as sp
 
     from symreln.exact.spectrum import JointSpectrum, Mode
     from symreln.laws.law import Law
@@ -297,18 +297,14 @@ def _strength(
         # A null mode starts at zero: the aligned start puts no weight on it, nothing drives it
         # (proven with the verdict), and started elsewhere it would act on other pathways through
         # an output direction that the data leave open.
-        zero = mode.is_null or law_of(regime).starts_at_zero
-        start: dict[str, Any] = {"strength0": sp.S.Zero} if zero else {}
-        if later and not zero:
-            start = {"strength0": HEAD_START}
-        law = solve(
+        solved[key] = printed(
             regime,
             mode.s.to_sympy(symbols, f"s_{index}"),
             d_eff.to_sympy(symbols, f"d_{index}"),
             height=None if height is None else height.to_sympy(symbols),
-            **start,
+            null=mode.is_null,
+            later=later,
         )
-        solved[key] = law.in_steps()
     return solved[key]
 
 

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from symreln.errors import NoClosedFormError, NotSupportedError
 from symreln.laws import half_speed, lambda_balanced
 from symreln.laws.depth import Depth
-from symreln.laws.law import Law, Regime, Start
+from symreln.laws.law import HEAD_START, Law, Regime, Start
 from symreln.laws.one_layer import OneLayer
 from symreln.laws.ops import NUMPY, SYMPY, Ops
 from symreln.laws.two_layer import TwoLayer, TwoLayerDecay
@@ -105,6 +106,32 @@ def expected_start(regime: Regime) -> Start:
 def solve(regime: Regime, s: Any, d: Any, *, ops: Ops = SYMPY, **more: Any) -> Law:
     """Return the law of a decoupled mode with its numbers; arguments as of :meth:`Law.of`."""
     return law_of(regime).of(regime, ops, s, d, **more)
+
+
+def printed(
+    regime: Regime,
+    s: sp.Expr,
+    d: sp.Expr,
+    *,
+    height: sp.Expr | None = None,
+    null: bool = False,
+    later: bool = False,
+) -> Law:
+    """Return the law of a decoupled mode as it is printed, in steps.
+
+    Args:
+        regime: What is known of it.
+        s: Singular value.
+        d: Input eigenvalue.
+        height: s/d in a shorter form.
+        null: Whether it has nothing to learn, and so starts at zero.
+        later: Whether it starts where modes of a later stage do in effect.
+    """
+    zero = null or law_of(regime).starts_at_zero
+    start: dict[str, Any] = {"strength0": sp.S.Zero} if zero else {}
+    if later and not zero:
+        start = {"strength0": HEAD_START}
+    return solve(regime, s, d, height=height, **start).in_steps()
 
 
 def plateau(regime: Regime, s: float, d: float) -> float:

@@ -318,9 +318,9 @@ class Law(ABC):
 
     @property
     def discretisation_bound(self) -> float | None:
-        """A bound on the flow's error against gradient descent, as a share of the plateau.
+        """A bound on the error of the curve in steps against gradient descent.
 
-        In balls; None where nothing is proven.
+        As a share of the plateau, in balls; None where nothing is proven.
         """
         return None
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import sympy as sp
 
-from symreln.laws.discretisation_bound import flow_error
+from symreln.laws.discretisation_bound import step_error
 from symreln.laws.law import Law, Match, Regime, Start
 from symreln.laws.ops import Ops, defect
 
@@ -132,7 +132,7 @@ class TwoLayer(Law):
     @property
     def discretisation_bound(self) -> float | None:
         """The bound of :mod:`symreln.laws.discretisation_bound`, of balls."""
-        return flow_error(self.s, self.d, self.strength0, self.tau)
+        return step_error(self.s, self.d, self.strength0, self.tau)
 
     def steps(self) -> Iterator[np.ndarray]:
         """Yield the strengths: both amplitudes are one."""

@@ -11,7 +11,7 @@ from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.converged import converged_decimal, converged_loss
 from symreln.claims.couplings import couplings_of
 from symreln.claims.derivation import Derivation, Derived, of_pathways
-from symreln.claims.discretisation_bound import flow_error
+from symreln.claims.discretisation_bound import step_error
 from symreln.claims.equal_starts import equal_starts
 from symreln.claims.halving import half_time
 from symreln.claims.network.derivation import NetworkDerivation
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 #: The format of nodes and edges.
 _NETWORK_FORMAT = "symreln-graph/1"
 #: What a mode says of a start at t = 0.
-STARTING = ("strength0", "strength", "half_time", "flow_error")
+STARTING = ("strength0", "strength", "half_time", "step_error")
 
 
 def derivation_to_json(derivation: Derived) -> dict[str, Any]:
@@ -194,7 +194,7 @@ def _mode(derivation: Derivation, mode: ModeDerivation, encode: Encoder) -> dict
         if strength is None or strength.printed is None
         else {"expr": str(strength.printed), "latex": to_latex(strength.printed)},
         "half_time": _half_time(derivation, mode),
-        "flow_error": flow_error(derivation, mode),
+        "step_error": step_error(derivation, mode),
     }
 
 

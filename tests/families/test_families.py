@@ -309,5 +309,5 @@ def test_one_context_is_covered_where_nothing_vanishes() -> None:
 def test_derive_gives_the_family_with_its_checks() -> None:
     derivation = sr.derive(at("tree"))
     assert derivation.family is not None
-    assert [step.outcome for step in derivation.family.steps] == [Truth.PROVEN] * 3
+    assert [step.outcome for step in derivation.family.steps] == [Truth.PROVEN] * 4
     assert sr.derive(sr.load("xor")).family is None

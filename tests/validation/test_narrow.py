@@ -10,7 +10,7 @@ import pytest
 
 import symreln as sr
 from symreln import validate
-from symreln.claims.discretisation_bound import flow_errors
+from symreln.claims.discretisation_bound import step_errors
 from symreln.claims.early import early_strengths, pathway_kappas
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.diagnosis import NETWORKS, PATHWAYS, _networks, diagnose
@@ -181,13 +181,13 @@ def test_what_is_for_wide_pathways_says_nothing_of_narrow_ones():
     derivation = sr.derive(sr.load(TABLES))
     assert "1 hidden unit for 2 modes" in why_no_decay(derivation)
     assert all(
-        mode["flow_error"] is None
+        mode["step_error"] is None
         for pathway in derivation.to_json()["pathways"]
         for mode in pathway["modes"]
     )
     with pytest.raises(NotSupportedError, match=r"1 hidden unit for 2 modes.*Leave --rules out"):
         compare_rules(derivation, seeds=1)
-    assert flow_errors(sr.derive(sr.load(changed(hidden=2)))) is not None
+    assert step_errors(sr.derive(sr.load(changed(hidden=2)))) is not None
 
 
 def test_the_band_of_narrow_networks_is_that_of_the_drawn_ones():

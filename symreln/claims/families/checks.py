@@ -58,6 +58,16 @@ def family_steps(
             check="certificate.json, identities of rational functions in the sizes",
         )
     ]
+    if any(mode.ahead for pathway in family.pathways for mode in pathway.modes):
+        steps.append(
+            Step(
+                name="head starts for every size",
+                statement="What an earlier mode that is not learned does to those of a later "
+                "stage is r and gamma as printed, for every size in the range.",
+                check="E_1^T E_1 v = r² v and D^T Sigma^yx v = (gamma r s - s²) v on the "
+                "projectors, identities of rational functions in the sizes",
+            )
+        )
     wrong = wrong_image(family.template, derivation.spec.dataset, sizes)
     if wrong:
         what = f"{wrong} at {shown}"

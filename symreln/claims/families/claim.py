@@ -12,13 +12,15 @@ import sympy as sp
 from symreln.base.tables import plain_table
 from symreln.claims.claim import Claim
 from symreln.claims.families.certificate import conditions_of, sizes_closed_at
-from symreln.claims.families.forms import root_of, stage_loss, total_multiplicity
+from symreln.claims.families.forms import number_of, stage_loss, title_of, total_multiplicity
+from symreln.claims.families.starts import start_blocks, start_lines
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Content, Items, Math, Section, Table, equation
 from symreln.document.typeset import phrase, say
 from symreln.document.words import NONE
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
+from symreln.laws.choice import printed
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
         FamilyMode,
         FamilyPathway,
         FamilyStage,
+        HeadStart,
     )
     from symreln.claims.families.stage import FamilyTemplate
 
@@ -78,11 +81,7 @@ class EverySize(Claim):
         return f"; at {values} closed, because no two pathways couple there" if values else ""
 
     def _expr(self, number: AlgebraicNumber) -> sp.Expr | None:
-        """Return a number by radicals, a square root of a rational function factored."""
-        symbols = self.family.symbols
-        if number.scalar is not None and number.is_sqrt:
-            return root_of(number.scalar, self._template.domain, symbols)
-        return number.to_sympy(symbols) if number.is_radical else None
+        return number_of(number, self._template.domain, self.family.symbols)
 
     def values(self) -> dict[str, Any]:
         """Return sizes, stages and pathways.
@@ -90,7 +89,9 @@ class EverySize(Claim):
         Decimals are at the declared parameters and sizes, with one copy of a sector (u = 1).
         "proven" says whether every stage closes for every size; where it is false, "reason" says
         why, and the stages that do close stand. A stage that is closed by symmetry is closed at the
-        sizes in its "closed_at".
+        sizes in its "closed_at". A mode with a head start begins at the symbol of its "strength",
+        whose value is "strength0": driven "faster" times as fast until the half-time of the mode
+        that it is driven by.
         """
         family, shape = self.family, self.family.template
         copies = shape and shape.domain.copies
@@ -145,7 +146,21 @@ class EverySize(Claim):
             "multiplicity": AlgebraicNumber.rational(mode.multiplicity),
             "height": mode.height,
         }
-        return {"sector": mode.sector.name, **{k: self._number(v) for k, v in numbers.items()}}
+        return {
+            "sector": mode.sector.name,
+            **{k: self._number(v) for k, v in numbers.items()},
+            "strength": mode.law and mode.law.expr,
+            "half_time": mode.half_time,
+            "strength0": mode.strength0,
+            "head_start": self._ahead(mode.ahead),
+            "start_not_derived": mode.obstacle or None,
+        }
+
+    def _ahead(self, ahead: HeadStart | None) -> dict[str, Any] | None:
+        if ahead is None:
+            return None
+        by = {"pathway": ahead.pathway.name, "s": self._number(ahead.by.s)}
+        return {"driven_by": by, "faster": ahead.faster, "overlap": ahead.overlap}
 
     def _number(self, number: AlgebraicNumber | None) -> dict[str, str] | None:
         if number is None:
@@ -190,6 +205,7 @@ class EverySize(Claim):
                 else f"{stage.level.value}, proven for every size{self._stronger(stage)}"
             )
             yield f"  - stage {stage.stage}: {found}"
+        yield from (f"  - {text}" for text in start_lines(self.family))
         yield from (f"  - excepted: {text}" for text in self._exceptions)
 
     def _text(self, number: AlgebraicNumber | None) -> str:
@@ -291,28 +307,32 @@ class EverySize(Claim):
                 f"The loss falls from ${before}$ to ${after}$."
             )
         if family.complete:
-            yield say(
-                r"Every strength that is not null starts at $\pi_0$ and follows, with its "
-                "half-time,"
-            )
-            yield equation(
-                r"\tau \dot{\pi} = 2 \pi (s - d_{\mathrm{eff}} \pi), \qquad "
-                r"\pi(t) = \frac{s / d_{\mathrm{eff}}}"
-                r"{1 + \left(\frac{s}{d_{\mathrm{eff}} \pi_0} - 1\right) e^{-2 s t / \tau}},"
-                r" \qquad "
-                r"t_{1/2} = \frac{\tau}{2 s} \ln \left(\frac{s}{d_{\mathrm{eff}} \pi_0} - 1\right)"
-            )
+            yield from self._solution()
+            yield from start_blocks(self.family)
+
+    def _solution(self) -> Iterator[Block]:
+        """Say the closed form of all modes, in steps."""
+        s, d = sp.symbols("s d", positive=True)
+        law = printed(self.family.known, s, d)
+        yield say(
+            r"Every strength that is not null follows, with $d_{\mathrm{eff}}$ for $d$, from "
+            r"$\pi_0$ on, or where modes have a head start from $\tilde{\pi}_0$,"
+        )
+        formulas = [law.equation]
+        if law.expr is not None:
+            formulas.append(rf"\pi(t) = {to_latex(law.expr)}")
+        if law.half_time is not None:
+            formulas.append(rf"t_{{1/2}} = {to_latex(law.half_time)}")
+        yield from map(equation, formulas)
+        yield say(
+            r"Time $t$ counts steps of gradient descent, each of which multiplies a growing "
+            r"amplitude by $1 + s/\tau$."
+        )
 
     def _table(self, pathway: FamilyPathway) -> Table:
         learning = [mode for mode in pathway.modes if not mode.is_null]
         nulls = sp.Add(*(total_multiplicity(self.family, m) for m in pathway.modes if m.is_null))
-        name = pathway.template.name
-        if pathway.template.each:
-            # The label stands in braces.
-            head, _, rest = name.partition("{")
-            label, _, tail = rest.partition("}")
-            name = f"pathways ‘{head}…{tail}’, one for each {label}"
-        more = "" if nulls.is_zero else f". Null modes (nothing to learn): ${to_latex(nulls)}$"
+        more = f". Null modes (nothing to learn): ${to_latex(nulls)}$" if not nulls.is_zero else ""
         d_eff = r"d_{\mathrm{eff}}"
         return Table(
             header=(
@@ -326,7 +346,7 @@ class EverySize(Claim):
                 )
                 for mode in learning
             ),
-            caption=phrase(f"Modes of {{name}}{more}.", name=name),
+            caption=phrase(f"Modes of {{name}}{more}.", name=title_of(pathway.template)),
             alignment="lccccc",
         )
 

@@ -56,7 +56,7 @@ def stage_closure(
     meetings: list[FamilyMatrix] = []
     for p in learners:
         for q in learners:
-            for pair, single, total in _actions(learners, p, q):
+            for pair, single, total in actions(learners, p, q):
                 meetings += single
                 known = totals.get(pair)
                 totals[pair] = total if known is None else tuple(map(add, known, total))
@@ -143,10 +143,16 @@ def _meetings(learners: _Learners, p: int, q: int) -> list[_Meeting]:
     return [_Meeting(other, mine.refined(_OTHER), _OTHER, refined=True), *same]
 
 
-def _actions(
+def actions(
     learners: _Learners, p: int, q: int
 ) -> Iterator[tuple[tuple[Node, Node], _Action, _Action]]:
-    """Yield ((target, source), S_k of one pathway of template q, summed over all) where not 0."""
+    """Yield ((target, source), S_k of one pathway of template q, summed over all) where not 0.
+
+    Args:
+        learners: The pathways, of one stage or of two.
+        p: The one acted on.
+        q: The one that acts.
+    """
     target, source = learners[p], learners[q]
     for meeting in _meetings(learners, p, q):
         cross = meeting.source @ meeting.target.adjoint

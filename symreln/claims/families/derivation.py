@@ -11,17 +11,22 @@ import sympy as sp
 
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Asked
+from symreln.claims.families.forms import number_of, root_of
+from symreln.claims.families.head_start import Driven, driven, grown
 from symreln.exact.algebraic import AlgebraicNumber
+from symreln.laws.choice import printed
+from symreln.laws.law import HEAD_START, STRENGTH0, Regime
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from symreln.claims.claim import Step
     from symreln.claims.families.algebra import FamilyMatrix
     from symreln.claims.families.spectrum import Coefficients, FamilyClass
     from symreln.claims.families.stage import FamilyTemplate, Learner, PathwayTemplate, Sector
     from symreln.exact.scalar import Scalar
+    from symreln.laws.law import Law
     from symreln.spec.model import SizeSymbol, Spec
     from symreln.verdict.orbits import Node
 
@@ -102,6 +107,10 @@ class FamilyMode:
         d: Matching eigenvalue of Sigma^x.
         d_eff: Effective eigenvalue, or None where the stage does not close or s = 0.
         multiplicity: How many equal modes there are, all copies of the sector together.
+        law: Its closed form in steps; None where the stage does not close or s = 0. A mode with a
+            head start begins at its symbol.
+        ahead: Its head start, or None.
+        obstacle: Why it is not known where the mode starts, or "".
     """
 
     sector: Sector
@@ -110,6 +119,9 @@ class FamilyMode:
     d: AlgebraicNumber
     d_eff: AlgebraicNumber | None
     multiplicity: Scalar
+    law: Law | None = None
+    ahead: HeadStart | None = None
+    obstacle: str = ""
 
     @property
     def is_null(self) -> bool:
@@ -124,6 +136,43 @@ class FamilyMode:
             return None
         coefficients = tuple(c / (value * value) for c in self.s.coefficients)
         return replace(self.s, coefficients=coefficients)
+
+    @property
+    def strength0(self) -> sp.Expr | None:
+        """Where it starts in effect, in π₀, τ and the sizes; None where that is not known."""
+        if self.law is None or self.obstacle:
+            return None
+        return self.law.strength0 if self.ahead is None else self.ahead.strength0
+
+    @property
+    def half_time(self) -> sp.Expr | None:
+        """Its half-time in steps, from there; None where there is no formula."""
+        start = self.strength0
+        if self.law is None or start is None or self.law.half_time is None:
+            return None
+        return self.law.half_time.xreplace({HEAD_START: start})
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HeadStart:
+    """Where a mode of a later stage starts in effect, because an earlier one still learns.
+
+    Attributes:
+        by: The earlier mode.
+        pathway: Its pathway.
+        driven: What it does, exactly.
+        faster: r/s.
+        overlap: γ.
+        strength0: π̃₀ in π₀, τ and the sizes.
+    """
+
+    by: FamilyMode
+    pathway: PathwayTemplate
+    driven: Driven
+    faster: sp.Expr
+    overlap: sp.Expr
+    strength0: sp.Expr
 
 
 @short_repr
@@ -169,11 +218,21 @@ class FamilyDerivation(Asked):
     @cached_property
     def pathways(self) -> tuple[FamilyPathway, ...]:
         """All pathways whose modes are known."""
-        return tuple(
-            FamilyPathway(template=template, stage=stage.stage, modes=_modes(self, stage, place))
-            for stage in self.stages
-            for place, template in enumerate(stage.templates)
-        )
+        found: list[FamilyPathway] = []
+        for stage in self.stages:
+            found += [
+                FamilyPathway(template=template, stage=stage.stage, modes=modes)
+                for template, modes in [
+                    (template, _modes(self, stage, place, found))
+                    for place, template in enumerate(stage.templates)
+                ]
+            ]
+        return tuple(found)
+
+    @cached_property
+    def known(self) -> Regime:
+        """What is known of its modes."""
+        return Regime.of(self.spec)
 
     @property
     def symbols(self) -> dict[str, sp.Symbol]:
@@ -194,31 +253,115 @@ class FamilyDerivation(Asked):
         return found
 
 
-def _modes(family: FamilyDerivation, stage: FamilyStage, place: int) -> tuple[FamilyMode, ...]:
+def _modes(
+    family: FamilyDerivation, stage: FamilyStage, place: int, earlier: Sequence[FamilyPathway]
+) -> tuple[FamilyMode, ...]:
+    """Return the modes of one pathway of a stage, given all pathways before."""
     assert family.template is not None
     per_sample = 1 / family.template.samples
     found: list[FamilyMode] = []
-    for part in stage.sectors:
+    for number, part in enumerate(stage.sectors):
         item = part.learners.get(place)
         if item is None or not item.commutator.is_zero:
             continue
+        starts = _drives(family, stage, number, item)
         modes = []
-        for a, mode in enumerate(item.classes):
+        for a, (mode, start) in enumerate(zip(item.classes, starts, strict=True)):
             d_eff = part.d_eff.get((place, a))
             modes += [
-                FamilyMode(
-                    sector=part.sector,
-                    mode_class=mode,
-                    s=mode.number(mode.eigenvalue, per_sample**2, root, is_sqrt=True),
-                    d=mode.number(mode.d, per_sample, root),
-                    d_eff=None if d_eff is None else mode.number(d_eff, per_sample, root),
-                    multiplicity=mode.multiplicity * part.sector.multiplicity,
+                _started(
+                    FamilyMode(
+                        sector=part.sector,
+                        mode_class=mode,
+                        s=mode.number(mode.eigenvalue, per_sample**2, root, is_sqrt=True),
+                        d=mode.number(mode.d, per_sample, root),
+                        d_eff=None if d_eff is None else mode.number(d_eff, per_sample, root),
+                        multiplicity=mode.multiplicity * part.sector.multiplicity,
+                    ),
+                    family,
+                    start,
+                    earlier,
                 )
                 for root in range(mode.degree)
             ]
         modes.sort(key=lambda mode: (mode.is_null, -_size(mode, family.values)))
         found += modes
     return tuple(found)
+
+
+def _drives(
+    family: FamilyDerivation, stage: FamilyStage, sector: int, item: Learner
+) -> list[Driven | str | None]:
+    """Return what drives every class of a pathway while earlier stages learn."""
+    before = [each for each in family.stages if each.stage < stage.stage]
+    if stage.level is None:
+        return [None] * len(item.classes)
+    return driven(
+        item,
+        {
+            (each.stage, place): (learner, each.sectors[sector].d_eff)
+            for each in before
+            for place, learner in each.sectors[sector].learners.items()
+        },
+    )
+
+
+def _started(
+    mode: FamilyMode,
+    family: FamilyDerivation,
+    start: Driven | str | None,
+    earlier: Sequence[FamilyPathway],
+) -> FamilyMode:
+    """Return a mode with its law and where it starts."""
+    if mode.d_eff is None or mode.is_null:
+        return mode
+    assert family.template is not None
+    s, d, height = (
+        None if each is None else number_of(each, family.template.domain, family.symbols)
+        for each in (mode.s, mode.d_eff, mode.height)
+    )
+    law = printed(
+        family.known,
+        sp.Symbol("s", positive=True) if s is None else s,
+        sp.Symbol("d_eff", positive=True) if d is None else d,
+        height=height,
+        later=start is not None,
+    )
+    found = start
+    if isinstance(start, Driven):
+        found = _ahead(law, family, start, earlier)
+    return replace(
+        mode,
+        law=law,
+        ahead=found if isinstance(found, HeadStart) else None,
+        obstacle=found if isinstance(found, str) else "",
+    )
+
+
+def _ahead(
+    law: Law, family: FamilyDerivation, start: Driven, earlier: Sequence[FamilyPathway]
+) -> HeadStart | str:
+    """Return the head start of a mode with this law, or why there is none."""
+    pathway, by = next(
+        (pathway, mode)
+        for pathway in earlier
+        for mode in pathway.modes
+        if mode.mode_class is start.mode_class
+    )
+    if by.half_time is None:
+        return "the half-time of the mode that drives it is not derived"
+    assert family.template is not None
+    faster = root_of(start.faster_squared, family.template.domain, family.symbols)
+    overlap = start.along.to_sympy(family.symbols) / faster
+    factor = grown(law.s, faster * law.s, overlap, by.half_time, law.tau)
+    return HeadStart(
+        by=by,
+        pathway=pathway.template,
+        driven=start,
+        faster=faster,
+        overlap=overlap,
+        strength0=STRENGTH0 * factor,
+    )
 
 
 def _size(mode: FamilyMode, values: dict[str, Fraction]) -> float:

@@ -14,6 +14,8 @@ from symreln.exact.scalar import Scalar, polynomial_ring
 if TYPE_CHECKING:
     from symreln.claims.families.derivation import FamilyDerivation, FamilyMode, FamilyStage
     from symreln.claims.families.domain import Domain
+    from symreln.claims.families.stage import PathwayTemplate
+    from symreln.exact.algebraic import AlgebraicNumber
 
 Symbols = Mapping[str, sp.Symbol]
 
@@ -31,6 +33,13 @@ def root_of(value: Scalar, domain: Domain, symbols: Symbols) -> sp.Expr:
                 signed[sp.Abs(part)] = sign * part
     root: Any = sp.sqrt(sp.factor(value.to_sympy(symbols)))
     return root.xreplace(signed)
+
+
+def number_of(number: AlgebraicNumber, domain: Domain, symbols: Symbols) -> sp.Expr | None:
+    """Return a number by radicals, a square root of a rational function factored, or None."""
+    if number.scalar is not None and number.is_sqrt:
+        return root_of(number.scalar, domain, symbols)
+    return number.to_sympy(symbols) if number.is_radical else None
 
 
 def sum_over_copies(value: Scalar, domain: Domain, symbols: Symbols) -> sp.Expr:
@@ -99,3 +108,13 @@ def total_multiplicity(family: FamilyDerivation, mode: FamilyMode) -> sp.Expr:
     total = sum_over_copies(mode.multiplicity, family.template.domain, family.symbols)
     factored: sp.Expr = sp.factor(total)  # pyright: ignore[reportAssignmentType]
     return factored
+
+
+def title_of(template: PathwayTemplate) -> str:
+    """Return the name of a pathway, or of all that a template stands for."""
+    if not template.each:
+        return template.name
+    # The label stands in braces.
+    head, _, rest = template.name.partition("{")
+    label, _, tail = rest.partition("}")
+    return f"pathways ‘{head}…{tail}’, one for each {label}"

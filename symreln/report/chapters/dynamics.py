@@ -117,8 +117,8 @@ def _figure_caption(
         return (f"Predicted strengths. Curves are {curves}; ", *heights)
     if derivation.closed and derivation.loss is not None and not confronted:
         return (
-            "Closed forms of the strengths, not the prediction: earlier stages are taken as "
-            "converged from the start, while the prediction integrates all pathways together; ",
+            "Closed forms of the strengths, in steps, not the prediction: later stages begin at "
+            "their head starts, while the prediction integrates all pathways together; ",
             *heights,
         )
     settled = any(
@@ -271,10 +271,10 @@ def _solutions_caption(derivation: Derivation, group: PathwayOrbit) -> str:
         return caption
     found = derivation.ask(convergence_of)
     bounded = {bounds.label for bounds in found.half_times} if found is not None else set()
-    return f"{caption} With converged earlier stages from the start; for the flow" + (
-        " see the bounds below."
+    return f"{caption} They count from the head starts below, in steps, to leading order; " + (
+        "bounds for the flow of all stages together are below."
         if any(mode.label in bounded for mode in group.learning)
-        else ", which sees those still learn, nothing is proven of them."
+        else "nothing is proven of the flow of all stages together."
     )
 
 

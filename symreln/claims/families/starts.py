@@ -1,0 +1,123 @@
+"""What is said for every size of where modes of later stages start in effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import sympy as sp
+
+from symreln.claims.families.forms import number_of, title_of
+from symreln.claims.families.head_start import grown
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Block, Math, Table, equation
+from symreln.document.typeset import say
+from symreln.document.words import NONE
+
+if TYPE_CHECKING:
+    from symreln.claims.families.derivation import (
+        FamilyDerivation,
+        FamilyMode,
+        FamilyPathway,
+        HeadStart,
+    )
+
+_UNKNOWN = "start of its own not derived for every size"
+
+
+def start_lines(family: FamilyDerivation) -> Iterator[str]:
+    """Yield on the terminal what drives modes of later stages, and where that is not derived."""
+    for pathway, mode, ahead in _started(family):
+        yield (
+            f"head start of {pathway.template.name}, {mode.sector.name}: driven {ahead.faster} "
+            f"times as fast until the half-time of {ahead.pathway.name}, {ahead.by.sector.name}"
+        )
+    yield from (f"{at}: {_UNKNOWN}: {why}" for at, why in _unknown(family).items())
+
+
+def start_blocks(family: FamilyDerivation) -> Iterator[Block]:
+    """Yield where modes of later stages start in effect, why, and where that is not derived."""
+    started = _started(family)
+    if started:
+        yield say(
+            r"**Head start.** Until the half-time $t_\alpha$ of the earlier mode $\alpha$ that "
+            r"reaches it, a mode $(s, u, v)$ of a later stage is driven by what $\alpha$ has not "
+            "learned as well,"
+        )
+        yield equation(
+            r"E_1 = \Sigma^{yx}(p) + h_\alpha\, O_p u_\alpha v_\alpha^{\top} \Sigma^{x}(j, p), "
+            r"\qquad E_1 v = r u', \qquad \gamma = u^{\top} u'."
+        )
+        yield say(
+            r"In the algebra of all sizes $E_1^{\top} E_1 v = r^2 v$ and "
+            r"$E_1^{\top} u = \gamma r v$ hold exactly, so that in effect the mode starts from"
+        )
+        s, r, overlap, time, tau = sp.symbols("s r gamma t_alpha tau", positive=True)
+        factor = to_latex(grown(s, r, overlap, time, tau))
+        yield equation(rf"\tilde{{\pi}}_0 = \pi_0 {factor}")
+        yield _table(family)
+        yield from _why(family)
+    for at, why in _unknown(family).items():
+        yield say(f"{{at}}: {_UNKNOWN}: {why}.", at=at)
+
+
+def _started(family: FamilyDerivation) -> list[tuple[FamilyPathway, FamilyMode, HeadStart]]:
+    return [
+        (pathway, mode, mode.ahead)
+        for pathway in family.pathways
+        for mode in pathway.modes
+        if mode.ahead is not None
+    ]
+
+
+def _unknown(family: FamilyDerivation) -> dict[str, str]:
+    """Return why starts are not derived, by pathway and part."""
+    return {
+        f"{pathway.template.name}, {mode.sector.name}": mode.obstacle
+        for pathway in family.pathways
+        for mode in pathway.modes
+        if mode.obstacle
+    }
+
+
+def _table(family: FamilyDerivation) -> Table:
+    assert family.template is not None
+    rows = []
+    for pathway, mode, ahead in _started(family):
+        s, by = (
+            number_of(each.s, family.template.domain, family.symbols) for each in (mode, ahead.by)
+        )
+        rows.append(
+            (
+                title_of(pathway.template),
+                NONE if s is None else Math(to_latex(s)),
+                Math(to_latex(ahead.faster)),
+                Math(to_latex(ahead.overlap)),
+                f"{ahead.pathway.name}, {ahead.by.sector.name}",
+                NONE if by is None else Math(to_latex(by)),
+            )
+        )
+    header = ("modes of", Math("s"), Math("r/s"), Math(r"\gamma"), "driven by", Math(r"s_\alpha"))
+    return Table(
+        header=header,
+        rows=tuple(rows),
+        caption="Head starts for every size.",
+        alignment="lccclc",
+    )
+
+
+def _why(family: FamilyDerivation) -> Iterator[Block]:
+    """Say in a line why a pathway starts so fast; once for each that does."""
+    found = {
+        (title_of(pathway.template), ahead.pathway.name): ahead
+        for pathway, _, ahead in reversed(_started(family))
+    }
+    for (later, earlier), ahead in found.items():
+        gain = to_latex(ahead.faster)
+        yield say(
+            f"Why {{later}} at first grow ${gain}$ times as fast as alone: until {{earlier}} has "
+            "learned a mode, they see that mode's part of the target as well, and are driven at "
+            f"$r = {gain}\\, s$; afterwards they see what it leaves, and are driven at $s$.",
+            later=later,
+            earlier=f"‘{earlier}’",
+        )
