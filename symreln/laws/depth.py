@@ -44,10 +44,11 @@ import numpy as np
 import sympy as sp
 from flint import arb, ctx, fmpq, fmpq_poly, fmpz_poly
 
-from symreln.errors import LimitReachedError
 from symreln.document.mathtext import to_latex
+from symreln.errors import LimitReachedError
 from symreln.laws.law import COUPLED, STRENGTH, Law, Match, Regime
-from symreln.laws.line import CANCELS, FIRST, Line, X, integral as integral_latex, moves, vanish
+from symreln.laws.line import CANCELS, FIRST, Line, X, moves, vanish
+from symreln.laws.line import integral as integral_latex
 from symreln.laws.ops import ARB, NUMPY, Ops, defect
 
 #: Layers up to which the closed form is printed in logarithms; it has about L terms.

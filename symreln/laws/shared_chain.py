@@ -138,7 +138,7 @@ class SharedChain:
             ),
             because="one pathway's term stands in the bases of its edge alone, so that it is the "
             "same for all pathways of the edge",
-            check="the term of every place in letters, shortened by the orthonormality of the bases",
+            check="the term of every place in letters, shortened by orthonormality",
             holds=all(place_proofs(self.layers)) and other_ends_follow(self.layers),
         )
         if self.layers > 1:
@@ -157,6 +157,7 @@ class SharedChain:
                 holds=all(part == 0 for part in self.balanced_residuals()),
                 main=True,
             )
+        if self.gain != 1:
             yield Line(
                 says="It is that of one pathway with edges of its own, of the law "
                 f"“{self.family}”, with another time constant, which is meant below:",

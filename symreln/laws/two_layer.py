@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import sympy as sp
 
-from symreln.laws.discretisation_bound import flow_error
 from symreln.document.mathtext import to_latex
+from symreln.laws.discretisation_bound import flow_error
 from symreln.laws.law import STRENGTH, Law, Match, Regime, Start
 from symreln.laws.line import (
     CANCELS,
