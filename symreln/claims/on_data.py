@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ _UNITS = 2
 #: Largest entry of these.
 _LARGEST = 9
 #: Edges of a graph that are moved.
-_MOST_EDGES = 12
+_MOST_EDGES = 6
 #: The share of their plateaus at which the loss of the modes is compared.
 _SHARE = Fraction(1, 3)
 
@@ -67,7 +68,7 @@ class StageOnData:
 
     def _shapes(self, seen: EffectiveDataset) -> list[tuple[int, int]]:
         sizes = [len(seen.pathway.inputs), *[_UNITS] * (self.layers - 1), seen.dataset.n_y]
-        return [(after, before) for before, after in zip(sizes[:-1], sizes[1:], strict=True)]
+        return [(after, before) for before, after in pairwise(sizes)]
 
     @cached_property
     def _outputs(self) -> list[ExactMatrix]:

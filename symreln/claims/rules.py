@@ -20,6 +20,7 @@ from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
 from symreln.claims.half_speed import half_speed_of
 from symreln.claims.later_stages import head_starts_of
+from symreln.claims.lines import derivation_lines, every_line_of
 from symreln.claims.network.described import described
 from symreln.claims.network.in_numbers import in_numbers
 from symreln.claims.network.kept import conserved_of
@@ -33,8 +34,9 @@ from symreln.claims.widths import narrow_pathways, width_of
 from symreln.document.model import Block
 
 #: Where the document says a claim: with the reduction of coupled modes, where the dynamics end,
-#: with the initial strengths, with the finite steps, or in a chapter of its own.
-Place = Literal["reduction", "end", "start", "steps", "chapter", ""]
+#: with the initial strengths, with the finite steps, in a chapter of its own, or, of the lines of
+#: the derivation, where the main ones or all of them are asked for.
+Place = Literal["reduction", "end", "start", "steps", "chapter", "main lines", "all lines", ""]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +62,8 @@ class Shown:
 
 
 PATHWAYS = (
+    Shown(rule=derivation_lines, place="main lines", key="lines", printed=True, checked="all"),
+    Shown(rule=every_line_of, place="all lines"),
     Shown(rule=half_speed_of, checked="start"),
     Shown(rule=flow_errors, place="steps", checked="start"),
     Shown(rule=every_size, place="chapter", key="family", printed=True),

@@ -72,14 +72,19 @@ def loss_in_correlations(layers: int) -> bool:
     weights = _of(layers)
     target = Words.letter("Y")
     linear = Words.total(_whole(weights[q]).T @ _sigma_yx(q) for q in _PATHS)
-    square = Words.total(
-        _whole(weights[q]).T @ _written(r, q, weights) @ _sigma_x(r, q)
+    power = (target.T @ target).scale(sp.Rational(1, 2) / _P)
+    expanded = power - linear + _square(weights)
+    return (_loss(weights) - expanded).traced().is_zero
+
+
+def _square(weights: dict[str, list[Words]]) -> Words:
+    """Return what the part of second order in the maps is the trace of."""
+    half = sp.Rational(1, 2)
+    return Words.total(
+        (_whole(weights[q]).T @ _written(r, q, weights) @ _sigma_x(r, q)).scale(half)
         for q in _PATHS
         for r in _PATHS
     )
-    half = sp.Rational(1, 2)
-    expanded = (target.T @ target).scale(half / _P) - linear + square.scale(half)
-    return (_loss(weights) - expanded).traced().is_zero
 
 
 @lru_cache(maxsize=16)
@@ -118,11 +123,7 @@ def reduction_holds(layers: int) -> bool:
     :math:`U_p^T E(p) V_p = S_p - \sum_j K_{pj} B_j G_{jp}`, and every layer's term between its
     bases is :math:`B_{after}^T (\ldots) B_{before}^T`.
     """
-    bases = {q: [Words.letter(f"R{n}{q}") for n in range(layers + 1)] for q in _PATHS}
-    small = {q: [Words.letter(f"B{n + 1}{q}") for n in range(layers)] for q in _PATHS}
-    weights = {
-        q: [bases[q][n + 1] @ small[q][n] @ bases[q][n].T for n in range(layers)] for q in _PATHS
-    }
+    bases, small, weights = _reduced(layers)
     rules = _orthonormal(layers)
     last, first = bases["p"][-1], bases["p"][0]
     acting = [
@@ -142,6 +143,38 @@ def reduction_holds(layers: int) -> bool:
     return all(holds)
 
 
+@lru_cache(maxsize=16)
+def reduced_loss_holds(layers: int) -> bool:
+    r"""Prove the loss in the reduced matrices, for weights R_l B_l R_{l-1}ᵀ.
+
+    .. math:: L = \tfrac12 {\rm tr} \Sigma^y - \sum_p {\rm tr} B_p^T S_p
+       + \tfrac12 \sum_{p,j} {\rm tr} B_p^T K_{pj} B_j G_{jp}
+    """
+    bases, small, weights = _reduced(layers)
+    rules = _orthonormal(layers)
+    linear, square = [], []
+    for q in _PATHS:
+        last, first = bases[q][-1], bases[q][0]
+        linear.append(_whole(weights[q]).T @ _sigma_yx(q))
+        linear.append((_whole(small[q]).T @ last.T @ _sigma_yx(q) @ first).scale(-1))
+        for r in _PATHS:
+            k = last.T @ _projector(q) @ _projector(r) @ bases[r][-1]
+            g = bases[r][0].T @ _sigma_x(r, q) @ first
+            square.append((_whole(small[q]).T @ k @ _whole(small[r]) @ g).scale(-sp.Rational(1, 2)))
+    total = _square(weights) + Words.total(square) - Words.total(linear)
+    return total.under(rules).traced().is_zero
+
+
+def _reduced(layers: int) -> tuple[dict[str, list[Words]], ...]:
+    """Return bases, reduced matrices and weights of both pathways."""
+    bases = {q: [Words.letter(f"R{n}{q}") for n in range(layers + 1)] for q in _PATHS}
+    small = {q: [Words.letter(f"B{n + 1}{q}") for n in range(layers)] for q in _PATHS}
+    weights = {
+        q: [bases[q][n + 1] @ small[q][n] @ bases[q][n].T for n in range(layers)] for q in _PATHS
+    }
+    return bases, small, weights
+
+
 def _orthonormal(layers: int) -> Rules:
     pairs: list[tuple[Letter, Letter]] = [
         ((f"R{n}{q}", True), (f"R{n}{q}", False)) for n in range(layers + 1) for q in _PATHS
@@ -153,6 +186,7 @@ def _orthonormal(layers: int) -> Rules:
 def stays_diagonal(layers: int) -> bool:
     """Prove for two modes that diagonal B, S and D leave no off-diagonal entry moving."""
     size = 2
+
     def diagonal(name: str) -> sp.Matrix:
         return sp.diag(*(sp.Symbol(f"{name}_{n}") for n in range(size)))
 
