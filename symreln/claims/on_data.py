@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import PathwayDerivation, StageDerivation
     from symreln.network.bundles import NetworkData
     from symreln.network.effective import EffectiveDataset
+    from symreln.network.parts import Edge, Node
 
 #: Hidden units of the weights that are drawn.
 _UNITS = 2
@@ -217,6 +218,61 @@ def graph_follows_its_gradient(data: NetworkData) -> bool:
         if (up - down) / 2 + slope != 0:
             return False
     return True
+
+
+def graph_runs_along_paths(data: NetworkData) -> bool:
+    """Whether nodes and edges, run node by node with all gates, are the sum over gated paths.
+
+    At small integer weights on every edge.
+
+    Args:
+        data: The graph on its dataset.
+    """
+    random, graph = Random(0), data.graph
+    weights = [drawn(graph.shape(place), random) for place in range(len(graph.edges))]
+    values: dict[str, ExactMatrix] = {}
+
+    def value(node: Node) -> ExactMatrix:
+        if node.name not in values:
+            given = [
+                _gated(weights[e] @ value(graph.node(graph.edges[e].source)), graph.edges[e])
+                for e in graph.incoming[node.name]
+            ]
+            whole = _added(given) if given else data.dataset.inputs.select(rows=node.inputs)
+            values[node.name] = _gated(whole, node)
+        return values[node.name]
+
+    left = data.dataset.targets
+    for node in graph.nodes:
+        if node.outputs:
+            left = left - value(node).placed(node.outputs, range(left.shape[1]), left.shape)
+    return left.frobenius(left) / (2 * left.shape[1]) == _graph_loss(data, weights)
+
+
+def _gated(values: ExactMatrix, part: Node | Edge) -> ExactMatrix:
+    return values if part.gate is None else values.scaled_columns(part.gate)
+
+
+def _graph_loss_by_correlations(data: NetworkData, weights: Sequence[ExactMatrix]) -> Scalar:
+    """Return the loss from the correlations of the derivation."""
+    totals, targets = _graph_totals(data, weights), data.dataset.targets
+    found = targets.frobenius(targets) / (2 * targets.shape[1])
+    for total, sigma in zip(totals, data.sigma_yx, strict=True):
+        found = found - total.frobenius(sigma)
+    for (c, b), sigma in data.sigma_x.items():
+        found = found + totals[b].frobenius(data.overlaps[c, b] @ totals[c] @ sigma) / 2
+    return found
+
+
+def graph_loss_is_of_correlations(data: NetworkData) -> bool:
+    """Whether the loss of the samples is that of the correlations, at small integer weights.
+
+    Args:
+        data: The graph on its dataset.
+    """
+    random = Random(0)
+    weights = [drawn(data.graph.shape(place), random) for place in range(len(data.graph.edges))]
+    return _graph_loss(data, weights) == _graph_loss_by_correlations(data, weights)
 
 
 def _edge_term(

@@ -24,6 +24,7 @@ from symreln.claims.lines import derivation_lines, every_line_of
 from symreln.claims.network.described import described
 from symreln.claims.network.in_numbers import in_numbers
 from symreln.claims.network.kept import conserved_of
+from symreln.claims.network.lines import every_network_line, network_lines
 from symreln.claims.network.parts import parts_of
 from symreln.claims.network.routing import routing_of
 from symreln.claims.phases import phases_of
@@ -79,6 +80,8 @@ PATHWAYS = (
     Shown(rule=diverging, printed=True),
 )
 EDGES = (
+    Shown(rule=network_lines, place="main lines", key="lines", printed=True, checked="all"),
+    Shown(rule=every_network_line, place="all lines"),
     Shown(rule=described, place="chapter", key="*", checked="all"),
     Shown(rule=parts_of, place="chapter", key="*", printed=True, checked="all"),
     Shown(rule=conserved_of, place="chapter", key="*", printed=True, checked="all"),
