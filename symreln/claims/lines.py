@@ -340,8 +340,8 @@ def _bases(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Line]:
         equation=(start,),
         because="with diagonal $S$, $D$, $K$ and $G$ the right-hand sides are diagonal. Dropped "
         "are the off-diagonal entries of $B$ and the weights outside the bases, which random "
-        "weights have: they start as small as the diagonal, which outgrows them, with an error "
-        "that vanishes with the initial weights; training measures it",
+        "weights have. That they stay small when initial weights are small is the assumption: it "
+        "is not proven here, and the confrontation with training measures it",
         check="the flow of diagonal matrices of two modes, multiplied out: no off-diagonal entry",
         holds=stays_diagonal(layers),
         main=True,

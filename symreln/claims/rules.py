@@ -18,6 +18,7 @@ from symreln.claims.discretisation_bound import flow_errors
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
+from symreln.claims.families.lines import every_family_line, family_lines
 from symreln.claims.half_speed import half_speed_of
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.lines import derivation_lines, every_line_of
@@ -65,6 +66,8 @@ class Shown:
 PATHWAYS = (
     Shown(rule=derivation_lines, place="main lines", key="lines", printed=True, checked="all"),
     Shown(rule=every_line_of, place="all lines"),
+    Shown(rule=family_lines, place="main lines", key="family_lines", always=False, printed=True),
+    Shown(rule=every_family_line, place="all lines"),
     Shown(rule=half_speed_of, checked="start"),
     Shown(rule=flow_errors, place="steps", checked="start"),
     Shown(rule=every_size, place="chapter", key="family", printed=True),

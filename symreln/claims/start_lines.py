@@ -168,7 +168,7 @@ def _product() -> Line:
         because="of a mode's weights only the part along $q$ grows on; where earlier modes add "
         r"nothing, $\tilde{\pi}_0 = \pi_0$",
         check=f"one phase of {_STEPS} steps, the drive $r$ along the mode's own directions, "
-        rf"multiplied out: $(1 + r/\tau)^{{{2 * _STEPS}}}$, and $\pi_0$ itself for $r = s$; numbers, of "
+        rf"multiplied out: $(1 + r/\tau)^{{{2 * _STEPS}}}$, and $\pi_0$ for $r = s$; numbers, of "
         "all phases, by balls",
         holds=vanish(
             grown - (1 + drive / TIME_CONSTANT) ** (2 * _STEPS),

@@ -12,7 +12,7 @@ import sympy as sp
 from symreln.base.tables import plain_table
 from symreln.claims.claim import Claim
 from symreln.claims.families.certificate import conditions_of, sizes_closed_at
-from symreln.claims.families.forms import root_of, stage_loss, total_multiplicity
+from symreln.claims.families.forms import radical_form, stage_loss, total_multiplicity
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Content, Items, Math, Section, Table, equation
 from symreln.document.typeset import phrase, say
@@ -78,11 +78,8 @@ class EverySize(Claim):
         return f"; at {values} closed, because no two pathways couple there" if values else ""
 
     def _expr(self, number: AlgebraicNumber) -> sp.Expr | None:
-        """Return a number by radicals, a square root of a rational function factored."""
-        symbols = self.family.symbols
-        if number.scalar is not None and number.is_sqrt:
-            return root_of(number.scalar, self._template.domain, symbols)
-        return number.to_sympy(symbols) if number.is_radical else None
+        """Return a number by radicals."""
+        return radical_form(self.family, number)
 
     def values(self) -> dict[str, Any]:
         """Return sizes, stages and pathways.

@@ -14,6 +14,7 @@ from symreln.exact.scalar import Scalar, polynomial_ring
 if TYPE_CHECKING:
     from symreln.claims.families.derivation import FamilyDerivation, FamilyMode, FamilyStage
     from symreln.claims.families.domain import Domain
+    from symreln.exact.algebraic import AlgebraicNumber
 
 Symbols = Mapping[str, sp.Symbol]
 
@@ -31,6 +32,15 @@ def root_of(value: Scalar, domain: Domain, symbols: Symbols) -> sp.Expr:
                 signed[sp.Abs(part)] = sign * part
     root: Any = sp.sqrt(sp.factor(value.to_sympy(symbols)))
     return root.xreplace(signed)
+
+
+def radical_form(family: FamilyDerivation, number: AlgebraicNumber) -> sp.Expr | None:
+    """Return a number by radicals, a square root of a rational function factored; else None."""
+    assert family.template is not None
+    symbols = family.symbols
+    if number.scalar is not None and number.is_sqrt:
+        return root_of(number.scalar, family.template.domain, symbols)
+    return number.to_sympy(symbols) if number.is_radical else None
 
 
 def sum_over_copies(value: Scalar, domain: Domain, symbols: Symbols) -> sp.Expr:
