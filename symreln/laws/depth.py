@@ -233,7 +233,8 @@ class Depth(Law):
             ),
         )
         equal = dict.fromkeys(letters, FIRST)
-        moved = sum(strength / a * v for a, v in zip(letters, slopes, strict=True)).subs(equal)
+        terms = (strength / a * v for a, v in zip(letters, slopes, strict=True))
+        moved = sp.Add(*terms).subs(equal)
         yield Line(
             says="One closed equation is left:",
             equation=(moves(r"\pi", self.rate) + r", \qquad \pi(0) = \pi_0",),

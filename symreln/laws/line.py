@@ -141,6 +141,11 @@ def steps_line(formula: tuple[str, ...], growth: Any, *, holds: bool, exact: boo
     )
 
 
+def same(one: Any, other: Any) -> bool:
+    """Whether two forms of a formula are one, by exponentials where cancellation does not tell."""
+    return vanish(one - other) or sp.simplify((one - other).rewrite(sp.exp)) == 0
+
+
 def same_exponent(one: Any, other: Any) -> bool:
     """Whether two powers are the same, by their logarithms."""
     exponents = [each.rewrite(sp.exp).as_base_exp()[1] for each in (one, other)]

@@ -137,7 +137,7 @@ class OneLayer(Law):
             check=DIFFERENTIATED,
             holds=is_primitive(found, integrand, X, start),
         )
-        flow = replace(self, stepwise=False).expr
+        flow: Any = replace(self, stepwise=False).expr
         yield Line(
             says=r"Solved for $\pi$:",
             equation=(rf"\pi(t) = {to_latex(flow)}",),

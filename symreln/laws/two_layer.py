@@ -30,6 +30,7 @@ from symreln.laws.line import (
     integral,
     is_primitive,
     moves,
+    same,
     same_exponent,
     steps_line,
     vanish,
@@ -208,8 +209,7 @@ class TwoLayer(Law):
         """Yield the solution, the same in steps of gradient descent, and the half-time."""
         g, d, start, t, tau = self.growth, self.d, self.strength0, self.t, self.tau
         steps = replace(self, stepwise=True)
-        flow = replace(self, stepwise=False).expr
-        assert flow is not None
+        flow: Any = _template("sigmoid").xreplace(replace(self, stepwise=False)._values())
         ratio = flow * (g - d * start) / (start * (g - d * flow))
         yield Line(
             says=r"Solved for $\pi$:",
@@ -229,7 +229,7 @@ class TwoLayer(Law):
             g,
             holds=vanish(step.diff(FIRST).subs(FIRST, 0) - 1 - g / tau)
             and same_exponent(sp.exp(-2 * g * t / steps.clock), steps.faded(2 * g, 2))
-            and vanish(steps.printed - _template("sigmoid").xreplace(steps._values())),
+            and same(steps.printed, _template("sigmoid").xreplace(steps._values())),
         )
         height = g / d
         half = sp.log(height / start - 1) / (2 * sp.log(1 + g / tau))

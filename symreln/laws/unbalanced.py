@@ -237,6 +237,7 @@ class Unbalanced(Law):
         slopes = amplitude_slopes(self.s, self.d)
         squares, c = FIRST**2 + SECOND**2, FIRST**2 - SECOND**2
         drive = self.s - self.d * FIRST * SECOND
+        rate: Any = self.rate.subs(STRENGTH, FIRST * SECOND)
         yield Line(
             says="With $c = |a^2 - b^2|$ the sum of squares is known from the strength, and one "
             "closed equation is left (the roles of $a$ and $b$ do not matter):",
@@ -250,8 +251,7 @@ class Unbalanced(Law):
                 along(FIRST * SECOND, slopes) - squares * drive,
                 squares**2 - c**2 - 4 * (FIRST * SECOND) ** 2,
                 # What is printed is this equation, with the two names put in.
-                self.rate.subs(STRENGTH, FIRST * SECOND) ** 2
-                - ((self.imbalance**2 + 4 * (FIRST * SECOND) ** 2) * drive**2),
+                rate**2 - ((self.imbalance**2 + 4 * (FIRST * SECOND) ** 2) * drive**2),
             ),
             main=True,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symreln.claims.families.claim import every_size
 from symreln.claims.families.forms import radical_form, stage_loss
@@ -142,7 +142,7 @@ def _loss(family: FamilyDerivation, stage: FamilyStage, derivation: Derivation) 
     assert after is not None
     plain = next(each for each in derivation.stages if each.stage == stage.stage)
     symbols = family.symbols
-    values = {symbols[name]: value for name, value in family.values.items() if name in symbols}
+    values: Any = {symbols[name]: value for name, value in family.values.items() if name in symbols}
     same = [
         (form.subs(values).doit() - exact.substitute(family.spec.values).to_sympy({})).equals(0)
         for form, exact in ((before, plain.initial_loss), (after, plain.final_loss))
