@@ -71,26 +71,33 @@ class Answer(Derived):
         """The certificate of every exact claim, as JSON values (symreln.verify)."""
         return self.ask(certificate)
 
-    def to_document(self) -> Document:
-        """Return the whole derivation as a document, without figures."""
-        return derivation_document(self)
+    def to_document(self, *, long: bool = False) -> Document:
+        """Return the whole derivation as a document, without figures.
 
-    def to_latex(self) -> str:
-        """Return the whole derivation as a LaTeX document."""
-        return latex.render(self.to_document())
+        Args:
+            long: Whether every line of the derivation is printed, not only the main ones.
+        """
+        return derivation_document(self, long=long)
+
+    def to_latex(self, *, long: bool = False) -> str:
+        """Return the whole derivation as a LaTeX document; ``long`` as of :meth:`to_document`."""
+        return latex.render(self.to_document(long=long))
 
     def to_json(self) -> dict[str, Any]:
         """Return what derivation.json says, made once."""
         return self.ask(derivation_to_json)
 
-    def save(self, directory: str | Path, formats: Sequence[str] = ()) -> list[Path]:
+    def save(
+        self, directory: str | Path, formats: Sequence[str] = (), *, long: bool = False
+    ) -> list[Path]:
         """Write derivation.json, certificate.json, derivation.tex, .html and the figures.
 
         Args:
             directory: Folder, made if it is not there.
             formats: Some of "json", "tex" and "html"; all where empty.
+            long: Whether documents print every line of the derivation, not only the main ones.
         """
-        return write_derivation(self, directory, formats=formats)
+        return write_derivation(self, directory, formats=formats, long=long)
 
     def _summary(self) -> list[str]:
         return derivation_summary(self)

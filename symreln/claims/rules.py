@@ -18,12 +18,15 @@ from symreln.claims.discretisation_bound import step_errors
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
+from symreln.claims.families.lines import every_family_line, family_lines
 from symreln.claims.gate_law import gate_law_of
 from symreln.claims.half_speed import half_speed_of
 from symreln.claims.later_stages import head_starts_of
+from symreln.claims.lines import derivation_lines, every_line_of
 from symreln.claims.network.described import described
 from symreln.claims.network.in_numbers import in_numbers
 from symreln.claims.network.kept import conserved_of
+from symreln.claims.network.lines import every_network_line, network_lines
 from symreln.claims.network.parts import parts_of
 from symreln.claims.network.routing import routing_of
 from symreln.claims.phases import phases_of
@@ -34,8 +37,9 @@ from symreln.claims.widths import narrow_pathways, width_of
 from symreln.document.model import Block
 
 #: Where the document says a claim: with the reduction of coupled modes, where the dynamics end,
-#: with the initial strengths, with the finite steps, or in a chapter of its own.
-Place = Literal["reduction", "end", "start", "steps", "chapter", ""]
+#: with the initial strengths, with the finite steps, in a chapter of its own, or, of the lines of
+#: the derivation, where the main ones or all of them are asked for.
+Place = Literal["reduction", "end", "start", "steps", "chapter", "main lines", "all lines", ""]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +65,10 @@ class Shown:
 
 
 PATHWAYS = (
+    Shown(rule=derivation_lines, place="main lines", key="lines", printed=True, checked="all"),
+    Shown(rule=every_line_of, place="all lines"),
+    Shown(rule=family_lines, place="main lines", key="family_lines", always=False, printed=True),
+    Shown(rule=every_family_line, place="all lines"),
     Shown(rule=half_speed_of, checked="start"),
     Shown(rule=step_errors, place="steps", checked="start"),
     Shown(rule=every_size, place="chapter", key="family", printed=True),
@@ -77,6 +85,8 @@ PATHWAYS = (
     Shown(rule=diverging, printed=True),
 )
 EDGES = (
+    Shown(rule=network_lines, place="main lines", key="lines", printed=True, checked="all"),
+    Shown(rule=every_network_line, place="all lines"),
     Shown(rule=described, place="chapter", key="*", checked="all"),
     Shown(rule=parts_of, place="chapter", key="*", printed=True, checked="all"),
     Shown(rule=conserved_of, place="chapter", key="*", printed=True, checked="all"),

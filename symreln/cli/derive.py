@@ -53,7 +53,8 @@ class Session:
         if self.steps is not None:
             kept = write.write_proven(derivation, folder, formats)
             self.steps.say("proven", {"files": [path.name for path in kept]})
-        written = write.write_derivation(derivation, folder, formats=formats)
+        long = self.request.long
+        written = write.write_derivation(derivation, folder, formats=formats, long=long)
         if self.steps is not None:
             self.steps.say("written", {"files": [path.name for path in written]})
         return written

@@ -104,6 +104,7 @@ def run() -> None:
         type=click.Choice(NAMES),
         multiple=True,
     ),
+    flag("--long", "Print every line of the derivation, with its reason and its check."),
     flag("--estimate", "Only print roughly what time and memory it may take."),
 )
 def derive() -> None:

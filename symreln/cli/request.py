@@ -27,6 +27,7 @@ class Request:
         time_limit: Seconds, or None.
         memory_limit: Bytes, or None.
         formats: What to write beside the certificate; all where empty.
+        long: Whether documents print every line of the derivation, not only the main ones.
         seeds: Networks to train, of each kind.
         rng: Seed of the random streams.
         terms: Whether to say what the distance to the network is made of.
@@ -48,6 +49,7 @@ class Request:
     time_limit: float | None = None
     memory_limit: int | None = None
     formats: tuple[str, ...] = ()
+    long: bool = False
     seeds: int = 8
     rng: int = 0
     terms: bool = False

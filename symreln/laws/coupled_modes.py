@@ -11,8 +11,11 @@ import sympy as sp
 from symreln.base.summaries import short_repr
 from symreln.laws.integrate import integrate
 from symreln.laws.law import TIME, TIME_CONSTANT
+from symreln.laws.line import CANCELS, Line, vanish
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import ArrayLike
 
 NAME = "coupled modes"
@@ -62,6 +65,33 @@ class CoupledModes:
         strengths = sp.Matrix(self.strengths)
         drives: Any = sp.Matrix(self.s) - self.kappa * strengths
         return tuple(drives)
+
+
+def competition_lines() -> Iterator[Line]:
+    """Yield the equations of modes that couple without a symmetry, from their amplitudes."""
+    names = ("a_1", "b_1", "a_2", "b_2", "s_1", "kappa_1", "kappa_12")
+    a, b, other, second, s, own, across = sp.symbols(" ".join(names), positive=True)
+    drive = s - own * a * b - across * other * second
+    moved = (b * drive * b + a * drive * a).subs(b, a)
+    strength, partner = sp.symbols("pi_1 pi_2", positive=True)
+    modes = CoupledModes(
+        names=("pi_1", "pi_2"),
+        s=(s, sp.S.Zero),
+        kappa=sp.ImmutableMatrix([[own, across], [0, 0]]),
+    )
+    claimed = modes.rhs[0] * modes.tau
+    claimed = claimed.subs({strength: a**2, partner: other * second})
+    yield Line(
+        says="Modes of several pathways **couple**, each with amplitudes $a$ and $b$ and the "
+        r"strength $\pi = a b$; $K$ and $G$ map modes to modes, $\kappa_{ab} = k_{ab}\, g_{ba}$ "
+        r"and $\kappa_{aa} = d_a$. Balanced, they compete:",
+        equation=(r"\tau \dot{\pi}_a = 2 \pi_a \Bigl( s_a - \sum_b \kappa_{ab}\, \pi_b \Bigr)",),
+        because=r"product rule for $\pi = a b$, at $a = b$; no symmetry makes the sum close, so "
+        "that the system is integrated, in logarithms, in float64",
+        check=f"two modes; {CANCELS}",
+        holds=vanish(moved - claimed),
+        main=True,
+    )
 
 
 def integrate_modes(

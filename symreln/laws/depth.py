@@ -44,8 +44,11 @@ import numpy as np
 import sympy as sp
 from flint import arb, ctx, fmpq, fmpq_poly, fmpz_poly
 
+from symreln.document.mathtext import to_latex
 from symreln.errors import LimitReachedError
 from symreln.laws.law import COUPLED, STRENGTH, Law, Match, Regime
+from symreln.laws.line import CANCELS, FIRST, Line, X, moves, vanish
+from symreln.laws.line import integral as integral_latex
 from symreln.laws.ops import ARB, NUMPY, Ops, defect
 
 #: Layers up to which the closed form is printed in logarithms; it has about L terms.
@@ -198,6 +201,114 @@ class Depth(Law):
             rf"T({name}) = {stage}, \quad {name} = \left({sp.latex(self.d / self.s)}\, "
             rf"\pi\right)^{{{power}}}"
         )
+
+    @property
+    def rate(self) -> sp.Expr:
+        r"""The right-hand side :math:`\tau \dot\pi` of the equation."""
+        power = 2 - sp.Integer(2) / self.layers
+        return self.layers * STRENGTH**power * (self.s - self.d * STRENGTH)
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the equation of a rising strength, separated, integrated, and its half-time."""
+        layers = int(self.layers)
+        letters = sp.symbols(f"a_1:{layers + 1}", positive=True)
+        s, d = self.s, self.d
+        strength = sp.Mul(*letters)
+        slopes = [strength / a * (s - d * strength) for a in letters]
+        loss = -s * strength + d * strength**2 / 2
+        yield Line(
+            says=rf"One mode has the amplitude $a_l$ in layer $l$, and $\pi = a_1 \cdots "
+            rf"a_{{{layers}}}$ in their product; balanced layers start equal and stay equal, "
+            rf"$a_l = \pi^{{1/{layers}}}$:",
+            equation=(
+                r"\tau \dot{a}_l = \Bigl( \prod_{m \neq l} a_m \Bigr) (s - d\, \pi), \qquad "
+                r"\frac{d}{dt} (a_l^2 - a_m^2) = 0",
+            ),
+            because="the diagonal entries of the flow in the basis of the modes",
+            check="the negative gradient of the mode's share of the loss, "
+            rf"$-s \pi + \tfrac{{1}}{{2}} d\, \pi^2$; {CANCELS}",
+            holds=vanish(
+                *(v + loss.diff(a) for a, v in zip(letters, slopes, strict=True)),
+                *(a * v - letters[0] * slopes[0] for a, v in zip(letters, slopes, strict=True)),
+            ),
+        )
+        equal = dict.fromkeys(letters, FIRST)
+        terms = (strength / a * v for a, v in zip(letters, slopes, strict=True))
+        moved = sp.Add(*terms).subs(equal)
+        yield Line(
+            says="One closed equation is left:",
+            equation=(moves(r"\pi", self.rate) + r", \qquad \pi(0) = \pi_0",),
+            because="product rule, at equal amplitudes",
+            check=CANCELS,
+            holds=vanish(sp.powsimp(moved - self.rate.subs(STRENGTH, FIRST**layers))),
+            main=True,
+        )
+        yield from self._integrated()
+
+    def _integrated(self) -> Iterator[Line]:
+        """Yield the separation of variables, its partial fractions, the integral, half-time."""
+        layers, root = int(self.layers), self.root
+        integrand = 1 / (root ** (layers - 1) * (1 - root**layers))
+        scale = self.scale
+        yield Line(
+            says=rf"Separate the variables, with $\rho = (d \pi/s)^{{1/{layers}}}$:",
+            equation=(
+                integral_latex(integrand.subs(root, X), r"\rho_0", r"\rho(t)")
+                + rf" = {to_latex(self.t / scale)}",
+            ),
+            because=r"divided by the right-hand side, times $dt/\tau$, and the plateau taken out",
+            check="chain rule: the time's derivative by the strength times the strength's by the "
+            "time is 1; cancelled",
+            holds=_chain(self.layers, False) == 0
+            and vanish(integrand - root / (1 - root**layers) - root ** (1 - layers)),
+        )
+        yield Line(
+            says="Partial fractions: one part is a power, and the other one falls apart over the "
+            rf"roots of unity of order {layers},",
+            equation=(
+                rf"{to_latex(integrand)} = {to_latex(root ** (1 - layers))} + "
+                rf"{to_latex(root / (1 - root**layers))}",
+                rf"T(\rho) = {to_latex(self.stage)}",
+            ),
+            because="each part of the second fraction is a logarithm; conjugate pairs are real",
+            check="the sum over roots, in the cyclotomic field; differentiated, the integrand "
+            "comes out",
+            holds=integral_defect(2, layers) == 0
+            and (layers <= _MOST_PRINTED or _hypergeometric_defect() == 0)
+            and vanish(integrand - root / (1 - root**layers) - root ** (1 - layers)),
+        )
+        yield Line(
+            says="The time is a function of the strength; there is no explicit inverse here, and "
+            "numbers come from a certified inversion:",
+            equation=(
+                rf"t(\pi) = {to_latex(scale)} \left[T(\rho) - T(\rho_0)\right], \qquad "
+                rf"\rho = \left(\frac{{d \pi}}{{s}}\right)^{{1/{layers}}}",
+            ),
+            because=r"the integral between $\rho_0$ and $\rho$",
+            check="substituted into the mode equation; the derivative of the time times the rate "
+            "cancels to 1",
+            holds=self.residual() == 0
+            and sp.expand(self.time - self._at(STRENGTH) + self._at(self.strength0)) == 0,
+            main=True,
+        )
+        half = (self.d * self.plateau / 2 / self.s) ** self.root_power
+        yield Line(
+            says="Half of the plateau is reached at the half-time",
+            equation=(
+                rf"t_{{1/2}} = {to_latex(scale)} "
+                rf"\left[T\left({to_latex(half)}\right) - T(\rho_0)\right]",
+            ),
+            because=r"$\pi = s/(2 d)$ in the line before",
+            check=CANCELS,
+            holds=self.half_time is not None
+            and sp.expand(self.half_time - scale * self._stage(half) + self._at(self.strength0))
+            == 0,
+            main=True,
+        )
+
+    def _at(self, strength: Any) -> sp.Expr:
+        """Return the scaled T at a strength."""
+        return self.scale * self._stage((self.d * strength / self.s) ** self.root_power)
 
     # -- numbers -----------------------------------------------------------------------------------
 

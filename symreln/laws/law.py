@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from math import sqrt
@@ -19,6 +19,7 @@ import numpy as np
 import sympy as sp
 
 from symreln.laws.half_speed import SLOWER, asked
+from symreln.laws.line import SUBSTITUTED, Line
 from symreln.laws.ops import NUMPY, SYMPY, Ops
 
 if TYPE_CHECKING:
@@ -434,6 +435,31 @@ class Law(ABC):
         Both ways in which it is written are meant: ``expr``, which is printed, and ``strength``,
         which is evaluated.
         """
+
+    def in_symbols(self) -> Self:
+        """Return the same law with a free symbol for every number but the count of layers."""
+        s, d = sp.symbols("s d", positive=True)
+        free = {
+            f.name: f.default
+            for f in fields(self)
+            if f.default is not MISSING and f.name != "stepwise"
+        }
+        return replace(self, s=s, d=d, **free)
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines from the amplitudes of a mode to the printed formula, each checked.
+
+        Of a law in symbols (:meth:`in_symbols`). A law that says nothing of its own gives its
+        equation with the solution.
+        """
+        yield Line(
+            says="The mode equation and its solution:",
+            equation=(self.equation, rf"\pi(t) = {self.to_latex()}"),
+            because="the law's own solution",
+            check=SUBSTITUTED,
+            holds=self.residual() == 0,
+            main=True,
+        )
 
     def to_latex(self) -> str:
         """Return the LaTeX of the solution, without delimiters."""

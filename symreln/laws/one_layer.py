@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.laws.law import COUPLED, Law, Match, Regime, Start
+from symreln.document.mathtext import to_latex
+from symreln.laws.law import COUPLED, STRENGTH, Law, Match, Regime, Start
+from symreln.laws.line import (
+    DIFFERENTIATED,
+    SUBSTITUTED,
+    Line,
+    X,
+    integral,
+    is_primitive,
+    moves,
+    same_exponent,
+    steps_line,
+    vanish,
+)
 from symreln.laws.ops import defect
 
 if TYPE_CHECKING:
@@ -90,6 +103,68 @@ class OneLayer(Law):
         while True:
             yield strength
             strength = strength + (self.s - self.d * strength) / self.tau
+
+    @property
+    def rate(self) -> sp.Expr:
+        r"""The right-hand side :math:`\tau \dot\pi` of the equation."""
+        return self.s - self.d * STRENGTH
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the equation, separated, integrated, solved, and in steps of gradient descent."""
+        s, d, start, t, tau = self.s, self.d, self.strength0, self.t, self.tau
+        loss = -s * STRENGTH + d * STRENGTH**2 / 2
+        yield Line(
+            says=r"One mode has the strength $\pi$ in the only layer:",
+            equation=(moves(r"\pi", self.rate) + r", \qquad \pi(0) = \pi_0",),
+            because="the diagonal entries of the flow in the basis of the modes",
+            check=f"the negative gradient of the mode's share of the loss, ${to_latex(loss)}$",
+            holds=vanish(self.rate + loss.diff(STRENGTH)),
+            main=True,
+        )
+        integrand = 1 / (s - d * X)
+        yield Line(
+            says="Separate the variables, and integrate from the start to $t$:",
+            equation=(integral(integrand, r"\pi_0", r"\pi(t)") + r" = \frac{t}{\tau}",),
+            because=r"divided by the right-hand side, times $dt/\tau$",
+            check="integrand times right-hand side is 1",
+            holds=vanish(integrand.subs(X, STRENGTH) * self.rate - 1),
+        )
+        found = -sp.log((s - d * X) / (s - d * start)) / d
+        yield Line(
+            says="The integral is a logarithm:",
+            equation=(to_latex(found.subs(X, STRENGTH)) + r" = \frac{t}{\tau}",),
+            because="integral of $1/x$",
+            check=DIFFERENTIATED,
+            holds=is_primitive(found, integrand, X, start),
+        )
+        flow: Any = replace(self, stepwise=False).expr
+        yield Line(
+            says=r"Solved for $\pi$:",
+            equation=(rf"\pi(t) = {to_latex(flow)}",),
+            because=r"exponential of both sides, times $-d$ before",
+            check=SUBSTITUTED,
+            holds=vanish(tau * flow.diff(t) - self.rate.subs(STRENGTH, flow))
+            and vanish(flow.subs(t, 0) - start),
+            main=True,
+        )
+        step, steps = STRENGTH + self.rate / tau, replace(self, stepwise=True)
+        yield steps_line(
+            (rf"\pi(t) = {to_latex(steps.printed)}",),
+            -d,
+            holds=vanish(step.diff(STRENGTH) - 1 + d / tau)
+            and same_exponent(sp.exp(-d * t / steps.clock), steps.faded(d, -1)),
+            exact=True,
+        )
+        half = -sp.log(2) / sp.log(1 - d / tau)
+        yield Line(
+            says=r"From $\pi_0 = 0$ half of the plateau $s/d$ is reached at",
+            equation=(rf"t_{{1/2}} = {to_latex(half)}",),
+            because="the exponential is one half",
+            check="put into the solution: half of the plateau is left",
+            holds=vanish(d * half / steps.clock - sp.log(2))
+            and vanish(_template().subs({_P0: 0, _E: sp.Rational(1, 2)}) - _S / _D / 2),
+            main=True,
+        )
 
     def residual(self) -> sp.Expr:
         """Zero exactly when the solution holds; decided with every quantity a symbol."""

@@ -19,11 +19,15 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.document.mathtext import to_latex
 from symreln.exact.words import Letter, Rules, Words
 from symreln.laws.choice import law_of, solve
 from symreln.laws.law import STRENGTH, TIME_CONSTANT, Regime
+from symreln.laws.line import CANCELS, Line, moves, vanish
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from symreln.laws.law import Law
 
 S, D = sp.symbols("s d", positive=True)
@@ -120,6 +124,51 @@ class SharedChain:
     def mode(self) -> Law:
         """The trajectory of a mode from a balanced start, in symbols."""
         return solve(Regime(layers=self.layers), S, D, tau=TIME_CONSTANT / self.gain)
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines from the strengths of the edges to the printed formula."""
+        used = ", ".join(map(to_latex, self.counts))
+        yield Line(
+            says=rf"Edges at the {self.layers} places are used by ${used}$ pathways. Started alike "
+            r"at each place they stay alike, and of a mode, $\pi$ being the product of its "
+            "strengths, every term is counted as often as its edge is used:",
+            equation=tuple(
+                moves(to_latex(w), rate)
+                for w, rate in zip(self.strengths, self.velocities, strict=True)
+            ),
+            because="one pathway's term stands in the bases of its edge alone, so that it is the "
+            "same for all pathways of the edge",
+            check="the term of every place in letters, shortened by orthonormality",
+            holds=all(place_proofs(self.layers)) and other_ends_follow(self.layers),
+        )
+        if self.layers > 1:
+            yield Line(
+                says="Differences of squares are conserved:",
+                equation=tuple(rf"{to_latex(c)} &= \mathrm{{const}}" for c in self.conserved),
+                because="product rule",
+                check=f"derivatives along the flow; {CANCELS}",
+                holds=vanish(*map(self.along, self.conserved)),
+            )
+            yield Line(
+                says="From a balanced start, where these are 0, one closed equation is left:",
+                equation=(moves(r"\pi", self.rate) + r", \qquad \pi(0) = \pi_0",),
+                because=r"$w_l = \sqrt{n_l}\, z$ for all edges, and the product rule",
+                check=f"every edge gives the same rate of $z$; {CANCELS}",
+                holds=all(part == 0 for part in self.balanced_residuals()),
+                main=True,
+            )
+        if self.gain != 1:
+            yield Line(
+                says="It is that of one pathway with edges of its own, of the law "
+                f"“{self.family}”, with another time constant, which is meant below:",
+                equation=(rf"\tau \to {to_latex(self.mode.tau)}",),
+                because="both sides divided by the gain",
+                check="the quotient of both right-hand sides is that of the time constants; the "
+                "solution is substituted into the equation",
+                holds=self.is_solved,
+                main=True,
+            )
+        yield from self.mode.in_symbols().lines()
 
     @property
     def is_solved(self) -> bool:

@@ -14,8 +14,28 @@ from typing import Any, Literal, Self
 import numpy as np
 import sympy as sp
 
+from symreln.document.mathtext import to_latex
 from symreln.laws.discretisation_bound import step_error
-from symreln.laws.law import Law, Match, Regime, Start
+from symreln.laws.law import STRENGTH, Law, Match, Regime, Start
+from symreln.laws.line import (
+    CANCELS,
+    DIFFERENTIATED,
+    FIRST,
+    SECOND,
+    SUBSTITUTED,
+    Line,
+    X,
+    along,
+    amplitude_lines,
+    amplitude_slopes,
+    integral,
+    is_primitive,
+    moves,
+    same,
+    same_exponent,
+    steps_line,
+    vanish,
+)
 from symreln.laws.ops import Ops, defect
 
 #: Where initial strengths are argued, in one line.
@@ -137,6 +157,100 @@ class TwoLayer(Law):
     def steps(self) -> Iterator[np.ndarray]:
         """Yield the strengths: both amplitudes are one."""
         return pair_steps(self, self.strength0, 0 * self.strength0)
+
+    @property
+    def rate(self) -> sp.Expr:
+        r"""The right-hand side :math:`\tau \dot\pi` of the equation."""
+        return 2 * STRENGTH * (self.growth - self.d * STRENGTH)
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the equation of the strength, its solution by separation, steps and half-time."""
+        yield from amplitude_lines(self.s, self.d, self.s - self.growth)
+        slopes = amplitude_slopes(self.s, self.d, self.s - self.growth)
+        equal = dict.fromkeys((FIRST, SECOND), sp.sqrt(STRENGTH))
+        moved = along(FIRST * SECOND, slopes).subs(equal)
+        yield Line(
+            says=r"Balanced layers start with $a = b$, and so $a = b = \sqrt{\pi}$ for all time: "
+            "one closed equation is left,",
+            equation=(moves(r"\pi", self.rate) + r", \qquad \pi(0) = \pi_0",),
+            because=r"product rule for $\pi = a b$, at $a = b$",
+            check=CANCELS,
+            holds=vanish(moved - self.rate),
+            main=True,
+        )
+        yield from self._separated()
+        yield from self._solved()
+
+    def _separated(self) -> Iterator[Line]:
+        """Yield the separation of variables and the integral."""
+        g, d, start = self.growth, self.d, self.strength0
+        integrand = 1 / (X * (g - d * X))
+        time = r" = \frac{2 t}{\tau}"
+        yield Line(
+            says="Separate the variables, and integrate from the start to $t$:",
+            equation=(integral(integrand, r"\pi_0", r"\pi(t)") + time,),
+            because=r"divided by the right-hand side, times $2\, dt/\tau$",
+            check="integrand times right-hand side is 2",
+            holds=vanish(integrand.subs(X, STRENGTH) * self.rate - 2),
+        )
+        parts = 1 / (g * X) + d / (g * (g - d * X))
+        yield Line(
+            says="Partial fractions:",
+            equation=(f"{to_latex(integrand)} = {to_latex(parts)}",),
+            because=r"over the roots $0$ and the plateau of the right-hand side",
+            check=CANCELS,
+            holds=vanish(integrand - parts),
+        )
+        found = sp.log(X * (g - d * start) / (start * (g - d * X))) / g
+        yield Line(
+            says="The integral is a logarithm:",
+            equation=(to_latex(found.subs(X, STRENGTH)) + time,),
+            because="each part is one of $1/x$",
+            check=DIFFERENTIATED,
+            holds=is_primitive(found, integrand, X, start),
+        )
+
+    def _solved(self) -> Iterator[Line]:
+        """Yield the solution, the same in steps of gradient descent, and the half-time."""
+        g, d, start, t, tau = self.growth, self.d, self.strength0, self.t, self.tau
+        steps = replace(self, stepwise=True)
+        flow: Any = _template("sigmoid").xreplace(replace(self, stepwise=False)._values())
+        ratio = flow * (g - d * start) / (start * (g - d * flow))
+        yield Line(
+            says=r"Solved for $\pi$:",
+            equation=(rf"\pi(t) = {to_latex(flow)}",),
+            because="exponential of both sides, a linear equation for the strength",
+            check=SUBSTITUTED,
+            holds=vanish(
+                tau * flow.diff(t) - self.rate.subs(STRENGTH, flow),
+                flow.subs(t, 0) - start,
+                ratio - sp.exp(2 * g * t / tau),
+            ),
+            main=True,
+        )
+        step = FIRST + FIRST * (g - d * FIRST**2) / tau
+        yield steps_line(
+            (rf"\pi(t) = {to_latex(steps.printed)}",),
+            g,
+            holds=vanish(step.diff(FIRST).subs(FIRST, 0) - 1 - g / tau)
+            and same_exponent(sp.exp(-2 * g * t / steps.clock), steps.faded(2 * g, 2))
+            and same(steps.printed, _template("sigmoid").xreplace(steps._values())),
+        )
+        height = g / d
+        half = sp.log(height / start - 1) / (2 * sp.log(1 + g / tau))
+        faded = 1 / (height / start - 1)  # e^{-2gt/clock} at the half-time
+        yield Line(
+            says="Half of the plateau is reached at the half-time"
+            + (r", for $s > \lambda$," if self.s != g else ","),
+            equation=(rf"t_{{1/2}} = {to_latex(half)}",),
+            because="the sigmoid is half of its plateau where the second term below is 1",
+            check="put into the solution: half of the plateau is left",
+            holds=vanish(
+                half - steps.clock * sp.log(height / start - 1) / (2 * g),
+                _template("sigmoid").subs({_HEIGHT: height, _P0: start, _E: faded}) - height / 2,
+            ),
+            main=True,
+        )
 
     def residual(self) -> sp.Expr:
         r"""Zero exactly when the solution holds.

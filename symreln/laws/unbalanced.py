@@ -14,7 +14,7 @@ no solution in elementary functions, and θ = ln u is integrated.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
@@ -22,7 +22,26 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from symreln.laws.law import Law, Match, Regime, Start
+from symreln.document.mathtext import to_latex
+from symreln.laws.law import STRENGTH, Law, Match, Regime, Start
+from symreln.laws.line import (
+    CANCELS,
+    DIFFERENTIATED,
+    FIRST,
+    SECOND,
+    SUBSTITUTED,
+    Line,
+    X,
+    along,
+    amplitude_lines,
+    amplitude_slopes,
+    integral,
+    is_primitive,
+    moves,
+    same_exponent,
+    steps_line,
+    vanish,
+)
 from symreln.laws.ops import NUMPY, defect
 from symreln.laws.two_layer import SOURCE, WEIGHT_DECAY, TwoLayerDecay, pair_steps
 
@@ -216,16 +235,140 @@ class Unbalanced(Law):
         """
         return _residual()
 
+    @property
+    def rate(self) -> sp.Expr:
+        r"""The right-hand side :math:`\tau \dot\pi` of the equation."""
+        return sp.sqrt(self.imbalance**2 + 4 * STRENGTH**2) * (self.s - self.d * STRENGTH)
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the equation of the strength, its Riccati equation, solution and half-time."""
+        yield from amplitude_lines(self.s, self.d)
+        slopes = amplitude_slopes(self.s, self.d)
+        squares, c = FIRST**2 + SECOND**2, FIRST**2 - SECOND**2
+        drive = self.s - self.d * FIRST * SECOND
+        rate: Any = self.rate.subs(STRENGTH, FIRST * SECOND)
+        yield Line(
+            says="With $c = |a^2 - b^2|$ the sum of squares is known from the strength, and one "
+            "closed equation is left (the roles of $a$ and $b$ do not matter):",
+            equation=(
+                r"a^2 + b^2 &= \sqrt{c^2 + 4 \pi^2},",
+                moves(r"\pi", self.rate) + r", \qquad \pi(0) = \pi_0",
+            ),
+            because=r"product rule for $\pi = a b$",
+            check=f"squares subtracted, $(a^2 + b^2)^2 - (a^2 - b^2)^2 = 4 a^2 b^2$; {CANCELS}",
+            holds=vanish(
+                along(FIRST * SECOND, slopes) - squares * drive,
+                squares**2 - c**2 - 4 * (FIRST * SECOND) ** 2,
+                # What is printed is this equation, with the two names put in.
+                rate**2 - ((self.imbalance**2 + 4 * (FIRST * SECOND) ** 2) * drive**2),
+            ),
+            main=True,
+        )
+        yield from self._riccati()
+        yield from self._solved()
+
+    def _riccati(self) -> Iterator[Line]:
+        """Yield the equation of u, separated and integrated."""
+        s, d, c = self.s, self.d, self.imbalance
+        slopes = amplitude_slopes(s, d)
+        u, own = (FIRST + SECOND) ** 2, FIRST**2 - SECOND**2
+        ratio = u / own
+        rate = 2 * s * X - c * d * (X**2 - 1) / 2
+        yield Line(
+            says="The square root goes with $u = (a + b)^2/c$:",
+            equation=(
+                r"\pi &= \tfrac{1}{4} c \left(u - \frac{1}{u}\right),",
+                moves("u", rate.subs(X, sp.Symbol("u"))),
+            ),
+            because=r"$\dot{u}/u$ is twice the growth of $a + b$: a Riccati equation",
+            check=f"amplitudes put in; {CANCELS}",
+            holds=vanish(
+                own * (ratio - 1 / ratio) / 4 - FIRST * SECOND,
+                along(ratio, slopes) - rate.subs({X: ratio, c: own}),
+            ),
+        )
+        k = sp.Symbol("k", positive=True)
+        root = sp.sqrt(4 * s**2 + c**2 * d**2)
+        above, below = (2 * s + k) / (c * d), (2 * s - k) / (c * d)
+        integrand, start = -2 / (c * d * (X - above) * (X - below)), sp.Symbol("u_0")
+        found = sp.log((X - below) * (start - above) / ((X - above) * (start - below))) / k
+        square = 4 * s**2 + c**2 * d**2
+        yield Line(
+            says=rf"Separate the variables; the roots are $u_\pm = (2 s \pm k)/(c d)$ with "
+            f"$k = {to_latex(root)}$:",
+            equation=(
+                integral(1 / rate, "u_0", "u(t)") + r" = \frac{t}{\tau}, \qquad "
+                r"\frac{1}{k} \ln \frac{(u - u_-) (u_0 - u_+)}{(u - u_+) (u_0 - u_-)} = "
+                r"\frac{t}{\tau}",
+            ),
+            because="partial fractions over the two roots",
+            check=f"the roots put in; {DIFFERENTIATED}",
+            holds=_modulo(integrand - 1 / rate, k, square) == 0
+            and is_primitive(found, integrand, X, start),
+        )
+
+    def _solved(self) -> Iterator[Line]:
+        """Yield the solution, the same in steps of gradient descent, and the half-time."""
+        s, t, c, steps = self.s, self.t, self.imbalance, replace(self, stepwise=True)
+        k = sp.Symbol("k", positive=True)
+        square = 4 * s**2 + c**2 * self.d**2
+        yield Line(
+            says="Solved for $u$, a linear fraction of the exponential:",
+            equation=replace(self, stepwise=False)._rows,
+            because="exponential of both sides; $u_0$ from the strength at the start",
+            check=SUBSTITUTED + ", with $k^2$ for what it stands for",
+            holds=self.residual() == 0,
+            main=True,
+        )
+        step = X + X * self.growth / self.tau  # of a + b, while s − dπ is s
+        yield steps_line(
+            steps._rows,
+            self.growth,
+            holds=vanish(step.diff(X) - 1 - self.growth / self.tau)
+            and same_exponent(sp.exp(-k * t / steps.clock), steps.faded(k)),
+        )
+        h, start = sp.symbols("h u_0", positive=True)
+        level = (h / 2 + sp.sqrt(h**2 / 4 + c**2 / 4)) * 2 / c
+        above, below = (2 * s + k) / (c * self.d), (2 * s - k) / (c * self.d)
+        top, bottom = _printed()
+        names = {_S: s, _D: self.d, _C: c, _K: k, _U0: start}
+        faded = (X - above) * (start - below) / ((X - below) * (start - above))
+        solved = (top / bottom).xreplace(names).subs(_E, faded) - X
+        yield Line(
+            says=r"Half of the plateau $h = s/d$ is reached where $u$ is $u_{1/2}$:",
+            equation=(
+                rf"u_{{1/2}} &= {to_latex(sp.simplify(level))},",
+                rf"t_{{1/2}} &= \frac{{{to_latex(steps.growth)}}}{{k \ln(1 + "
+                rf"{to_latex(steps.growth)}/\tau)}} \ln "
+                r"\frac{(u_{1/2} - u_-)(u_0 - u_+)}{(u_{1/2} - u_+)(u_0 - u_-)}",
+            ),
+            because="the line of the integral, at this $u$, with the clock of finite steps",
+            check="$u_{1/2}$ gives half of the plateau, and the time put into the solution gives "
+            "$u_{1/2}$; cancelled to 0",
+            holds=vanish(
+                c * (level - 1 / level) / 4 - h / 2,
+                steps.clock - self.growth / sp.log(1 + self.growth / self.tau),
+            )
+            and _modulo(solved, k, square) == 0,
+            main=True,
+        )
+
+    @property
+    def _rows(self) -> tuple[str, ...]:
+        """The trajectory, u, k and u(0), a row each."""
+        parts = rf"\pi(t) = {self.to_latex()}".split(r", \quad ")
+        return tuple(part.replace(" = ", " &= ", 1) for part in parts)
+
     def to_latex(self) -> str:
         """Return the LaTeX of the trajectory, with u, k and u(0) named, without delimiters."""
         named = {_K: sp.Symbol("k"), _U0: sp.Symbol("u_0")}
         values = {**self._values(), **named}
         values[_E] = self.faded(named[_K])
-        top, bottom = (sp.latex(part.xreplace(values)) for part in _printed())
+        top, bottom = (to_latex(part.xreplace(values)) for part in _printed())
         return (
-            rf"\tfrac{{1}}{{4}} {sp.latex(self.imbalance)} \left(u - \frac{{1}}{{u}}\right), \quad "
-            rf"u = \frac{{{top}}}{{{bottom}}}, \quad k = {sp.latex(2 * self._rate)}, \quad "
-            rf"u_0 = {sp.latex(self._values()[_U0])}"
+            rf"\tfrac{{1}}{{4}} {to_latex(self.imbalance)} \left(u - \frac{{1}}{{u}}\right), \quad "
+            rf"u = \frac{{{top}}}{{{bottom}}}, \quad k = {to_latex(2 * self._rate)}, \quad "
+            rf"u_0 = {to_latex(self._values()[_U0])}"
         )
 
     def _values(self) -> dict[sp.Basic, sp.Basic]:
@@ -276,6 +419,31 @@ class UnbalancedDecay(Unbalanced):
             r"\tau \dot{\pi} = \sqrt{c_0^2 e^{-4 \lambda t/\tau} + 4 \pi^2} "
             r"\left(s - d\, \pi\right) - 2 \lambda \pi, \qquad \pi(0) = \pi_0, \quad "
             rf"\lambda = {sp.latex(self.weight_decay)}"
+        )
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the equation of the strength; it has no closed form, and θ is integrated."""
+        decay = self.weight_decay
+        yield from amplitude_lines(self.s, self.d, decay)
+        yield Line(
+            says=r"So $c(t) = |a^2 - b^2| = c_0 e^{-2 \lambda t/\tau}$, and the strength follows",
+            equation=(self.equation.split(r", \quad \lambda")[0],),
+            because=r"product rule for $\pi = a b$, with $a^2 + b^2 = \sqrt{c(t)^2 + 4 \pi^2}$",
+            check=CANCELS,
+            holds=self.residual() == 0,
+            main=True,
+        )
+        yield Line(
+            says=r"It has no solution in elementary functions. With $\theta = "
+            r"\operatorname{arsinh}(2 \pi/c(t))$",
+            equation=(
+                r"\tau \dot{\theta} = 2 s - d\, c(t) \sinh \theta, \qquad \pi = "
+                r"\tfrac{1}{2} c(t) \sinh \theta",
+            ),
+            because=r"$\theta = \ln \frac{a + b}{a - b}$",
+            check="amplitudes put in; " + CANCELS + "; the strength is integrated in float64",
+            holds=self.residual() == 0,
+            main=True,
         )
 
     @property

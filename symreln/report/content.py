@@ -36,7 +36,7 @@ from symreln.report.chapters.spectrum import MOST_ROWS, spectrum_chapter
 from symreln.report.chapters.verdict import verdict_chapter
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from symreln.experiment.outcome import Validation
 
@@ -87,6 +87,8 @@ def derivation_document(
     derivation: Derived,
     validation: Validation | None = None,
     figures: tuple[Drawing, ...] = (),
+    *,
+    long: bool = False,
 ) -> Document:
     """Return the document of a derivation, with its confrontation where there is one.
 
@@ -95,9 +97,10 @@ def derivation_document(
         validation: What training showed.
         figures: Drawings by the names "gates", "spectrum", "modes" and "loss", of nodes and edges
             "graph", "modes" and "loss"; a figure whose drawing is missing is left out.
+        long: Whether every line of the derivation is printed, not only the main ones.
     """
     drawn = [drawing.name for drawing in figures]
-    chapters = derivation_chapters(derivation, validation, drawn)
+    chapters = derivation_chapters(derivation, validation, drawn, long=long)
     return whole_document(derivation, chapters, figures)
 
 
@@ -105,6 +108,8 @@ def derivation_chapters(
     derivation: Derived,
     validation: Validation | None,
     drawn: Collection[str],
+    *,
+    long: bool = False,
 ) -> tuple[Block, ...]:
     """Return the chapters; their figures may still be with whoever draws them.
 
@@ -112,19 +117,25 @@ def derivation_chapters(
         derivation: What was derived.
         validation: What training showed, or None.
         drawn: Names of the figures that there will be.
+        long: Whether every line of the derivation is printed, not only the main ones.
     """
+    lines = said_at(derivation, "all lines" if long else "main lines")
     if isinstance(derivation, NetworkDerivation):
-        return _of_network(derivation, validation, drawn)
-    return _of_pathways(of_pathways(derivation), validation, drawn)
+        return _of_network(derivation, validation, drawn, lines)
+    return _of_pathways(of_pathways(derivation), validation, drawn, lines)
 
 
 def _of_network(
-    derivation: NetworkDerivation, validation: Validation | None, drawn: Collection[str]
+    derivation: NetworkDerivation,
+    validation: Validation | None,
+    drawn: Collection[str],
+    lines: Sequence[Block],
 ) -> tuple[Block, ...]:
     own = set(drawn) if validation is None else set(drawn) - {"loss"}  # it shows losses itself
     return (
         _network_summary(derivation),
         *with_drawn(said_at(derivation, "chapter"), own),
+        *lines,
         *_confronted(validation, drawn),
         checks_chapter(derivation),
         provenance_chapter(derivation, None),
@@ -132,7 +143,10 @@ def _of_network(
 
 
 def _of_pathways(
-    derivation: Derivation, validation: Validation | None, drawn: Collection[str]
+    derivation: Derivation,
+    validation: Validation | None,
+    drawn: Collection[str],
+    lines: Sequence[Block],
 ) -> tuple[Block, ...]:
     names = abbreviations(derivation, mode_orbits(derivation), MOST_ROWS)
     chapters: list[Block] = [
@@ -149,7 +163,7 @@ def _of_pathways(
             names=names,
         ),
     ]
-    chapters += said_at(derivation, "chapter")
+    chapters += [*lines, *said_at(derivation, "chapter")]
     chapters += _confronted(validation, drawn)
     chapters += [checks_chapter(derivation), provenance_chapter(derivation, validation)]
     return tuple(chapters)

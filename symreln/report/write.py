@@ -29,6 +29,7 @@ def write_derivation(
     *,
     validation: Validation | None = None,
     formats: Sequence[str] | None = None,
+    long: bool = False,
 ) -> list[Path]:
     """Write derivation.json, certificate.json, and the documents with their figures.
 
@@ -38,6 +39,7 @@ def write_derivation(
         validation: The confrontation that the documents are to contain.
         formats: Some of :data:`symreln.report.formats.NAMES`; all by default. The certificate is
             always written: a formula without it is not proven to its reader.
+        long: Whether documents print every line of the derivation, not only the main ones.
 
     Returns:
         The files written.
@@ -47,7 +49,7 @@ def write_derivation(
         written = _write_proven(derivation, draft.folder, wanted)
         documents = [each for each in FORMATS if each.name in wanted]
         if documents:
-            written += _write_documents(derivation, validation, draft.folder, documents)
+            written += _write_documents(derivation, validation, draft.folder, documents, long=long)
         return draft.moved(written)
 
 
@@ -72,6 +74,8 @@ def _write_documents(
     validation: Validation | None,
     folder: Path,
     wanted: Sequence[Format],
+    *,
+    long: bool,
 ) -> list[Path]:
     """Write those documents that are wanted, each with its provenance."""
     # Here, because Matplotlib takes time to import: without documents there are no figures.
@@ -79,7 +83,8 @@ def _write_documents(
 
     pdf = any(each.figures for each in wanted)
     figures = derivation_drawings(derivation, validation, pdf=pdf)
-    chapters = derivation_chapters(derivation, validation, [each.name for each in figures])
+    drawn = [each.name for each in figures]
+    chapters = derivation_chapters(derivation, validation, drawn, long=long)
     document = whole_document(derivation, chapters, figures)
     files: dict[str, str | bytes] = {}
     drawings = {f"figures/{drawn.name}.pdf": drawn.pdf for drawn in figures if drawn.pdf}

@@ -81,6 +81,7 @@ class EverySize(Claim):
         return f"; at {values} closed, because no two pathways couple there" if values else ""
 
     def _expr(self, number: AlgebraicNumber) -> sp.Expr | None:
+        """Return a number by radicals."""
         return number_of(number, self._template.domain, self.family.symbols)
 
     def values(self) -> dict[str, Any]:

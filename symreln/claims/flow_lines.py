@@ -1,0 +1,241 @@
+"""From the loss of the network to its reduced flow: the lines that hold whatever the modes do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from symreln.laws.flow_letters import (
+    decay_is_gradient,
+    flow_is_gradient,
+    loss_in_correlations,
+    reduction_holds,
+    stays_diagonal,
+)
+from symreln.laws.half_speed import reduction_residual
+from symreln.laws.line import Line
+from symreln.verdict.judge import Level
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation
+    from symreln.claims.on_data import StageOnData
+
+#: Levels at which modes do not close.
+MATRICES = (Level.COUPLED_MATRICES, Level.NUMERIC_ONLY)
+#: How lines are checked, in words.
+_ON_DATA = "of every stage, on this dataset, at integer weights drawn once, in exact arithmetic"
+IN_LETTERS = "in letters, for matrices of every size; two pathways stand for any number of them"
+
+
+def whole_map(layers: int, path: str = "p") -> str:
+    """Return the LaTeX of the product of a pathway's weights."""
+    if layers == 1:
+        return f"W_{path}"
+    if layers == 2:
+        return f"W^{{(2)}}_{path} W^{{(1)}}_{path}"
+    return rf"W^{{({layers})}}_{path} \cdots W^{{(1)}}_{path}"
+
+
+def flow_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Line]:
+    """Yield the loss, what a pathway sees, and the flow of its layers."""
+    layers = derivation.known.layers
+    yield Line(
+        says="The loss of the gated network, over $P$ samples with gates $g_p(\\mu)$:",
+        equation=(
+            r"L = \frac{1}{2P} \sum_{\mu=1}^{P} \Bigl\| y_\mu - \sum_p g_p(\mu)\, O_p "
+            rf"{whole_map(layers)} I_p x_\mu \Bigr\|^2",
+        ),
+        because="definition; $I_p$ and $O_p$ choose the inputs and outputs of a pathway",
+        check="summed over the samples with all outputs zero: the initial loss that is printed, "
+        + _ON_DATA,
+        holds=all(stage.starts_at_its_loss() for stage in stages),
+        main=True,
+    )
+    yield Line(
+        says="Given its gates a pathway is a linear network on an **effective dataset**:",
+        equation=(
+            rf"g_p(\mu)\, O_p {whole_map(layers)} I_p x_\mu = O_p {whole_map(layers)}\, "
+            r"(X_p)_\mu, \qquad X_p = I_p X \operatorname{diag}(g_p)",
+        ),
+        because="a gate is a number for each sample, which the linear map passes through",
+        check=f"what all pathways give out, gated and from gated inputs, subtracted; {_ON_DATA}",
+        holds=all(stage.sees_gated_inputs() for stage in stages),
+        main=True,
+    )
+    square = r"\tfrac{1}{2} \sum_{p, j} \operatorname{tr} W_p^{\top} O_p O_j W_j "
+    yield Line(
+        says=rf"So the loss knows the data by their correlations alone; with $W_p = "
+        f"{whole_map(layers)}$,"
+        if layers > 1
+        else "So the loss knows the data by their correlations alone:",
+        equation=(
+            r"L &= \tfrac{1}{2} \operatorname{tr} \Sigma^{y} - \sum_p \operatorname{tr} "
+            rf"W_p^{{\top}} \Sigma^{{yx}}(p) + {square} \Sigma^{{x}}(j, p),",
+            r"\Sigma^{yx}(p) &= \tfrac{1}{P}\, O_p Y X_p^{\top}, \qquad "
+            r"\Sigma^{x}(j, p) = \tfrac{1}{P}\, X_j X_p^{\top}",
+        ),
+        because="the square is multiplied out under the trace",
+        check=f"both sides subtracted {IN_LETTERS}",
+        holds=loss_in_correlations(layers),
+    )
+    yield from _layers_flow(derivation, stages)
+    yield from _residuals(stages)
+
+
+def _layers_flow(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Line]:
+    """Yield the gradient flow of every layer."""
+    known = derivation.known
+    decay = known.weight_decay != 0
+    yield Line(
+        says=r"Gradient flow $\tau \dot{W} = -\partial L/\partial W$ of every layer; $E_p$ is what "
+        "the pathways leave of what $p$ is to learn:",
+        equation=(
+            *_layer_rows(known.layers, decay),
+            r"E_p &= \Sigma^{yx}(p) - \sum_j O_p O_j "
+            rf"{whole_map(known.layers, 'j')} \Sigma^{{x}}(j, p)",
+        ),
+        because="the trace is differentiated by each matrix"
+        + (r"; the penalty $\tfrac{1}{2} \lambda \|W\|^2$ adds $-\lambda W$" if decay else ""),
+        check=f"the derivative along any direction of each matrix, {IN_LETTERS}; and the loss "
+        f"summed over the samples, its central difference, which is exact, {_ON_DATA}",
+        holds=flow_is_gradient(known.layers)
+        and (not decay or decay_is_gradient())
+        and all(stage.follows_its_gradient() for stage in stages),
+        main=True,
+    )
+    if known.half_speed.holds:
+        yield Line(
+            says="The network has ReLU units without biases, and the data are odd: pairs of units "
+            "$(w, b)$ and $(-w, -b)$ make it linear, each open on half of the samples. So with "
+            r"$\pi = a b/2$ all equations below hold with",
+            equation=(r"\tau \to 2 \tau, \qquad \lambda \to 2 \lambda",),
+            because=r"of every two samples $\pm x$ a unit is open on exactly one",
+            check=r"$\pi = a b/2$ and $c = |a^2 - b^2|/2$ put into the amplitudes' equations at "
+            "half speed, cancelled to 0",
+            holds=reduction_residual() == 0,
+            main=True,
+        )
+
+
+def _layer_rows(layers: int, decay: bool) -> tuple[str, ...]:
+    def less(weight: str) -> str:
+        return rf" - \lambda {weight}" * decay
+
+    if layers == 1:
+        return (rf"\tau \dot{{W}}_p &= E_p{less('W_p')},",)
+    if layers == 2:
+        first, second = "W^{(1)}_p", "W^{(2)}_p"
+        return (
+            rf"\tau \dot{{W}}^{{(1)}}_p &= W^{{(2)\top}}_p E_p{less(first)}, \qquad "
+            rf"\tau \dot{{W}}^{{(2)}}_p = E_p W^{{(1)\top}}_p{less(second)},",
+        )
+    return (
+        rf"\tau \dot{{W}}^{{(l)}}_p &= \bigl(W^{{({layers})}}_p \cdots W^{{(l+1)}}_p"
+        r"\bigr)^{\top} E_p \bigl(W^{(l-1)}_p \cdots W^{(1)}_p\bigr)^{\top}"
+        rf"{less('W^{(l)}_p')},",
+    )
+
+
+def _residuals(stages: list[StageOnData]) -> Iterator[Line]:
+    """Yield what a later stage learns, where there is one."""
+    pairs = list(pairwise(stages))
+    if not pairs:
+        return
+    yield Line(
+        says="A pathway of a later stage sees what earlier ones leave of the targets, and these "
+        "do not see it. Once the earlier stage has converged, that is",
+        equation=(
+            r"Y^{(k+1)} = Y^{(k)} - \sum_{p \in k} O_p W_p^{*} X_p, \qquad "
+            r"\tfrac{1}{P}\, O_p Y^{(k+1)} X_p^{\top} = 0",
+        ),
+        because="the normal equations of least squares: a flow that rests has no error",
+        check="the correlation of what is left with every gated input of the stage before, exact, "
+        "entry by entry",
+        holds=all(one.is_learned_before(later.stage) for one, later in pairs),
+    )
+
+
+def basis_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Line]:
+    """Yield the change of basis, and where both assumptions are used."""
+    layers = derivation.known.layers
+    broken = [
+        p.name for p in derivation.pathways if p.spectrum.commutator is not None
+    ]  # fmt: skip
+    says = (
+        "**Assumption 2.1.1** (mutually diagonalisable correlations) is used here, and proven: "
+        "orthonormal bases make both correlations diagonal, because $M = "
+        r"(\Sigma^{yx})^{\top} \Sigma^{yx}$ and $\Sigma^{x}$ commute:"
+    )
+    shown = (
+        r"M \Sigma^{x} = \Sigma^{x} M \iff \Sigma^{yx}(p) = U_p S_p V_p^{\top}, \quad "
+        r"\Sigma^{x}(p) = V_p D_p V_p^{\top}, \quad U_p^{\top} U_p = V_p^{\top} V_p = 1"
+    )
+    if broken:
+        says = (
+            "**Assumption 2.1.1** (mutually diagonalisable correlations) would be used here, and "
+            f"is disproved for {len(broken)} of {len(derivation.pathways)} pathways: their "
+            r"correlations do not commute. Bases of the spans of inputs and targets serve them:"
+        )
+        shown = (
+            r"M \Sigma^{x} \neq \Sigma^{x} M, \qquad \Sigma^{yx}(p) = U_p S_p V_p^{\top}, \quad "
+            r"\Sigma^{x}(p) = V_p G_{pp} V_p^{\top}, \quad U_p^{\top} U_p = V_p^{\top} V_p = 1"
+        )
+    yield Line(
+        says=says,
+        equation=(shown,),
+        because=r"joint eigenvectors $v$ of $M$ and $\Sigma^{x}$, and $u = \Sigma^{yx} v/s$",
+        check="commutators of all pathways, and $M v = s^2 v$ and $\\Sigma^{x} v = d v$ for all "
+        "modes of rational $s^2$ and $d$, entry by entry; the others in the certificate",
+        holds=all(stage.commutes_as_said() for stage in stages),
+        main=True,
+    )
+    yield Line(
+        says="Weights in these bases, a **change of basis** with any orthonormal $R$:",
+        equation=(*_aligned_rows(layers), *_reduced_rows(layers)),
+        because=r"$U_p^{\top} E_p V_p$, with $S_p = U_p^{\top} \Sigma^{yx}(p) V_p$, $K_{pj} = "
+        r"U_p^{\top} O_p O_j U_j$ and $G_{jp} = V_j^{\top} \Sigma^{x}(j, p) V_p$; it is exact "
+        "where $V_p$ spans the inputs and $U_p$ all that errors point to",
+        check=f"bases shortened by orthonormality, {IN_LETTERS}",
+        holds=reduction_holds(layers),
+        main=True,
+    )
+    if all(stage.verdict.level in MATRICES for stage in derivation.stages):
+        return
+    start = r"B^{(l)}_p(0) \ \text{diagonal} \implies B^{(l)}_p(t) \ \text{diagonal}"
+    yield Line(
+        says="**Assumption 2.1.2** (silent alignment) is used here: weights start aligned with the "
+        "data, $W^{(1)} = R B^{(1)} V^{\\top}$ and $W^{(2)} = U B^{(2)} R^{\\top}$ with diagonal "
+        "$B$, and stay so."
+        if layers == 2
+        else "**Assumption 2.1.2** (silent alignment) is used here: weights start aligned with the "
+        "data, with diagonal $B$, and stay so.",
+        equation=(start,),
+        because="with diagonal $S$, $D$, $K$ and $G$ the right-hand sides are diagonal. Dropped "
+        "are the off-diagonal entries of $B$ and the weights outside the bases, which random "
+        "weights have. That they stay small when initial weights are small is the assumption: it "
+        "is not proven here, and the confrontation with training measures it",
+        check="the flow of diagonal matrices of two modes, multiplied out: no off-diagonal entry",
+        holds=stays_diagonal(layers),
+        main=True,
+    )
+
+
+def _aligned_rows(layers: int) -> tuple[str, ...]:
+    if layers == 1:
+        return (r"W_p &= U_p B_p V_p^{\top},",)
+    if layers == 2:
+        return (
+            r"W^{(1)}_p &= R_p B^{(1)}_p V_p^{\top}, \qquad W^{(2)}_p = U_p B^{(2)}_p R_p^{\top},",
+        )
+    return (
+        rf"W^{{(l)}}_p &= R_l B^{{(l)}}_p R_{{l-1}}^{{\top}}, \quad R_0 = V_p, \; "
+        rf"R_{{{layers}}} = U_p,",
+    )
+
+
+def _reduced_rows(layers: int) -> tuple[str, ...]:
+    whole = whole_map(layers, "j").replace("W", "B")
+    rows = _layer_rows(layers, decay=False)
+    error = rf"\hat{{E}}_p &= S_p - \sum_j K_{{pj}}\, {whole}\, G_{{jp}}"
+    return (*(row.replace("W", "B").replace("E_p", r"\hat{E}_p") for row in rows), error)

@@ -1,0 +1,142 @@
+"""The derivation line by line: from the loss of the network to its printed formulas.
+
+Every line is checked before it is printed: in letters, for all sizes; with every number a symbol;
+and on this dataset in exact arithmetic. A check that fails raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from symreln.base.summaries import short_repr
+from symreln.claims.claim import Claim, Step
+from symreln.claims.flow_lines import basis_lines, flow_lines
+from symreln.claims.mode_lines import loss_lines, mode_lines
+from symreln.claims.on_data import StageOnData
+from symreln.claims.start_lines import start_lines
+from symreln.document.model import Block, Content, Items, Section, equation
+from symreln.document.typeset import phrase, say
+from symreln.laws.line import Line, checked
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True)
+class DerivationLines(Claim):
+    """The lines of a derivation, all of which hold.
+
+    Attributes:
+        derived: Them, in their order.
+        title: Of the chapter.
+        label: Of the chapter.
+        about: What is derived, for the terminal.
+    """
+
+    derived: tuple[Line, ...]
+    title: str = "The derivation, line by line"
+    label: str = "sec:lines"
+    about: str = "derivation"
+
+    @property
+    def main(self) -> tuple[Line, ...]:
+        """Those of the short form."""
+        return tuple(line for line in self.derived if line.main)
+
+    def values(self) -> dict[str, Any]:
+        """Return how many there are, how many were checked, and each line."""
+        return {
+            "count": len(self.derived),
+            "checked": sum(line.holds for line in self.derived),
+            "lines": [
+                {
+                    "says": line.says,
+                    "latex": list(line.equation),
+                    "because": line.because,
+                    "check": line.check,
+                    "checked": line.holds,
+                    "main": line.main,
+                }
+                for line in self.derived
+            ],
+        }
+
+    def _counted(self) -> str:
+        return f"{len(self.derived)} lines, all checked"
+
+    def says(self) -> Iterator[Block]:
+        """Say the main lines in a chapter of their own."""
+        opening = say(
+            f"{self._counted()}; the {len(self.main)} main ones are these. All of them, each with "
+            "its reason and how it was checked, are printed by `symreln derive --long`, and are in "
+            "derivation.json."
+        )
+        blocks = [block for line in self.main for block in (say(line.says), _shown(line))]
+        yield Section(title=self.title, label=self.label, blocks=(opening, *blocks))
+
+    def says_all(self) -> Section:
+        """Return the chapter with every line, its reason and its check."""
+        blocks: list[Block] = [say(f"{self._counted()}.")]
+        for number, line in enumerate(self.derived, start=1):
+            notes: tuple[Content, ...] = (
+                ("Follows: ", *phrase(line.because), "."),
+                ("Checked: ", *phrase(line.check), "."),
+            )
+            numbered = say(f"**({number})** {line.says}")
+            blocks += [numbered, _shown(line), Items(notes)]
+        return Section(title=self.title, label=self.label, blocks=tuple(blocks))
+
+    def lines(self) -> Iterator[str]:
+        """Say in the terminal how many there are."""
+        yield f"{self.about}: {self._counted()}"
+
+    def steps(self) -> Iterator[Step]:
+        """Say how the lines were checked."""
+        yield Step(
+            name="line by line",
+            statement=f"The derivation has {len(self.derived)} lines, and each of them holds.",
+            check="each by itself: identities in letters and symbols, cancelled to 0, and the "
+            "samples of this dataset in exact arithmetic",
+        )
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True)
+class EveryLine(Claim):
+    """The same lines, said in full.
+
+    Attributes:
+        of: Them.
+    """
+
+    of: DerivationLines
+
+    def says(self) -> Iterator[Block]:
+        """Say all lines in a chapter of their own."""
+        yield self.of.says_all()
+
+
+def _shown(line: Line) -> Block:
+    return equation(*line.equation)
+
+
+def derivation_lines(derivation: Derivation) -> DerivationLines:
+    """Return the derivation of pathways line by line.
+
+    Raises:
+        ArithmeticError: A line's check failed: a bug of symreln, and nothing is printed.
+    """
+    stages = [StageOnData(stage=s, layers=derivation.known.layers) for s in derivation.stages]
+    found = [*flow_lines(derivation, stages), *basis_lines(derivation, stages)]
+    found += mode_lines(derivation, stages)
+    found += start_lines(derivation)
+    found += loss_lines(derivation, stages)
+    return DerivationLines(derived=checked(found, "line by line"))
+
+
+def every_line_of(derivation: Derivation) -> EveryLine:
+    """Return the same lines, to be said in full."""
+    return EveryLine(of=derivation.ask(derivation_lines))

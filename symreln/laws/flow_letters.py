@@ -1,0 +1,208 @@
+r"""From the loss to the flow of every matrix, in letters: proofs for all sizes, data and gates.
+
+.. math:: L = \frac{1}{2P} \Bigl\| Y - \sum_q O_q W^{(L)}_q \cdots W^{(1)}_q F_q \Bigr\|^2
+
+with F the gated inputs of a pathway and O the projector on the outputs that it writes. Every term
+holds two pathways at the most, so that letters of two, p and j, prove it for any number of them.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import sympy as sp
+
+from symreln.exact.words import Letter, Rules, Words, derivative
+
+_P = sp.Symbol("P", positive=True)
+_LAMBDA = sp.Symbol("lambda", positive=True)
+_PATHS = ("p", "j")
+
+
+def _weights(layers: int, path: str) -> list[Words]:
+    return [Words.letter(f"W{place}{path}") for place in range(1, layers + 1)]
+
+
+def _whole(weights: list[Words]) -> Words:
+    return Words.product(reversed(weights))
+
+
+def _projector(path: str) -> Words:
+    """Return O: columns of the identity times their transpose, hence symmetric."""
+    return Words.letter(f"N{path}") @ Words.letter(f"N{path}").T
+
+
+def _features(path: str) -> Words:
+    return Words.letter(f"F{path}")
+
+
+def _sigma_yx(path: str) -> Words:
+    return (_projector(path) @ Words.letter("Y") @ _features(path).T).scale(1 / _P)
+
+
+def _sigma_x(source: str, target: str) -> Words:
+    return (_features(source) @ _features(target).T).scale(1 / _P)
+
+
+def _written(source: str, target: str, weights: dict[str, list[Words]]) -> Words:
+    """Return O_target O_source W_source."""
+    return _projector(target) @ _projector(source) @ _whole(weights[source])
+
+
+def _error(path: str, weights: dict[str, list[Words]]) -> Words:
+    """Return E(p), from the correlations."""
+    acting = [_written(q, path, weights) @ _sigma_x(q, path) for q in _PATHS]
+    return _sigma_yx(path) - Words.total(acting)
+
+
+def _loss(weights: dict[str, list[Words]]) -> Words:
+    """Return what the loss is the trace of, from the samples."""
+    outputs = [_projector(q) @ _whole(weights[q]) @ _features(q) for q in _PATHS]
+    left = Words.letter("Y") - Words.total(outputs)
+    return (left.T @ left).scale(1 / (2 * _P))
+
+
+def _of(layers: int) -> dict[str, list[Words]]:
+    return {path: _weights(layers, path) for path in _PATHS}
+
+
+@lru_cache(maxsize=16)
+def loss_in_correlations(layers: int) -> bool:
+    """Prove that the loss of the samples is that of the correlations, for all weights."""
+    weights = _of(layers)
+    target = Words.letter("Y")
+    linear = Words.total(_whole(weights[q]).T @ _sigma_yx(q) for q in _PATHS)
+    power = (target.T @ target).scale(sp.Rational(1, 2) / _P)
+    expanded = power - linear + _square(weights)
+    return (_loss(weights) - expanded).traced().is_zero
+
+
+def _square(weights: dict[str, list[Words]]) -> Words:
+    """Return what the part of second order in the maps is the trace of."""
+    half = sp.Rational(1, 2)
+    return Words.total(
+        (_whole(weights[q]).T @ _written(r, q, weights) @ _sigma_x(r, q)).scale(half)
+        for q in _PATHS
+        for r in _PATHS
+    )
+
+
+@lru_cache(maxsize=16)
+def flow_is_gradient(layers: int) -> bool:
+    """Prove that W_afterᵀ E(p) W_beforeᵀ is the negative gradient, for every layer of p.
+
+    The loss moves along any direction V of one matrix by minus its product with that term.
+    """
+    weights, direction = _of(layers), Words.letter("V")
+    loss, found = _loss(weights), []
+    for place in range(layers):
+        moved = derivative(loss, {f"W{place + 1}p": direction})
+        term = _term(place, weights["p"], _error("p", weights))
+        found.append((moved + term.T @ direction).traced().is_zero)
+    return all(found)
+
+
+def _term(place: int, weights: list[Words], error: Words) -> Words:
+    """Return W_afterᵀ E W_beforeᵀ of a layer."""
+    return _whole(weights[place + 1 :]).T @ error @ _whole(weights[:place]).T
+
+
+@lru_cache(maxsize=1)
+def decay_is_gradient() -> bool:
+    """Prove that ½λ‖W‖² adds −λW to the flow."""
+    weight, direction = Words.letter("W"), Words.letter("V")
+    penalty = (weight.T @ weight).scale(_LAMBDA / 2)
+    moved = derivative(penalty, {"W": direction})
+    return (moved - (weight.T @ direction).scale(_LAMBDA)).traced().is_zero
+
+
+@lru_cache(maxsize=16)
+def reduction_holds(layers: int) -> bool:
+    r"""Prove the flow of B with W_l = R_l B_l R_{l-1}ᵀ, R_0 = V_p and R_L = U_p.
+
+    :math:`U_p^T E(p) V_p = S_p - \sum_j K_{pj} B_j G_{jp}`, and every layer's term between its
+    bases is :math:`B_{after}^T (\ldots) B_{before}^T`.
+    """
+    bases, small, weights = _reduced(layers)
+    rules = _orthonormal(layers)
+    last, first = bases["p"][-1], bases["p"][0]
+    acting = [
+        last.T @ _projector("p") @ _projector(q) @ bases[q][-1] @ _whole(small[q])
+        @ bases[q][0].T @ _sigma_x(q, "p") @ first
+        for q in _PATHS
+    ]  # fmt: skip
+    reduced = (last.T @ _sigma_yx("p") @ first - Words.total(acting)).under(rules)
+    error = _error("p", weights)
+    holds = [((last.T @ error @ first).under(rules) - reduced).is_zero]
+    # What of the error lies in the spans, which complete spans make all of it.
+    inside = last @ last.T @ error @ first @ first.T
+    for place in range(layers):
+        term = bases["p"][place + 1].T @ _term(place, weights["p"], inside) @ bases["p"][place]
+        expected = _term(place, small["p"], reduced)
+        holds.append((term.under(rules) - expected.under(rules)).is_zero)
+    return all(holds)
+
+
+@lru_cache(maxsize=16)
+def reduced_loss_holds(layers: int) -> bool:
+    r"""Prove the loss in the reduced matrices, for weights R_l B_l R_{l-1}ᵀ.
+
+    .. math:: L = \tfrac12 {\rm tr} \Sigma^y - \sum_p {\rm tr} B_p^T S_p
+       + \tfrac12 \sum_{p,j} {\rm tr} B_p^T K_{pj} B_j G_{jp}
+    """
+    bases, small, weights = _reduced(layers)
+    rules = _orthonormal(layers)
+    linear, square = [], []
+    for q in _PATHS:
+        last, first = bases[q][-1], bases[q][0]
+        linear.append(_whole(weights[q]).T @ _sigma_yx(q))
+        linear.append((_whole(small[q]).T @ last.T @ _sigma_yx(q) @ first).scale(-1))
+        for r in _PATHS:
+            k = last.T @ _projector(q) @ _projector(r) @ bases[r][-1]
+            g = bases[r][0].T @ _sigma_x(r, q) @ first
+            square.append((_whole(small[q]).T @ k @ _whole(small[r]) @ g).scale(-sp.Rational(1, 2)))
+    total = _square(weights) + Words.total(square) - Words.total(linear)
+    return total.under(rules).traced().is_zero
+
+
+def _reduced(layers: int) -> tuple[dict[str, list[Words]], ...]:
+    """Return bases, reduced matrices and weights of both pathways."""
+    bases = {q: [Words.letter(f"R{n}{q}") for n in range(layers + 1)] for q in _PATHS}
+    small = {q: [Words.letter(f"B{n + 1}{q}") for n in range(layers)] for q in _PATHS}
+    weights = {
+        q: [bases[q][n + 1] @ small[q][n] @ bases[q][n].T for n in range(layers)] for q in _PATHS
+    }
+    return bases, small, weights
+
+
+def _orthonormal(layers: int) -> Rules:
+    pairs: list[tuple[Letter, Letter]] = [
+        ((f"R{n}{q}", True), (f"R{n}{q}", False)) for n in range(layers + 1) for q in _PATHS
+    ]
+    return dict.fromkeys(pairs, ())
+
+
+@lru_cache(maxsize=16)
+def stays_diagonal(layers: int) -> bool:
+    """Prove for two modes that diagonal B, S and D leave no off-diagonal entry moving."""
+    size = 2
+
+    def diagonal(name: str) -> sp.Matrix:
+        return sp.diag(*(sp.Symbol(f"{name}_{n}") for n in range(size)))
+
+    weights = [diagonal(f"b{place}") for place in range(layers)]
+    whole = _matrix_product(weights)
+    error = diagonal("s") - whole * diagonal("d")
+    for place in range(layers):
+        after = _matrix_product(weights[place + 1 :])
+        rate = after.T * error * _matrix_product(weights[:place]).T
+        if not rate.is_diagonal():
+            return False
+    return True
+
+
+def _matrix_product(factors: list[sp.Matrix]) -> sp.Matrix:
+    found = sp.eye(2)
+    for factor in factors:
+        found = factor * found
+    return found

@@ -1,0 +1,325 @@
+"""The derivation line by line: complete for every law, checked, and red where a line is wrong."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+import pytest
+import sympy as sp
+
+import symreln as sr
+from symreln.claims.claim import Claim
+from symreln.claims.lines import DerivationLines, derivation_lines
+from symreln.claims.network.lines import network_lines
+from symreln.claims.on_data import (
+    StageOnData,
+    graph_follows_its_gradient,
+    graph_loss_is_of_correlations,
+    graph_runs_along_paths,
+)
+from symreln.document.mathtext import to_latex
+from symreln.document.model import Section, plain_text, walk
+from symreln.exact.matrix import ExactMatrix
+from symreln.laws import flow_letters, two_layer
+from symreln.laws.depth import Depth
+from symreln.laws.law import Law
+from symreln.laws.line import Line, checked
+from symreln.laws.one_layer import OneLayer
+from symreln.laws.shared_chain import SharedChain
+from symreln.laws.two_layer import TwoLayer, TwoLayerDecay
+from symreln.laws.unbalanced import Unbalanced, UnbalancedDecay
+from symreln.report.summary import derivation_summary
+
+S, D = sp.symbols("s d", positive=True)
+LAWS: dict[str, Law] = {
+    "one layer": OneLayer(s=S, d=D),
+    "two layers": TwoLayer(s=S, d=D),
+    "two layers, decay": TwoLayerDecay(s=S, d=D),
+    "unbalanced": Unbalanced(s=S, d=D),
+    "unbalanced, decay": UnbalancedDecay(s=S, d=D),
+    **{f"depth {n}": Depth(s=S, d=D, layers=sp.Integer(n)) for n in (3, 4, 5, 7)},
+}
+#: A flow without a closed form.
+INTEGRATED = {"unbalanced, decay"}
+READY = ("linear-hierarchy", "xor", "contextual-3", "contextual-different", "contextual-C", "iris")
+
+
+@cache
+def derived(name: str, *overrides: str) -> sr.Derivation | sr.NetworkDerivation:
+    return sr.derive(sr.load(name, overrides=overrides))
+
+
+def lines(name: str, *overrides: str) -> DerivationLines:
+    found = derived(name, *overrides)
+    rule = network_lines if isinstance(found, sr.NetworkDerivation) else derivation_lines
+    return found.ask(rule)
+
+
+def words(found: DerivationLines) -> str:
+    return " ".join(f"{line.says} {' '.join(line.equation)}" for line in found.derived)
+
+
+# -- laws ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_every_line_of_a_law_holds(name):
+    assert all(line.holds for line in LAWS[name].in_symbols().lines())
+
+
+@pytest.mark.parametrize("name", set(LAWS) - INTEGRATED)
+def test_lines_end_in_the_printed_formula_and_the_half_time(name):
+    law = replace(LAWS[name].in_symbols(), stepwise=True)
+    *_, solved, half = [line for line in law.lines() if line.main]
+    assert half.equation[-1].startswith("t_{1/2}")
+    rows = "".join(row.replace("&=", "=") for row in solved.equation)
+    if isinstance(law, Depth):
+        assert rf"t(\pi) = {to_latex(law.scale)}" in rows
+    elif isinstance(law, Unbalanced):
+        assert rows == rf"\pi(t) = {law.to_latex()}".replace(r", \quad ", "")
+    else:
+        assert rows == rf"\pi(t) = {to_latex(law.printed)}"
+
+
+@pytest.mark.parametrize("name", set(LAWS) - INTEGRATED - {"one layer"})
+def test_the_half_time_of_the_lines_is_that_of_numbers(name):
+    """At numbers: what the law computes, against the printed line read as a formula."""
+    law = replace(LAWS[name].in_symbols(), stepwise=True)
+    if isinstance(law, Unbalanced):
+        return  # its line has u and k as names
+    if isinstance(law, TwoLayer):
+        g = law.growth
+        expected = sp.log(g / (D * law.strength0) - 1) / (2 * sp.log(1 + g / law.tau))
+        shown = next(x.equation[0] for x in law.lines() if x.equation[0].startswith("t_{1/2}"))
+        assert shown == f"t_{{1/2}} = {to_latex(expected)}"
+        values = {S: 0.5, D: 2.0, law.strength0: 1e-3, law.tau: 50.0}
+        values |= {two_layer.WEIGHT_DECAY: 0.1}
+        time = expected.subs(values)
+        reached = law.printed.subs({**values, law.t: time})
+        assert float(reached) == pytest.approx(float((g / D / 2).subs(values)), rel=1e-12)
+
+
+@pytest.mark.parametrize("counts", [(1, 1), (2, 3), (2, 8, 2), (1, 1, 1)])
+def test_every_line_of_a_shared_chain_holds(counts):
+    found = tuple(SharedChain(counts=tuple(map(sp.Integer, counts))).lines())
+    assert found
+    assert all(line.holds for line in found)
+
+
+def test_a_law_that_states_no_lines_gives_its_solution():
+    (line,) = Law.lines(TwoLayer(s=S, d=D).in_symbols())
+    assert line.holds
+    assert line.main
+
+
+# -- red -------------------------------------------------------------------------------------------
+
+
+class Steeper(TwoLayer):
+    """A law whose equation is not what its amplitudes do."""
+
+    @property
+    def rate(self) -> sp.Expr:
+        return 3 * super().rate
+
+
+class Shifted(TwoLayer):
+    """A law whose formula does not solve its equation."""
+
+    @property
+    def _expr(self) -> sp.Expr:
+        return super()._expr + 1
+
+
+@pytest.mark.parametrize("law", [Steeper, Shifted])
+def test_a_wrong_formula_goes_red(law):
+    with pytest.raises(ArithmeticError, match="check failed: a law, line"):
+        checked(law(s=S, d=D).in_symbols().lines(), "a law")
+
+
+def test_a_wrong_template_goes_red(monkeypatch):
+    wrong = two_layer._template("sigmoid") * 2
+    monkeypatch.setattr(two_layer, "_template", lambda case: wrong)
+    with pytest.raises(ArithmeticError):
+        checked(TwoLayer(s=S, d=D).in_symbols().lines(), "a law")
+
+
+def test_a_wrong_identity_in_letters_goes_red(monkeypatch):
+    flow_letters.flow_is_gradient.cache_clear()
+    half = flow_letters._sigma_yx
+    monkeypatch.setattr(flow_letters, "_sigma_yx", lambda path: half(path).scale(2))
+    assert not flow_letters.flow_is_gradient(2)
+    flow_letters.flow_is_gradient.cache_clear()
+    monkeypatch.undo()
+    assert flow_letters.flow_is_gradient(2)
+
+
+def broken_stage(**changes) -> StageOnData:
+    """Return the first stage of the XoR task with a field of it, or of its pathway, changed."""
+    stage = derived("xor").stages[0]
+    return StageOnData(stage=replace(stage, **changes), layers=2)
+
+
+def test_a_wrong_loss_goes_red():
+    stage = derived("xor").stages[0]
+    assert StageOnData(stage=stage, layers=2).starts_at_its_loss()
+    assert not broken_stage(initial_loss=stage.initial_loss * 2).starts_at_its_loss()
+
+
+@pytest.mark.parametrize("name", ["_sigma_yx", "features"])
+def test_a_wrong_correlation_goes_red(name):
+    """Of a spec of its own: what is found of a dataset is kept with it."""
+    stage = sr.derive(sr.load("xor")).stages[0]
+    own = stage.pathways[0].effective
+    found = StageOnData(stage=stage, layers=2)
+    assert found.follows_its_gradient()
+    if name == "features":
+        own.__dict__["features"] = own.features.scale(2)
+        assert not StageOnData(stage=stage, layers=2).sees_gated_inputs()
+    else:
+        own.__dict__["sigma_yx"] = own.sigma_yx.scale(Fraction(3, 2))
+        assert not StageOnData(stage=stage, layers=2).follows_its_gradient()
+        assert not StageOnData(stage=stage, layers=2).commutes_as_said()
+
+
+def test_a_wrong_d_eff_goes_red():
+    stage = sr.derive(sr.load("contextual-3")).stages[1]
+    found = StageOnData(stage=stage, layers=2)
+    assert found.sums_close()
+    assert found.loses_by_modes()
+    wrong = {node: tuple(c * 2 for c in d) for node, d in stage.verdict.d_eff.items()}
+    verdict = replace(stage.verdict, closure=None) if not wrong else stage.verdict
+    broken = StageOnData(stage=replace(stage, verdict=_with_d_eff(verdict, wrong)), layers=2)
+    assert not broken.sums_close()
+
+
+class _with_d_eff:
+    """A verdict with other effective eigenvalues."""
+
+    def __init__(self, verdict, d_eff):
+        self._verdict, self.d_eff = verdict, d_eff
+
+    def __getattr__(self, name):
+        return getattr(self._verdict, name)
+
+
+def test_a_derivation_with_a_broken_line_is_not_printed(monkeypatch):
+    monkeypatch.setattr(TwoLayer, "rate", property(lambda law: law.s))
+    with pytest.raises(ArithmeticError, match="line by line"):
+        sr.derive(sr.load("xor"))
+
+
+def test_a_graph_with_a_wrong_correlation_goes_red():
+    data = sr.derive(sr.load("routing")).data
+    assert graph_runs_along_paths(data)
+    assert graph_follows_its_gradient(data)
+    assert graph_loss_is_of_correlations(data)
+    first, *others = data.sigma_yx
+    data.__dict__["sigma_yx"] = (
+        (first + ExactMatrix.identity(first.shape[0]), *others)
+        if (first.shape[0] == first.shape[1])
+        else (first.scale(2), *others)
+    )
+    assert not graph_follows_its_gradient(data)
+    assert not graph_loss_is_of_correlations(data)
+
+
+# -- documents, data, terminal ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", READY)
+def test_derivations_are_checked_line_by_line(name):
+    found = lines(name)
+    assert all(line.holds for line in found.derived)
+    assert 0 < len(found.main) < len(found.derived)
+    assert r"E_p &= \Sigma^{yx}(p)" in words(found)
+    assert "Assumption 2.1.1" in words(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("contextual-3", ("closes by symmetry", r"\tilde{\pi}", "t_{1/2}", "L(t) =", "pi_0 = N")),
+        ("contextual-different", ("disproved", "K_{pj}", "G_{jp}", "Nothing closes further")),
+        ("xor", ("t_{1/2}", "Assumption 2.1.2", r"\ln", "L(t) =")),
+    ],
+)
+def test_lines_say_what_a_derivation_rests_on(name, said):
+    text = words(lines(name))
+    assert [part for part in said if part not in text] == []
+
+
+def test_only_matrices_say_that_alignment_is_not_used():
+    text = words(lines("contextual-different"))
+    assert "is not used" in text
+    assert "t_{1/2}" not in text
+
+
+@pytest.mark.parametrize("layers", ["1", "3"])
+def test_other_depths_have_lines_of_their_own(layers):
+    text = words(lines("linear-hierarchy", f"network.layers={layers}"))
+    assert ("W^{(3)}_p" in text) == (layers == "3")
+    assert "W^{(2)}" not in text
+
+
+def test_weight_decay_and_layers_apart_are_in_the_lines():
+    assert r"- \lambda W^{(1)}_p" in words(lines("linear-hierarchy", "network.weight_decay=1/100"))
+
+
+@pytest.mark.parametrize("name", ["routing", "depth"])
+def test_graphs_are_derived_line_by_line(name):
+    found = lines(name)
+    assert all(line.holds for line in found.derived)
+    assert r"\tau \dot{W}_e" in words(found)
+    assert "lines" in derived(name).to_json()
+
+
+def test_json_has_every_line_and_how_many_were_checked():
+    said = json.loads(json.dumps(derived("contextual-3").to_json()["lines"]))
+    assert said["count"] == said["checked"] == len(said["lines"]) > 15
+    keys = {"says", "latex", "because", "check", "checked", "main"}
+    assert all(set(line) == keys and line["checked"] for line in said["lines"])
+
+
+def test_every_size_has_lines_with_the_size_as_a_symbol():
+    said = derived("contextual-C").to_json()["family_lines"]
+    assert said["count"] == said["checked"]
+    assert sum("C" in "".join(line["latex"]) for line in said["lines"]) >= 5
+
+
+def _titles(document) -> list[str]:
+    return [
+        plain_text(block.title) for block, _ in walk(document.blocks) if isinstance(block, Section)
+    ]
+
+
+def test_documents_are_short_by_default_and_long_on_request():
+    derivation = derived("contextual-3")
+    short, long = (derivation.to_document(long=each) for each in (False, True))
+    title = "The derivation, line by line"
+    assert _titles(short) == _titles(long)
+    assert _titles(short).count(title) == 1
+    found = lines("contextual-3")
+    texts = [derivation.to_latex(long=each) for each in (False, True)]
+    for line in found.derived:
+        first = line.equation[0]
+        assert first in texts[1]
+        assert line.main is False or first in texts[0]
+    assert texts[1].count("Checked:") == len(found.derived)
+    assert "Checked:" not in texts[0]
+
+
+def test_the_terminal_counts_the_lines():
+    count = len(lines("contextual-3").derived)
+    said = derivation_summary(derived("contextual-3"))
+    assert any(f"derivation: {count} lines, all checked" in line for line in said) or (
+        f"derivation: {count} lines, all checked" in list(lines("contextual-3").lines())
+    )
+
+
+def test_lines_are_claims():
+    assert isinstance(lines("xor"), Claim)
+    assert isinstance(lines("xor").derived[0], Line)
