@@ -139,7 +139,6 @@ def printed_constants(derivation: Derived) -> tuple[Constant, ...]:
 
 def training_constants(
     derivation: Derivation,
-    judged: str,
     kappas: Mapping[str, float],
     errors: Mapping[str, float] | None = None,
     drawn: NarrowLaw | None = None,
@@ -148,7 +147,6 @@ def training_constants(
 
     Args:
         derivation: With a network.
-        judged: "closed" where the printed closed forms are.
         kappas: κ of the pathways that start from it, by name.
         errors: Their standard errors, where they are known.
         drawn: The networks whose mean is the prediction, where pathways have few hidden units.
@@ -179,8 +177,6 @@ def training_constants(
                 origin="Monte Carlo over networks drawn from the initialisation distribution",
             )
         )
-    if judged == "closed":
-        found += printed
     return tuple({constant.name: constant for constant in found}.values())
 
 

@@ -320,6 +320,24 @@ def _course(
     )
 
 
+def telling_samples(derivation: Derivation, pathway: PathwayDerivation) -> np.ndarray:
+    """Return which samples tell a pathway's gate from others, shape (P,).
+
+    None on which no mode moves its units, which keep the sign that they started with there, and
+    none on the boundary that they slide along.
+
+    Args:
+        derivation: Without free parameters.
+        pathway: One of its pathways.
+    """
+    own = pathway.effective.pathway
+    samples = derivation.spec.dataset.inputs.to_numpy()[list(own.inputs)]
+    seen = np.hstack([v for _, v in mode_bases(pathway).values()]).T @ samples
+    tells = np.linalg.norm(seen, axis=0) > _UNMOVED * np.linalg.norm(samples, axis=0)
+    tells[list(own.boundary)] = False
+    return tells
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Course:
     """The units of one pathway over time.
@@ -338,25 +356,18 @@ class _Course:
     linear: LinearUnits = field(init=False)
 
     def __post_init__(self) -> None:
-        own, data = self.pathway.effective.pathway, self.derivation.spec.dataset
-        samples = data.inputs.to_numpy()[list(own.inputs)]
-        tells = (samples**2).sum(axis=0) > 0
-        tells[list(own.boundary)] = False
+        own = self.pathway.effective.pathway
         bases = mode_bases(self.pathway)
         columns = [
             bases[label][1] if c.turn is None else bases[label][1] @ c.turn
             for label in self.labels
             for c in self.laws[label]
         ]
-        inputs = np.hstack(columns)
-        # Where no mode moves units a sample has the sign that it started with.
-        seen = np.linalg.norm(inputs.T @ samples, axis=0)
-        tells &= seen > _UNMOVED * np.linalg.norm(samples, axis=0)
         linear = LinearUnits(
-            samples=samples,
+            samples=self.derivation.spec.dataset.inputs.to_numpy()[list(own.inputs)],
             gate=gate_floats(own) > 0,
-            tells=tells,
-            inputs=inputs,
+            tells=telling_samples(self.derivation, self.pathway),
+            inputs=np.hstack(columns),
             outputs=len(own.outputs),
             leading=bases[self.labels[0]][1].shape[1],
             scales=self.derivation.known.scales,

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
 _Matrix = Any
 #: U and V of a mode, one column a copy.
 _Vectors = tuple[_Matrix, _Matrix]
+
+NO_FACTORS: Mapping[str, float] = MappingProxyType({})
 
 #: Terms of the binomial series after which it is given up.
 _MOST_TERMS = 20_000
@@ -175,6 +178,7 @@ def mode_laws(
     start: Start | None = None,
     *,
     flow: bool = False,
+    factors: Mapping[str, float] = NO_FACTORS,
 ) -> dict[str, tuple[Copies, ...]]:
     """Return the closed forms of all modes that learn, by label: as they are predicted.
 
@@ -186,6 +190,7 @@ def mode_laws(
         numbers: The number system; float64 by default.
         start: Where modes start; by default where they are expected to.
         flow: Whether steps are taken as infinitely small.
+        factors: By how many times modes start stronger, by label, where they do.
 
     Raises:
         NotSupportedError: There is no expected start, and none is given.
@@ -199,7 +204,7 @@ def mode_laws(
         strength0=system.ops.number(begin.strength0),
         imbalance=system.ops.number(begin.imbalance),
     )
-    modes = _Modes(derivation=derivation, numbers=system, start=begin, flow=flow)
+    modes = _Modes(derivation=derivation, numbers=system, start=begin, flow=flow, factors=factors)
     found: dict[str, tuple[Copies, ...]] = {}
     own: dict[int, tuple[tuple[Copies, ...], ...]] = {}  # by what the pathway sees
     earlier: list[_Earlier] = []
@@ -274,12 +279,14 @@ class _Modes:
         numbers: The number system.
         start: Where they start while nothing earlier drives them.
         flow: Whether steps are infinitely small.
+        factors: By how many times modes start stronger, by label.
     """
 
     derivation: Derivation
     numbers: Numbers
     start: Start
     flow: bool
+    factors: Mapping[str, float]
 
     @property
     def tau(self) -> Any:
@@ -297,6 +304,17 @@ class _Modes:
             and {*mode.s.parameters, *mode.d_eff.parameters} <= values
         ]
 
+    def begin(self, mode: ModeDerivation) -> Start:
+        """Return where a mode starts while nothing earlier drives it."""
+        if mode.label not in self.factors:
+            return self.start
+        factor = self.numbers.ops.number(self.factors[mode.label])
+        return replace(
+            self.start,
+            strength0=self.start.strength0 * factor,
+            imbalance=self.start.imbalance * factor,
+        )
+
     def law(self, mode: ModeDerivation, start: Start) -> Law:
         """Return the law of a mode from some start."""
         assert mode.d_eff is not None  # of a mode that closes
@@ -310,7 +328,7 @@ class _Modes:
     ) -> dict[str, tuple[Copies, ...]]:
         """Return the laws of a pathway's modes, driven by those of earlier stages."""
         modes = self.known(pathway)
-        plain = {mode.label: self.law(mode, self.start) for mode in modes}
+        plain = {mode.label: self.law(mode, self.begin(mode)) for mode in modes}
         own = self.numbers.matrix(pathway.effective.sigma_yx)
         drives = self._drives(pathway, earlier, own)
         if not drives or law_of(self.derivation.known).ahead(self.start, 1, 1) is None:
@@ -400,7 +418,7 @@ class _Modes:
         )
         reached = tuple(each for phase in phases for each in phase.ends)
         for turn in _alike(grown):
-            ahead = law.ahead(self.start, _mean(grown, turn), _mean(shrunk, turn))
+            ahead = law.ahead(self.begin(mode), _mean(grown, turn), _mean(shrunk, turn))
             assert ahead is not None  # asked before
             count = mode.multiplicity if turn is None else turn.shape[1]
             yield Copies(law=self.law(mode, ahead), count=count, turn=turn, reached_by=reached)

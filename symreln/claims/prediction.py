@@ -17,7 +17,7 @@ from symreln.claims.constants import printed_constants, training_constants
 from symreln.claims.curves import ModeCurve, Prediction
 from symreln.claims.divergence import check_start, check_step_size, largest_norm
 from symreln.claims.early import start_factor
-from symreln.claims.head_start import Copies, copy_turns, mode_laws
+from symreln.claims.head_start import NO_FACTORS, Copies, copy_turns, mode_laws
 from symreln.claims.integration import (
     check_range,
     coupled_matrices,
@@ -120,7 +120,7 @@ def predict_training(
             the others start as in :func:`predict`. See :mod:`symreln.claims.early`.
     """
     network = network_of(derivation.spec)
-    flow = predict(derivation, None)
+    flow = _closed_from(derivation, predict(derivation, None), kappas or {})
     if derivation.later:
         return _predict_descent(derivation, flow, kappas or {})
     if learned_counts(derivation):
@@ -141,16 +141,37 @@ def predict_training(
             f"({together} training)"
         ),
         modes=_mode_curves(derivation, closed, dict(zip(labels, found.strengths, strict=True))),
-        flow_loss=_flow_loss(derivation, flow),
-        constants=training_constants(derivation, flow.judged, _of_pathways(derivation, kappas)),
+        flow_loss=_flow_loss(derivation, flow, kappas or {}),
+        constants=training_constants(derivation, _of_pathways(derivation, kappas)),
     )
 
 
-def _flow_loss(derivation: Derivation, found: Prediction) -> np.ndarray:
+def _closed_from(
+    derivation: Derivation, found: Prediction, kappas: Mapping[str, float]
+) -> Prediction:
+    """Return what :func:`predict` found with the closed forms of modes that start from κ."""
+    if not kappas or found.judged != "closed":
+        return found
+    factors = start_factors(derivation, kappas)
+    copies = closed_curves(derivation, found.times, factors=factors)
+    loss, closed = loss_of_curves(derivation, copies, found.times, factors), _means(copies)
+    integrated = {m.label: m.integrated for m in found.modes if m.integrated is not None}
+    return replace(
+        found,
+        loss=loss if found.closed_loss is found.loss else found.loss,
+        closed_loss=loss,
+        modes=_mode_curves(derivation, closed, integrated),
+    )
+
+
+def _flow_loss(
+    derivation: Derivation, found: Prediction, kappas: Mapping[str, float]
+) -> np.ndarray:
     """Return the loss of infinitely small steps beside what :func:`predict` found."""
     if found.closed_loss is not found.loss:
         return found.loss  # integrated
-    flow = closed_forms(derivation, found.times, flow=True)
+    factors = start_factors(derivation, kappas)
+    flow = closed_forms(derivation, found.times, flow=True, factors=factors)
     assert flow is not None  # as found was
     return flow.loss
 
@@ -200,7 +221,12 @@ def mode_starts(derivation: Derivation, kappas: Mapping[str, float]) -> list[Mod
 
 
 def closed_forms(
-    derivation: Derivation, times: np.ndarray, strength0: float | None = None, *, flow: bool = False
+    derivation: Derivation,
+    times: np.ndarray,
+    strength0: float | None = None,
+    *,
+    flow: bool = False,
+    factors: Mapping[str, float] = NO_FACTORS,
 ) -> Prediction | None:
     """Evaluate the closed forms alone, or return None where there are none.
 
@@ -213,6 +239,7 @@ def closed_forms(
         strength0: Where modes of three or more layers start
             (:mod:`symreln.laws.chain_start`).
         flow: Whether steps are taken as infinitely small.
+        factors: By how many times modes start stronger, by label, where they do.
 
     Raises:
         InputError: A number is too large or too small for float64.
@@ -220,7 +247,7 @@ def closed_forms(
     if not derivation.closed or derivation.later:
         return None
     check_range(derivation)
-    curves = closed_curves(derivation, times, strength0, flow=flow)
+    curves = closed_curves(derivation, times, strength0, flow=flow, factors=factors)
     loss = loss_of_modes(derivation, curves, times)
     return None if loss is None else _closed_prediction(derivation, times, _means(curves), loss)
 
@@ -245,14 +272,19 @@ def _closed_prediction(
 
 
 def closed_curves(
-    derivation: Derivation, grid: np.ndarray, strength0: float | None = None, *, flow: bool = False
+    derivation: Derivation,
+    grid: np.ndarray,
+    strength0: float | None = None,
+    *,
+    flow: bool = False,
+    factors: Mapping[str, float] = NO_FACTORS,
 ) -> dict[str, np.ndarray]:
     """Return the closed form of every mode that learns, by label; arguments as closed_forms.
 
     Shape (copies, times): copies that start alike are one row, or as many as there are.
     """
     start = None if strength0 is None else Start(strength0=Fraction(strength0))
-    laws = mode_laws(derivation, start=start, flow=flow)
+    laws = mode_laws(derivation, start=start, flow=flow, factors=factors)
     # Of a narrow pathway's modes those that get no unit stay at zero.
     counts = learned_counts(derivation)
     return {
@@ -273,13 +305,23 @@ def _means(curves: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def loss_of_curves(
-    derivation: Derivation, curves: Mapping[str, np.ndarray], grid: np.ndarray
+    derivation: Derivation,
+    curves: Mapping[str, np.ndarray],
+    grid: np.ndarray,
+    factors: Mapping[str, float] = NO_FACTORS,
 ) -> np.ndarray:
     """Return the loss of closed strengths, summed in mode space where it is a sum over modes."""
     loss = loss_of_modes(derivation, curves, grid)
     if loss is None:
-        return loss_of_maps(derivation, curves, copy_turns(mode_laws(derivation)))
+        turns = copy_turns(mode_laws(derivation, factors=factors))
+        return loss_of_maps(derivation, curves, turns)
     return loss
+
+
+def start_factors(derivation: Derivation, kappas: Mapping[str, float]) -> dict[str, float]:
+    """Return by how many times modes with a κ start stronger than expected, by label."""
+    network = network_of(derivation.spec)
+    return {label: start_factor(network, kappa) for label, kappa in kappas.items()}
 
 
 def loss_of_modes(

@@ -17,7 +17,12 @@ import numpy as np
 from symreln.claims.early import mode_kappas
 from symreln.claims.head_start import mode_laws
 from symreln.claims.integration import descending_flow, network_of, reduced_flow
-from symreln.claims.prediction import closed_curves, loss_of_curves, mode_starts
+from symreln.claims.prediction import (
+    closed_curves,
+    loss_of_curves,
+    mode_starts,
+    start_factors,
+)
 from symreln.claims.widths import own_curves
 from symreln.errors import NotSupportedError
 from symreln.experiment.changed import changed, predicted_again, steps_for_scale
@@ -79,12 +84,12 @@ def curve_instead(
     if judged == "reduced":
         return _descent(numbers, kappas, instead)
     if not instead.followed:
-        return _closed(numbers, instead)
+        return _closed(numbers, kappas, instead)
     if instead.stepwise:
-        return _descent(numbers, {}, instead)
+        return _descent(numbers, kappas, instead)
     times = np.arange(network_of(numbers.spec).steps, dtype=float)
-    flow = reduced_flow(numbers)
-    return flow.trajectory(times, starts=(), factors=_factors(numbers, instead)).losses
+    flow, starts = reduced_flow(numbers), mode_starts(numbers, mode_kappas(numbers, kappas))
+    return flow.trajectory(times, starts=starts, factors=_factors(numbers, instead)).losses
 
 
 def check_replaced(numbers: Derivation, what: str) -> None:
@@ -111,28 +116,35 @@ def _factors(numbers: Derivation, instead: Instead) -> dict[int, float]:
     return {place: times[stage] for place, stage in enumerate(stages) if stage in times}
 
 
-def _closed(numbers: Derivation, instead: Instead) -> np.ndarray:
+def _closed(numbers: Derivation, kappas: Mapping[str, float], instead: Instead) -> np.ndarray:
     """Return the loss of the closed forms from other starts, or step by step."""
     grid = np.arange(network_of(numbers.spec).steps, dtype=float)
+    factors = start_factors(numbers, mode_kappas(numbers, kappas))
     times, found = dict(instead.starts), {}
     for factor in {1.0, *times.values()}:
         # Strengths start with the variance of the weights.
         started = changed(numbers, Variation(std=Fraction(sqrt(factor))))
-        curves = _curves(started, grid, instead)
+        curves = _curves(started, grid, instead, factors)
         for pathway in numbers.pathways:
             if times.get(pathway.effective.pathway.stage, 1.0) == factor:
                 found |= {m.label: curves[m.label] for m in pathway.modes if m.label in curves}
-    return loss_of_curves(numbers, found, grid)
+    return loss_of_curves(numbers, found, grid, factors)
 
 
-def _curves(numbers: Derivation, grid: np.ndarray, instead: Instead) -> dict[str, np.ndarray]:
-    return _stepped(numbers, len(grid)) if instead.stepwise else closed_curves(numbers, grid)
+def _curves(
+    numbers: Derivation, grid: np.ndarray, instead: Instead, factors: Mapping[str, float]
+) -> dict[str, np.ndarray]:
+    if instead.stepwise:
+        return _stepped(numbers, len(grid), factors)
+    return closed_curves(numbers, grid, factors=factors)
 
 
-def _stepped(numbers: Derivation, steps: int) -> dict[str, np.ndarray]:
+def _stepped(
+    numbers: Derivation, steps: int, factors: Mapping[str, float]
+) -> dict[str, np.ndarray]:
     """Return the closed modes by gradient descent's own steps, as :func:`closed_curves` does."""
     found = {}
-    for label, copies in mode_laws(numbers).items():
+    for label, copies in mode_laws(numbers, factors=factors).items():
         rows = [np.array([*islice(each.law.steps(), steps)]).reshape(1, steps) for each in copies]
         several = [each.count if len(copies) > 1 else 1 for each in copies]
         found[label] = np.repeat(np.concatenate(rows), several, axis=0)

@@ -85,7 +85,7 @@ def validate(
             aligned = train_aligned(numbers, predictions.chain)
     pairs = curve_pairs(numbers, predictions, network, gdln, aligned)
     with phase("law of gates"):
-        law = measured_gate_law(numbers, network)
+        law = measured_gate_law(numbers, network, predictions.kappas)
     with phase("terms of the distance"):
         more = _taken_apart(numbers, predictions, network, gdln) if terms else {}
     found = Validation(

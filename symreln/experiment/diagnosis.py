@@ -293,16 +293,11 @@ def with_instead(made: Experiment, **instead: bool) -> Experiment:
 
 
 def _starts(again: Again, pair: str) -> Iterator[Candidate]:
-    """Stages whose pathways may start stronger or weaker.
-
-    The GDLN starts as its reduction does, but from κ, which closed forms do not.
-    """
+    """Stages whose pathways may start stronger or weaker; the GDLN starts as the theory does."""
     case = again.case
     first, *later = sorted({p.effective.pathway.stage for p in case.numbers.pathways})
     if pair != RELU:
-        if not case.kappas or case.judged != "closed":
-            return
-        later = []
+        return
     yield Candidate(name=start_of(first), made=lambda made: _first_start(again, pair, made, first))
     for stage in later:
         yield Candidate(

@@ -14,17 +14,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.claims.gate_law import gate_law_of
+from symreln.claims.early import mode_kappas
+from symreln.claims.gate_law import gate_law_of, telling_samples
 from symreln.claims.head_start import copy_turns, mode_laws
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.mean_field import SEED, descent_of
-from symreln.claims.prediction import closed_curves
+from symreln.claims.prediction import closed_curves, start_factors
 from symreln.claims.probes import mode_bases
 from symreln.experiment.metrics import CurveComparison, compare
 from symreln.laws.gate_orders import gate_orders
 
 if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
+    from collections.abc import Mapping
+
+    from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.laws.gate_orders import GateOrders, Residual
     from symreln.train.run import TrainingRun
 
@@ -81,13 +84,17 @@ class GateLawMeasured:
 
 
 def measured_gate_law(
-    numbers: Derivation, network: TrainingRun | None, orders: int = ORDERS
+    numbers: Derivation,
+    network: TrainingRun | None,
+    kappas: Mapping[str, float],
+    orders: int = ORDERS,
 ) -> GateLawMeasured | None:
     """Compare the law of gates with networks; None where there is no law or no gates.
 
     Args:
         numbers: Without free parameters.
         network: Trained ReLU networks, with their gates.
+        kappas: κ of pathways by name, which closed forms start from.
         orders: How many orders beyond the first.
     """
     law = numbers.ask(gate_law_of)
@@ -100,7 +107,7 @@ def measured_gate_law(
     if not len(steps):
         return None
     pathways = [p for each in law.first for p in numbers.pathways if p.name in each.pathways]
-    gates = np.array([gate_floats(p.effective.pathway) > 0 for p in pathways])
+    gates = [_Gate.of(numbers, pathway) for pathway in pathways]
     measured = np.array(
         [
             [_by_lost(activity[place] > 0, weight[place], gates) for place in places]
@@ -112,7 +119,7 @@ def measured_gate_law(
     predicted = [law.lost(steps)]
     why, found = _why_no_orders(numbers), None
     if not why:
-        found = orders_of(numbers, gates, orders)
+        found = orders_of(numbers, kappas, gates, orders)
         predicted += [_at(steps, found.steps, watched) for watched in found.watched]
     heaviest = np.argsort(-measured.mean(axis=0).max(axis=0)[1:], kind="stable")[:MOST_LOST] + 1
     losses = np.empty((0, network.losses.shape[1])) if found is None else found.losses
@@ -132,12 +139,15 @@ def measured_gate_law(
     )
 
 
-def orders_of(numbers: Derivation, gates: np.ndarray, orders: int) -> GateOrders:
+def orders_of(
+    numbers: Derivation, kappas: Mapping[str, float], gates: list[_Gate], orders: int
+) -> GateOrders:
     """Follow the orders of the law from the second on.
 
     Args:
         numbers: Without free parameters, with a law of gates.
-        gates: Of the first stage's pathways, shape (pathways, P).
+        kappas: κ of pathways by name.
+        gates: Of the first stage's pathways.
         orders: How many.
     """
     inputs, targets = numbers.spec.dataset.arrays
@@ -145,18 +155,20 @@ def orders_of(numbers: Derivation, gates: np.ndarray, orders: int) -> GateOrders
         inputs,
         targets,
         descent_of(numbers.spec),
-        closed_residual(numbers),
+        closed_residual(numbers, kappas),
         lambda active, weight: _by_lost(active, weight, gates),
         SEED,
         orders,
     )
 
 
-def closed_residual(numbers: Derivation) -> Residual:
+def closed_residual(numbers: Derivation, kappas: Mapping[str, float]) -> Residual:
     """Return what the closed forms leave of the targets, at every step of the network."""
     inputs, targets = numbers.spec.dataset.arrays
-    curves = closed_curves(numbers, np.arange(network_of(numbers.spec).steps, dtype=float))
-    turns, outputs, seen, rows = copy_turns(mode_laws(numbers)), [], [], []
+    factors = start_factors(numbers, mode_kappas(numbers, kappas))
+    times = np.arange(network_of(numbers.spec).steps, dtype=float)
+    curves = closed_curves(numbers, times, factors=factors)
+    turns, outputs, seen, rows = copy_turns(mode_laws(numbers, factors=factors)), [], [], []
     for pathway in numbers.pathways:
         own = pathway.effective.pathway
         shown = inputs[list(own.inputs)] * gate_floats(own)
@@ -183,10 +195,28 @@ def _why_no_orders(numbers: Derivation) -> str:
     return ""
 
 
-def _by_lost(active: np.ndarray, weight: np.ndarray, gates: np.ndarray) -> np.ndarray:
+@dataclass(frozen=True, eq=False)
+class _Gate:
+    """A pathway's gate, and the samples that tell it from others, shapes (P,)."""
+
+    opens: np.ndarray
+    tells: np.ndarray
+
+    @classmethod
+    def of(cls, numbers: Derivation, pathway: PathwayDerivation) -> _Gate:
+        """Return that of a pathway."""
+        opens = gate_floats(pathway.effective.pathway) > 0
+        return cls(opens, telling_samples(numbers, pathway))
+
+    def lost(self, active: np.ndarray) -> np.ndarray:
+        """Return on how many samples units have another gate, from gates of shape (units, P)."""
+        return ((active != self.opens) & self.tells).sum(axis=1)
+
+
+def _by_lost(active: np.ndarray, weight: np.ndarray, gates: list[_Gate]) -> np.ndarray:
     """Return the share of weight by how many samples gates differ from the nearest given one."""
-    lost = np.min([(active != gate).sum(axis=1) for gate in gates], axis=0)
-    found = np.bincount(lost, weight, minlength=gates.shape[1] + 1)
+    lost = np.min([gate.lost(active) for gate in gates], axis=0)
+    found = np.bincount(lost, weight, minlength=active.shape[1] + 1)
     total = weight.sum()
     return found / (total if total > 0 else 1.0)
 

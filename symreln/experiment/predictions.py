@@ -140,7 +140,7 @@ def _curves(numbers: Derivation, *, whatever_cost: bool) -> Predictions:
     with phase("prediction"):
         prediction = predict_training(numbers, by_mode)
     errors = {name: early[_fastest(numbers, name, early)].error for name in kappas}
-    constants = training_constants(numbers, prediction.judged, kappas, errors, prediction.drawn)
+    constants = training_constants(numbers, kappas, errors, prediction.drawn)
     by_label = mode_kappas(numbers, errors)
     return Predictions(
         prediction=replace(prediction, constants=constants),
@@ -203,8 +203,6 @@ def _kappa_error(
     Returns:
         That of the loss over L(0), and that of strengths over their plateaus.
     """
-    if prediction.judged == "closed":
-        return 0.0, 0.0  # takes none of them
     if prediction.drawn is not None:
         losses = prediction.drawn.losses
         radius = simultaneous_radius(losses, 0)

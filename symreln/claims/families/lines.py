@@ -105,9 +105,9 @@ def _rows(family: FamilyDerivation, mode: FamilyMode) -> list[str]:
     """Return s, d, d_eff and the plateau, those that are radicals."""
     names = ("s", "d", r"d_{\mathrm{eff}}", r"s/d_{\mathrm{eff}}")
     numbers = (mode.s, mode.d, mode.d_eff, mode.height)
-    forms = [
-        None if n is None else number_of(n, family.template.domain, family.symbols) for n in numbers
-    ]
+    assert family.template is not None
+    domain = family.template.domain
+    forms = [None if n is None else number_of(n, domain, family.symbols) for n in numbers]
     return [
         f"{name} &= {to_latex(form)}"
         for name, form in zip(names, forms, strict=True)
