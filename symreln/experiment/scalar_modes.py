@@ -270,10 +270,11 @@ def _loss_at_steps(
     velocities = rate * np.array([flow.velocity(state) for state in states])[..., 0, 0]
     uses = np.array(flow.uses or (1,) * weights.shape[1])[:, None]
     strengths = weights.prod(axis=1)
-    slopes = sum(
+    moved = [
         np.delete(weights, edge, axis=1).prod(axis=1) * velocities[:, edge]
         for edge in range(weights.shape[1])
-    )
+    ]
+    slopes = np.sum(moved, axis=0)
     after = delays(np.sqrt((velocities**2 / uses).sum(axis=1)))
     s, d = (matrix[:, 0, 0] for matrix in (flow.sigma_yx[0], flow.sigma_x[0, 0]))
     found = np.zeros(len(times))
