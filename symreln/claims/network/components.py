@@ -405,7 +405,8 @@ def _delay_blocks(chain: SharedChain) -> list[Block]:
     return [
         say(
             r"These are of infinitely small steps. A step of gradient descent goes along the curve "
-            r"less far than its flow, and so comes to the strength $\pi$ later by"
+            r"less far than its flow where that speeds up, and further where it slows down: it "
+            r"comes to the strength $\pi$ later by"
         ),
         equation(rf"\Delta n = {to_latex(chain.delay)}"),
         say(
