@@ -114,11 +114,10 @@ def _predictions(modes: ScalarModes, start: EdgeStart | str, descent: Descent) -
 
 
 def _closed(modes: ScalarModes, start: EdgeStart | str) -> np.ndarray | None:
-    """Return the loss of the closed forms, of infinitely small steps; None without them."""
+    """Return the loss of the closed forms, in steps; None without them."""
     if any(part.form is None for part in modes.parts):
         return None
-    times = np.arange(network_of(modes.spec).steps, dtype=float)
-    return modes.flow_loss(_std(modes) if isinstance(start, str) else start.amplitude, times)
+    return modes.closed_loss(_std(modes) if isinstance(start, str) else start.amplitude)
 
 
 def _judged(modes: ScalarModes, start: EdgeStart) -> np.ndarray:

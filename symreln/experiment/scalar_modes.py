@@ -17,6 +17,7 @@ from symreln.exact.truth import Truth
 from symreln.experiment.metrics import DROP, drop_time, point
 from symreln.experiment.uninformative import Uninformative
 from symreln.experiment.verdicts import Verdict, outcome_of
+from symreln.laws.finite_steps import at_steps, delays
 from symreln.laws.scalar_modes import aligned_weights, lacking_units, learning, scalar_modes
 from symreln.network.bundles import NetworkData
 from symreln.verdict.diagonal import decide_diagonal
@@ -24,6 +25,7 @@ from symreln.verdict.diagonal import decide_diagonal
 if TYPE_CHECKING:
     from symreln.claims.network.components import Component
     from symreln.experiment.edge_start import EdgeStart
+    from symreln.laws.network_flow import NetworkFlow
     from symreln.laws.scalar_modes import ScalarMode
     from symreln.spec.model import Spec
 
@@ -167,6 +169,24 @@ class ScalarModes:
                 loss += many * np.array([flow.loss(state) for state in states])
         return loss
 
+    def closed_loss(self, start: float) -> np.ndarray:
+        """Predict the loss of the closed forms of regular parts, in steps, from one amplitude.
+
+        The flow's curves, read at the steps of :mod:`symreln.laws.finite_steps`.
+
+        Raises:
+            LimitReachedError: The flow could not be followed.
+        """
+        loss = self._silent_loss()
+        times = np.arange(len(loss), dtype=float)
+        for part, modes in zip(self.parts, self.modes, strict=True):
+            if modes:
+                flow, many = part.flow(modes)
+                begin = [np.full(shape, start) for shape in flow.shapes]
+                states = flow.trajectory(begin, times, tau=1 / self._rate)
+                loss += many * _loss_at_steps(flow, states, times, self._rate)
+        return loss
+
     def step_below(self, start: float, level: float) -> int | None:
         """Return about at which step the flow's loss gets down to a level, or None.
 
@@ -240,6 +260,28 @@ class ScalarModes:
                     for mode in modes
                 )
         return found
+
+
+def _loss_at_steps(
+    flow: NetworkFlow, states: Sequence[Sequence[np.ndarray]], times: np.ndarray, rate: float
+) -> np.ndarray:
+    """Return what modes side by side, of one pathway, add to the loss at every step."""
+    weights = np.array(states)[..., 0, 0]  # (times, edges, modes)
+    velocities = rate * np.array([flow.velocity(state) for state in states])[..., 0, 0]
+    uses = np.array(flow.uses or (1,) * weights.shape[1])[:, None]
+    strengths = weights.prod(axis=1)
+    moved = [
+        np.delete(weights, edge, axis=1).prod(axis=1) * velocities[:, edge]
+        for edge in range(weights.shape[1])
+    ]
+    slopes = np.sum(moved, axis=0)
+    after = delays(np.sqrt((velocities**2 / uses).sum(axis=1)))
+    s, d = (matrix[:, 0, 0] for matrix in (flow.sigma_yx[0], flow.sigma_x[0, 0]))
+    found = np.zeros(len(times))
+    for mode in range(len(s)):
+        strength = at_steps(times, strengths[:, mode], slopes[:, mode], after[:, mode])
+        found -= s[mode] * strength - d[mode] * strength**2 / 2
+    return found
 
 
 def _descent(

@@ -341,6 +341,7 @@ def _chain_values(chain: SharedChain) -> dict[str, Any]:
         "latex": chain.mode.to_latex(),
         "conserved": chain.conserved,
         "speed": chain.gain,
+        "delay_in_steps": chain.delay,
     }
 
 
@@ -384,12 +385,35 @@ def chain_steps(chain: SharedChain) -> Iterator[Step]:
         "put into its family's equation, which with its time constant is this one",
         holds=chain.is_solved,
     )
+    yield step(
+        "finite steps",
+        "gradient descent comes to a strength later than the flow, by the steps that are printed, "
+        "to leading order in 1/tau",
+        "its derivative along the flow is half that of the speed",
+        holds=chain.delay_residual() == 0,
+    )
 
 
 def step(name: str, statement: str, check: str, *, holds: bool) -> Step:
     """Return a step that is proven where its check holds."""
     outcome = Truth.PROVEN if holds else Truth.UNDECIDED
     return Step(name=name, statement=statement, check=check, outcome=outcome)
+
+
+def _delay_blocks(chain: SharedChain) -> list[Block]:
+    """Say when gradient descent is where the closed form, that of the flow, says."""
+    return [
+        say(
+            r"These are of infinitely small steps. A step of gradient descent goes along the curve "
+            r"less far than its flow where that speeds up, and further where it slows down: it "
+            r"comes to the strength $\pi$ later by"
+        ),
+        equation(rf"\Delta n = {to_latex(chain.delay)}"),
+        say(
+            r"steps, up to terms of the order of $1/\tau$: half the logarithm of how much faster "
+            "edges move there than at the start."
+        ),
+    ]
 
 
 def chain_blocks(chain: SharedChain) -> list[Block]:
@@ -401,6 +425,7 @@ def chain_blocks(chain: SharedChain) -> list[Block]:
         equation(rf"\tau \dot{{\pi}} = {to_latex(chain.rate)}"),
         prose(f"It is solved by the family “{chain.family}”:"),
         equation(*_solution(chain.mode)),
+        *_delay_blocks(chain),
     ]
 
 
@@ -408,7 +433,11 @@ def _closed_blocks(chain: SharedChain) -> list[Block]:
     """Say the closed form of a part whose pathways are used alike."""
     used = ", ".join(map(str, chain.counts))
     if chain.layers == 1:
-        return [equation(chain.mode.equation), equation(*_solution(chain.mode))]
+        return [
+            equation(chain.mode.equation),
+            equation(*_solution(chain.mode)),
+            *_delay_blocks(chain),
+        ]
     blocks: list[Block] = [
         prose(
             f"Edges at the {chain.layers} places are used by {used} pathways each. Started alike "
