@@ -59,22 +59,22 @@ class Prediction:
 
     Attributes:
         times: Times in steps, shape (times,).
-        loss: Mean loss 1/(2P) Σ‖y − ŷ‖², shape (times,), of the integrated reduction, or of the
-            closed forms where nothing is integrated. See ``theory`` for the judged one.
+        reduced: Mean loss 1/(2P) Σ‖y − ŷ‖², shape (times,), of the integrated reduction, or of the
+            closed forms where nothing is integrated. Beside ``loss`` it says what these leave out.
         method: How it was computed, in words.
         closed_loss: The loss of the closed forms alone, later stages from their head
             starts, or of the Lotka-Volterra system of coupled modes; None where there is neither.
-        flow_loss: The loss of the flow, that is of infinitely small steps, where ``loss`` is that
-            of gradient descent; None where ``loss`` is the flow's or the closed forms'.
+        flow_loss: The loss of the flow, that is of infinitely small steps, where ``reduced`` is
+            that of gradient descent; None where it is the flow's or the closed forms'.
         modes: One curve a mode that learns something.
         judged: "closed" where closed forms of all modes are printed: then these are judged as
             printed, "reduced" otherwise.
-        constants: Every number of the judged curve and of ``loss`` that is not in the spec.
-        drawn: The networks whose mean ``loss`` is, where pathways have few hidden units.
+        constants: Every number of ``loss`` and of ``reduced`` that is not in the spec.
+        drawn: The networks whose mean ``reduced`` is, where pathways have few hidden units.
     """
 
     times: np.ndarray
-    loss: np.ndarray
+    reduced: np.ndarray
     method: str
     closed_loss: np.ndarray | None
     modes: tuple[ModeCurve, ...]
@@ -84,10 +84,13 @@ class Prediction:
     drawn: NarrowLaw | None = None
 
     @property
-    def theory(self) -> np.ndarray:
-        """The loss that is judged, shape (times,)."""
+    def loss(self) -> np.ndarray:
+        """The predicted loss, which is judged: of the closed forms, where these are of all modes.
+
+        Shape (times,); else that of the integrated reduction.
+        """
         closed = self.closed_loss if self.judged == "closed" else None
-        return self.loss if closed is None else closed
+        return self.reduced if closed is None else closed
 
     @property
     def free_constants(self) -> int:

@@ -96,7 +96,7 @@ def predict(
     together = "staged" if network.training == "staged" else "joint"
     return Prediction(
         times=grid,
-        loss=loss,
+        reduced=loss,
         method=f"coupled matrices of all pathways, integrated from t = 0 ({together} training)",
         closed_loss=closed_loss,
         modes=_mode_curves(derivation, closed, integrated),
@@ -135,7 +135,7 @@ def predict_training(
     together = "staged" if network.training == "staged" else "joint"
     return replace(
         flow,
-        loss=found.losses,
+        reduced=found.losses,
         method=(
             "gradient descent on the coupled matrices of all pathways, step by step "
             f"({together} training)"
@@ -158,7 +158,7 @@ def _closed_from(
     integrated = {m.label: m.integrated for m in found.modes if m.integrated is not None}
     return replace(
         found,
-        loss=loss if found.closed_loss is found.loss else found.loss,
+        reduced=loss if found.closed_loss is found.reduced else found.reduced,
         closed_loss=loss,
         modes=_mode_curves(derivation, closed, integrated),
     )
@@ -168,12 +168,12 @@ def _flow_loss(
     derivation: Derivation, found: Prediction, kappas: Mapping[str, float]
 ) -> np.ndarray:
     """Return the loss of infinitely small steps beside what :func:`predict` found."""
-    if found.closed_loss is not found.loss:
-        return found.loss  # integrated
+    if found.closed_loss is not found.reduced:
+        return found.reduced  # integrated
     factors = start_factors(derivation, kappas)
     flow = closed_forms(derivation, found.times, flow=True, factors=factors)
     assert flow is not None  # as found was
-    return flow.loss
+    return flow.reduced
 
 
 def _predict_narrow(derivation: Derivation, flow: Prediction) -> Prediction:
@@ -187,13 +187,13 @@ def _predict_narrow(derivation: Derivation, flow: Prediction) -> Prediction:
     strengths = law.strengths()
     return replace(
         flow,
-        loss=law.losses.mean(axis=0),
+        reduced=law.losses.mean(axis=0),
         method=(
             f"gradient descent on the modes of {len(law.losses)} networks drawn from the law of "
             f"the initial weights, step by step: their mean, to {100 * law.error:.2g} % of L(0)"
         ),
         modes=tuple(replace(mode, integrated=strengths[mode.label]) for mode in flow.modes),
-        flow_loss=flow.loss,
+        flow_loss=flow.reduced,
         # Closed forms are of a mode that gets a unit: not of what networks learn in the mean.
         judged="reduced",
         drawn=law,
@@ -262,7 +262,7 @@ def _closed_prediction(
         which = "the modes that narrow pathways learn first"
     return Prediction(
         times=grid,
-        loss=loss,
+        reduced=loss,
         method=f"{forms} of {which}",
         closed_loss=loss if closed else None,
         modes=_mode_curves(derivation, *((curves, {}) if closed else ({}, curves))),
@@ -445,7 +445,7 @@ def _predict_flow(derivation: Derivation, times: np.ndarray, accuracy: Accuracy)
     found = matrices.trajectory(whole, [each for each, *_ in modes], accuracy)
     return Prediction(
         times=times,
-        loss=found.losses[first:],
+        reduced=found.losses[first:],
         method="coupled matrices of all pathways, integrated from t = 0 over every switch of gates",
         closed_loss=None,
         modes=_curves(modes, found.strengths[:, first:]),
@@ -469,13 +469,13 @@ def _predict_descent(
     )
     return replace(
         flow,
-        loss=found.losses,
+        reduced=found.losses,
         method=(
             "gradient descent on the coupled matrices of all pathways, step by step over every "
             "switch of gates"
         ),
         modes=_curves(modes, found.strengths),
-        flow_loss=flow.loss,
+        flow_loss=flow.reduced,
     )
 
 

@@ -79,7 +79,7 @@ def curve_instead(
     """
     if instead == Instead():
         found = predicted_again(numbers, kappas)
-        return found.theory if judged == "closed" else found.loss
+        return found.loss if judged == "closed" else found.reduced
     check_replaced(numbers, "starts")
     if judged == "reduced":
         return _descent(numbers, kappas, instead)
@@ -272,7 +272,7 @@ class Again(Trials):
         if aligned:
             return predict_aligned(numbers, case.chain)[None]
         if made == Experiment():
-            return case.prediction.theory[None]
+            return case.prediction.loss[None]
         curve = curve_instead(numbers, case.kappas, case.judged, made.instead)[None]
         return curve + self._effect(made.change) if made.gates else curve
 

@@ -79,14 +79,14 @@ def curve_pairs(
     prediction, error = predictions.prediction, predictions.error[0]
     trained = {"gdln": gdln} if network is None else {"gdln": gdln, "relu": network}
     pairs = {
-        f"theory_vs_{name}": curve_pair(prediction.theory, run, error)
+        f"theory_vs_{name}": curve_pair(prediction.loss, run, error)
         for name, run in trained.items()
     }
     if network is not None:
         pairs["gdln_vs_relu"] = CurvePair(first=gdln.losses, second=network.losses)
         if (wide := predictions.mean_field) is not None:
             pairs["mean_field_vs_relu"] = curve_pair(wide.losses, network, wide.error)
-    reduced, closed = prediction.loss, prediction.closed_loss
+    reduced, closed = prediction.reduced, prediction.closed_loss
     flow = prediction.flow_loss
     for curve, losses in (
         ("closed", closed),

@@ -63,7 +63,7 @@ def shown_gates(
     x = numbers.spec.dataset.inputs.to_numpy()
     given = np.array([gate_floats(p.effective.pathway) for p in numbers.pathways])
     ends = stage_ends(numbers, prediction.modes, prediction.judged)
-    ends = _as_far(prediction.theory, losses.mean(axis=0), ends)
+    ends = _as_far(prediction.loss, losses.mean(axis=0), ends)
     looks = tuple(sorted(set(ends.values())))
     seen = Recording(
         quantities=("contribution",), observers={"seen": lambda _, w: w[0] @ x}, steps=looks

@@ -80,7 +80,7 @@ def _learned(stage: StageDerivation, prediction: Prediction, tolerance: float) -
     if _has_plateaus(stage):
         return there
     first, least = (float(loss.to_fraction()) for loss in (stage.initial_loss, stage.final_loss))
-    return there & (prediction.theory <= least + tolerance * (first - least))
+    return there & (prediction.loss <= least + tolerance * (first - least))
 
 
 def _has_plateaus(stage: StageDerivation) -> bool:

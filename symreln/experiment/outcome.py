@@ -166,8 +166,8 @@ class Validation(Predictions):
         """Every curve by its name in curves.npz: one row, or one a seed."""
         prediction, runs = self.prediction, {"network": self.network, "gdln_aligned": self.aligned}
         found = {
-            "theory": prediction.theory,
-            "reduced": prediction.loss,
+            "theory": prediction.loss,
+            "reduced": prediction.reduced,
             "gdln": self.gdln.losses,
             **{name: run.losses for name, run in runs.items() if run is not None},
         }
@@ -293,7 +293,7 @@ class Validation(Predictions):
     @property
     def gdln_bears_out(self) -> bool:
         """Whether the GDLN, which has the spec's gates and starts, is where its reduction is."""
-        found = compare(self.prediction.loss, self.gdln.mean_loss).max_abs_over_initial
+        found = compare(self.prediction.reduced, self.gdln.mean_loss).max_abs_over_initial
         return found <= self.tolerance
 
     @cached_property

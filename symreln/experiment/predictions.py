@@ -227,7 +227,7 @@ def _chain_error(
 
 def _largest(moved: Prediction, prediction: Prediction) -> tuple[float, float]:
     """Return the largest differences of the judged curves, of modes over their plateaus."""
-    loss = np.abs(moved.theory - prediction.theory).max() / prediction.theory[0]
+    loss = np.abs(moved.loss - prediction.loss).max() / prediction.loss[0]
     strengths = [
         float(np.abs(one.of(prediction.judged) - other.of(prediction.judged)).max() / other.plateau)
         for one, other in zip(moved.modes, prediction.modes, strict=True)

@@ -169,8 +169,8 @@ def _pairs(
     if isinstance(start, str):
         return pairs
     found = predictions.prediction
-    pairs[RANDOM] = curve_pair(found.theory, gdln, predictions.error[0])
-    pairs["reduced_vs_gdln"] = curve_pair(found.loss, gdln)
+    pairs[RANDOM] = curve_pair(found.loss, gdln, predictions.error[0])
+    pairs["reduced_vs_gdln"] = curve_pair(found.reduced, gdln)
     if found.closed_loss is not None:
         pairs["closed_vs_gdln"] = curve_pair(found.closed_loss, gdln)
     return pairs

@@ -87,8 +87,8 @@ def _loss_sketch(validation: Validation) -> Sketch:
         _network_curve(name, run, times, chosen) for name, run in runs.items() if run is not None
     ]
     closed = validation.judged == "closed"
-    beside = prediction.loss if closed else prediction.closed_loss
-    if beside is not None and beside is not prediction.theory and edges is None:
+    beside = prediction.reduced if closed else prediction.closed_loss
+    if beside is not None and beside is not prediction.loss and edges is None:
         label = "integrated reduction" if closed else "aligned strengths alone"
         curves.append(LossCurve(label=label, times=times, loss=beside[chosen], rival=True))
     predicted = {}
@@ -97,7 +97,7 @@ def _loss_sketch(validation: Validation) -> Sketch:
     if edges is not None:
         predicted["theory, aligned start"] = edges.descent.loss
     if edges is None or not edges.unpredicted:
-        predicted["theory (closed forms as printed)" if closed else "theory"] = prediction.theory
+        predicted["theory (closed forms as printed)" if closed else "theory"] = prediction.loss
     for label, losses in predicted.items():
         # A loss under machine epsilon is rounding: a difference of sums that cancel.
         shown = losses if edges is None else np.maximum(losses, np.finfo(float).eps * losses[0])

@@ -163,7 +163,7 @@ def _theory(spec: Spec) -> Result:
         "tolerance": float(spec.validation.tolerance),
         "kappas": {name: float(kappa) for name, kappa in found.kappas.items()},
     }
-    arrays = {"theory": found.prediction.theory, "reduced": found.prediction.loss}
+    arrays = {"theory": found.prediction.loss, "reduced": found.prediction.reduced}
     if found.prediction.closed_loss is not None:
         arrays["closed"] = found.prediction.closed_loss
     if found.mean_field is not None:
