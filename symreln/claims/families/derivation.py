@@ -221,11 +221,12 @@ class FamilyDerivation(Asked):
         found: list[FamilyPathway] = []
         for stage in self.stages:
             found += [
-                FamilyPathway(template=template, stage=stage.stage, modes=modes)
-                for template, modes in [
-                    (template, _modes(self, stage, place, found))
-                    for place, template in enumerate(stage.templates)
-                ]
+                FamilyPathway(
+                    template=template,
+                    stage=stage.stage,
+                    modes=_modes(self, stage, place, found),
+                )
+                for place, template in enumerate(stage.templates)
             ]
         return tuple(found)
 
