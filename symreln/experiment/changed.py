@@ -94,10 +94,10 @@ def _flow_loss(numbers: Derivation, times: np.ndarray, accuracy: Accuracy = PREC
     """Return the loss of the flow, of more than two layers from where they start in effect."""
     start = closed_start(numbers)
     if start is None:
-        return predict(numbers, times, accuracy).loss
+        return predict(numbers, times, accuracy).reduced
     found = closed_forms(numbers, times, start.strength(float(network_of(numbers.spec).init_std)))
     assert found is not None  # such networks are confronted where their modes are closed
-    return found.loss
+    return found.reduced
 
 
 def steps_for_scale(numbers: Derivation, smaller: Derivation) -> int | None:

@@ -63,8 +63,8 @@ def predict_chain(numbers: Derivation, start: ChainStart | None) -> Prediction:
     strengths = _followed(numbers, None if start is None else np.array([start.strength(std)]))
     return replace(
         flow,
-        loss=_mean_of(numbers, curves, flow.times),
-        flow_loss=flow.loss if start is not None else flow.flow_loss,
+        reduced=_mean_of(numbers, curves, flow.times),
+        flow_loss=flow.reduced if start is not None else flow.flow_loss,
         method="gradient descent on all modes, step by step"
         + ("" if start is None else f", {_from_random_layers(start)}"),
         modes=tuple(replace(mode, integrated=strengths[mode.label][0]) for mode in flow.modes),
@@ -177,7 +177,7 @@ def predict_closed(numbers: Derivation, start: ChainStart | None) -> Prediction:
     assert found is not None
     return replace(
         found,
-        loss=_mean_loss(numbers, start.strengths(std), times),
+        reduced=_mean_loss(numbers, start.strengths(std), times),
         method=f"closed forms of all modes, {_from_random_layers(start)}",
     )
 

@@ -185,7 +185,7 @@ def compare_rules(
     by_mode = mode_kappas(numbers, kappas)
     trainings = len(subjects) * (sum(_DIVISORS) + len(sizes) + 1) + len(decay_values(numbers))
     count = _Count(progress, trainings * steps * seeds)
-    prediction = predict_training(numbers, by_mode).loss
+    prediction = predict_training(numbers, by_mode).reduced
     flow, theory = _theory_of_rates(numbers, by_mode)
     batches, rates, biased = [], [theory], []
 
@@ -405,7 +405,7 @@ def _decayed(
     run = train(GDLN, spec, {}, seeds, rng, by, record=last, progress=progress)
     return DecayRule(
         weight_decay=value,
-        theory=compare(prediction.loss, run.mean_loss),
+        theory=compare(prediction.reduced, run.mean_loss),
         closed=compare(closed, run.mean_loss),
         modes=_modes(derivation, prediction, run),
     )

@@ -103,7 +103,7 @@ def _predictions(modes: ScalarModes, start: EdgeStart | str, descent: Descent) -
         constants = (_constant(start),)
     prediction = Prediction(
         times=np.arange(len(loss), dtype=float),
-        loss=loss,
+        reduced=loss,
         method="gradient descent on the scalar modes of the graph, step by step",
         closed_loss=closed,
         modes=(),
@@ -241,7 +241,7 @@ class _Trials(Trials):
             start = edge_start(spec, modes.parts)
         if isinstance(start, str) or change.std * change.std * change.width == 1:
             return modes, start  # as strong a start, so as many steps
-        theory = self.case.prediction.loss
+        theory = self.case.prediction.reduced
         # Near its end a loss is within rounding of it: one in a thousand of the fall is as far.
         found = modes.step_below(start.amplitude, theory[-1] + (theory[0] - theory[-1]) / 1000)
         if found is None:

@@ -78,15 +78,15 @@ def _chain(numbers: Derivation, predictions: Predictions) -> Iterator[tuple[str,
         if prediction.drawn is not None:
             replaced += ", and one start for all networks"
     if kappas:
-        yield "gradient descent, half of the units", replaced, predict_training(numbers).loss
+        yield "gradient descent, half of the units", replaced, predict_training(numbers).reduced
         replaced = "half of the units in every pathway"
     units = ", units of each pathway" if kappas else ""
     if prediction.drawn is not None:
         units = ", mean over the law of the initial weights"
-    yield f"theory: gradient descent{units}", replaced, prediction.loss
+    yield f"theory: gradient descent{units}", replaced, prediction.reduced
     modes = {label: found.kappa for label, found in early.items()}
     if len(set(modes.values())) > len(set(kappas.values())):
-        by_mode = predict_training(numbers, modes).loss
+        by_mode = predict_training(numbers, modes).reduced
         yield "theory with κ of each mode", "the fastest mode's κ for all of its pathway", by_mode
     if predictions.mean_field is not None:
         replaced = "fixed gates, and pathways that share no units"

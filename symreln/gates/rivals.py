@@ -163,7 +163,7 @@ def _rival(name: str, spec: Spec, curve: np.ndarray, seeds: int, rng: int) -> _R
     # The spec's own number of contexts: its pathways for every number are not these.
     derivation = derive(replace(spec, families=(), sizes=()))
     assert isinstance(derivation, Derivation)
-    theory = predict_training(derivation.ask(at_values)).loss
+    theory = predict_training(derivation.ask(at_values)).reduced
     at = spec.at_values()
     run = train_gated(
         at,
