@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from symreln.claims.phases import until_text
 from symreln.laws.flow_letters import (
     decay_is_gradient,
     flow_is_gradient,
@@ -39,14 +40,16 @@ def whole_map(layers: int, path: str = "p") -> str:
 
 def flow_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Line]:
     """Yield the loss, what a pathway sees, and the flow of its layers."""
-    layers = derivation.known.layers
+    layers, until = derivation.known.layers, until_text(derivation.spec)
+    seen = r"\Pi_p I_p" if any(p.boundary for p in derivation.spec.pathways) else "I_p"
     yield Line(
-        says="The loss of the gated network, over $P$ samples with gates $g_p(\\mu)$:",
+        says=f"The loss of the gated network, over $P$ samples with gates $g_p(\\mu)${until}:",
         equation=(
             r"L = \frac{1}{2P} \sum_{\mu=1}^{P} \Bigl\| y_\mu - \sum_p g_p(\mu)\, O_p "
-            rf"{whole_map(layers)} I_p x_\mu \Bigr\|^2",
+            rf"{whole_map(layers)} {seen} x_\mu \Bigr\|^2",
         ),
-        because="definition; $I_p$ and $O_p$ choose the inputs and outputs of a pathway",
+        because="definition; $I_p$ and $O_p$ choose the inputs and outputs of a pathway"
+        + (r", and $\Pi_p$ makes inputs orthogonal to its boundary" if seen != "I_p" else ""),
         check="summed over the samples with all outputs zero: the initial loss that is printed, "
         + _ON_DATA,
         holds=all(stage.starts_at_its_loss() for stage in stages),
@@ -55,8 +58,8 @@ def flow_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Li
     yield Line(
         says="Given its gates a pathway is a linear network on an **effective dataset**:",
         equation=(
-            rf"g_p(\mu)\, O_p {whole_map(layers)} I_p x_\mu = O_p {whole_map(layers)}\, "
-            r"(X_p)_\mu, \qquad X_p = I_p X \operatorname{diag}(g_p)",
+            rf"g_p(\mu)\, O_p {whole_map(layers)} {seen} x_\mu = O_p {whole_map(layers)}\, "
+            rf"(X_p)_\mu, \qquad X_p = {seen} X \operatorname{{diag}}(g_p)",
         ),
         because="a gate is a number for each sample, which the linear map passes through",
         check=f"what all pathways give out, gated and from gated inputs, subtracted; {_ON_DATA}",
@@ -158,7 +161,7 @@ def _residuals(stages: list[StageOnData]) -> Iterator[Line]:
 
 def basis_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Line]:
     """Yield the change of basis, and where both assumptions are used."""
-    layers = derivation.known.layers
+    layers, decay = derivation.known.layers, derivation.known.weight_decay != 0
     broken = [
         p.name for p in derivation.pathways if p.spectrum.commutator is not None
     ]  # fmt: skip
@@ -192,7 +195,7 @@ def basis_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[L
     )
     yield Line(
         says="Weights in these bases, a **change of basis** with any orthonormal $R$:",
-        equation=(*_aligned_rows(layers), *_reduced_rows(layers)),
+        equation=(*_aligned_rows(layers), *_reduced_rows(layers, decay=decay)),
         because=r"$U_p^{\top} E_p V_p$, with $S_p = U_p^{\top} \Sigma^{yx}(p) V_p$, $K_{pj} = "
         r"U_p^{\top} O_p O_j U_j$ and $G_{jp} = V_j^{\top} \Sigma^{x}(j, p) V_p$; it is exact "
         "where $V_p$ spans the inputs and $U_p$ all that errors point to",
@@ -234,8 +237,8 @@ def _aligned_rows(layers: int) -> tuple[str, ...]:
     )
 
 
-def _reduced_rows(layers: int) -> tuple[str, ...]:
+def _reduced_rows(layers: int, *, decay: bool) -> tuple[str, ...]:
     whole = whole_map(layers, "j").replace("W", "B")
-    rows = _layer_rows(layers, decay=False)
+    rows = _layer_rows(layers, decay)
     error = rf"\hat{{E}}_p &= S_p - \sum_j K_{{pj}}\, {whole}\, G_{{jp}}"
     return (*(row.replace("W", "B").replace("E_p", r"\hat{E}_p") for row in rows), error)
