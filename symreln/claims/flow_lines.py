@@ -194,11 +194,12 @@ def basis_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[L
         main=True,
     )
     yield Line(
-        says="Weights in these bases, a **change of basis** with any orthonormal $R$:",
+        says="Weights in these bases, a **change of basis** with any orthonormal $R$, and $S_p = "
+        r"U_p^{\top} \Sigma^{yx}(p) V_p$, $K_{pj} = U_p^{\top} O_p O_j U_j$, $G_{jp} = V_j^{\top} "
+        r"\Sigma^{x}(j, p) V_p$:",
         equation=(*_aligned_rows(layers), *_reduced_rows(layers, decay=decay)),
-        because=r"$U_p^{\top} E_p V_p$, with $S_p = U_p^{\top} \Sigma^{yx}(p) V_p$, $K_{pj} = "
-        r"U_p^{\top} O_p O_j U_j$ and $G_{jp} = V_j^{\top} \Sigma^{x}(j, p) V_p$; it is exact "
-        "where $V_p$ spans the inputs and $U_p$ all that errors point to",
+        because=r"$\hat{E}_p = U_p^{\top} E_p V_p$; it is exact where $V_p$ spans the inputs and "
+        "$U_p$ all that errors point to",
         check=f"bases shortened by orthonormality, {IN_LETTERS}",
         holds=reduction_holds(layers),
         main=True,

@@ -90,6 +90,7 @@ def amplitude_lines(s: Any, d: Any, decay: Any = 0) -> Iterator[Line]:
         check="the negative gradient of the mode's share of the loss, "
         f"${to_latex(loss)}$; {CANCELS}",
         holds=vanish(*(slope + loss.diff(name) for name, slope in slopes.items())),
+        main=True,
     )
     difference = FIRST**2 - SECOND**2
     yield Line(
