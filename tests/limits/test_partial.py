@@ -26,7 +26,7 @@ HEADER = (
     "network",
 )
 # Left out of a whole derivation where there is none of it; unknown in a partial one.
-WHERE_ANY = ("equal_starts", "equilibria", "width", "phases")
+WHERE_ANY = ("equal_starts", "equilibria", "width", "phases", "head_starts", "family_lines")
 PLACES = [
     "reading the spec",
     "the effective datasets of stage 1",
