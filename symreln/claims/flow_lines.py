@@ -50,8 +50,8 @@ def flow_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Li
         ),
         because="definition; $I_p$ and $O_p$ choose the inputs and outputs of a pathway"
         + (r", and $\Pi_p$ makes inputs orthogonal to its boundary" if seen != "I_p" else ""),
-        check="summed over the samples with all outputs zero: the initial loss that is printed, "
-        + _ON_DATA,
+        check="summed over the samples with all outputs zero: the initial loss that is printed, of "
+        "every stage, on this dataset, in exact arithmetic",
         holds=all(stage.starts_at_its_loss() for stage in stages),
         main=True,
     )
@@ -101,7 +101,8 @@ def _layers_flow(derivation: Derivation, stages: list[StageOnData]) -> Iterator[
         because="the trace is differentiated by each matrix"
         + (r"; the penalty $\tfrac{1}{2} \lambda \|W\|^2$ adds $-\lambda W$" if decay else ""),
         check=f"the derivative along any direction of each matrix, {IN_LETTERS}; and the loss "
-        f"summed over the samples, its central difference, which is exact, {_ON_DATA}",
+        "summed over the samples, its central difference by each matrix of the first pathway, which "
+        f"is exact, {_ON_DATA}",
         holds=flow_is_gradient(known.layers)
         and (not decay or decay_is_gradient())
         and all(stage.follows_its_gradient() for stage in stages),

@@ -1,7 +1,8 @@
 """One line of a derivation: what is written, how it follows, and whether the program's check holds.
 
 A law states the lines from its amplitudes to the formula that is printed, with free symbols for all
-numbers; what is printed of a line is the very expression that is checked.
+numbers. Where a row is one expression, it is printed from the very expression that is checked; rows
+with matrices, sums over pathways or names for long parts are written beside their check.
 """
 
 from __future__ import annotations
