@@ -101,7 +101,7 @@ def _layers_flow(derivation: Derivation, stages: list[StageOnData]) -> Iterator[
         because="the trace is differentiated by each matrix"
         + (r"; the penalty $\tfrac{1}{2} \lambda \|W\|^2$ adds $-\lambda W$" if decay else ""),
         check=f"the derivative along any direction of each matrix, {IN_LETTERS}; and the loss "
-        "summed over the samples, its central difference by each matrix of the first pathway, which "
+        "of the samples, its central difference by each matrix of the first pathway, which "
         f"is exact, {_ON_DATA}",
         holds=flow_is_gradient(known.layers)
         and (not decay or decay_is_gradient())
