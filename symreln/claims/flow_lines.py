@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from symreln.claims.phases import until_text
 from symreln.laws.flow_letters import (
     decay_is_gradient,
     flow_is_gradient,
@@ -39,24 +40,26 @@ def whole_map(layers: int, path: str = "p") -> str:
 
 def flow_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Line]:
     """Yield the loss, what a pathway sees, and the flow of its layers."""
-    layers = derivation.known.layers
+    layers, until = derivation.known.layers, until_text(derivation.spec)
+    seen = r"\Pi_p I_p" if any(p.boundary for p in derivation.spec.pathways) else "I_p"
     yield Line(
-        says="The loss of the gated network, over $P$ samples with gates $g_p(\\mu)$:",
+        says=f"The loss of the gated network, over $P$ samples with gates $g_p(\\mu)${until}:",
         equation=(
             r"L = \frac{1}{2P} \sum_{\mu=1}^{P} \Bigl\| y_\mu - \sum_p g_p(\mu)\, O_p "
-            rf"{whole_map(layers)} I_p x_\mu \Bigr\|^2",
+            rf"{whole_map(layers)} {seen} x_\mu \Bigr\|^2",
         ),
-        because="definition; $I_p$ and $O_p$ choose the inputs and outputs of a pathway",
-        check="summed over the samples with all outputs zero: the initial loss that is printed, "
-        + _ON_DATA,
+        because="definition; $I_p$ and $O_p$ choose the inputs and outputs of a pathway"
+        + (r", and $\Pi_p$ makes inputs orthogonal to its boundary" if seen != "I_p" else ""),
+        check="summed over the samples with all outputs zero: the initial loss that is printed, of "
+        "every stage, on this dataset, in exact arithmetic",
         holds=all(stage.starts_at_its_loss() for stage in stages),
         main=True,
     )
     yield Line(
         says="Given its gates a pathway is a linear network on an **effective dataset**:",
         equation=(
-            rf"g_p(\mu)\, O_p {whole_map(layers)} I_p x_\mu = O_p {whole_map(layers)}\, "
-            r"(X_p)_\mu, \qquad X_p = I_p X \operatorname{diag}(g_p)",
+            rf"g_p(\mu)\, O_p {whole_map(layers)} {seen} x_\mu = O_p {whole_map(layers)}\, "
+            rf"(X_p)_\mu, \qquad X_p = {seen} X \operatorname{{diag}}(g_p)",
         ),
         because="a gate is a number for each sample, which the linear map passes through",
         check=f"what all pathways give out, gated and from gated inputs, subtracted; {_ON_DATA}",
@@ -98,7 +101,8 @@ def _layers_flow(derivation: Derivation, stages: list[StageOnData]) -> Iterator[
         because="the trace is differentiated by each matrix"
         + (r"; the penalty $\tfrac{1}{2} \lambda \|W\|^2$ adds $-\lambda W$" if decay else ""),
         check=f"the derivative along any direction of each matrix, {IN_LETTERS}; and the loss "
-        f"summed over the samples, its central difference, which is exact, {_ON_DATA}",
+        "of the samples, its central difference by each matrix of the first pathway, which "
+        f"is exact, {_ON_DATA}",
         holds=flow_is_gradient(known.layers)
         and (not decay or decay_is_gradient())
         and all(stage.follows_its_gradient() for stage in stages),
@@ -158,7 +162,7 @@ def _residuals(stages: list[StageOnData]) -> Iterator[Line]:
 
 def basis_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Line]:
     """Yield the change of basis, and where both assumptions are used."""
-    layers = derivation.known.layers
+    layers, decay = derivation.known.layers, derivation.known.weight_decay != 0
     broken = [
         p.name for p in derivation.pathways if p.spectrum.commutator is not None
     ]  # fmt: skip
@@ -191,11 +195,12 @@ def basis_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[L
         main=True,
     )
     yield Line(
-        says="Weights in these bases, a **change of basis** with any orthonormal $R$:",
-        equation=(*_aligned_rows(layers), *_reduced_rows(layers)),
-        because=r"$U_p^{\top} E_p V_p$, with $S_p = U_p^{\top} \Sigma^{yx}(p) V_p$, $K_{pj} = "
-        r"U_p^{\top} O_p O_j U_j$ and $G_{jp} = V_j^{\top} \Sigma^{x}(j, p) V_p$; it is exact "
-        "where $V_p$ spans the inputs and $U_p$ all that errors point to",
+        says="Weights in these bases, a **change of basis** with any orthonormal $R$, and $S_p = "
+        r"U_p^{\top} \Sigma^{yx}(p) V_p$, $K_{pj} = U_p^{\top} O_p O_j U_j$, $G_{jp} = V_j^{\top} "
+        r"\Sigma^{x}(j, p) V_p$:",
+        equation=(*_aligned_rows(layers), *_reduced_rows(layers, decay=decay)),
+        because=r"$\hat{E}_p = U_p^{\top} E_p V_p$; it is exact where $V_p$ spans the inputs and "
+        "$U_p$ all that errors point to",
         check=f"bases shortened by orthonormality, {IN_LETTERS}",
         holds=reduction_holds(layers),
         main=True,
@@ -234,8 +239,8 @@ def _aligned_rows(layers: int) -> tuple[str, ...]:
     )
 
 
-def _reduced_rows(layers: int) -> tuple[str, ...]:
+def _reduced_rows(layers: int, *, decay: bool) -> tuple[str, ...]:
     whole = whole_map(layers, "j").replace("W", "B")
-    rows = _layer_rows(layers, decay=False)
+    rows = _layer_rows(layers, decay)
     error = rf"\hat{{E}}_p &= S_p - \sum_j K_{{pj}}\, {whole}\, G_{{jp}}"
     return (*(row.replace("W", "B").replace("E_p", r"\hat{E}_p") for row in rows), error)

@@ -69,14 +69,17 @@ def _matrices(derivation: Derivation) -> Iterator[Line]:
 
 def _sum_closes(stages: Iterable[StageOnData]) -> Line:
     return Line(
-        says="Pathways couple, and their sum **closes by symmetry**: on the modes $K_{pj} = "
-        "k_{pj}$ and $G_{jp} = g_{jp}$ are diagonal, and modes that couple have the same $s$, the "
-        "same sum and the same start, so that they stay equal:",
+        says="Pathways couple, and their sum **closes by symmetry**: modes that couple have the "
+        "same $s$ and the same start, and on each the actions of all pathways add up to the same "
+        r"multiple $d_{\mathrm{eff}}$ of its own drive, so that they stay equal. Below, $d$ stands "
+        r"for $d_{\mathrm{eff}}$:",
         equation=(
-            r"s - \sum_j k_{pj}\, g_{jp}\, \pi_j = s - d_{\mathrm{eff}}\, \pi, \qquad "
-            r"d_{\mathrm{eff}} = \sum_j k_{pj}\, g_{jp}, \qquad \pi_j = \pi",
+            r"\Bigl( S_p - \sum_j K_{pj} B_j G_{jp} \Bigr)_{\alpha\alpha} = s_\alpha - "
+            r"d_{\mathrm{eff}}\, \pi_\alpha, \qquad d_{\mathrm{eff}} = \sum_j k_{pj}\, g_{jp}",
         ),
-        because="equal equations from equal starts; below, $d$ stands for $d_{\\mathrm{eff}}$",
+        because="equal equations from equal starts; the second form is where $K_{pj} = k_{pj}$ and "
+        "$G_{jp} = g_{jp}$ on the modes, and in general single actions may point elsewhere, as "
+        "long as their sum does not",
         check="the errors of all pathways where every strength is $s/d_{\\mathrm{eff}}$, from "
         "their definition, entry by entry: 0; the couplings in the certificate",
         holds=all(stage.sums_close() for stage in stages),

@@ -30,22 +30,24 @@ def start_lines(derivation: Derivation) -> Iterator[Line]:
     if derivation.spec.network is None or known.layers != 2 or not known.units:
         return
     start = expected_start(known)
-    yield _early()
+    yield _early(decays=known.weight_decay != 0)
     yield _balanced(derivation, start) if start.imbalance == 0 else _apart(derivation, start)
     driven = len(derivation.stages) > 1 and derivation.closed and not derivation.later
     if driven and law_of(known).ahead(start, 1, 1) is not None:
         yield from _ahead()
 
 
-def _early() -> Line:
+def _early(*, decays: bool) -> Line:
     """Say how the amplitudes of a unit grow while they are small."""
     up, down = (_A0 + _B0) * _GROWN / 2, (_A0 - _B0) / _GROWN / 2
     a, b = up + down, up - down
     rates = [TIME_CONSTANT * each.diff(TIME) for each in (a, b)]
     product = (_A0 + _B0) ** 2 * _GROWN**2 / 4 - (_A0 - _B0) ** 2 / _GROWN**2 / 4
     return Line(
-        says="Random weights are not balanced. While a unit's amplitudes are small they obey "
-        r"$\tau \dot{a} = s b$ and $\tau \dot{b} = s a$: their sum grows and their difference "
+        says="Random weights are not balanced. While a unit's amplitudes are small they obey"
+        + ", weight decay aside, which shrinks both alike, " * decays
+        + " " * (not decays)
+        + r"$\tau \dot{a} = s b$ and $\tau \dot{b} = s a$: their sum grows and their difference "
         "dies out,",
         equation=(rf"a\, b = {to_latex(product)}",),
         because="sum and difference are exponentials",

@@ -231,6 +231,7 @@ class Depth(Law):
                 *(v + loss.diff(a) for a, v in zip(letters, slopes, strict=True)),
                 *(a * v - letters[0] * slopes[0] for a, v in zip(letters, slopes, strict=True)),
             ),
+            main=True,
         )
         equal = dict.fromkeys(letters, FIRST)
         terms = (strength / a * v for a, v in zip(letters, slopes, strict=True))
@@ -266,9 +267,9 @@ class Depth(Law):
             says="Partial fractions: one part is a power, and the other one falls apart over the "
             rf"roots of unity of order {layers},",
             equation=(
-                rf"{to_latex(integrand)} = {to_latex(root ** (1 - layers))} + "
+                rf"{to_latex(integrand)} &= {to_latex(root ** (1 - layers))} + "
                 rf"{to_latex(root / (1 - root**layers))}",
-                rf"T(\rho) = {to_latex(self.stage)}",
+                rf"T(\rho) &= {to_latex(self.stage)}",
             ),
             because="each part of the second fraction is a logarithm; conjugate pairs are real",
             check="the sum over roots, in the cyclotomic field; differentiated, the integrand "

@@ -1,7 +1,8 @@
 """One line of a derivation: what is written, how it follows, and whether the program's check holds.
 
 A law states the lines from its amplitudes to the formula that is printed, with free symbols for all
-numbers; what is printed of a line is the very expression that is checked.
+numbers. Where a row is one expression, it is printed from the very expression that is checked; rows
+with matrices, sums over pathways or names for long parts are written beside their check.
 """
 
 from __future__ import annotations
@@ -90,6 +91,7 @@ def amplitude_lines(s: Any, d: Any, decay: Any = 0) -> Iterator[Line]:
         check="the negative gradient of the mode's share of the loss, "
         f"${to_latex(loss)}$; {CANCELS}",
         holds=vanish(*(slope + loss.diff(name) for name, slope in slopes.items())),
+        main=True,
     )
     difference = FIRST**2 - SECOND**2
     yield Line(

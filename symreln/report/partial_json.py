@@ -27,7 +27,15 @@ _HEADER = (
     "network",
 )
 #: What a whole derivation leaves out where there is none of it; null, as nobody knows here.
-_WHERE_ANY = ("equal_starts", "equilibria", "width", "head_starts", "gate_law", "phases")
+_WHERE_ANY = (
+    "equal_starts",
+    "equilibria",
+    "width",
+    "head_starts",
+    "gate_law",
+    "family_lines",
+    "phases",
+)
 #: Levels from the strongest; a whole derivation has the weakest of its stages.
 _LEVELS = ("closed", "closed by symmetry", "coupled modes", "coupled matrices", _LEVEL)
 _NO_CERTIFICATE = (
@@ -187,6 +195,7 @@ def partial_derivation(finished: Finished, reached: Reached) -> Json:
         "couplings": None,
         "loss": {"initial": None, "final": None, "expr": None},
         **dict.fromkeys(_WHERE_ANY),
+        "lines": None,
         "convergence": None,
         "regime": None,
         "unsupported": None,

@@ -26,7 +26,15 @@ HEADER = (
     "network",
 )
 # Left out of a whole derivation where there is none of it; unknown in a partial one.
-WHERE_ANY = ("equal_starts", "equilibria", "width", "head_starts", "gate_law", "phases")
+WHERE_ANY = (
+    "equal_starts",
+    "equilibria",
+    "width",
+    "head_starts",
+    "gate_law",
+    "family_lines",
+    "phases",
+)
 PLACES = [
     "reading the spec",
     "the effective datasets of stage 1",

@@ -73,7 +73,10 @@ def _flow(derivation: NetworkDerivation) -> Iterator[Line]:
     )
     depths = {len(path.edges) for path in data.paths}
     yield Line(
-        says="**Change of basis** at every node, with orthonormal $R$:",
+        says="**Change of basis** at every node, from $s$ to $t$ of an edge, with orthonormal $R$ "
+        r"and the correlations in these bases, $S_b = R_t^{\top} \Sigma^{yx}(b) R_s$, $K_{bc} = "
+        r"R_t^{\top} O_{bc} R_t$ and $D_{cb} = R_s^{\top} \Sigma^{x}(c, b) R_s$, each in those of "
+        "its own nodes:",
         equation=(
             r"W_e &= R_t B_e R_s^{\top},",
             r"\tau \dot{B}_e &= \sum_{p \ni e} B_{\mathrm{after}(e,p)}^{\top} "
