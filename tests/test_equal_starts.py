@@ -122,7 +122,7 @@ def test_the_prediction_does_not_assume_equal_starts():
         assert curve.best[-1] == pytest.approx(2 * curve.plateau * share, rel=1e-3)
     # Both start from κ = 1 on average, but the sum is the same only at the end.
     equal = predict_training(derivation)
-    assert abs(found.loss[-1] - equal.loss[-1]) < 1e-6 * equal.loss[0]
+    assert abs(found.reduced[-1] - equal.reduced[-1]) < 1e-6 * equal.reduced[0]
 
 
 def test_starts_that_differ_are_said_beside_the_confrontation():

@@ -80,7 +80,7 @@ def test_loss_starts_and_ends_at_the_exact_values(name):
     assert initial == pytest.approx(np.sum(y**2) / (2 * y.shape[1]), rel=1e-14)
     assert final == pytest.approx(least_squares_loss(derivation.spec), abs=1e-12)
     times = LONG if derivation.closed else np.geomspace(1, 3e4, 100)
-    loss = derivation.evaluate(np.concatenate([[0.0], times[1:]])).loss
+    loss = derivation.evaluate(np.concatenate([[0.0], times[1:]])).reduced
     assert loss[0] == pytest.approx(initial, rel=1e-12)
     # The slowest of these modes relaxes with 2s/τ > 1e-3 a step: 30 times 1/e by the last time.
     assert loss[-1] == pytest.approx(final, abs=1e-9 * initial)
@@ -96,8 +96,10 @@ def test_loss_of_known_cases_ends_where_the_stages_end(name):
     times = LONG if len(derivation.stages) == 1 else np.linspace(0, 1e4, 200)
     prediction = derivation.evaluate(times)
     numbers = derivation.at_values
-    assert prediction.loss[-1] == pytest.approx(float(numbers.final_loss.to_fraction()), abs=1e-6)
-    assert (np.diff(prediction.loss) <= 1e-11 * prediction.loss[0]).all()
+    assert prediction.reduced[-1] == pytest.approx(
+        float(numbers.final_loss.to_fraction()), abs=1e-6
+    )
+    assert (np.diff(prediction.reduced) <= 1e-11 * prediction.reduced[0]).all()
     assumed = {constant.name for constant in derivation.constants if constant.is_free}
     relu = derivation.spec.network.activation == "relu"
     assert assumed == ({HALF} if relu else set())
@@ -118,7 +120,7 @@ def test_mode_space_loss_is_the_loss_of_the_maps(name):
             u, v, labels = probe_bases(pathway)
             strengths = np.array([curves[label][place] for label in labels])
             weights.append((v.T, u * strengths))
-        assert prediction.loss[place] == pytest.approx(network.loss(weights), rel=1e-11)
+        assert prediction.reduced[place] == pytest.approx(network.loss(weights), rel=1e-11)
         values = {label: curve[place] for label, curve in curves.items()} | {
             # Roots of degree 3 are named in the formula.
             str(symbol): mode.s.to_float()
@@ -127,7 +129,7 @@ def test_mode_space_loss_is_the_loss_of_the_maps(name):
         }
         loss = derivation.loss
         formula = loss.subs({symbol: values[str(symbol)] for symbol in loss.free_symbols})
-        assert float(formula) == pytest.approx(prediction.loss[place], rel=1e-10)
+        assert float(formula) == pytest.approx(prediction.reduced[place], rel=1e-10)
 
 
 @pytest.mark.parametrize("name", CLOSED)
@@ -139,7 +141,7 @@ def test_closed_prediction_is_the_flow_of_aligned_weights(name):
     network = GatedNetwork.of(derivation.spec)
     flow = network.flow(start, times, float(derivation.tau))
     losses = np.array([network.loss(weights) for weights in flow])
-    found = derivation.evaluate(times).loss
+    found = derivation.evaluate(times).reduced
     np.testing.assert_allclose(found, losses, rtol=0, atol=1e-8 * losses[0])
 
 
@@ -176,7 +178,7 @@ def test_matrices_and_closed_forms_meet_as_the_start_shrinks():
         derivation = sr.derive(contexts_spec(GOLDEN, 3, network=start | SMALL_STEPS))
         times = np.linspace(0, 30000, 200) * SMALLER
         matrices = coupled_matrices(derivation).trajectory(times).losses
-        distances.append(np.abs(derivation.evaluate(times).loss - matrices).max())
+        distances.append(np.abs(derivation.evaluate(times).reduced - matrices).max())
     assert distances[0] > 50 * distances[1] > 50 * 50 * distances[2]
 
 
@@ -195,7 +197,7 @@ def test_a_mode_that_loses_its_race_changes_sign():
     assert derivation.verdict.level is Level.COUPLED_MODES
     prediction = derivation.evaluate(np.linspace(0, 1e5, 201))
     final = float(derivation.final_loss.to_fraction())
-    assert prediction.loss[-1] == pytest.approx(final, rel=1e-9)
+    assert prediction.reduced[-1] == pytest.approx(final, rel=1e-9)
     assert prediction.closed_loss[-1] > 5 * final
     loser = next(mode for mode in prediction.modes if mode.label == "pi_1_1")
     assert loser.closed.min() >= 0
@@ -210,7 +212,7 @@ def test_coupled_modes_agree_with_matrices_while_no_mode_loses():
     prediction = derivation.evaluate(np.linspace(0, 4e4, 101))
     # Unaligned weights are a share π0/plateau, 1e-17, of the aligned ones.
     np.testing.assert_allclose(
-        prediction.closed_loss, prediction.loss, atol=1e-8 * prediction.loss[0]
+        prediction.closed_loss, prediction.reduced, atol=1e-8 * prediction.reduced[0]
     )
 
 
@@ -235,7 +237,7 @@ def test_null_modes_stay_at_zero():
     assert all(mode.is_null for mode in pathway.modes)
     assert all(mode.strength.expr == 0 for mode in pathway.modes)
     assert all(mode.strength.residual() == 0 for mode in pathway.modes)
-    np.testing.assert_array_equal(derivation.evaluate([0, 10, 1000]).loss, 0)
+    np.testing.assert_array_equal(derivation.evaluate([0, 10, 1000]).reduced, 0)
 
 
 def test_null_modes_are_at_zero_in_the_flow_of_aligned_weights():
@@ -325,7 +327,7 @@ def test_parameters_at_a_value_are_the_spec_with_the_value_in_it(value):
     general = sr.derive(parametric(value))
     special = sr.derive(parametric(value).at_values())
     found, expected = general.evaluate(LONG[:120]), special.evaluate(LONG[:120])
-    np.testing.assert_array_equal(found.loss, expected.loss)
+    np.testing.assert_array_equal(found.reduced, expected.reduced)
     exact = special.final_loss
     assert general.at_values.final_loss == exact
     y = np.array([[1, 1], [0, float(value)]])
@@ -346,14 +348,14 @@ def test_colliding_singular_values():
         assert [m.multiplicity for m in general.pathways[0].modes] == [1, 1]
         (pathway,) = general.at_values.pathways
         assert [m.multiplicity for m in pathway.modes] == counts
-        expected = sr.derive(parametric(value, structure).at_values()).evaluate(LONG[:120]).loss
-        np.testing.assert_array_equal(general.evaluate(LONG[:120]).loss, expected)
+        expected = sr.derive(parametric(value, structure).at_values()).evaluate(LONG[:120]).reduced
+        np.testing.assert_array_equal(general.evaluate(LONG[:120]).reduced, expected)
         assert set(general.enclose([0, 7])) == {"pi_1_1", "pi_1_2"}
 
 
 def test_xor_linear_without_its_third_input_has_nothing_to_learn():
     derivation = sr.derive(sr.load("xor-linear", ["parameters.Delta.value=0"]))
-    assert derivation.evaluate([0, 1000, 2000]).loss.tolist() == [0.5, 0.5, 0.5]
+    assert derivation.evaluate([0, 1000, 2000]).reduced.tolist() == [0.5, 0.5, 0.5]
     assert derivation.at_values.final_loss == Fraction(1, 2)
     # For small Δ the mode is slow, but its end is zero loss: the limit is not uniform.
     near = sr.derive(sr.load("xor-linear", ["parameters.Delta.value=1/100"]))
@@ -406,7 +408,7 @@ def test_reduced_prediction_is_the_flow_in_full_spans(name):
             labels.append(label)
             probes.append(EqualModes(pathway=place, u=u[:, equal], v=v[:, equal]))
     expected = coupled_matrices(derivation).trajectory(times, probes)
-    np.testing.assert_allclose(found.loss, expected.losses, atol=1e-9 * expected.losses[0])
+    np.testing.assert_allclose(found.reduced, expected.losses, atol=1e-9 * expected.losses[0])
     assert expected.losses[-1] < 0.95 * expected.losses[0]
     curves = {mode.label: mode.integrated for mode in found.modes}
     size = np.abs(expected.strengths).max()

@@ -310,7 +310,7 @@ def _together(
     band = predicted_band(derivation, derivation.early, by_mode, seed, draws)
     finite = band is not None and bool(np.isfinite(band.losses).all())
     figures.compare(seed, "band finite", [finite, True])
-    figures.compare(seed, "loss finite", [bool(np.isfinite(prediction.loss).all()), True])
+    figures.compare(seed, "loss finite", [bool(np.isfinite(prediction.reduced).all()), True])
     for orbit in orbits(data, whole=False):
         members = [derivation.pathways[place] for place in orbit]
         figures.compare(seed, "hidden units of the GDLN", [units[p].hidden for p in orbit])

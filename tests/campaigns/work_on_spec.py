@@ -87,8 +87,8 @@ def _check_curves(derivation: sr.Derivation) -> None:
         prediction = derivation.evaluate()
     except SymrelnError:
         return
-    if not np.isfinite(prediction.loss).all():
-        msg = f"evaluate: the loss is {prediction.loss}"
+    if not np.isfinite(prediction.reduced).all():
+        msg = f"evaluate: the loss is {prediction.reduced}"
         raise FoundError(msg)
 
 

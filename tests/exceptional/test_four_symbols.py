@@ -80,5 +80,5 @@ def test_training_with_the_gain_follows_the_closed_forms():
     assert found.network is None
     assert found.agrees
     # Both curves end near zero: each pathway can fit its samples.
-    curves = found.prediction.loss
+    curves = found.prediction.reduced
     assert curves[-1] == pytest.approx(found.gdln.mean_loss[-1], abs=0.01 * curves[0])

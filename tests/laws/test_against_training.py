@@ -96,7 +96,7 @@ def expected(derivation):
         width = v.shape[1]
         q = scale * np.eye(width + u.shape[1])
         weights.append((q[:width].T @ v.T, u @ q[width:]))
-    return derivation.evaluate().loss, weights
+    return derivation.evaluate().reduced, weights
 
 
 def check_halving(found: list[float]) -> None:

@@ -183,7 +183,7 @@ def test_a_gate_that_no_unit_keeps_is_unsupported_with_the_reason(delta):
     others = {"sample_1": 2, "sample_2": 1, "sample_3": 4, "sample_4": 3}
     for name, other in others.items():
         assert f"opens sample {other} too" in found.unsupported[name]
-    assert np.isfinite(predict_training(found, {}).loss).all()
+    assert np.isfinite(predict_training(found, {}).reduced).all()
 
 
 def test_whole_tasks_are_supported_or_not():
@@ -205,8 +205,8 @@ def test_xor_networks_start_as_their_early_phase_says():
     early = early_strengths(derivation)
     kappas = {label: found.kappa for label, found in early.items()}
     trained = mean_loss(derivation.spec, 8)
-    half = np.abs(predict_training(derivation).loss - trained).max() / trained[0]
-    better = np.abs(predict_training(derivation, kappas).loss - trained).max() / trained[0]
+    half = np.abs(predict_training(derivation).reduced - trained).max() / trained[0]
+    better = np.abs(predict_training(derivation, kappas).reduced - trained).max() / trained[0]
     assert half > 0.1
     assert better < 0.05
 

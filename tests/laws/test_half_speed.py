@@ -107,10 +107,10 @@ def test_prediction_is_what_relu_networks_of_pairs_do(name):
     predicted = derivation.evaluate()
     assert predicted.free_constants == 0
     losses = [relu_losses(spec, seed) for seed in range(2)]
-    gap = np.abs(np.mean(losses, axis=0) - predicted.loss).max() / predicted.loss[0]
+    gap = np.abs(np.mean(losses, axis=0) - predicted.reduced).max() / predicted.reduced[0]
     assert gap < 0.03
     slow = sr.derive(load(activation="linear", **EQUATIONS[name])).evaluate()
-    assert np.abs(np.mean(losses, axis=0) - slow.loss).max() / predicted.loss[0] > 0.2
+    assert np.abs(np.mean(losses, axis=0) - slow.reduced).max() / predicted.reduced[0] > 0.2
     if predicted.judged == "reduced":
         return  # it is integrated, and nothing encloses it
     balls = derivation.enclose([0, 700], 30)

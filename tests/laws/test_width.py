@@ -69,7 +69,7 @@ def test_the_strongest_modes_stay_where_nothing_replaces_them():
     curves = derivation.evaluate()
     assert curves.loss[-1] == pytest.approx(1.25, rel=1e-9)
     assert [curve.best[-1] for curve in curves.modes] == pytest.approx([8, 6, 0, 0])
-    assert predict_training(derivation).loss[-1] == pytest.approx(1.25, rel=1e-9)
+    assert predict_training(derivation).reduced[-1] == pytest.approx(1.25, rel=1e-9)
     (step,) = (step for step in derivation.steps if step.name == "width")
     assert step.outcome is Truth.PROVEN
 
@@ -156,7 +156,7 @@ def test_equal_modes_share_what_is_there():
     assert learned_counts(derivation) == {"pi_1_1": 2, "pi_1_2": 0}
     # ½ (4 + 1)/4 is left of ½ 13/4; the curves fall from one to the other.
     assert balls(derivation) == (0.625, 0.625)
-    loss = derivation.evaluate([0, 10**6]).loss
+    loss = derivation.evaluate([0, 10**6]).reduced
     assert loss == pytest.approx([13 / 8, 0.625], rel=1e-6)
 
 

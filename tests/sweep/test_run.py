@@ -73,7 +73,7 @@ def test_networks_are_bit_for_bit_those_of_validate(spec, done):
             assert np.array_equal(result.arrays["network"], own.network.losses[seed])
             assert np.array_equal(result.arrays["gdln"], own.gdln.losses[seed])
         theory = found.results.read(row.theory)
-        assert np.array_equal(theory.arrays["theory"], own.prediction.theory)
+        assert np.array_equal(theory.arrays["theory"], own.prediction.loss)
 
 
 def test_a_summary_is_what_validate_says(spec, done, reference):

@@ -116,7 +116,7 @@ def test_the_law_of_three_layers_scatters_as_networks_do():
     predictions = predict_all(numbers)
     found = predicted_band(numbers, {}, {}, chain=predictions.chain)
     np.testing.assert_allclose(
-        found.losses.mean(axis=0), predictions.prediction.loss, atol=0.02 * found.losses[0, 0]
+        found.losses.mean(axis=0), predictions.prediction.reduced, atol=0.02 * found.losses[0, 0]
     )
     network, _ = train_pair(numbers.spec, {}, 16, 3, record=Recording())
     ratio = found.floor.mean.max_abs_over_initial

@@ -85,7 +85,7 @@ def report_of(kind):
 def of_equations(prediction):
     """The loss of the modes' equations: closed forms, or integrated where there is none."""
     closed = prediction.closed_loss
-    return prediction.loss if closed is None else closed
+    return prediction.reduced if closed is None else closed
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -137,7 +137,7 @@ def test_finite_steps_of_two_layers_are_the_gdln_of_the_expected_start(kind):
     spec = replace(numbers.spec, network=replace(network, init_std=both[0], init_std_out=both[1]))
     apart = replace(numbers, spec=spec)  # a and b of every mode in units of their own
     found = train_aligned(apart, None).losses[0]
-    theory = predict_training(numbers).loss
+    theory = predict_training(numbers).reduced
     np.testing.assert_allclose(theory, found, atol=1e-12 * found[0])
 
 
@@ -150,7 +150,7 @@ def test_closed_forms_take_the_network_s_steps(kind):
     assert report.metrics["theory_vs_relu"].max_abs_over_initial < 0.05
     numbers = report.numbers
     flow = closed_forms(numbers, report.prediction.times, flow=True)
-    assert compare(flow.loss, report.network.mean_loss).max_abs_over_initial > 0.05
+    assert compare(flow.reduced, report.network.mean_loss).max_abs_over_initial > 0.05
 
 
 @pytest.mark.parametrize("kind", ["three layers"])

@@ -69,7 +69,7 @@ def test_the_same_seed_gives_the_same_run():
 def test_another_seed_gives_other_networks_and_the_same_prediction():
     assert not np.array_equal(linear(1).network.losses, linear(0).network.losses)
     assert not np.array_equal(linear(1).gdln.losses, linear(0).gdln.losses)
-    np.testing.assert_array_equal(linear(1).prediction.loss, linear(0).prediction.loss)
+    np.testing.assert_array_equal(linear(1).prediction.reduced, linear(0).prediction.reduced)
 
 
 def test_network_and_gdln_are_drawn_apart(monkeypatch):
@@ -242,7 +242,7 @@ def trained(spec: Spec) -> np.ndarray:
 def confronted(spec: Spec, predicted: Derivation) -> float:
     """max |ΔL|/L(0) of a GDLN trained on one spec and the prediction of another."""
     prediction = predicted.evaluate(np.arange(spec.network.steps))
-    return compare(prediction.loss, trained(spec)).max_abs_over_initial
+    return compare(prediction.reduced, trained(spec)).max_abs_over_initial
 
 
 TWO = ([[[1, 0], [0, 3]], [[1, 0], [0, 3]], [[2, 1], [0, 2]]], [(1, 1, 0), (0, 0, 1)])
@@ -276,9 +276,9 @@ def test_coupled_modes_that_lose_agree_by_matrices_and_not_alone():
     )
     prediction = sr.derive(spec).evaluate(np.arange(spec.network.steps))
     # What the loser could still explain is 1.1 of a loss of 22; by the end it has.
-    late = trained(spec)[-1] / prediction.loss[0]
-    assert prediction.loss[-1] / prediction.loss[0] == pytest.approx(late, abs=1e-3)
-    assert prediction.closed_loss[-1] / prediction.loss[0] > late + 0.045
+    late = trained(spec)[-1] / prediction.reduced[0]
+    assert prediction.reduced[-1] / prediction.reduced[0] == pytest.approx(late, abs=1e-3)
+    assert prediction.closed_loss[-1] / prediction.reduced[0] > late + 0.045
 
 
 # -- published figures -----------------------------------------------------------------------------

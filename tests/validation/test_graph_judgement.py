@@ -49,7 +49,7 @@ def test_the_steps_that_it_would_take_are_those_it_takes():
     assert f"about {drops} for the first drop" in few().sentence()
     found = validated("chain of three", steps=drops + 60)
     # By the flow from one effective start; the theory is the mean over starts, in finite steps.
-    assert drop_time(found.prediction.theory) == pytest.approx(drops, rel=0.05)
+    assert drop_time(found.prediction.loss) == pytest.approx(drops, rel=0.05)
     assert drop_time(found.gdln.mean_loss) == pytest.approx(drops, rel=0.15)
     assert found.uninformative is None
 

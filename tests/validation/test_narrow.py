@@ -94,7 +94,7 @@ def test_trained_networks_hold_what_is_predicted(capsys, tmp_path):
     assert all(held == outcome.first for held in outcome.held)
     assert "4 of 4 networks hold the modes that are predicted" in narrow_sentence(outcome)
     # The plateau lacks ½ 5²/4, and is what theory says within the scatter of a single unit.
-    assert validation.prediction.loss[-1] == pytest.approx(25 / 8, rel=1e-6)
+    assert validation.prediction.reduced[-1] == pytest.approx(25 / 8, rel=1e-6)
     np.testing.assert_allclose(validation.gdln.losses[:, -1], 25 / 8, rtol=1e-4)
     assert list(validation_to_json(validation)["narrow"][0]["held"]) == [outcome.first] * 4
     show_validation(validation, tmp_path, [], as_json=False)
@@ -121,7 +121,7 @@ def test_a_wrong_prediction_of_what_is_held_shows():
     assert (outcome.share_first, outcome.share_least) == (0, 1)
     assert found.metrics["theory_vs_gdln"].max_abs_over_initial < 0.25
     assert found.metrics["closed_vs_gdln"].max_abs_over_initial > 0.35
-    assert found.prediction.loss[-1] == pytest.approx(found.gdln.mean_loss[-1], rel=1e-3)
+    assert found.prediction.reduced[-1] == pytest.approx(found.gdln.mean_loss[-1], rel=1e-3)
     # Alignment is that of the mode that is there, and the other has no direction.
     (alignment,) = found.gdln_alignment
     assert alignment.modes == ("pi_1_2",)

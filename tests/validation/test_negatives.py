@@ -76,7 +76,7 @@ def confronted(found: Validation, wrong: Wrong, monkeypatch) -> Validation:
 
     numbers = found.derivation.at_values
     made = loss(numbers, dict(found.kappas))
-    prediction = replace(found.prediction, loss=made, closed_loss=made)
+    prediction = replace(found.prediction, reduced=made, closed_loss=made)
     monkeypatch.setattr(
         again,
         "curve_instead",
@@ -110,12 +110,12 @@ def wrong_sign(numbers: Derivation, kappas: dict) -> np.ndarray:
         mode for path in numbers.pathways for mode in path.modes if mode.label == strongest.label
     )
     # −s π + ½ d π² becomes s π + ½ d π².
-    return found.loss + 2 * strongest.multiplicity * mode.s.to_float() * strongest.best
+    return found.reduced + 2 * strongest.multiplicity * mode.s.to_float() * strongest.best
 
 
 def without_the_last_pathway(numbers: Derivation, kappas: dict) -> np.ndarray:
     spec = replace(numbers.spec, pathways=numbers.spec.pathways[:-1])
-    return predict_training(derive_unchecked(spec)).loss
+    return predict_training(derive_unchecked(spec)).reduced
 
 
 def swapped_gates(numbers: Derivation, kappas: dict) -> np.ndarray:
@@ -340,7 +340,7 @@ def test_deep_networks_with_nothing_to_learn_are_predicted_to_stay_where_they_ar
     spec = deep_gates().derivation.spec
     whole = replace(spec.pathways[0], gate=(1, 1, 1, 1))
     found = sr.validate(derive_unchecked(replace(spec, pathways=(whole,))), seeds=2)
-    assert np.all(found.prediction.loss == 0.5)
+    assert np.all(found.prediction.reduced == 0.5)
     assert found.verdict == "not tested"
     assert "nothing can be learned of these targets" in found.sentence()
     assert "smaller" not in found.sentence()

@@ -209,7 +209,7 @@ def test_weight_decay_on_an_aligned_start():
             replace(training_settings(spec), weight_decay=value),
             initial=start,
         )
-        errors.append(compare(prediction.loss, run.mean_loss).max_abs_over_initial)
+        errors.append(compare(prediction.reduced, run.mean_loss).max_abs_over_initial)
         # The growing combination alone starts: half of what the law expects, step by step.
         modes = [(m.s.to_float(), m.d.to_float(), m.multiplicity) for m in pathway.modes]
         loss = np.full(steps, float(numbers.final_loss.to_fraction()))

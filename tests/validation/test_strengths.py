@@ -184,7 +184,7 @@ def test_where_correlations_commute_directions_stay():
     curve = mode_descent(numbers, {})
     # What differs is the start alone: the modes' π0 here, g I there.
     start = float(numbers.strength0) / float(numbers.initial_loss.to_fraction())
-    largest = np.abs(curve - linear(0).prediction.loss).max() / curve[0]
+    largest = np.abs(curve - linear(0).prediction.reduced).max() / curve[0]
     assert largest < 4 * start
 
 

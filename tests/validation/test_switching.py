@@ -199,7 +199,7 @@ def test_a_switch_to_the_same_gates_changes_nothing():
     same[1]["then"] = [{"step": 150, "gate": "context != {context}"}]
     switched = predict_training(sr.derive(spec(pathway=same)).at_values)
     plain = predict_training(sr.derive(static(0)).at_values)
-    np.testing.assert_allclose(switched.loss, plain.loss, rtol=1e-11, atol=1e-16)
+    np.testing.assert_allclose(switched.reduced, plain.reduced, rtol=1e-11, atol=1e-16)
     np.testing.assert_allclose(switched.flow_loss, plain.flow_loss, rtol=1e-7)
     plain_curves = {curve.label: curve.best for curve in plain.modes}
     assert set(plain_curves) < {curve.label for curve in switched.modes}
@@ -215,15 +215,15 @@ def test_kappas_start_modes_as_they_do_without_switches():
     same[1]["then"] = [{"step": 150, "gate": "context != {context}"}]
     switched = predict_training(sr.derive(spec(pathway=same)).at_values, kappas)
     np.testing.assert_allclose(
-        switched.loss, predict_training(numbers, kappas).loss, rtol=1e-11, atol=1e-16
+        switched.reduced, predict_training(numbers, kappas).reduced, rtol=1e-11, atol=1e-16
     )
 
 
 def test_the_curve_bends_at_the_switch():
     found = predict_training(derivation().at_values)
     plain = predict_training(sr.derive(static(0)).at_values)
-    np.testing.assert_allclose(found.loss[:150], plain.loss[:150], rtol=1e-11, atol=1e-16)
-    assert abs(found.loss[150] - plain.loss[150]) > 1e-3 * plain.loss[0]
+    np.testing.assert_allclose(found.reduced[:150], plain.reduced[:150], rtol=1e-11, atol=1e-16)
+    assert abs(found.reduced[150] - plain.reduced[150]) > 1e-3 * plain.reduced[0]
     times = np.array([0.0, 100.0, 150.0, 151.5, 599.0])
     some = derivation().evaluate(times)
     whole = derivation().evaluate()

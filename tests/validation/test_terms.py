@@ -47,7 +47,7 @@ def test_the_chain_runs_from_the_flow_to_the_mean_field_simulation():
         assert term.distance == compare(term.loss, mean)
     np.testing.assert_array_equal(found[3].loss, xor().mean_field.losses)
     np.testing.assert_array_equal(found[0].loss, xor().prediction.flow_loss)
-    np.testing.assert_array_equal(found[2].loss, xor().prediction.loss)
+    np.testing.assert_array_equal(found[2].loss, xor().prediction.reduced)
     assert found[2].distance == xor().metrics["reduced_vs_relu"]
 
 
@@ -60,7 +60,7 @@ def test_counting_half_of_the_units_is_what_costs_most_in_xor():
 
 def test_the_step_is_a_step_of_gradient_descent():
     numbers = xor().derivation.at_values
-    np.testing.assert_array_equal(xor().terms[1].loss, predict_training(numbers).loss)
+    np.testing.assert_array_equal(xor().terms[1].loss, predict_training(numbers).reduced)
 
 
 def test_a_linear_network_has_the_flow_and_finite_steps_alone():

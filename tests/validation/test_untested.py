@@ -38,7 +38,7 @@ def test_few_steps_test_nothing():
 def test_the_steps_that_it_would_take_are_those_it_takes():
     uninformative = few().uninformative
     # The half-time formula of the strongest mode, and a training that was long enough.
-    curve = sr.derive(one_pathway()).evaluate().loss
+    curve = sr.derive(one_pathway()).evaluate().reduced
     drops, half = drop_time(curve), int(np.argmax(curve < curve[0] / 2))
     assert uninformative.drops == pytest.approx(drops, abs=2)
     assert uninformative.half == pytest.approx(half, abs=2)

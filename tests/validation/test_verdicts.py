@@ -142,7 +142,7 @@ def test_closed_forms_are_judged_as_printed():
         found.metrics
     )
     # Another curve than the reduction, whose agreement says nothing of the formulas.
-    assert np.abs(printed - found.prediction.loss).max() > 0.001 * printed[0]
+    assert np.abs(printed - found.prediction.reduced).max() > 0.001 * printed[0]
     assert found.metrics["theory_vs_gdln"] == found.metrics["closed_vs_gdln"]
     assert found.verdict == found.to_json()["verdict"] == found.verdicts["loss"].outcome
 
@@ -314,7 +314,7 @@ def test_without_plateaus_a_stage_ends_by_its_loss():
     assert {curve.plateau for curve in prediction.modes} == {None}
     assert stage_ends(numbers, prediction, 0.05) == ()
     least = float(numbers.stages[0].final_loss.to_fraction())
-    share = (prediction.loss[500] - least) / (prediction.loss[0] - least)
+    share = (prediction.reduced[500] - least) / (prediction.reduced[0] - least)
     ((_, end),) = stage_ends(numbers, prediction, share * (1 + 1e-9))
     assert end in (500, 501)
     run = recorded(np.zeros((1, 24)), np.zeros((1, 24), dtype=bool), [1.0])
@@ -380,7 +380,7 @@ def test_kappa_leaves_an_error_to_a_reduction_that_starts_from_it():
     found = predict_all(numbers)
     assert found.prediction.judged == "reduced"
     assert 0 < found.error[0] < 0.05
-    run = SimpleNamespace(losses=np.repeat(found.prediction.loss[None], 2, axis=0))
+    run = SimpleNamespace(losses=np.repeat(found.prediction.reduced[None], 2, axis=0))
     pair = curve_pairs(numbers, found, None, run, None)["theory_vs_gdln"]
     assert pair.distance(0).max_abs_over_initial.high == pytest.approx(found.error[0])
 
