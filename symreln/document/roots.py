@@ -39,7 +39,8 @@ def shortest_root_form(product: Any, printed: Callable[[Any], str]) -> Any:
 
 def _marked(product: Any) -> Iterator[Any]:
     """Yield the factors; square roots of polynomials are marked, lest they are joined again."""
-    for factor in sp.Mul.make_args(product):
+    factors: tuple[Any, ...] = sp.Mul.make_args(product)
+    for factor in factors:
         if _is_root(factor) and factor.free_symbols:
             yield JoinedRoot(factor.base) ** (2 * factor.exp)
         else:
