@@ -31,6 +31,19 @@ def rounded(value: float, digits: int, beside: float | None = None, *, power: in
     return text
 
 
+def positional(value: float, digits: int) -> str:
+    """Return a number with some significant digits, without a power of ten where it is a count.
+
+    Below 1 and from ten million on the power of ten stays: zeros would have to be counted.
+
+    Example:
+        >>> positional(1923.4, 3), positional(-0.5, 3), positional(2.5e9, 3)
+        ('1920', '-0.5', '2.5e+09')
+    """
+    text = f"{value:.{digits}g}"
+    return f"{float(text):.0f}" if "e" in text and 1 <= abs(value) < 1e7 else text
+
+
 def all_digits(value: float, *, power: int = 0) -> str:
     """Return a number with every digit that tells it from its neighbours, times 10 to a power.
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from symreln.base.rounding import positional
 from symreln.claims.claim import DIGITS, Claim
 from symreln.claims.halving import ball_laws
 from symreln.claims.orbits import symbols_of
@@ -113,7 +114,10 @@ class HeadStarts(Claim):
         """Say on the terminal how much stronger later stages start in effect."""
         factors = [float(each.factor) for each in self.modes]
         low, high = min(factors), max(factors)
-        yield f"head start of later stages: {low:.3g} to {high:.3g} times pi_0, derived"
+        yield (
+            f"head start of later stages: {positional(low, 3)} to {positional(high, 3)} times "
+            "pi_0, derived"
+        )
 
 
 def head_starts_of(derivation: Derivation) -> HeadStarts | None:

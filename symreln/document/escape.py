@@ -82,6 +82,10 @@ _ACCENTS = {
 }  # fmt: skip
 
 
+# A number and its per cent sign stay on one line.
+_PER_CENT = re.compile(r"(?<=\d) (?=%)")
+
+
 def clean(text: str) -> str:
     """Return ``text`` without control, bidirectional, private and unassigned characters.
 
@@ -102,12 +106,16 @@ def _clean_character(character: str) -> str:
 
 def escape_html(text: str) -> str:
     """Return ``text`` for HTML content or a double-quoted attribute."""
-    return html.escape(clean(text), quote=True)
+    return html.escape(_joined(clean(text)), quote=True)
 
 
 def escape_latex(text: str) -> str:
     """Return ``text`` for LaTeX's text mode (T1 encoding, amssymb loaded)."""
-    return "".join(_LIGATURE.sub("\0", clean(text)).translate(_TO_LATEX))
+    return "".join(_LIGATURE.sub("\0", _joined(clean(text))).translate(_TO_LATEX))
+
+
+def _joined(text: str) -> str:
+    return _PER_CENT.sub("\N{NO-BREAK SPACE}", text)
 
 
 def _latex_character(character: str) -> str:

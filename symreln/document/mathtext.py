@@ -1,7 +1,8 @@
-r"""SymPy expressions as LaTeX, by this project's conventions. Nothing is simplified here.
+r"""SymPy expressions as LaTeX, by this project's conventions.
 
-What is printed is the expression that was given: a sigmoid keeps the form that is finite for every
-t, a difference begins with its positive part, and exponents are written on one line.
+What is printed is the expression that was given, not a simplified one: a sigmoid keeps the form
+that is finite for every t, a difference begins with its positive part, and exponents are written on
+one line. Only of products with square roots the shortest of several equal forms is printed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
 
+from symreln.document.roots import JoinedRoot, shortest_root_form
 from symreln.document.symbols import symbol_latex
 
 
@@ -70,9 +72,18 @@ class _Printer(LatexPrinter):
         logarithm = _with_base(expr)
         if logarithm is not None:
             return self.doprint(logarithm)
-        if self.slashed:
-            return self._print_slashed(expr)
-        return super()._print_Mul(expr)
+        form = shortest_root_form(expr, _printer(False)._print_product)
+        return self._print_product(form)
+
+    def _print_product(self, form: Any) -> str:
+        """Return a product, or what is left of one, in the form that was chosen."""
+        if isinstance(form, JoinedRoot):
+            return self.doprint(form)
+        return self._print_slashed(form) if self.slashed else super()._print_Mul(form)
+
+    def _print_JoinedRoot(self, expr: Any, exp: str | None = None) -> str:
+        root = rf"\sqrt{{{self.doprint(expr.args[0])}}}"
+        return root if exp is None else f"{root}^{{{exp}}}"
 
     def _print__Logarithm(self, expr: Any, exp: str | None = None) -> str:
         argument, base = map(self.doprint, expr.args)
@@ -156,6 +167,8 @@ def ordered_terms(expr: sp.Expr) -> tuple[sp.Expr, ...]:
     terms.remove(positive)
     if _is_sigmoid_denominator(expr):
         return (sp.S.One, *(t for t in (positive, *terms) if t is not sp.S.One))
+    if terms == [sp.S.One] and sp.fraction(positive)[1].free_symbols:  # 1 + s/τ
+        return (sp.S.One, positive)
     return (positive, *terms)
 
 

@@ -15,6 +15,9 @@ _NOTATION = {
 }
 _GREEK_NAMES = frozenset(GREEK.values()) | {"varepsilon", "varphi"}
 _SPELLINGS = {"lamda": "lambda", "lambda_": "lambda"}
+# A strength, or the start of all, as sentences and keys spell it; names of users stand in quotes.
+_STRENGTH = re.compile(r"(?<![\w'])pi_(\d+)(?:_(\d+))?(?![\w'])")
+_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _PIECES = re.compile(r"([^\W\d_]+)|(\d+)")
 
 
@@ -36,6 +39,21 @@ def symbol_latex(name: str) -> str:
         return text_in_math(name)
     head, *index = pieces
     return f"{head}_{{{','.join(index)}}}" if index else head
+
+
+def strengths_in_text(sentence: str) -> str:
+    """Return a sentence of the program with its strengths as a terminal shows them.
+
+    Example:
+        >>> strengths_in_text("half-time of pi_2_13, from pi_0")
+        'half-time of π₂,₁₃, from π₀'
+    """
+    return _STRENGTH.sub(_subscripted, sentence)
+
+
+def _subscripted(match: re.Match[str]) -> str:
+    index = ",".join(part for part in match.groups() if part)
+    return "π" + index.translate(_SUBSCRIPTS)
 
 
 def _piece(word: str) -> str:

@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from symreln.base.rounding import percent
+from symreln.base.rounding import percent, positional
 from symreln.claims.integration import network_of
 from symreln.claims.probes import learning_modes
 from symreln.claims.regime import regime_of
@@ -320,7 +320,7 @@ def _first_start(again: Again, pair: str, made: Experiment, stage: int) -> tuple
     # By the network's own steps: what these cost of closed forms is no matter of the start.
     stepwise = again.theory(pair, with_instead(made, stepwise=True)).mean(axis=0)
     factor = measured_start(stepwise, trained)
-    text = f"{factor:.3g} of its strength, as the networks' first fall shows"
+    text = f"{positional(factor, 3)} of its strength, as the networks' first fall shows"
     return replace(made, instead=made.instead.starting(stage, factor)), text
 
 
@@ -336,7 +336,7 @@ def _later_start(again: Again, pair: str, made: Experiment, stage: int) -> tuple
         return float(np.abs(theory - trained).max() / trained[0])
 
     factor = fitted_start(left)
-    return started(factor), f"{factor:.3g} of its strength, the factor that fits best"
+    return started(factor), f"{positional(factor, 3)} of its strength, the factor that fits best"
 
 
 def _shown_gates(case: Validation, made: Experiment) -> tuple[Experiment, str]:

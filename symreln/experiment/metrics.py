@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from symreln.base.rounding import percent
+from symreln.base.rounding import percent, positional
 from symreln.base.summaries import short_repr
 from symreln.document.model import Content, Math
 from symreln.errors import InputError
@@ -219,7 +219,7 @@ def _norm_interval(place: int) -> Callable[[_Samples, float | None], Interval]:
 
 def steps_text(steps: float) -> str:
     """Return a number of steps in words."""
-    return f"{steps:.3g} step" + ("" if abs(steps) == 1 else "s")
+    return f"{positional(steps, 3)} step" + ("" if abs(steps) == 1 else "s")
 
 
 #: What is said of two curves, in the order of the tables. Of the first the tolerance judges.

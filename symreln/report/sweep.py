@@ -9,7 +9,7 @@ import click
 
 from symreln.base.jsonio import dumps
 from symreln.base.provenance import library_versions
-from symreln.base.rounding import percent
+from symreln.base.rounding import percent, positional
 from symreln.base.tables import show_table
 from symreln.experiment.metrics import METHOD
 from symreln.report.judgement_json import floor_to_json
@@ -106,8 +106,9 @@ def _steps(found: Interval) -> str:
     if found.value is None:
         return "never drops"
     if found.low is None or found.high is None:
-        return f"{found.value:.3g}"
-    return f"{found.value:.3g} [{found.low:.3g}, {found.high:.3g}]"
+        return positional(found.value, 3)
+    value, *ends = (positional(each, 3) for each in (found.value, found.low, found.high))
+    return f"{value} [{', '.join(ends)}]"
 
 
 def missing_sentence(plan: Plan, left: Missing) -> str:

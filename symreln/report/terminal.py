@@ -19,6 +19,7 @@ from symreln.claims.phases import until_text
 from symreln.claims.regime import regime_of
 from symreln.claims.rules import printed_of
 from symreln.claims.unsupported import unsupported_early
+from symreln.document.symbols import strengths_in_text
 from symreln.document.words import short_number
 from symreln.exact.truth import Truth
 from symreln.experiment.metrics import METRICS, metric_cells
@@ -59,12 +60,12 @@ def show_derivation(said: _Said, folder: Path, written: Sequence[Path]) -> None:
 def show_summary(summary: Summary) -> None:
     """Print what :func:`summary_of` says, the table as wide as the terminal."""
     for line in summary["head"]:
-        click.echo(line)
+        click.echo(strengths_in_text(line))
     show_table(*summary["table"])
     for phase in summary.get("phases", ()):
         show_summary(phase)
     for line in summary["tail"]:
-        click.echo(line)
+        click.echo(strengths_in_text(line))
 
 
 def summary_of(derivation: Derived) -> Summary:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.base.rounding import percent
+from symreln.base.rounding import percent, positional
 from symreln.document.model import Block, Math, Strong, Table
 from symreln.experiment import metrics, strengths
 from symreln.experiment.words import interval_text
@@ -102,7 +102,7 @@ def _intervals(validation: Validation) -> list[Block]:
         (
             names[name],
             interval_text(found.max_abs_over_initial, percent),
-            interval_text(found.drop_time_error_steps, lambda steps: f"{steps:.3g}"),
+            interval_text(found.drop_time_error_steps, lambda steps: positional(steps, 3)),
         )
         for name, found in validation.intervals.items()
     )
@@ -206,4 +206,8 @@ def _relative_error(mode: ModeMeasured, tolerance: float) -> str:
 
 
 def _half_time(error: Interval) -> str:
-    return "not reached" if error.value is None else interval_text(error, lambda x: f"{x:.3g}")
+    return (
+        "not reached"
+        if error.value is None
+        else interval_text(error, lambda steps: positional(steps, 3))
+    )

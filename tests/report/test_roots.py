@@ -1,0 +1,61 @@
+"""Products with square roots: the shortest form, equal to what was given."""
+
+import pytest
+import sympy as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from symreln.document.mathtext import to_latex
+from symreln.document.roots import JoinedRoot, shortest_root_form
+
+a, b = sp.symbols("a b", positive=True)
+real = sp.Symbol("r", real=True)
+
+
+@pytest.mark.parametrize(
+    ("product", "printed"),
+    [
+        (2 * sp.sqrt(120 * a**2 + 45) / (8 * a**2 + 3), r"\sqrt{\frac{60}{8 a^{2} + 3}}"),
+        (-2 * sp.sqrt(120 * a**2 + 45) / (8 * a**2 + 3), r"- \sqrt{\frac{60}{8 a^{2} + 3}}"),
+        (sp.sqrt(120 * a**2 + 45) / 12, r"\frac{\sqrt{120 a^{2} + 45}}{12}"),
+        (sp.sqrt(30) / (4 * a), r"\frac{\sqrt{30}}{4 a}"),
+        (2 * sp.sqrt(21) / 3, r"\frac{2 \sqrt{21}}{3}"),
+        (1 + sp.sqrt(30) * a / (12 * b), r"1 + \frac{\sqrt{30} a}{12 b}"),
+        (a - 1, "a - 1"),
+        (a**2 + 1, "a^{2} + 1"),
+    ],
+)
+def test_printed_form(product, printed):
+    assert to_latex(product) == printed
+
+
+def test_roots_of_unknown_sign_are_not_joined():
+    product = sp.sqrt(real) * sp.sqrt(real - 1)  # √(r(r - 1)) has the other sign for r < 0
+    assert shortest_root_form(product, to_latex) is product
+
+
+polynomials = st.builds(
+    lambda c, p, q: c + p * a + q * a * b,
+    st.integers(1, 20),
+    st.integers(0, 20),
+    st.integers(0, 20),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    polynomials,
+    polynomials,
+    polynomials,
+    st.fractions(-9, 9, max_denominator=9).filter(bool),
+    st.sampled_from([1, -1, 3]),
+)
+def test_form_equals_the_product(common, top, bottom, number, power):
+    roots = sp.sqrt(sp.expand(common * top)) * sp.sqrt(sp.expand(bottom)) ** power
+    product = sp.Rational(number.numerator, number.denominator) * roots / common
+    form = shortest_root_form(product, to_latex).replace(JoinedRoot, sp.sqrt)
+    # Squares are rational functions, compared exactly; one point then decides the sign.
+    assert sp.cancel(form**2 - product**2) == 0
+    point = {a: 1, b: 2}
+    assert sp.sign(form.subs(point)) == sp.sign(product.subs(point))
+    assert len(to_latex(product)) > 0
