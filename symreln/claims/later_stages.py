@@ -100,7 +100,7 @@ class HeadStarts(Claim):
                     Math(symbol),
                     Math(_decimal(each.strength0)),
                     Math(_decimal(each.factor)),
-                    f"{len(each.reached_by)} modes, until step "
+                    f"{_modes(len(each.reached_by))}, until step "
                     f"{float(each.copies[0].reached_by[-1][1]):.0f}",
                 )
                 for symbol, each in shown
@@ -143,6 +143,10 @@ def head_starts_of(derivation: Derivation) -> HeadStarts | None:
     if not found:
         return None
     return HeadStarts(modes=tuple(found), symbols=symbols_of(derivation))
+
+
+def _modes(count: int) -> str:
+    return "1 mode" if count == 1 else f"{count} modes"
 
 
 def _decimal(value: arb) -> str:

@@ -117,8 +117,8 @@ def _figure_caption(
         return (f"Predicted strengths. Curves are {curves}; ", *heights)
     if derivation.closed and derivation.loss is not None and not confronted:
         return (
-            "Closed forms of the strengths, in steps, not the prediction: later stages begin at "
-            "their head starts, while the prediction integrates all pathways together; ",
+            "Predicted strengths: their closed forms, in steps; later stages begin at their head "
+            "starts; ",
             *heights,
         )
     settled = any(

@@ -1,0 +1,151 @@
+"""The law of gates: exact orthants, the linear motion of units, and the orders after the first."""
+
+import numpy as np
+import pytest
+
+from symreln.laws.gate_law import LinearUnits
+from symreln.laws.gate_orders import gate_orders
+from symreln.laws.mean_field import Descent, Particles, look_steps
+from symreln.laws.ops import NUMPY
+from symreln.laws.spans import orthonormal_span
+from symreln.laws.two_layer import TwoLayer, TwoLayerDecay
+from symreln.laws.unbalanced import Unbalanced
+
+TURN = np.array([[np.cos(0.9), -np.sin(0.9)], [np.sin(0.9), np.cos(0.9)]])
+LAWS = {
+    "balanced": TwoLayer(s=0.7, d=0.3, strength0=1e-5, tau=50.0, ops=NUMPY),
+    "in steps": TwoLayer(s=0.7, d=0.3, strength0=1e-5, tau=50.0, ops=NUMPY, stepwise=True),
+    "decay": TwoLayerDecay(
+        s=0.7, d=0.3, strength0=1e-5, tau=50.0, ops=NUMPY, weight_decay=np.float64(0.2)
+    ),
+    "unbalanced": Unbalanced(s=0.7, d=0.3, strength0=1e-4, imbalance=3e-3, tau=50.0, ops=NUMPY),
+}
+
+
+def units(dims: int, samples: np.ndarray, scales=(1.0, 1.0), **more) -> LinearUnits:
+    count = samples.shape[1]
+    given = {"gate": np.ones(count, bool), "tells": np.ones(count, bool), "leading": 1, **more}
+    return LinearUnits(
+        samples=samples, inputs=TURN if dims == 2 else np.eye(1), outputs=4, scales=scales, **given
+    )
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_angles_grow_as_the_mode_drives_units(name):
+    """τ θ' = s − dπ, whatever the start and the decay, with the clock of steps for τ."""
+    law, times = LAWS[name], np.linspace(10, 900, 60)
+    ends = [law.angles(times + h, float(law.strength0)) for h in (-1e-3, 1e-3)]
+    slope = float(law.clock) * (ends[1] - ends[0]) / 2e-3
+    drive = law.s - law.d * law.strength(times)
+    assert slope == pytest.approx(drive, abs=2e-6)
+    assert law.angles(np.array([0.0]), float(law.strength0)) == pytest.approx(0, abs=1e-12)
+
+
+def test_the_angle_at_infinity_is_that_of_the_plateau():
+    law = LAWS["balanced"]
+    found = law.angles(np.array([1e6, np.inf]), 1e-5)
+    assert found[0] == pytest.approx(found[1], rel=1e-12)
+    assert found[1] == pytest.approx(0.5 * np.log(0.7 / 0.3 / 1e-5), rel=1e-12)
+
+
+@pytest.mark.parametrize("scales", [(1.0, 1.0), (0.4, 1.3), (1.0, 0.2)])
+@pytest.mark.parametrize("dims", [1, 2])
+def test_exact_orthants_are_those_of_draws(dims, scales):
+    random = np.random.default_rng(4)
+    samples = np.abs(random.standard_normal((dims, 5))) + 0.1
+    angles = np.array([[0, 0.5, 2, 4], [0, 0.1, 1, 4.0]])[:dims]
+    law = units(dims, samples, scales)
+    assert law.is_exact
+    exact = law.shares(angles, random)
+    drawn = units(dims, samples, scales)
+    drawn.__dict__["_binding"] = None  # as in three dimensions
+    rough = drawn.shares(angles, random)
+    assert not exact.units_error.any()
+    assert (np.abs(exact.units - rough.units) < 4.5 * rough.units_error + 1e-3).all()
+    assert (np.abs(exact.weight - rough.weight) < 4.5 * (exact.error + rough.error) + 1e-9).all()
+    assert exact.closed[:, 0] == pytest.approx(exact.weight, abs=1e-12)
+    assert exact.closed.sum(axis=1) == pytest.approx(1)
+
+
+def test_the_covariance_is_that_of_units_that_move_linearly():
+    """Step by step along the drive of two modes, against cosh 2θ."""
+    samples = np.random.default_rng(0).standard_normal((3, 4))
+    v = np.linalg.qr(np.random.default_rng(1).standard_normal((3, 2)))[0]
+    law = LinearUnits(
+        samples=samples,
+        gate=np.ones(4, bool),
+        tells=np.ones(4, bool),
+        inputs=v,
+        outputs=3,
+        leading=1,
+        scales=(0.6, 1.1),
+    )
+    angles, steps = np.array([1.7, 0.4]), 20_000
+    w, b = (
+        np.hstack([0.6 * np.eye(3), np.zeros((3, 2))]),
+        np.hstack([np.zeros((2, 3)), 1.1 * np.eye(2)]),
+    )
+    for _ in range(steps):
+        pull = (angles / steps)[:, None]
+        w, b = w + v @ (pull * b), b + pull * (v.T @ w)
+    made = samples.T @ w @ w.T @ samples
+    assert law.covariance(angles) == pytest.approx(made, rel=1e-3)
+
+
+def test_a_gate_that_the_leading_mode_does_not_open_has_no_units():
+    samples = np.array([[1.0, -1.0], [0.1, 0.2]])
+    law = LinearUnits(
+        samples=samples,
+        gate=np.ones(2, bool),
+        tells=np.ones(2, bool),
+        inputs=np.eye(2),
+        outputs=2,
+        leading=1,
+        scales=(1.0, 1.0),
+    )
+    assert law.shares(np.zeros((2, 1)), np.random.default_rng(0)) is None
+
+
+X = np.array([[1, 1, -1, -1], [1, -1, 1, -1], [0.5, -0.5, -0.5, 0.5]])
+Y = np.array([[1.0, -1.0, -1.0, 1.0], [2.0, -2.0, -2.0, 2.0]])
+ASKED = Descent(hidden=50, init_std=(0.01, 0.01), step=0.05, steps=200)
+
+
+def own_residuals() -> tuple[np.ndarray, np.ndarray]:
+    """Return what the mean-field simulation leaves at every step, and its loss."""
+    span = orthonormal_span(Y)
+    y, random = span.T @ Y, np.random.default_rng(7)
+    particles, left, losses = Particles.drawn(3, len(y), ASKED, random), [], []
+    for _ in range(ASKED.steps):
+        seen = particles.first @ X
+        gates = seen > 0
+        residual = y - particles.second @ (seen * gates)
+        left.append(span @ residual)
+        losses.append(0.5 * np.vdot(residual, residual) / 4)
+        particles.descend(ASKED, X, gates, seen * gates, residual)
+    return np.array(left), np.array(losses)
+
+
+def test_in_its_own_residual_every_order_is_the_mean_field_simulation():
+    residuals, losses = own_residuals()
+    found = gate_orders(
+        X, Y, ASKED, lambda step: residuals[step], lambda g, w: g.mean(axis=0), 7, orders=2
+    )
+    for row in found.losses:
+        assert row == pytest.approx(losses, rel=1e-9)
+    assert found.steps.tolist() == look_steps(ASKED.steps).tolist()
+    assert found.watched.shape == (2, len(found.steps), 4)
+
+
+def test_isolated_units_feel_the_given_residual_alone():
+    """In the targets themselves they keep growing; the network of their gates stops at its own."""
+    found = gate_orders(X, Y, ASKED, lambda _: Y, lambda _, w: w.max(), 7)
+    assert found.watched[0, -1] > 10 * np.sqrt(np.abs(Y).max())
+    assert found.losses[0, -1] < 0.5 * found.losses[0, 0]
+
+
+def test_orders_come_nearer_to_the_simulation():
+    _, losses = own_residuals()
+    found = gate_orders(X, Y, ASKED, lambda _: Y, lambda _, w: w.max(), 7, orders=4)
+    apart = np.abs(found.losses - losses).max(axis=1)
+    assert apart[-1] < 0.2 * apart[0] + 1e-12
