@@ -153,7 +153,9 @@ def _modes(derivation: Derivation, prediction: Prediction) -> Sketch:
     spans = {name: span for name, span in _spans(derivation).items() if name in curves}
     strengths = {
         name: np.where(
-            (times >= begin) & (times < end), [c.best[chosen] for c in curves[name]], np.nan
+            (times >= begin) & (times < end),
+            [c.of(prediction.judged)[chosen] for c in curves[name]],
+            np.nan,
         )
         for name, (begin, end) in spans.items()
     }

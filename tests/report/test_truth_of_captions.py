@@ -48,13 +48,13 @@ def test_strengths_of_other_depths_are_no_coupled_matrices(layers):
     method = "gradient descent on all modes, step by step"
     found = caption(derivation, confronted=True, method=method)
     assert "coupled matrices" not in found
-    assert "single modes, moved by gradient descent" in found
+    assert "their closed forms" in found
     assert ("mean of the starts" in found) == (layers == 3)
-    assert "Curves are the closed forms" in caption(derivation)
+    assert "their closed forms" in caption(derivation)
 
 
-def test_strengths_of_two_layers_are_those_of_the_method():
-    derivation = sr.derive(spec())
+def test_strengths_of_two_layers_without_closed_forms_are_those_of_the_method():
+    derivation = sr.derive(sr.load("iris"))
     matrices = "gradient descent on the coupled matrices of all pathways, step by step"
     found = caption(derivation, confronted=True, method=matrices)
     assert "coupled matrices" in found

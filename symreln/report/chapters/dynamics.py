@@ -12,6 +12,7 @@ from symreln.claims.convergence import convergence_of
 from symreln.claims.halving import HalfTime, half_time
 from symreln.claims.orbits import PathwayOrbit, mode_orbits, plateaus_latex
 from symreln.claims.rules import said_at
+from symreln.claims.widths import own_curves
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
     Block,
@@ -111,25 +112,22 @@ def _figure_caption(
             " of the modes of the gates that hold; where these switch, curves end, and those of "
             "the next modes begin.",
         )
-    if derivation.closed and len(derivation.stages) == 1 and not confronted:
-        closed = law_of(derivation.known).closed
-        curves = "the closed forms" if closed else "integrated, each mode's equation by itself"
-        return (f"Predicted strengths. Curves are {curves}; ", *heights)
-    if derivation.closed and derivation.loss is not None and not confronted:
-        return (
-            "Predicted strengths: their closed forms, in steps; later stages begin at their head "
-            "starts; ",
-            *heights,
+    law = law_of(derivation.known) if derivation.closed else None
+    if law is not None and (not confronted or (law.closed and own_curves(derivation).holds)):
+        curves = (
+            "their closed forms" if law.closed else "integrated, each mode's equation by itself"
         )
+        later = "; later stages begin at their head starts" if len(derivation.stages) > 1 else ""
+        followed = confronted and derivation.strength0 is None
+        start = ", from the mean of the starts that were followed" if followed else ""
+        return (f"Predicted strengths: {curves}{start}{later}; ", *heights)
     settled = any(
         mode.d_eff is not None for group in mode_orbits(derivation) for mode in group.learning
     )
     lines = ("; ", *heights) if settled else (".",)
     if confronted and not derivation.known.matrices.holds:
-        followed = derivation.strength0 is None
-        start = ", from the mean of the starts that were followed" if followed else ""
         single = "Predicted strengths. Curves are single modes, moved by gradient descent"
-        return (f"{single}{start}", *lines)
+        return (single, *lines)
     if confronted and method and MATRICES not in method:
         return ("Predicted strengths. Curves are ", *typeset(method), *lines)
     return (
