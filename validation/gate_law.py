@@ -1,0 +1,137 @@
+"""The law of gates against networks: ``python -m validation.gate_law [TASK …] [--seeds 20]``.
+
+For every task a row of a Markdown table: by order, the largest distance of the predicted share of
+weight with the first stage's gates, and of the gates that differ from them, to the mean over
+networks; and max and mean |ΔL|/L(0), in per cent, of the closed forms, of the integrated reduction
+and of networks with gates by the law, to the fourth order.
+
+Tasks are the ready-made ones and, of our own, items in contexts with features of each context:
+``C=6`` (hierarchies), ``one-hot-3`` and ``one-hot-4`` (four items, one output an item) and
+``unequal-3`` (context inputs of 1, 1 and 3/2).
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import symreln as sr
+from symreln.claims.early import early_strengths, mode_kappas, pathway_kappas
+from symreln.claims.prediction import predict_training
+from symreln.claims.solve import at_values
+from symreln.experiment.gate_law import measured_gate_law
+from symreln.experiment.metrics import compare
+from symreln.experiment.strengths import marks
+from symreln.experiment.training import network_recording, train_networks
+
+if TYPE_CHECKING:
+    from symreln.spec.model import Spec
+
+ORDERS = 3
+_NETWORK = {
+    "hidden": 700,
+    "init_std": "1/140000",
+    "learning_rate": "1/1000",
+    "loss": "sum",
+    "steps": 8001,
+}
+
+
+def contexts(codes: list[list[list[int]]], scales: list[str]) -> Spec:
+    """Return items in contexts, features of all contexts first and then those of each.
+
+    Args:
+        codes: Features by items, first those that all contexts share, then one block a context.
+        scales: Value of each context's input.
+    """
+    items, count = len(codes[0][0]), len(scales)
+    size = items * count
+    x = [["1" if s % items == i else "0" for s in range(size)] for i in range(items)]
+    x += [[scales[k] if s // items == k else "0" for s in range(size)] for k in range(count)]
+    y = [
+        [str(row[s % items]) if place == 0 or s // items == place - 1 else "0" for s in range(size)]
+        for place, block in enumerate(codes)
+        for row in block
+    ]
+    later = [
+        {
+            "name": f"off_{k + 1}",
+            "gate": [int(s // items != k) for s in range(size)],
+            "inputs": list(range(items)),
+            "stage": 2,
+        }
+        for k in range(count)
+    ]
+    return sr.load(
+        {
+            "title": "Items in contexts",
+            "dataset": {"X": x, "Y": y},
+            "pathway": [{"name": "common", "gate": "all"}, *later],
+            "network": _NETWORK,
+        }
+    )
+
+
+def one_hot(count: int, scales: list[str] | None = None) -> Spec:
+    """Return four items, one output an item for all contexts and one for each."""
+    eye = np.eye(4, dtype=int).tolist()
+    return contexts([eye] * (count + 1), scales or ["1"] * count)
+
+
+def spec_of(name: str) -> Spec:
+    """Return a task by its name."""
+    own = {
+        "one-hot-3": lambda: one_hot(3),
+        "one-hot-4": lambda: one_hot(4),
+        "unequal-3": lambda: one_hot(3, ["1", "1", "3/2"]),
+        "C=6": lambda: sr.load("contextual-C", overrides=("parameters.C.value=6",)),
+    }
+    return own[name]() if name in own else sr.load(name)
+
+
+def row(name: str, seeds: int, rng: int) -> str:
+    """Train, compare and return a row."""
+    numbers = sr.derive(spec_of(name)).ask(at_values)
+    kappas = pathway_kappas(numbers, numbers.ask(early_strengths))
+    prediction = predict_training(numbers, mode_kappas(numbers, kappas))
+    run = train_networks(
+        numbers.spec,
+        seeds=seeds,
+        rng=np.random.SeedSequence(rng),
+        record=network_recording(numbers.spec, seeds, marks(prediction)),
+    )
+    found = measured_gate_law(numbers, run, kappas, ORDERS)
+    curves = [prediction.loss, prediction.reduced, *(() if found is None else found.losses)]
+    distances = [compare(curve, run.mean_loss) for curve in curves]
+    losses = " | ".join(
+        f"{100 * each.max_abs_over_initial:.2g}, {100 * each.mean_abs_over_initial:.2g}"
+        for each in distances
+    )
+    if found is None:
+        return f"| {name} | – | – | {losses} |"
+    own, *others = (each.distances for each in found.curves)
+    away = np.max(others, axis=0)
+    shares, gone = ("/".join(f"{share:.3f}" for share in each) for each in (own, away))
+    return f"| {name} | {shares} | {gone} | {losses} |"
+
+
+def main() -> None:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(description="Measure the law of gates.")
+    parser.add_argument(
+        "names", nargs="*", default=["contextual-3", "contextual-4", "contextual-5"]
+    )
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--rng", type=int, default=0)
+    options = parser.parse_args()
+    orders = " | ".join(f"order {k}" for k in range(2, ORDERS + 2))
+    print(f"| task | share with the gates, by order | others | closed | reduction | {orders} |")
+    print("|---" * (5 + ORDERS) + "|")
+    for name in options.names:
+        print(row(name, options.seeds, options.rng), flush=True)
+
+
+if __name__ == "__main__":
+    main()
