@@ -23,6 +23,7 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import gate_floats, network_of
+from symreln.claims.regime import regime_of
 from symreln.claims.solve import at_values
 from symreln.claims.widths import narrow_pathways
 from symreln.exact.linear_programming import Direction, direction, dot
@@ -161,9 +162,11 @@ def pathway_kappas(
     """Return κ of every pathway that has one, by name: that of its fastest mode.
 
     A pathway is one law for all of its modes, as a gated deep linear network of κ H units is.
-    Few units are counted one by one: no share of many says how many a pathway has.
+    Few units are counted one by one: no share of many says how many a pathway has. In a lazy
+    regime units do not grow from small weights, and no early phase says which of them do.
     """
-    if derivation.ask(narrow_pathways):
+    regime = derivation.ask(regime_of)
+    if derivation.ask(narrow_pathways) or (regime is not None and regime.is_lazy):
         return {}
     return {
         pathway.name: strengths[pathway.modes[0].label].kappa  # modes are by decreasing s

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.base.rounding import percent
+from symreln.base.summaries import short_repr
 from symreln.claims.claim import Claim
 from symreln.claims.early import unsupported_pathways
 from symreln.claims.head_start import Copies, mode_laws
-from symreln.claims.integration import gate_floats, network_of
+from symreln.claims.integration import check_range, gate_floats, network_of
 from symreln.claims.orbits import short_list
 from symreln.claims.probes import mode_bases
 from symreln.claims.regime import regime_of
@@ -23,6 +24,7 @@ from symreln.claims.solve import at_values
 from symreln.claims.widths import own_curves
 from symreln.document.model import Block, Section, Strong, Table, equation
 from symreln.document.typeset import say
+from symreln.errors import InputError
 from symreln.laws.gate_law import GateShares, LinearUnits
 from symreln.network.orbits import pathway_orbits
 
@@ -41,6 +43,7 @@ _UNMOVED = 1e-9
 _MOST_CLOSED = 3
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PathwayGates(Claim):
     """What becomes of the gate of a pathway's units, and of those that symmetries map it onto.
@@ -100,6 +103,7 @@ class PathwayGates(Claim):
         }
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LawOfGates(Claim):
     """How long the gates of a spec can be trusted.
@@ -253,18 +257,26 @@ def gate_law_of(derivation: Derivation) -> LawOfGates | None:
     numbers = derivation.ask(at_values)
     if numbers is not derivation:
         return numbers.ask(gate_law_of)
-    tolerance, last = float(spec.validation.tolerance), network_of(spec).steps - 1
-    why = _why_not(derivation)
-    if why:
-        return LawOfGates(why_not=why, tolerance=tolerance, last=last)
+    tolerance, last = float(spec.validation.tolerance), spec.network.steps - 1
+    try:
+        why = _why_not(derivation)
+        found = () if why else _courses(derivation, tolerance)
+    except (InputError, OverflowError) as beyond:
+        why, found = str(beyond) or "numbers are beyond float64", ()
+    return LawOfGates(found=found, why_not=why, tolerance=tolerance, last=last)
+
+
+def _courses(derivation: Derivation, tolerance: float) -> tuple[PathwayGates, ...]:
+    """Return what becomes of the gates of all pathways that have a law."""
+    check_range(derivation)
     laws = mode_laws(derivation)
     specs = [pathway.effective.pathway for pathway in derivation.pathways]
-    originals = pathway_orbits(spec.dataset, specs)
+    originals = pathway_orbits(derivation.spec.dataset, specs)
     members: dict[int, list[PathwayDerivation]] = {}
     for original, pathway in zip(originals, derivation.pathways, strict=True):
         members.setdefault(original, []).append(pathway)
     found = (_course(derivation, laws, alike, tolerance) for alike in members.values())
-    return LawOfGates(found=tuple(e for e in found if e), tolerance=tolerance, last=last)
+    return tuple(each for each in found if each)
 
 
 def _why_not(derivation: Derivation) -> str:

@@ -141,7 +141,7 @@ def predict_training(
             f"({together} training)"
         ),
         modes=_mode_curves(derivation, closed, dict(zip(labels, found.strengths, strict=True))),
-        flow_loss=_flow_loss(derivation, flow, kappas or {}),
+        flow_loss=_flow_loss(derivation, flow),
         constants=training_constants(derivation, _of_pathways(derivation, kappas)),
     )
 
@@ -164,14 +164,11 @@ def _closed_from(
     )
 
 
-def _flow_loss(
-    derivation: Derivation, found: Prediction, kappas: Mapping[str, float]
-) -> np.ndarray:
-    """Return the loss of infinitely small steps beside what :func:`predict` found."""
+def _flow_loss(derivation: Derivation, found: Prediction) -> np.ndarray:
+    """Return the loss of infinitely small steps, from the expected start."""
     if found.closed_loss is not found.reduced:
         return found.reduced  # integrated
-    factors = start_factors(derivation, kappas)
-    flow = closed_forms(derivation, found.times, flow=True, factors=factors)
+    flow = closed_forms(derivation, found.times, flow=True)
     assert flow is not None  # as found was
     return flow.reduced
 

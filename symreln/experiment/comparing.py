@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.summaries import short_repr
+from symreln.claims.prediction import closed_forms
 from symreln.experiment.closed import predict_aligned
 from symreln.experiment.metrics import CurveComparison, Distance, compare, mutual_distance, point
 
@@ -105,8 +106,16 @@ def curve_pairs(
             predict_aligned(numbers, predictions.chain), aligned
         )
         if closed is not None:
-            pairs["closed_vs_aligned"] = curve_pair(closed, aligned)
+            pairs["closed_vs_aligned"] = curve_pair(_from_expected(numbers, predictions), aligned)
     return pairs
+
+
+def _from_expected(numbers: Derivation, predictions: Predictions) -> np.ndarray:
+    """Return the loss of closed forms from where an aligned network starts, which is not κ."""
+    prediction = predictions.prediction
+    assert prediction.closed_loss is not None  # asked before
+    plain = closed_forms(numbers, prediction.times) if predictions.kappas else None
+    return prediction.closed_loss if plain is None else plain.reduced
 
 
 def curve_pair(curve: np.ndarray, run: TrainingRun, error: float = 0.0) -> CurvePair:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
 from symreln.claims.early import mode_kappas
 from symreln.claims.gate_law import gate_law_of, telling_samples
 from symreln.claims.head_start import copy_turns, mode_laws
@@ -39,6 +40,7 @@ ORDERS = 2
 MOST_LOST = 4
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GateShareCurve:
     """Share of the weight whose gates differ from the first stage's on so many samples.
@@ -64,6 +66,7 @@ class GateShareCurve:
         return np.abs(self.predicted - self.mean).max(axis=1).tolist()
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GateLawMeasured:
     """The law of gates beside trained networks.

@@ -32,6 +32,8 @@ from functools import cached_property
 
 import numpy as np
 
+from symreln.base.summaries import short_repr
+
 #: Units that are drawn: the standard error of a share is then below 0.5 %.
 DRAWN = 10_000
 #: Fewest that are, where samples are many; and products of entries that all of them may take.
@@ -42,6 +44,7 @@ _EDGE = 1e-9
 _CHUNK = 2_000
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GateShares:
     """Shares at T times of a pathway's units with its gate.
@@ -62,6 +65,7 @@ class GateShares:
     closed: np.ndarray
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LinearUnits:
     """Hidden units of one pathway that move as its modes drive them.

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from symreln.base.summaries import short_repr
 from symreln.laws.mean_field import Particles, look_steps
 from symreln.laws.spans import orthonormal_span
 
@@ -35,6 +36,7 @@ Residual = Callable[[int], np.ndarray]
 Watch = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GateOrders:
     """What the orders from the second on say.

@@ -147,6 +147,7 @@ def look_steps(steps: int) -> np.ndarray:
     return np.unique(np.concatenate([evenly, by_ratio]).round().astype(int).clip(max=steps - 1))
 
 
+@short_repr
 @dataclass(frozen=True, eq=False)
 class Particles:
     """Weights of particles, each standing for so many units of the network; changed in place.

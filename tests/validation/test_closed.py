@@ -256,8 +256,9 @@ def test_a_relu_network_with_decay_is_confronted():
     # There is a mean-field simulation too, and the start is κ of isolated units.
     assert report.mean_field is not None
     assert report.kappas
-    mean_field = report.metrics["mean_field_vs_relu"].max_abs_over_initial
-    assert mean_field < report.metrics["closed_vs_relu"].max_abs_over_initial / 2
+    # Closed forms start from κ too.
+    assert report.metrics["mean_field_vs_relu"].max_abs_over_initial < 0.05
+    assert report.metrics["closed_vs_relu"].max_abs_over_initial < 0.05
     assert report.metrics["closed_vs_aligned"].max_abs_over_initial < 0.03
 
 

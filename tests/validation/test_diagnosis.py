@@ -219,7 +219,9 @@ def test_what_two_leave_is_said_beside_the_named_one():
 
 
 def test_the_diagnosis_of_closed_forms_is_titled_so():
-    (table, *_) = judgement_blocks(quick_xor())
+    found = sr.validate(sr.derive(xor(init_std=Fraction(1, 10))), seeds=4)
+    (table, *_) = judgement_blocks(found)
+    assert table.rows
     assert all("judged: closed forms" in str(row[0]) for row in table.rows)
 
 

@@ -13,7 +13,6 @@ from symreln.claims import mean_field
 from symreln.claims.mean_field import why_no_mean_field
 from symreln.document.model import Figure, Table
 from symreln.experiment.confront import Validation
-from symreln.experiment.findings import start_of
 from symreln.experiment.metrics import compare
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.validation_plots import validation_sketches
@@ -38,12 +37,10 @@ def test_the_mean_field_simulation_is_compared_with_the_network():
 
 
 def test_what_agrees_with_the_mean_field_simulation_is_no_evidence():
-    """It changes gates, starts and stages together: half of the units are what fails here."""
+    """It changes gates, starts and stages together."""
     found = xor()
     assert found.metrics["mean_field_vs_relu"].max_abs_over_initial < found.tolerance
-    pair = {each.pair: each for each in found.diagnosis}["theory_vs_relu"]
-    assert pair.failed == (start_of(1),)
-    assert not any("mean-field" in each.replaced for each in pair.findings)
+    assert not any("mean-field" in f.replaced for pair in found.diagnosis for f in pair.findings)
 
 
 @pytest.mark.parametrize(
@@ -89,11 +86,15 @@ def test_the_record_and_the_document_hold_the_classes():
     for cell in ("(a)", str(first.alike), f"{sum(first.gate)} of 4", percent(first.largest)):
         assert f"value='{cell}'" in row
     assert f"value='{begin} to {end}'" in row
-    assert [b.name for b in chapter.blocks if isinstance(b, Figure)] == ["loss", "mean_field"]
+    assert [b.name for b in chapter.blocks if isinstance(b, Figure)] == [
+        "loss",
+        "gate_law",
+        "mean_field",
+    ]
 
 
 def test_the_curve_and_the_gates_are_drawn():
-    loss, gates = validation_sketches(xor())
+    loss, _, gates = validation_sketches(xor())
     assert [curve.label for curve in loss.shown["curves"]][-2:] == [
         "mean-field simulation",
         "theory (closed forms as printed)",

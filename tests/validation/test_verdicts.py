@@ -11,8 +11,10 @@ import pytest
 
 import symreln as sr
 from symreln.claims.constants import HALF, Constant, count_free
+from symreln.claims.early import mode_kappas
+from symreln.claims.head_start import mode_laws
 from symreln.claims.integration import network_of
-from symreln.claims.prediction import loss_of_maps
+from symreln.claims.prediction import loss_of_maps, start_factors
 from symreln.experiment.comparing import curve_pairs
 from symreln.experiment.gates_held import GatesHeld, gates_held, stage_ends
 from symreln.experiment.metrics import Interval, distance, simultaneous_radius
@@ -27,7 +29,6 @@ from symreln.experiment.verdicts import (
     modes_verdict,
     outcome_of,
 )
-from symreln.report.derivation_json import derivation_to_json
 from tests.strategies import FULL
 from tests.validation.test_confront import linear, one_pathway, relu, xor
 
@@ -113,12 +114,6 @@ def test_the_error_of_the_theory_widens_the_interval():
 # -- what is judged --------------------------------------------------------------------------------
 
 
-def head_starts(derivation) -> dict[str, float]:
-    """Return what the document says later stages' modes start from in effect, by label."""
-    entries = derivation_to_json(derivation)["head_starts"]
-    return {label: float(each["strength0"]["decimal"]) for label, each in entries.items()}
-
-
 def test_closed_forms_are_judged_as_printed():
     found = staged()
     assert found.judged == "closed"
@@ -127,14 +122,16 @@ def test_closed_forms_are_judged_as_printed():
     # By hand: every printed strength at a late step, in the formula of the document's loss.
     numbers, step = found.derivation.at_values, 1500
     loss = float(numbers.initial_loss.to_fraction())
-    values = {"t": step, "tau": float(numbers.tau), "pi_0": float(numbers.strength0)}
-    starts = head_starts(found.derivation)
+    values = {"t": step, "tau": float(numbers.tau)}
+    factors = start_factors(numbers, mode_kappas(numbers, found.kappas))
+    laws = mode_laws(numbers, factors=factors)
     for pathway in numbers.pathways:
         for mode in pathway.modes:
             if not mode.is_null:
                 s, d = float(mode.strength.s), float(mode.strength.d)
                 expr = mode.strength.expr
-                values["pitilde_0"] = starts.get(mode.label)
+                begin = float(laws[mode.label][0].law.strength0)
+                values |= {"pi_0": begin, "pitilde_0": begin}
                 pi = float(expr.subs({each: values[each.name] for each in expr.free_symbols}))
                 loss -= mode.multiplicity * (s * pi - d * pi**2 / 2)
     assert printed[step] == pytest.approx(loss, rel=1e-6)
@@ -356,8 +353,9 @@ def test_an_assumed_share_of_the_units_counts():
     assert {c["source"] for c in kappas} == {"estimated"}
     assert all(c["error"] > 0 for c in kappas)
     assert len(kappas) == len(relu().kappas)
-    assert written["free_constants"] == 1
-    assert "free constants: 1 (share of the hidden units" in relu().sentence()
+    # All pathways start from κ: nothing is assumed of what was judged.
+    assert written["free_constants"] == 0
+    assert "free constants: 0" in relu().sentence()
 
 
 def test_constants_of_a_linear_network_are_derived():
