@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from symreln.base.rounding import positional
+from symreln.base.rounding import percent, positional
 from symreln.claims.claim import DIGITS, Claim
 from symreln.claims.halving import ball_laws
 from symreln.claims.orbits import symbols_of
@@ -42,13 +42,22 @@ class _Ahead(Claim):
     strength0: arb
 
     @property
+    def learned(self) -> Any:
+        """The share of its plateau that it has when the last of them is learned.
+
+        What is left out is small with it: its weights are taken to be small until then.
+        """
+        law, last = self.copies[0].law, self.copies[0].reached_by[-1][1]
+        return law.strength(last) / law.plateau
+
+    @property
     def reached_by(self) -> list[dict[str, Any]]:
         """The earlier modes that drive it, with their half-times in steps."""
         return [{"mode": label, "half_time": time} for label, time in self.copies[0].reached_by]
 
     def values(self) -> dict[str, Any]:
         """Return the mode, its start, and what drives it."""
-        return {**super().values(), "reached_by": self.reached_by}
+        return {**super().values(), "learned": self.learned, "reached_by": self.reached_by}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +103,13 @@ class HeadStarts(Claim):
         )
         shown = [(s, each) for each in self.modes if (s := self.symbols.get(each.label))]
         yield Table(
-            header=("strength", Math(r"\tilde{\pi}_0"), Math(r"\tilde{\pi}_0/\pi_0"), "driven by"),
+            header=(
+                "strength",
+                Math(r"\tilde{\pi}_0"),
+                Math(r"\tilde{\pi}_0/\pi_0"),
+                "driven by",
+                Math(r"\pi(t_m)/h"),
+            ),
             rows=tuple(
                 (
                     Math(symbol),
@@ -102,11 +117,16 @@ class HeadStarts(Claim):
                     Math(_decimal(each.factor)),
                     f"{_modes(len(each.reached_by))}, until step "
                     f"{float(each.copies[0].reached_by[-1][1]):.0f}",
+                    percent(float(each.learned)),
                 )
                 for symbol, each in shown
             ),
-            caption="Where the modes of later stages start in effect.",
-            alignment="lccr",
+            caption=(
+                "Where the modes of later stages start in effect, and the share of the plateau "
+                "that they have by then. The formula is the leading order in that share, which "
+                "falls as a power of the initial strength."
+            ),
+            alignment="lccrr",
             most=_MOST_MODES,
         )
 
