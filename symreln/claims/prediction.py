@@ -362,25 +362,41 @@ def loss_of_maps(
         curves: Strengths of every mode that learns, by label; shape (times,) or (copies, times).
         turns: Directions of the copies that start apart, by label; see :func:`copy_turns`.
     """
-    dataset, outputs, seen, strengths = derivation.spec.dataset, [], [], []
-    inputs = dataset.inputs.to_numpy() / np.sqrt(dataset.samples)
+    dataset = derivation.spec.dataset
     targets = dataset.targets.to_numpy() / np.sqrt(dataset.samples)
+    u, read, curve = written_and_read(derivation, curves, turns or {})
+    shown = read / np.sqrt(dataset.samples)
+    drive = np.einsum("ya,yp,ap->a", u, targets, shown, optimize=True)
+    quadratic = np.einsum("at,ab,bt->t", curve, (u.T @ u) * (shown @ shown.T), curve, optimize=True)
+    return float(derivation.initial_loss.to_fraction()) - drive @ curve + 0.5 * quadratic
+
+
+def written_and_read(
+    derivation: Derivation, curves: Mapping[str, np.ndarray], turns: Mapping[str, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what every copy of a mode writes, what it reads of the samples, and its strength.
+
+    Outputs of the pathways are the sum of u π(t) (vᵀ X_p) over these.
+
+    Args:
+        derivation: Without free parameters.
+        curves: Strengths by label; shape (times,) or (copies, times).
+        turns: Directions of the copies that start apart, by label; see :func:`copy_turns`.
+
+    Returns:
+        Shapes (n_y, copies), (copies, P) and (copies, times).
+    """
+    inputs, outputs, seen, strengths = derivation.spec.dataset.inputs.to_numpy(), [], [], []
     for pathway in derivation.pathways:
         own = pathway.effective.pathway
         for label, (u, v) in mode_bases(pathway).items():
             rows = np.atleast_2d(curves[label])
-            if (
-                turns and label in turns
-            ):  # copies that start apart, in the directions in which they do
+            if label in turns:  # copies that start apart, in the directions in which they do
                 u, v = u @ turns[label], v @ turns[label]
             outputs.append(u)
             seen.append(v.T @ inputs[list(own.inputs)] * gate_floats(own))
             strengths += [rows[n % len(rows)] for n in range(u.shape[1])]
-    u, shown = np.hstack(outputs), np.concatenate(seen)
-    curve = np.array(strengths)
-    drive = np.einsum("ya,yp,ap->a", u, targets, shown, optimize=True)
-    quadratic = np.einsum("at,ab,bt->t", curve, (u.T @ u) * (shown @ shown.T), curve, optimize=True)
-    return float(derivation.initial_loss.to_fraction()) - drive @ curve + 0.5 * quadratic
+    return np.hstack(outputs), np.concatenate(seen), np.array(strengths)
 
 
 def _integrate(

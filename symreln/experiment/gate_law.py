@@ -20,8 +20,7 @@ from symreln.claims.gate_law import gate_law_of, telling_samples
 from symreln.claims.head_start import copy_turns, mode_laws
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.mean_field import SEED, descent_of
-from symreln.claims.prediction import closed_curves, start_factors
-from symreln.claims.probes import mode_bases
+from symreln.claims.prediction import closed_curves, start_factors, written_and_read
 from symreln.experiment.metrics import CurveComparison, compare
 from symreln.laws.gate_orders import gate_orders
 
@@ -167,24 +166,12 @@ def orders_of(
 
 def closed_residual(numbers: Derivation, kappas: Mapping[str, float]) -> Residual:
     """Return what the closed forms leave of the targets, at every step of the network."""
-    inputs, targets = numbers.spec.dataset.arrays
+    targets = numbers.spec.dataset.targets.to_numpy()
     factors = start_factors(numbers, mode_kappas(numbers, kappas))
     times = np.arange(network_of(numbers.spec).steps, dtype=float)
     curves = closed_curves(numbers, times, factors=factors)
-    turns, outputs, seen, rows = copy_turns(mode_laws(numbers, factors=factors)), [], [], []
-    for pathway in numbers.pathways:
-        own = pathway.effective.pathway
-        shown = inputs[list(own.inputs)] * gate_floats(own)
-        for label, (u, v) in mode_bases(pathway).items():
-            if label not in curves:
-                continue
-            if label in turns:
-                u, v = u @ turns[label], v @ turns[label]
-            strengths = np.atleast_2d(curves[label])
-            outputs.append(u)
-            seen.append(v.T @ shown)
-            rows += [strengths[n % len(strengths)] for n in range(u.shape[1])]
-    u, read, strengths = np.hstack(outputs), np.concatenate(seen), np.array(rows)
+    turns = copy_turns(mode_laws(numbers, factors=factors))
+    u, read, strengths = written_and_read(numbers, curves, turns)
     return lambda step: targets - (u * strengths[:, step]) @ read
 
 

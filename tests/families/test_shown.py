@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 import symreln as sr
 from symreln.claims.families.derive import derive_family_unchecked
-from symreln.claims.families.domain import Domain
-from symreln.claims.families.forms import root_of, stage_loss, sum_over_copies
+from symreln.claims.families.domain import Domain, root_of
+from symreln.claims.families.forms import stage_loss, sum_over_copies
 from symreln.cli.main import cli
 from symreln.exact.scalar import Scalar
 from tests.families.examples import EXAMPLES, tables

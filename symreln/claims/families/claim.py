@@ -12,7 +12,8 @@ import sympy as sp
 from symreln.base.tables import plain_table
 from symreln.claims.claim import Claim
 from symreln.claims.families.certificate import conditions_of, sizes_closed_at
-from symreln.claims.families.forms import number_of, stage_loss, title_of, total_multiplicity
+from symreln.claims.families.domain import number_of
+from symreln.claims.families.forms import stage_loss, title_of, total_multiplicity
 from symreln.claims.families.starts import start_blocks, start_lines
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Content, Items, Math, Section, Table, equation

@@ -11,7 +11,7 @@ import sympy as sp
 
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Asked
-from symreln.claims.families.forms import number_of, root_of
+from symreln.claims.families.domain import number_of, root_of
 from symreln.claims.families.head_start import Driven, driven, grown
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.laws.choice import printed

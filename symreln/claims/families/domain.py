@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
 
 from symreln.exact.domain import variables
 from symreln.exact.factoring import factorisation
@@ -14,6 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from flint import fmpz_mpoly
+
+    from symreln.exact.algebraic import AlgebraicNumber
+
+Symbols = Mapping[str, sp.Symbol]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,3 +175,25 @@ class Domain:
             if root.denominator == 1:
                 roots.add(int(root))
         return roots
+
+
+def root_of(value: Scalar, domain: Domain, symbols: Symbols) -> sp.Expr:
+    """Return the square root of a rational function that is not negative, factored.
+
+    A factor goes before the root with its sign where that is proven, else in bars.
+    """
+    signed: dict[sp.Basic, sp.Basic] = {}
+    for polynomial in (value.numerator, value.denominator):
+        for factor, _ in factorisation(polynomial)[1]:
+            part = Scalar(domain.names, factor).to_sympy(symbols)
+            if sign := domain.sign(factor):
+                signed[sp.Abs(part)] = sign * part
+    root: Any = sp.sqrt(sp.factor(value.to_sympy(symbols)))
+    return root.xreplace(signed)
+
+
+def number_of(number: AlgebraicNumber, domain: Domain, symbols: Symbols) -> sp.Expr | None:
+    """Return a number by radicals, a square root of a rational function factored, or None."""
+    if number.scalar is not None and number.is_sqrt:
+        return root_of(number.scalar, domain, symbols)
+    return number.to_sympy(symbols) if number.is_radical else None

@@ -2,44 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.exact.factoring import factorisation
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 if TYPE_CHECKING:
     from symreln.claims.families.derivation import FamilyDerivation, FamilyMode, FamilyStage
-    from symreln.claims.families.domain import Domain
+    from symreln.claims.families.domain import Domain, Symbols
     from symreln.claims.families.stage import PathwayTemplate
-    from symreln.exact.algebraic import AlgebraicNumber
-
-Symbols = Mapping[str, sp.Symbol]
-
-
-def root_of(value: Scalar, domain: Domain, symbols: Symbols) -> sp.Expr:
-    """Return the square root of a rational function that is not negative, factored.
-
-    A factor goes before the root with its sign where that is proven, else in bars.
-    """
-    signed: dict[sp.Basic, sp.Basic] = {}
-    for polynomial in (value.numerator, value.denominator):
-        for factor, _ in factorisation(polynomial)[1]:
-            part = Scalar(domain.names, factor).to_sympy(symbols)
-            if sign := domain.sign(factor):
-                signed[sp.Abs(part)] = sign * part
-    root: Any = sp.sqrt(sp.factor(value.to_sympy(symbols)))
-    return root.xreplace(signed)
-
-
-def number_of(number: AlgebraicNumber, domain: Domain, symbols: Symbols) -> sp.Expr | None:
-    """Return a number by radicals, a square root of a rational function factored, or None."""
-    if number.scalar is not None and number.is_sqrt:
-        return root_of(number.scalar, domain, symbols)
-    return number.to_sympy(symbols) if number.is_radical else None
 
 
 def sum_over_copies(value: Scalar, domain: Domain, symbols: Symbols) -> sp.Expr:

@@ -7,7 +7,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symreln.claims.families.claim import every_size
-from symreln.claims.families.forms import number_of, stage_loss
+from symreln.claims.families.domain import number_of
+from symreln.claims.families.forms import stage_loss
 from symreln.claims.lines import DerivationLines, EveryLine
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.claims.families.forms import number_of, title_of
+from symreln.claims.families.domain import number_of
+from symreln.claims.families.forms import title_of
 from symreln.claims.families.head_start import grown
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Math, Table, equation
