@@ -10,7 +10,7 @@ tolerance is left, it is replaced together with others, for what explains the re
 
 | assumption | replaced by |
 |---|---|
-| converged stages | earlier stages followed as they learn (of closed forms) |
+| head starts | earlier stages followed as they learn (of closed forms) |
 | start of stage 1 | the start that the networks' first fall shows |
 | start of a later stage | the start that fits best: one number, for the diagnosis alone |
 | gates | the gates that the network's units show, at once; of a linear network no gates |

@@ -20,7 +20,7 @@ ALIGNMENT, GATES, SCALE, STEP, FLOW, WIDTH, NETWORKS, STAGES, FORMS = (
     "small steps",
     "width",
     "many networks",
-    "converged stages",
+    "head starts",
     "closed forms",
 )
 AND = " and "

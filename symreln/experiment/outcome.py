@@ -402,7 +402,11 @@ def _links(
     closed = f"closed_vs_{judge}"
     units = "half of the units in every pathway, " if early else ""
     if len(numbers.stages) > 1:
-        yield "earlier stages that have converged, from an aligned start", closed, flow
+        yield (
+            "head starts to leading order, and steps taken as small",
+            closed,
+            f"reduced_vs_{judge}",
+        )
     elif not numbers.closed:
         yield "an aligned start, from which modes that lose die out", closed, flow
     else:

@@ -269,7 +269,7 @@ _FAILS = {
     SCALE: "the initial scale, which is too large",
     STEP: "the step size, which is too large",
     FLOW: "small steps, which the network does not take",
-    STAGES: "that earlier stages have converged before later ones start",
+    STAGES: "the head start of later stages, which is of leading order",
     WIDTH: "the limit of many hidden units, of which there are too few",
     NETWORKS: "the number of networks, which is too small to tell",
 }
