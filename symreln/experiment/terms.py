@@ -68,16 +68,17 @@ def why_no_terms() -> str:
 def _chain(numbers: Derivation, predictions: Predictions) -> Iterator[tuple[str, str, np.ndarray]]:
     prediction, early, kappas = predictions.prediction, predictions.early, predictions.kappas
     replaced = ""
-    later = prediction.closed_loss is not None and numbers.closed and len(numbers.stages) > 1
-    if later:
-        yield "closed forms, later stages from head starts", replaced, prediction.closed_loss
+    later = numbers.closed and len(numbers.stages) > 1
+    closed = prediction.closed_loss if later else None
+    if closed is not None:
+        yield "closed forms, later stages from head starts", replaced, closed
         replaced = "head starts to leading order, and steps taken as small"
     elif prediction.flow_loss is not None:
         yield "flow", replaced, prediction.flow_loss
         replaced = "infinitely small steps"
         if prediction.drawn is not None:
             replaced += ", and one start for all networks"
-    if kappas and not later:  # closed forms start from κ too
+    if kappas and closed is None:  # closed forms start from κ too
         yield "gradient descent, half of the units", replaced, predict_training(numbers).reduced
         replaced = "half of the units in every pathway"
     units = ", units of each pathway" if kappas else ""
