@@ -10,6 +10,7 @@ import pytest
 
 import symreln as sr
 from symreln.claims.head_start import in_balls, mode_laws
+from symreln.claims.later_stages import head_starts_of
 from symreln.claims.probes import probe_bases
 from symreln.exact.enclosure import precision
 
@@ -102,3 +103,21 @@ def test_smaller_steps_go_to_the_flow_s_head_start():
     ]
     flow = found[-1]
     assert abs(found[1] / flow - 1) < 0.2 * abs(found[0] / flow - 1)
+
+
+def test_what_is_small_is_said_and_falls_with_the_initial_scale():
+    """The share of the plateau at the end of the drive, by the closed form there."""
+    said = {}
+    for std in ("1/14000", "1/140000", "1/1400000"):
+        derivation = sr.derive(sr.load("contextual-5", overrides=(f"network.init_std={std}",)))
+        claim = derivation.ask(head_starts_of)
+        assert claim is not None
+        first = claim.modes[0]
+        law, (_, last) = mode_laws(derivation)[first.label][0].law, first.copies[0].reached_by[-1]
+        expected = float(law.strength(np.float64(float(last))) / law.plateau)
+        assert float(first.learned) == pytest.approx(expected, rel=1e-9)
+        said[std] = expected
+    one, two, three = said.values()
+    # A power of π₀: equal ratios, an order of init_std apart.
+    assert one / two == pytest.approx(two / three, rel=0.1)
+    assert one > 2 * two

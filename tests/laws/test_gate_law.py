@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import expm
 
-from symreln.laws.gate_law import LinearUnits
+from symreln.laws.gate_law import LinearUnits, _Drawn
 from symreln.laws.gate_orders import gate_orders
 from symreln.laws.mean_field import Descent, Particles, look_steps
 from symreln.laws.ops import NUMPY
@@ -90,6 +91,23 @@ def test_the_covariance_is_that_of_units_that_move_linearly():
         w, b = w + v @ (pull * b), b + pull * (v.T @ w)
     made = samples.T @ w @ w.T @ samples
     assert law.covariance(angles) == pytest.approx(made, rel=1e-3)
+
+
+def test_units_turn_as_the_exponential_of_the_drive_says():
+    """Both layers' weights, and their product ‖w‖‖b‖, against a matrix exponential."""
+    samples = np.random.default_rng(2).standard_normal((2, 3))
+    law = units(2, samples)
+    drawn = _Drawn.of(law, 4, np.random.default_rng(5))
+    angles = np.array([1.2, 0.3])
+    turn = expm(
+        np.block([[np.zeros((2, 2)), np.diag(angles)], [np.diag(angles), np.zeros((2, 2))]])
+    )
+    both = np.hstack([drawn.seen, drawn.written]) @ turn
+    first, last = both[:, :2] @ law.inputs.T + drawn.rest, both[:, 2:]
+    sizes = np.linalg.norm(first, axis=1) * np.sqrt((last**2).sum(axis=1) + drawn.outside)
+    weight, wrong = drawn.at(law, angles)
+    assert weight == pytest.approx(sizes, rel=1e-12)
+    assert wrong.tolist() == (first @ samples <= 0).sum(axis=1).tolist()
 
 
 def test_a_gate_that_the_leading_mode_does_not_open_has_no_units():
