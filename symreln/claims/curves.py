@@ -61,7 +61,7 @@ class Prediction:
         times: Times in steps, shape (times,).
         reduced: Mean loss 1/(2P) Σ‖y − ŷ‖², shape (times,), of the integrated reduction, or of the
             closed forms where nothing is integrated. Beside ``loss`` it says what these leave out.
-        method: How it was computed, in words.
+        method: How ``reduced`` was computed, in words.
         closed_loss: The loss of the closed forms alone, later stages from their head
             starts, or of the Lotka-Volterra system of coupled modes; None where there is neither.
         flow_loss: The loss of the flow, that is of infinitely small steps, where ``reduced`` is
@@ -91,6 +91,13 @@ class Prediction:
         """
         closed = self.closed_loss if self.judged == "closed" else None
         return self.reduced if closed is None else closed
+
+    @property
+    def computed(self) -> str:
+        """How ``loss`` is computed, in words, and what it is set beside."""
+        if self.judged == "reduced" or self.closed_loss is self.reduced:
+            return self.method
+        return f"closed forms as printed, of all modes; beside them, {self.method}"
 
     @property
     def free_constants(self) -> int:

@@ -60,7 +60,7 @@ class VariedTraining:
         batch_size: Samples a batch, without replacement in every epoch; all of them is full-batch
             gradient descent.
         mean_loss: Mean over seeds, shape (steps,); None where a training diverged.
-        theory: Distance of the prediction, which knows of no such thing, to that mean.
+        theory: Distance of the integrated reduction, which knows of no such thing, to that mean.
         shift: max |ΔL|/L(0) between that mean and the spec's own training, from the same initial
             weights.
         noise: Largest standard deviation over seeds of the difference to that training, over L(0):
@@ -85,7 +85,7 @@ class RateRule:
     """The learning rates η, η/2, η/4, over the same time.
 
     Attributes:
-        subject: "theory", "relu" or "gdln".
+        subject: "theory" for the integrated reduction, "relu" or "gdln".
         flow: max |ΔL|/L(0) to the predicted flow at each rate. For the theory this is the error
             of infinitely small steps and goes to zero with η; for trained networks also whatever
             else the theory leaves out.

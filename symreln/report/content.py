@@ -269,7 +269,7 @@ def _summary(derivation: Derivation, validation: Validation | None) -> Section:
 
         items += [typeset(f"{each[:1].upper()}{each[1:]}.") for each in clauses(validation)]
         items.append(("Theory against training: ", Reference("sec:agreement"), "."))
-        items.append(typeset(f"The prediction: {validation.prediction.method}."))
+        items.append(typeset(f"The prediction: {validation.prediction.computed}."))
     return Section(
         title="Summary",
         label="sec:summary",

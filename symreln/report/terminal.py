@@ -188,9 +188,9 @@ def _show_agreement(validation: Validation) -> None:
             *lines_of(validation.derivation, regime_of, unsupported_early),
         ]
         for line in lines:
-            click.echo(line)
+            click.echo(strengths_in_text(line))
     for clause in clauses(validation):
-        click.echo(clause)
+        click.echo(strengths_in_text(clause))
 
 
 def _show_terms(validation: Validation) -> None:
@@ -232,7 +232,7 @@ def _show_study(validation: Validation) -> None:
 def _show_rules(found: RuleComparison, names: dict[str, str]) -> None:
     """Print what other learning rules change; what the columns mean is in the document too."""
     show_table(
-        f"mini-batches of {found.samples} samples, max |ΔL|/L(0): theory to network; network to "
+        f"mini-batches of {found.samples} samples, max |ΔL|/L(0): reduction to network; network to "
         "its full batch; scatter of draws; band",
         list(rules.BATCH_HEADER),
         rules.batch_rows(found, names),
@@ -244,7 +244,8 @@ def _show_rules(found: RuleComparison, names: dict[str, str]) -> None:
         rules.rate_rows(found, names),
     )
     show_table(
-        "with biases, max |ΔL|/L(0): theory, which has none, to network; network to that without",
+        "with biases, max |ΔL|/L(0): the reduction, which has none, to network; network to that "
+        "without",
         list(rules.BIAS_HEADER),
         rules.bias_rows(found, names),
     )
@@ -254,7 +255,7 @@ def _show_rules(found: RuleComparison, names: dict[str, str]) -> None:
     show_table(
         "weight decay, max |ΔL|/L(0) to the GDLN by finite steps, and by closed forms; strengths "
         "at the end over s/d, predicted and trained",
-        ["weight decay", "theory", "drop time error", "closed forms", "strengths at the end"],
+        ["weight decay", "reduction", "drop time error", "closed forms", "strengths at the end"],
         [[*rules.decay_cells(rule), _decayed(rule)] for rule in found.decays],
     )
 

@@ -365,7 +365,7 @@ def test_rules_are_in_the_document_and_in_validation_json():
     assert [plain_text(row[0]) for row in biased.rows] == ["ReLU network", "GDLN"]
     assert [plain_text(row[1]) for row in batches.rows] == ["4", "2", "1"] * 2
     assert plain_text(batches.rows[2][2]) == percent(rule("relu", 1).theory.max_abs_over_initial)
-    assert [plain_text(row[0]) for row in rates.rows] == ["theory", "ReLU network", "GDLN"]
+    assert [plain_text(row[0]) for row in rates.rows] == ["reduction", "ReLU network", "GDLN"]
     assert len(decays.rows) == 3
     assert rule_blocks(replace(seen, rules=None)) == []
     contextual = replace(found(), decays=(), no_decay="of a reason")

@@ -107,7 +107,7 @@ def _verdict(validation: Validation) -> list[Block]:
             _trained(validation),
             " with the gates of this derivation were trained from independent random "
             "weights by full-batch gradient descent. The prediction (",
-            *typeset(validation.prediction.method),
+            *typeset(validation.prediction.computed),
             ") was made without looking at them: free constants: ",
             Strong(str(validation.prediction.free_constants)),
             ".",

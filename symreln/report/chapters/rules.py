@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 _LARGEST = Math(r"\max |\Delta L| / L(0)")
 
 #: Columns of the table of mini-batches.
-BATCH_HEADER = ("network", "batch", "theory", "drop time error", "full batch", "noise", "band")
+BATCH_HEADER = ("network", "batch", "reduction", "drop time error", "full batch", "noise", "band")
 #: Columns of the table of biases.
-BIAS_HEADER = ("network with biases", "theory", "drop time error", "without biases")
+BIAS_HEADER = ("network with biases", "reduction", "drop time error", "without biases")
 #: Modes of one weight decay that are listed; further ones are in validation.json.
 SHOWN = 8
 
@@ -47,7 +47,7 @@ def rule_blocks(validation: Validation) -> list[Block]:
 
 def subjects(validation: Validation) -> dict[str, str]:
     """Return the name of everything that other rules are compared for."""
-    return {"theory": "theory", "relu": validation.network_name, "gdln": "GDLN"}
+    return {"theory": "reduction", "relu": validation.network_name, "gdln": "GDLN"}
 
 
 def batch_rows(found: RuleComparison, names: dict[str, str]) -> list[list[str]]:
@@ -79,7 +79,7 @@ def bias_rows(found: RuleComparison, names: dict[str, str]) -> list[list[str]]:
 
 
 def decay_cells(rule: DecayRule) -> tuple[str, str, str, str]:
-    """Return (λ, max |ΔL|/L(0) and drop time error of theory, max |ΔL|/L(0) of closed forms)."""
+    """Return (λ, max |ΔL|/L(0) and drop time error of the reduction, max |ΔL|/L(0) of closed forms)."""
     return (
         f"{rule.weight_decay:.3g}",
         *_largest_and_drop(rule.theory),
@@ -106,7 +106,7 @@ def _batches(found: RuleComparison, names: dict[str, str]) -> Table:
             Math(r"P/|\text{batch}|"),
             f" times, {found.samples} samples in all. Columns, each as ",
             _LARGEST,
-            ": the prediction against the mean over seeds; that mean against full batch; the "
+            ": the integrated reduction against the mean over seeds; that mean against full batch; the "
             "standard deviation over seeds of the difference to full batch, which is what drawing "
             "the batches alone does; the width of the 5 % to 95 % band. A batch's step is that "
             "many times as long for its own samples, and the error of finite steps with it, which "
@@ -160,7 +160,7 @@ def _biases(found: RuleComparison, names: dict[str, str]) -> Table:
             "Biases in every layer, of a GDLN in every pathway, which start at 0 and which the "
             "theory does not have. Columns, each as ",
             _LARGEST,
-            ": the prediction against the mean over seeds; that mean against the same networks "
+            ": the integrated reduction against the mean over seeds; that mean against the same networks "
             "without biases.",
         ),
         alignment="lrrr",
@@ -180,7 +180,7 @@ def _decays(found: RuleComparison) -> list[Block]:
         Table(
             header=(
                 Math(r"\lambda"),
-                "theory",
+                "reduction",
                 "drop time error",
                 "closed forms",
                 "strengths at the end",
