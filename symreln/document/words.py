@@ -15,6 +15,7 @@ from symreln.document.symbols import symbol_latex
 from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.exact.enclosure import decimal_of, precision
 from symreln.exact.scalar import Scalar
+from symreln.spec.number import WrittenDecimal
 
 if TYPE_CHECKING:
     from symreln.spec.model import Parameter
@@ -28,6 +29,8 @@ NONE = "–"
 _RATIO_BITS = 160
 #: Digits of numerator and denominator above which a number is printed as a decimal.
 _LONG_FRACTION = 24
+#: Characters up to which a decimal is printed as it was written.
+_LONG_DECIMAL = 10
 _AT_LEAST, _AT_MOST = r"\geq", r"\leq"
 #: Characters up to which a formula is printed inside a table cell.
 SHORT = 60
@@ -103,8 +106,18 @@ def height_cell(
         return Math(decimal_latex(*decimal_of(quotient, 21), digits=6))
 
 
+def written(value: Fraction) -> str:
+    """Return a number of the spec as it was written: 0.1 as 0.1, 1/10 as 1/10."""
+    return value.decimal if isinstance(value, WrittenDecimal) else str(value)
+
+
 def fraction_latex(value: Fraction) -> str:
-    """Return a rational number: as a fraction if short, else as a decimal with its error."""
+    """Return a rational number: as a fraction if short, else as a decimal with its error.
+
+    One that was written as a decimal stays one.
+    """
+    if isinstance(value, WrittenDecimal) and len(value.decimal) <= _LONG_DECIMAL:
+        return value.decimal
     if max(len(str(value.numerator)), len(str(value.denominator))) <= 6:
         return to_latex(sp.Rational(value.numerator, value.denominator))
     shown = AlgebraicNumber.rational(Scalar.of(value)).decimal({}, 21)

@@ -28,6 +28,7 @@ class Dataset:
         description: One sentence on where the data comes from.
         task: Name in the registry, or "" for a user's own data.
         options: The task's options as text, for the provenance table.
+        decimals: Whether every number that is not whole was written as a decimal, and is shown so.
     """
 
     inputs: ExactMatrix
@@ -38,6 +39,7 @@ class Dataset:
     description: str = ""
     task: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
+    decimals: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("labels", "input_groups", "output_groups", "options"):

@@ -12,6 +12,7 @@ import io
 import re
 import zipfile
 from collections.abc import Mapping
+from decimal import Decimal
 from fractions import Fraction
 from math import prod
 from typing import Any
@@ -37,7 +38,7 @@ from symreln.spec.finding import (
 )
 from symreln.spec.kinds import matrix_of_fractions
 from symreln.spec.model import Dataset, Label
-from symreln.spec.number import exact_float, exact_fraction
+from symreln.spec.number import DecimalText, WrittenDecimal, exact_float, exact_fraction
 from symreln.spec.pathways import NAME_LENGTH, indices_of
 from symreln.spec.problems import Problems
 from symreln.spec.schema import GroupsModel, UserDatasetModel
@@ -64,7 +65,7 @@ def read_user_dataset(
     if model is None or not form:
         return None
     before = len(problems.found)
-    matrices, files = _matrices(model, folder, problems)
+    matrices, files, decimals = _matrices(model, table, folder, problems)
     if len(matrices) != 2:
         return None
     inputs, targets = matrices
@@ -91,6 +92,7 @@ def read_user_dataset(
         output_groups=output_groups,
         description=_description(inputs, targets, files),
         options=files,
+        decimals=decimals,
     )
 
 
@@ -116,11 +118,15 @@ def _form(model: UserDatasetModel, problems: Problems) -> tuple[str, ...]:
 
 
 def _matrices(
-    model: UserDatasetModel, folder: Folder, problems: Problems
-) -> tuple[list[ExactMatrix], dict[str, str]]:
-    """Return X and Y as far as they could be read, and the fingerprints of their files."""
+    model: UserDatasetModel, table: Mapping[str, Any], folder: Folder, problems: Problems
+) -> tuple[list[ExactMatrix], dict[str, str], bool]:
+    """Return X and Y as far as they could be read, and the fingerprints of their files.
+
+    And whether all their numbers are whole or were written as decimals.
+    """
     found = [matrix for matrix in (model.X, model.Y) if matrix is not None]
     files: dict[str, str] = {}
+    decimals = all(_is_decimal(table.get(key, ())) for key in ("X", "Y"))
     for key in ("inputs", "targets", "data"):
         name = getattr(model, key)
         if name is not None:
@@ -130,8 +136,19 @@ def _matrices(
                 if key == "data":
                     found += matrices_from_npz(data, name)
                 else:
-                    found.append(matrix_from_csv(data, name, model.delimiter))
-    return found, files
+                    rows = _numbers_from_csv(data, name, model.delimiter)
+                    decimals &= all(_is_decimal(row) for row in rows)
+                    found.append(matrix_of_fractions(rows))
+    return found, files, decimals
+
+
+def _is_decimal(value: object) -> bool:
+    """Say whether a number, or every number of a list, is whole or was written as a decimal."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_decimal, value))
+    if isinstance(value, Fraction):
+        return isinstance(value, WrittenDecimal) or value.denominator == 1
+    return isinstance(value, int | float | Decimal | DecimalText)
 
 
 def _labels(
@@ -226,6 +243,11 @@ def matrix_from_csv(data: bytes, file: str, delimiter: str | None = None) -> Exa
         SpecError: It is no such file; the first MAX_LISTED wrong cells are listed by row and
             column, both from 1.
     """
+    return matrix_of_fractions(_numbers_from_csv(data, file, delimiter))
+
+
+def _numbers_from_csv(data: bytes, file: str, delimiter: str | None) -> list[list[Fraction]]:
+    """Return the rows of the matrix."""
     try:
         lines = _lines(data, delimiter)
         header = _header(lines)
@@ -251,7 +273,7 @@ def matrix_from_csv(data: bytes, file: str, delimiter: str | None = None) -> Exa
 
         cells = (("", (row, n, cell)) for row, cells in lines for n, cell in enumerate(cells))
         flat = read_all(cells, number)
-        return matrix_of_fractions([flat[column::width] for column in range(width)])
+        return [flat[column::width] for column in range(width)]
     except Finding as finding:
         raise finding.reworded(f"{finding.found} in {quoted(file)}") from None
 

@@ -19,6 +19,30 @@ MAX_BITS = 4096
 _DECIMAL = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?", re.ASCII)
 
 
+class WrittenDecimal(Fraction):
+    """An exact number that was written as a decimal, and is shown as one: 0.1, not 1/10.
+
+    It equals the fraction, and what is computed from it is a fraction.
+
+    Example:
+        >>> str(exact_decimal("0.10")), exact_decimal("0.10").decimal
+        ('1/10', '0.1')
+    """
+
+    @property
+    def decimal(self) -> str:
+        """The shortest decimal that is the number: digits without an exponent, "-0.25"."""
+        places = 0
+        while 10**places % self.denominator:
+            places += 1
+        digits = f"{abs(self.numerator) * 10**places // self.denominator:0{places + 1}d}"
+        cut = len(digits) - places
+        return "-" * (self < 0) + digits[:cut] + "." * bool(places) + digits[cut:]
+
+    def __neg__(self) -> WrittenDecimal:
+        return WrittenDecimal(-self.numerator, self.denominator)
+
+
 @dataclass(frozen=True)
 class DecimalText:
     """A TOML float as it was written, so that 0.1 stays 1/10.
@@ -34,7 +58,7 @@ class DecimalText:
 
 
 def exact_decimal(text: str) -> Fraction:
-    """Return the exact value of an integer or a decimal: "0.1" is 1/10.
+    """Return the exact value of an integer or a decimal: "0.1" is 1/10, and shown as 0.1.
 
     Args:
         text: Digits with an optional sign, point and exponent, ASCII only.
@@ -56,7 +80,9 @@ def exact_decimal(text: str) -> Fraction:
         )
     shift = int(exponent) - len(decimals)
     digits = int(f"{sign}{whole}{decimals}")
-    return Fraction(digits * 10**shift) if shift >= 0 else Fraction(digits, 10**-shift)
+    if shift >= 0:
+        return Fraction(digits * 10**shift)
+    return WrittenDecimal(digits, 10**-shift)
 
 
 def exact_fraction(text: str) -> Fraction:
@@ -87,7 +113,7 @@ def exact_float(value: float) -> Fraction:
     """
     if not math.isfinite(value):
         raise Finding(str(value), "a finite number", "Remove the sample, or fill the gap in.")
-    return Fraction(repr(value))
+    return exact_decimal(repr(value))
 
 
 def _bounded(value: Fraction) -> Fraction:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from fractions import Fraction
 from html import unescape
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -307,3 +308,34 @@ def test_a_derivation_alone_is_written_without_what_trains():
         "for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def _of_file(folder: Path, data: str, rate: str) -> str:
+    """Return the LaTeX of a spec in a file, for a dataset and a learning rate as written."""
+    file = folder / "spec.toml"
+    file.write_text(
+        f'[[pathway]]\nname = "all"\ngate = "all"\n[dataset]\n{data}\n'
+        f"[network]\nhidden = 10\nlearning_rate = {rate}\ninit_std = 0.01\nsteps = 100\n"
+    )
+    return latex.render(derivation_document(sr.derive(sr.load(file))))
+
+
+def test_numbers_of_the_spec_are_printed_as_they_were_written(tmp_path: Path):
+    decimals = _of_file(tmp_path, "X = [[0.50, -0.25], [0.1, 2.0]]\nY = [[1, 0.35]]", "0.05")
+    assert r"0.5 & -0.25 \\ 0.1 & 2 \end" in decimals
+    assert r"1 & 0.35 \end" in decimals
+    assert r"\eta = 0.05$" in decimals
+    assert r"\tau = 1/(P \eta) = 10$" in decimals
+    # What is computed from them is a fraction.
+    assert r"\Sigma^{yx}(1) &= \begin{pmatrix} \frac{33}{160}" in decimals
+
+    fractions = _of_file(tmp_path, 'X = [["1/2", -0.25], [0.1, 2.0]]\nY = [[1, 0.35]]', '"1/20"')
+    assert r"\frac{1}{2} & - \frac{1}{4}" in fractions
+    assert r"\eta = \frac{1}{20}$" in fractions
+
+    (tmp_path / "x.csv").write_text("0.5,0.1\n-0.25,2\n")
+    (tmp_path / "y.csv").write_text("1\n0.35\n")
+    files = 'inputs = "x.csv"\ntargets = "y.csv"'
+    assert r"0.5 & -0.25 \\ 0.1 & 2 \end" in _of_file(tmp_path, files, "0.05")
+    (tmp_path / "y.csv").write_text("1\n7/20\n")
+    assert r"1 & \frac{7}{20} \end" in _of_file(tmp_path, files, "0.05")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symreln.claims.orbits import PathwayOrbit
 from symreln.claims.phases import until_text
@@ -30,12 +30,14 @@ from symreln.document.model import (
 )
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import say
-from symreln.document.words import assumption
+from symreln.document.words import assumption, written
 from symreln.laws.law import Regime
+from symreln.spec.number import WrittenDecimal
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.document.inlines import Content
+    from symreln.exact.matrix import ExactMatrix
     from symreln.spec.model import SizeSymbol, Spec
 
 #: Named matrices up to this many entries are printed, larger ones drawn.
@@ -66,7 +68,7 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
         blocks.append(
             equation(
                 *(
-                    f"{name} &= {matrix_latex(matrix.to_sympy(spec.symbols).tolist())}"
+                    f"{name} &= {matrix_latex(_entries(matrix, spec))}"
                     for name, matrix in (("X", dataset.inputs), ("Y", dataset.targets))
                 )
             )
@@ -77,6 +79,14 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
     if figures:
         blocks.append(_gates_figure(spec))
     return Section(title="Dataset and pathways", blocks=tuple(blocks), label="sec:data")
+
+
+def _entries(matrix: ExactMatrix, spec: Spec) -> list[list[Any]]:
+    """Return the entries of X or Y; numbers as decimals, where they were written so."""
+    rows = matrix.to_sympy(spec.symbols).tolist()
+    if not spec.dataset.decimals:
+        return rows
+    return [[WrittenDecimal(e.p, e.q).decimal if e.is_Rational else e for e in row] for row in rows]
 
 
 def _read_as(spec: Spec) -> Block:
@@ -172,7 +182,7 @@ def _parameters(spec: Spec) -> Table:
         (
             Math(_symbol(p.name)),
             assumption(p),
-            "none" if p.value is None else Code(str(p.value)),
+            "none" if p.value is None else Code(written(p.value)),
         )
         for p in spec.parameters
     ]

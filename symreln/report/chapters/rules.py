@@ -79,7 +79,7 @@ def bias_rows(found: RuleComparison, names: dict[str, str]) -> list[list[str]]:
 
 
 def decay_cells(rule: DecayRule) -> tuple[str, str, str, str]:
-    """Return (λ, max |ΔL|/L(0) and drop time error of the reduction, max |ΔL|/L(0) of closed forms)."""
+    """Return λ, the reduction's max |ΔL|/L(0) and drop time error, the closed forms' first."""
     return (
         f"{rule.weight_decay:.3g}",
         *_largest_and_drop(rule.theory),
@@ -106,9 +106,9 @@ def _batches(found: RuleComparison, names: dict[str, str]) -> Table:
             Math(r"P/|\text{batch}|"),
             f" times, {found.samples} samples in all. Columns, each as ",
             _LARGEST,
-            ": the integrated reduction against the mean over seeds; that mean against full batch; the "
-            "standard deviation over seeds of the difference to full batch, which is what drawing "
-            "the batches alone does; the width of the 5 % to 95 % band. A batch's step is that "
+            ": the integrated reduction against the mean over seeds; that mean against full batch; "
+            "the standard deviation over seeds of the difference to full batch, which is what "
+            "drawing the batches alone does; the width of the 5 % to 95 % band. A batch's step is that "
             "many times as long for its own samples, and the error of finite steps with it, which "
             "shifts the mean.",
         ),
@@ -160,8 +160,8 @@ def _biases(found: RuleComparison, names: dict[str, str]) -> Table:
             "Biases in every layer, of a GDLN in every pathway, which start at 0 and which the "
             "theory does not have. Columns, each as ",
             _LARGEST,
-            ": the integrated reduction against the mean over seeds; that mean against the same networks "
-            "without biases.",
+            ": the integrated reduction against the mean over seeds; that mean against the same "
+            "networks without biases.",
         ),
         alignment="lrrr",
     )
