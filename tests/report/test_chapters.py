@@ -22,6 +22,7 @@ from symreln.document.mathtext import to_latex
 from symreln.document.model import Details, Equation, Section, Table, plain_text, walk
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
+from symreln.pipeline.certificate import certificate
 from symreln.report import html, latex
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json
@@ -332,6 +333,13 @@ def test_numbers_of_the_spec_are_printed_as_they_were_written(tmp_path: Path):
     fractions = _of_file(tmp_path, 'X = [["1/2", -0.25], [0.1, 2.0]]\nY = [[1, 0.35]]', '"1/20"')
     assert r"\frac{1}{2} & - \frac{1}{4}" in fractions
     assert r"\eta = \frac{1}{20}$" in fractions
+
+    # How a number is written is no part of what a spec says.
+    file = tmp_path / "spec.toml"
+    said = sr.load(file)
+    file.write_text(file.read_text().replace('"1/20"', "0.05").replace('"1/2"', "0.5"))
+    assert sr.load(file) == said
+    assert certificate(sr.derive(sr.load(file))) == certificate(sr.derive(said))
 
     (tmp_path / "x.csv").write_text("0.5,0.1\n-0.25,2\n")
     (tmp_path / "y.csv").write_text("1\n0.35\n")

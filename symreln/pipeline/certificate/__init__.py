@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -67,11 +68,14 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Scalar):
         return Texts(value.parameters).ratio(value)
     if is_dataclass(value):
-        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+        said = [each.name for each in fields(value) if each.compare]
+        return {name: _plain(getattr(value, name)) for name in said}
     if isinstance(value, Mapping):
         return [[_plain(key), _plain(item)] for key, item in value.items()]
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
     if isinstance(value, frozenset | set):
         return sorted(map(str, value))
+    if isinstance(value, Fraction):  # however it was written
+        return f"Fraction {value}"
     return value.tolist() if isinstance(value, np.ndarray) else f"{type(value).__name__} {value}"

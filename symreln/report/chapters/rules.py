@@ -108,9 +108,9 @@ def _batches(found: RuleComparison, names: dict[str, str]) -> Table:
             _LARGEST,
             ": the integrated reduction against the mean over seeds; that mean against full batch; "
             "the standard deviation over seeds of the difference to full batch, which is what "
-            "drawing the batches alone does; the width of the 5 % to 95 % band. A batch's step is that "
-            "many times as long for its own samples, and the error of finite steps with it, which "
-            "shifts the mean.",
+            "drawing the batches alone does; the width of the 5 % to 95 % band. A batch's step is "
+            "that many times as long for its own samples, and the error of finite steps with it, "
+            "which shifts the mean.",
         ),
         alignment="lrrrrrr",
     )
