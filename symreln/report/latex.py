@@ -193,7 +193,9 @@ class _Renderer:
         return "\n".join(part for part in parts if part)
 
     def row(self, cells: tuple[Content, ...]) -> str:
-        row = " & ".join(map(self.inline, cells)) + r" \\"
+        row = " & ".join(map(self.inline, cells))
+        # Fractions are as high as rows are: those of two rows would touch.
+        row += r" \\[0.7ex]" if r"\frac" in row else r" \\"
         # After the \\ of the row above, a bracket or star would be its argument.
         return "{}" + row if row.startswith(("[", "*")) else row
 

@@ -53,6 +53,14 @@ def test_wide_equation_is_fitted_and_narrow_is_not():
     assert r"\fitted" in body(equation(" + ".join("abcdefghijklmnopqrstuvwxyz")))
 
 
+def test_rows_with_fractions_stand_apart():
+    rows = ((r"\frac{1}{2}", "0"), ("3", "4"))
+    cells = tuple(tuple((Math(c),) for c in row) for row in rows)
+    source = body(Table(header=("a", "b"), rows=cells))
+    assert r"$\frac{1}{2}$ & $0$ \\[0.7ex]" in source
+    assert "$3$ & $4$ \\\\\n" in source
+
+
 def test_bracket_after_a_row_is_no_option():
     table = body(Table(header=("h",), rows=(("[1cm]",), ("*",))))
     assert "\n{}[1cm]" in table

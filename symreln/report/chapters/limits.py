@@ -146,7 +146,7 @@ def _mode_table(names: str, pathway: dict[str, Any]) -> Block:
         m["multiplicity"] for m, _ in modes
     )
     left = len(modes) - MOST_ROWS
-    caption: list[Inline | str] = [f"Proven modes of {names}, by falling speed."]
+    caption: list[Inline | str] = [f"Proven modes of {names}, by decreasing speed."]
     if left > 0:
         caption.append(f" {left} slower modes are in derivation.json.")
     if nulls:

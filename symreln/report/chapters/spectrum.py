@@ -174,7 +174,7 @@ def _height_cell(
 def _caption(group: PathwayOrbit, left_out: int) -> Content:
     pathway = group.first
     nulls = sum(mode.multiplicity for mode in pathway.modes if mode.is_null)
-    content: list = [f"Modes of {group.title}, by falling speed."]
+    content: list = [f"Modes of {group.title}, by decreasing speed."]
     if not pathway.spectrum.commutes:
         content.append(" There is no joint eigenbasis, so no mode has a plateau of its own.")
     elif any(mode.d_eff is None for mode in group.learning):
