@@ -191,6 +191,12 @@ def start_factor(network: NetworkSpec, kappa: float) -> float:
     return kappa * network.hidden / float(pathway_units(network))
 
 
+def start_factors(derivation: Derivation, kappas: Mapping[str, float]) -> dict[str, float]:
+    """Return by how many times modes with a κ start stronger than expected, by label."""
+    network = network_of(derivation.spec)
+    return {label: start_factor(network, kappa) for label, kappa in kappas.items()}
+
+
 def _modes(pathway: PathwayDerivation, place: int) -> list[EarlyMode | None]:
     sigma_yx = pathway.effective.sigma_yx.to_numpy()
     return [

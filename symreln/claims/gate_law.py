@@ -14,7 +14,13 @@ import numpy as np
 from symreln.base.rounding import percent
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Claim
-from symreln.claims.early import unsupported_pathways
+from symreln.claims.early import (
+    early_strengths,
+    mode_kappas,
+    pathway_kappas,
+    start_factors,
+    unsupported_pathways,
+)
 from symreln.claims.head_start import Copies, mode_laws
 from symreln.claims.integration import check_range, gate_floats, network_of
 from symreln.claims.orbits import short_list
@@ -188,7 +194,7 @@ class LawOfGates(Claim):
         yield say(
             "A hidden unit $(w, b)$ moves linearly as long as it has its pathway's gate, driven "
             "as the modes $(s_\\alpha, u_\\alpha, v_\\alpha)$ are. With the closed forms of their "
-            "strengths,"
+            "strengths, started from $\\kappa$ where the early phase gives it,"
         )
         yield equation(
             r"v_\alpha^{\top} w(t) = v_\alpha^{\top} w(0) \cosh\theta_\alpha + u_\alpha^{\top} "
@@ -269,7 +275,9 @@ def gate_law_of(derivation: Derivation) -> LawOfGates | None:
 def _courses(derivation: Derivation, tolerance: float) -> tuple[PathwayGates, ...]:
     """Return what becomes of the gates of all pathways that have a law."""
     check_range(derivation)
-    laws = mode_laws(derivation)
+    kappas = pathway_kappas(derivation, derivation.ask(early_strengths))
+    factors = start_factors(derivation, mode_kappas(derivation, kappas))
+    laws = mode_laws(derivation, factors=factors)
     specs = [pathway.effective.pathway for pathway in derivation.pathways]
     originals = pathway_orbits(derivation.spec.dataset, specs)
     members: dict[int, list[PathwayDerivation]] = {}
@@ -409,10 +417,10 @@ class _Course:
         return float(between[np.argmax(near.weight <= share)])
 
     def _angles(self, times: np.ndarray) -> np.ndarray:
-        start, rows = float(self.derivation.strength0 or 0), []
+        rows = []
         for label in self.labels:
             for copies in self.laws[label]:
-                angles = copies.law.angles(times, start)
+                angles = copies.law.angles(times, float(copies.start))
                 assert angles is not None  # asked before
                 count = self._columns(label) if copies.turn is None else copies.count
                 rows += [angles] * count

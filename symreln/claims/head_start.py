@@ -160,6 +160,7 @@ class Copies:
 
     Attributes:
         law: Their law, from where they start in effect, in gradient descent's steps.
+        start: The strength that their initial weights make up.
         count: How many they are.
         turn: Their directions among the mode's copies, orthonormal columns, shape (copies of the
             mode, count), of :func:`symreln.claims.probes.probe_bases`; None where all start alike.
@@ -167,6 +168,7 @@ class Copies:
     """
 
     law: Law
+    start: Any
     count: int
     turn: np.ndarray | None = None
     reached_by: tuple[tuple[str, Any], ...] = ()
@@ -328,23 +330,29 @@ class _Modes:
     ) -> dict[str, tuple[Copies, ...]]:
         """Return the laws of a pathway's modes, driven by those of earlier stages."""
         modes = self.known(pathway)
-        plain = {mode.label: self.law(mode, self.begin(mode)) for mode in modes}
+        plain = {mode.label: self._plain(mode) for mode in modes}
         own = self.numbers.matrix(pathway.effective.sigma_yx)
         drives = self._drives(pathway, earlier, own)
         if not drives or law_of(self.derivation.known).ahead(self.start, 1, 1) is None:
-            return {m.label: (Copies(law=plain[m.label], count=m.multiplicity),) for m in modes}
+            return {label: (copies,) for label, copies in plain.items()}
         vectors, found = self.numbers.vectors(pathway), {}
         floats = [_floats(drive) for _, drive in drives]
         for mode in modes:
             reaching = _reaching([*map(_floats, vectors[mode.label])], _floats(own), floats)
             phases = self._phases([drives[place] for place in reaching], own)
-            law = plain[mode.label]
+            copies = plain[mode.label]
             found[mode.label] = (
-                tuple(self._ahead(mode, law, vectors[mode.label], phases))
+                tuple(self._ahead(mode, copies, vectors[mode.label], phases))
                 if phases
-                else (Copies(law=law, count=mode.multiplicity),)
+                else (copies,)
             )
         return found
+
+    def _plain(self, mode: ModeDerivation) -> Copies:
+        """Return a mode that nothing earlier drives."""
+        start = self.begin(mode)
+        law = self.law(mode, start)
+        return Copies(law=law, start=start.strength0, count=mode.multiplicity)
 
     def sources(
         self, pathway: PathwayDerivation, laws: Mapping[str, tuple[Copies, ...]]
@@ -404,9 +412,10 @@ class _Modes:
         return times(times(written, source.inputs), times(source.scaled, seen))
 
     def _ahead(
-        self, mode: ModeDerivation, plain: Law, vectors: _Vectors, phases: Sequence[_Phase]
+        self, mode: ModeDerivation, copies: Copies, vectors: _Vectors, phases: Sequence[_Phase]
     ) -> Iterator[Copies]:
         """Yield the copies of a mode of a later stage, those that start alike together."""
+        plain = copies.law
         ops, law = self.numbers.ops, law_of(self.derivation.known)
         logarithm = (lambda growth: growth) if self.flow else ops.log1p
         last = sum(phase.steps for phase in phases)
@@ -420,8 +429,13 @@ class _Modes:
         for turn in _alike(grown):
             ahead = law.ahead(self.begin(mode), _mean(grown, turn), _mean(shrunk, turn))
             assert ahead is not None  # asked before
-            count = mode.multiplicity if turn is None else turn.shape[1]
-            yield Copies(law=self.law(mode, ahead), count=count, turn=turn, reached_by=reached)
+            yield replace(
+                copies,
+                law=self.law(mode, ahead),
+                count=mode.multiplicity if turn is None else turn.shape[1],
+                turn=turn,
+                reached_by=reached,
+            )
 
     def _gram(
         self, vectors: _Vectors, phases: Sequence[_Phase], decay: Any, sign: int

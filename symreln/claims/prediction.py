@@ -16,7 +16,7 @@ import numpy as np
 from symreln.claims.constants import printed_constants, training_constants
 from symreln.claims.curves import ModeCurve, Prediction
 from symreln.claims.divergence import check_start, check_step_size, largest_norm
-from symreln.claims.early import start_factor
+from symreln.claims.early import start_factor, start_factors
 from symreln.claims.head_start import NO_FACTORS, Copies, copy_turns, mode_laws
 from symreln.claims.integration import (
     check_range,
@@ -313,12 +313,6 @@ def loss_of_curves(
         turns = copy_turns(mode_laws(derivation, factors=factors))
         return loss_of_maps(derivation, curves, turns)
     return loss
-
-
-def start_factors(derivation: Derivation, kappas: Mapping[str, float]) -> dict[str, float]:
-    """Return by how many times modes with a κ start stronger than expected, by label."""
-    network = network_of(derivation.spec)
-    return {label: start_factor(network, kappa) for label, kappa in kappas.items()}
 
 
 def loss_of_modes(

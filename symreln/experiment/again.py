@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.claims.early import mode_kappas
+from symreln.claims.early import mode_kappas, start_factors
 from symreln.claims.head_start import mode_laws
 from symreln.claims.integration import descending_flow, network_of, reduced_flow
 from symreln.claims.prediction import (
     closed_curves,
     loss_of_curves,
     mode_starts,
-    start_factors,
 )
 from symreln.claims.widths import own_curves
 from symreln.errors import NotSupportedError

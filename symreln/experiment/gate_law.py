@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.claims.early import mode_kappas
+from symreln.claims.early import mode_kappas, start_factors
 from symreln.claims.gate_law import gate_law_of, telling_samples
 from symreln.claims.head_start import copy_turns, mode_laws
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.mean_field import SEED, descent_of
-from symreln.claims.prediction import closed_curves, start_factors, written_and_read
+from symreln.claims.prediction import closed_curves, written_and_read
 from symreln.experiment.metrics import CurveComparison, compare
 from symreln.laws.gate_orders import gate_orders
 

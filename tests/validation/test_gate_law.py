@@ -39,6 +39,31 @@ def test_the_common_gate_of_three_contexts_is_left_when_items_split():
     assert law.sentence.startswith(f"gates of the spec hold up to step {law.until:.0f}: then 5 %")
 
 
+def test_shares_are_those_of_a_linear_network_of_the_pathways_units(monkeypatch):
+    """κ says how many units a pathway has: here four times the hidden units, to tell."""
+    monkeypatch.setattr("symreln.claims.gate_law.pathway_kappas", lambda *_: {"common": 4.0})
+    derivation = sr.derive(sr.load("contextual-3")).at_values
+    (common,) = derivation.ask(gate_law_of).first
+    network, rng, units = derivation.spec.network, np.random.default_rng(3), 4000
+    scale = float(network.init_std) * np.sqrt(4 * network.hidden / units)
+    x, y = derivation.spec.dataset.arrays
+    w = scale * rng.standard_normal((units, len(x)))
+    b = scale * rng.standard_normal((len(y), units))
+    rate, found = float(network.learning_rate), []
+    places = np.searchsorted(common.times, [700, 800, 900, 1000, 1500])
+    looked = common.times[places].astype(int)
+    for step in range(looked[-1] + 1):
+        seen = w @ x
+        if step in looked:
+            weight = np.linalg.norm(w, axis=1) * np.linalg.norm(b, axis=0)
+            one_sided = (seen > 0).all(axis=1) | (seen < 0).all(axis=1)
+            found.append(weight[one_sided].sum() / weight.sum())
+        left = y - b @ seen
+        w, b = w + rate * b.T @ left @ x.T, b + rate * left @ seen.T
+    assert common.shares.weight[places] == pytest.approx(found, abs=0.03)
+    assert found[0] > 0.7 > 0.2 > found[-1]
+
+
 def test_pathways_that_their_inputs_cannot_open_have_no_units():
     law = law_of("contextual-3")
     others = [each for each in law.found if each.stage == 2]
