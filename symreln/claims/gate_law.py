@@ -1,15 +1,17 @@
 """The law of gates of a derivation: how long its pathways' units keep their gates, before training.
 
-First order of :mod:`symreln.laws.gate_law`, from the closed forms alone.
+First order of :mod:`symreln.laws.gate_law`: from the closed forms of the first stage, or from its
+integrated matrices where its modes have none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from symreln.base.rounding import percent
 from symreln.base.summaries import short_repr
@@ -24,6 +26,7 @@ from symreln.claims.early import (
 from symreln.claims.head_start import Copies, mode_laws
 from symreln.claims.integration import check_range, gate_floats, network_of
 from symreln.claims.orbits import short_list
+from symreln.claims.prediction import first_starts, matrices_of
 from symreln.claims.probes import mode_bases
 from symreln.claims.regime import regime_of
 from symreln.claims.solve import at_values
@@ -45,6 +48,8 @@ _TIMES = 200
 _BETWEEN = 20
 #: Share of a sample along a pathway's modes below which they do not move units on it.
 _UNMOVED = 1e-9
+#: Multiplications above which matrices are not integrated for it: seconds of one core.
+_MOST_INTEGRATED = 2e10
 #: Numbers of samples that a table names.
 _MOST_CLOSED = 3
 
@@ -57,12 +62,12 @@ class PathwayGates(Claim):
     Attributes:
         pathways: Their names.
         stage: Their stage.
-        times: Steps, from where all that drives the pathway is learned; the last one is infinity.
+        times: Steps, from where all that drives the pathway is learned; the last one is infinity,
+            or the network's last step again where matrices are integrated.
         shares: Shares at these times; None where no unit takes the gate early on.
         until: The step up to which all but the tolerated share of the weight has the gate, once
             units have turned to it; None where nothing ends that, 0 where it never is so.
         half: The step at which half of the weight has left, likewise.
-        exact: Whether shares of units are exact.
     """
 
     pathways: tuple[str, ...]
@@ -71,7 +76,6 @@ class PathwayGates(Claim):
     shares: GateShares | None
     until: float | None = None
     half: float | None = None
-    exact: bool = False
 
     @property
     def name(self) -> str:
@@ -99,12 +103,12 @@ class PathwayGates(Claim):
         return found | {
             "until": self.until,
             "half": self.half,
-            "converged": float(self.shares.weight[-1]),
+            "converged" if np.isinf(self.times[-1]) else "last": float(self.shares.weight[-1]),
             "steps": steps,
             "share": self.shares.weight[:-1].tolist(),
             "error": self.shares.error[:-1].tolist(),
             "units": self.shares.units[:-1].tolist(),
-            "units_exact": self.exact,
+            "units_exact": self.shares.exact,
             "left": [{"samples": n, "share": share} for n, share in self.left_open[:12]],
         }
 
@@ -120,18 +124,33 @@ class LawOfGates(Claim):
         why_not: Why nothing is said, or "".
         tolerance: Share of the weight that may leave.
         last: Last step of the network.
+        integrated: Whether matrices are integrated, for modes have no closed forms.
     """
 
     found: tuple[PathwayGates, ...] = ()
     why_not: str = ""
     tolerance: float
     last: int
+    integrated: bool = False
 
     @property
     def first(self) -> tuple[PathwayGates, ...]:
         """Those of the first stage with units: what a network's units start with."""
         stage = min((each.stage for each in self.found), default=1)
         return tuple(e for e in self.found if e.stage == stage and e.shares is not None)
+
+    @property
+    def begins(self) -> float:
+        """The first step by which units of the first stage have turned to its gates."""
+        turned = (
+            each.times[np.argmax(each.shares.weight[:-1])] for each in self.first if each.shares
+        )
+        return float(min(turned, default=0.0))
+
+    @property
+    def end(self) -> str:
+        """When the last share is."""
+        return "at the last step" if self.integrated else "at convergence"
 
     @property
     def until(self) -> float | None:
@@ -181,7 +200,7 @@ class LawOfGates(Claim):
         return (
             f"gates of the spec hold up to step {self.until:.0f}: then {percent(self.tolerance)} "
             f"of the weight of {each.name} has another gate{when}, "
-            f"{percent(1 - float(each.shares.weight[-1]))} at convergence"
+            f"{percent(1 - float(each.shares.weight[-1]))} {self.end}"
         )
 
     def says(self) -> Iterator[Block]:
@@ -191,6 +210,41 @@ class LawOfGates(Claim):
         yield Section(title="The law of gates", blocks=tuple(self._blocks()), label="sec:gatelaw")
 
     def _blocks(self) -> Iterator[Block]:
+        yield from self._moved() if self.integrated else self._turned()
+        yield say(
+            "The share of units that still has the gate is an orthant probability of $K(t)$, "
+            "given that the leading mode opened it; the share of weight is the mean of "
+            "$\\|w\\| \\|b\\|$ over that orthant. To first order: units that have left move on as "
+            "if they had not, and change no drive. {verdict}",
+            verdict=Strong(f"{self.sentence[:1].upper()}{self.sentence[1:]}."),
+        )
+        yield Table(
+            header=(
+                "pathways",
+                f"{percent(self.tolerance)} left",
+                "half left",
+                f"kept {self.end}",
+                "units kept",
+                "samples lost when half has left",
+            ),
+            rows=tuple(_row(each) for each in self.found),
+            caption=(
+                "When the weight of a pathway's units leaves its gate, in steps; what its own "
+                "learning leaves of it, and how many of its units; and on how many samples the "
+                "gates of those that have left are other ones, with their share of the weight."
+                + self._later
+            ),
+            alignment="lrrrrl",
+        )
+
+    @property
+    def _later(self) -> str:
+        if len({each.stage for each in self.found}) == 1:
+            return ""
+        return " Pathways of later stages have units of their own here, as a gated network has."
+
+    def _turned(self) -> Iterator[Block]:
+        """Say K by the closed forms."""
         yield say(
             "A hidden unit $(w, b)$ moves linearly as long as it has its pathway's gate, driven "
             "as the modes $(s_\\alpha, u_\\alpha, v_\\alpha)$ are. With the closed forms of their "
@@ -209,32 +263,28 @@ class LawOfGates(Claim):
         yield equation(
             r"K(t) = \sigma^2 X^{\top} \left(I + 2\, V \sinh^2\theta(t)\, V^{\top}\right) X"
             r" = \sigma^2 X^{\top} \left(V \cosh 2\theta(t)\, V^{\top} + V_{\perp} "
-            r"V_{\perp}^{\top}\right) X,"
+            r"V_{\perp}^{\top}\right) X."
+        )
+
+    def _moved(self) -> Iterator[Block]:
+        """Say K by the matrices."""
+        yield say(
+            "A hidden unit $(w, b)$ moves linearly as long as it has its pathway's gate, driven "
+            "by $E(t)$, what all pathways leave of its correlation. Modes of the first stage "
+            "have no closed forms: matrices are followed, with gradient descent's steps, for"
+        )
+        yield equation(
+            r"\begin{pmatrix} w(t) \\ b(t) \end{pmatrix} = \Phi(t) \begin{pmatrix} w(0) \\ b(0) "
+            r"\end{pmatrix}, \qquad \tau \dot{\Phi} = \begin{pmatrix} 0 & E(t)^{\top} \\ E(t) & 0 "
+            r"\end{pmatrix} \Phi, \qquad \Phi(0) = I."
         )
         yield say(
-            "and the share of them that still has the gate is an orthant probability of $K(t)$, "
-            "given that the leading mode opened it; the share of weight is the mean of "
-            "$\\|w\\| \\|b\\|$ over that orthant. To first order: units that have left move on as "
-            "if they had not, and change no drive. {verdict}",
-            verdict=Strong(f"{self.sentence[:1].upper()}{self.sentence[1:]}."),
+            "Initial weights are Gaussian, so the pre-activations of the pathway's units are "
+            "Gaussian at all times, with the covariance"
         )
-        yield Table(
-            header=(
-                "pathways",
-                f"{percent(self.tolerance)} left",
-                "half left",
-                "kept at convergence",
-                "units kept",
-                "samples lost when half has left",
-            ),
-            rows=tuple(_row(each) for each in self.found),
-            caption=(
-                "When the weight of a pathway's units leaves its gate, in steps; what its own "
-                "learning leaves of it, and how many of its units; and on how many samples the "
-                "gates of those that have left are other ones, with their share of the weight. "
-                "Pathways of later stages have units of their own here, as a gated network has."
-            ),
-            alignment="lrrrrl",
+        yield equation(
+            r"K(t) = \sigma^2 X^{\top} \left(\Phi_{ww} \Phi_{ww}^{\top} + \Phi_{wb} "
+            r"\Phi_{wb}^{\top}\right) X."
         )
 
 
@@ -250,7 +300,7 @@ def _row(each: PathwayGates) -> tuple[str, ...]:
         "never" if each.until is None else f"{each.until:.0f}",
         "never" if each.half is None else f"{each.half:.0f}",
         f"{percent(float(shares.weight[place]))} ± {percent(float(shares.error[place]))}",
-        f"{units} (exact)" if each.exact else f"{units} ± {percent(spread)}",
+        f"{units} (exact)" if shares.exact else f"{units} ± {percent(spread)}",
         lost or "–",
     )
 
@@ -263,28 +313,26 @@ def gate_law_of(derivation: Derivation) -> LawOfGates | None:
     numbers = derivation.ask(at_values)
     if numbers is not derivation:
         return numbers.ask(gate_law_of)
-    tolerance, last = float(spec.validation.tolerance), spec.network.steps - 1
+    tolerance, found = float(spec.validation.tolerance), ()
     try:
         why = _why_not(derivation)
-        found = () if why else _courses(derivation, tolerance)
+        if not why:
+            found = tuple(_found(alike, c, tolerance) for alike, c in _courses(derivation))
     except (InputError, OverflowError) as beyond:
-        why, found = str(beyond) or "numbers are beyond float64", ()
-    return LawOfGates(found=found, why_not=why, tolerance=tolerance, last=last)
+        why = str(beyond) or "numbers are beyond float64"
+    return LawOfGates(
+        found=found,
+        why_not=why,
+        tolerance=tolerance,
+        last=spec.network.steps - 1,
+        integrated=not _is_closed(derivation),
+    )
 
 
-def _courses(derivation: Derivation, tolerance: float) -> tuple[PathwayGates, ...]:
-    """Return what becomes of the gates of all pathways that have a law."""
-    check_range(derivation)
-    kappas = pathway_kappas(derivation, derivation.ask(early_strengths))
-    factors = start_factors(derivation, mode_kappas(derivation, kappas))
-    laws = mode_laws(derivation, factors=factors)
-    specs = [pathway.effective.pathway for pathway in derivation.pathways]
-    originals = pathway_orbits(derivation.spec.dataset, specs)
-    members: dict[int, list[PathwayDerivation]] = {}
-    for original, pathway in zip(originals, derivation.pathways, strict=True):
-        members.setdefault(original, []).append(pathway)
-    found = (_course(derivation, laws, alike, tolerance) for alike in members.values())
-    return tuple(each for each in found if each)
+def _is_closed(derivation: Derivation) -> bool:
+    """Whether modes of the first stage have closed forms."""
+    pathways = derivation.stages[0].pathways
+    return not any(m.d_eff is None for p in pathways for m in p.modes if not m.is_null)
 
 
 def _why_not(derivation: Derivation) -> str:
@@ -294,49 +342,58 @@ def _why_not(derivation: Derivation) -> str:
             return asked.why
     if any(pathway.effective.pathway.has_gains for pathway in derivation.pathways):
         return "gates have gains, which no ReLU unit has"
-    stage = derivation.stages[0]
-    if any(m.d_eff is None for p in stage.pathways for m in p.modes if not m.is_null):
-        return "modes of the first stage have no closed forms"
     if derivation.strength0 is None:
         return "no initial strength is derived"
     regime = derivation.ask(regime_of)
     if regime is not None and regime.is_lazy:
         return f"{regime.called} regime: units do not grow from small weights"
     missing = derivation.ask(unsupported_pathways)
-    if len(missing) == len(stage.pathways):
+    if len(missing) == len(derivation.stages[0].pathways):
         return "no hidden unit keeps a gate of the first stage"
+    if _is_closed(derivation):
+        return ""
+    if derivation.ask(matrices_of).multiplications * network_of(derivation.spec).steps > (
+        _MOST_INTEGRATED
+    ):
+        return "modes of the first stage have no closed forms, and its matrices are large"
     return ""
 
 
-def _course(
-    derivation: Derivation,
-    laws: Mapping[str, tuple[Copies, ...]],
-    alike: list[PathwayDerivation],
-    tolerance: float,
-) -> PathwayGates | None:
-    """Return what becomes of the gate of some pathways that are alike; None of what has no law."""
-    pathway, last = alike[0], network_of(derivation.spec).steps - 1
-    labels = [mode.label for mode in pathway.modes if not mode.is_null]
-    if not labels or not all(label in laws for label in labels):
-        return None
-    begin = max(
-        (float(time) for label in labels for c in laws[label] for _, time in c.reached_by),
-        default=0.0,
+def _courses(derivation: Derivation) -> Iterator[tuple[list[PathwayDerivation], _Course]]:
+    """Yield the units of all pathways that have a law, those that are alike together."""
+    check_range(derivation)
+    by_mode = mode_kappas(derivation, pathway_kappas(derivation, derivation.ask(early_strengths)))
+    closed = _is_closed(derivation)
+    laws = mode_laws(derivation, factors=start_factors(derivation, by_mode)) if closed else {}
+    specs = [pathway.effective.pathway for pathway in derivation.pathways]
+    originals = pathway_orbits(derivation.spec.dataset, specs)
+    members: dict[int, list[PathwayDerivation]] = {}
+    for original, pathway in zip(originals, derivation.pathways, strict=True):
+        members.setdefault(original, []).append(pathway)
+    for place, alike in members.items():
+        if closed:
+            course = _turning(derivation, alike[0], laws)
+        else:
+            course = _moving(derivation, place, by_mode)
+        if course is not None:
+            yield alike, course
+
+
+def _found(alike: list[PathwayDerivation], course: _Course, tolerance: float) -> PathwayGates:
+    """Return what becomes of the gate of some pathways that are alike."""
+    shares = course.shares(course.times)
+    found = PathwayGates(
+        pathways=tuple(each.name for each in alike),
+        stage=alike[0].stage,
+        times=course.times,
+        shares=shares,
     )
-    units = _Course(derivation=derivation, pathway=pathway, laws=laws, labels=tuple(labels))
-    if begin >= last:
-        return None
-    grid = np.unique(np.concatenate([np.geomspace(max(begin, 1), last, _TIMES), [max(begin, 1)]]))
-    times = np.append(grid, np.inf)
-    shares, names = units.shares(times), tuple(each.name for each in alike)
-    found = PathwayGates(pathways=names, stage=pathway.stage, times=times, shares=shares)
     if shares is None:
         return found
     return replace(
         found,
-        until=units.crossing(times, shares, 1 - tolerance),
-        half=units.crossing(times, shares, 0.5),
-        exact=units.linear.is_exact,
+        until=course.crossing(shares, 1 - tolerance),
+        half=course.crossing(shares, 0.5),
     )
 
 
@@ -344,7 +401,7 @@ def telling_samples(derivation: Derivation, pathway: PathwayDerivation) -> np.nd
     """Return which samples tell a pathway's gate from others, shape (P,).
 
     None on which no mode moves its units, which keep the sign that they started with there, and
-    none on the boundary that they slide along.
+    none on the boundary that they slide along. Without closed modes all inputs move units.
 
     Args:
         derivation: Without free parameters.
@@ -352,7 +409,9 @@ def telling_samples(derivation: Derivation, pathway: PathwayDerivation) -> np.nd
     """
     own = pathway.effective.pathway
     samples = derivation.spec.dataset.inputs.to_numpy()[list(own.inputs)]
-    seen = np.hstack([v for _, v in mode_bases(pathway).values()]).T @ samples
+    seen = samples
+    if _is_closed(derivation):
+        seen = np.hstack([v for _, v in mode_bases(pathway).values()]).T @ samples
     tells = np.linalg.norm(seen, axis=0) > _UNMOVED * np.linalg.norm(samples, axis=0)
     tells[list(own.boundary)] = False
     return tells
@@ -363,42 +422,20 @@ class _Course:
     """The units of one pathway over time.
 
     Attributes:
-        derivation: Without free parameters.
-        pathway: Whose units they are.
-        laws: Of all modes.
-        labels: Of the pathway's modes that learn, by falling s.
+        linear: They.
+        times: Those of :class:`PathwayGates`.
+        motions: Their motions at any times.
     """
 
-    derivation: Derivation
-    pathway: PathwayDerivation
-    laws: Mapping[str, tuple[Copies, ...]]
-    labels: tuple[str, ...]
-    linear: LinearUnits = field(init=False)
-
-    def __post_init__(self) -> None:
-        own = self.pathway.effective.pathway
-        bases = mode_bases(self.pathway)
-        columns = [
-            bases[label][1] if c.turn is None else bases[label][1] @ c.turn
-            for label in self.labels
-            for c in self.laws[label]
-        ]
-        linear = LinearUnits(
-            samples=self.derivation.spec.dataset.inputs.to_numpy()[list(own.inputs)],
-            gate=gate_floats(own) > 0,
-            tells=telling_samples(self.derivation, self.pathway),
-            inputs=np.hstack(columns),
-            outputs=len(own.outputs),
-            leading=bases[self.labels[0]][1].shape[1],
-            scales=self.derivation.known.scales,
-        )
-        object.__setattr__(self, "linear", linear)
+    linear: LinearUnits
+    times: np.ndarray
+    motions: Callable[[np.ndarray], np.ndarray]
 
     def shares(self, times: np.ndarray) -> GateShares | None:
         """Return the shares at some times, from the same draws whichever they are."""
-        return self.linear.shares(self._angles(times), np.random.default_rng(SEED))
+        return self.linear.shares(self.motions(times), np.random.default_rng(SEED))
 
-    def crossing(self, times: np.ndarray, shares: GateShares, share: float) -> float | None:
+    def crossing(self, shares: GateShares, share: float) -> float | None:
         """Return from which step on at most a share of the weight has the gate; None for never.
 
         Units turn to the leading modes first: what is asked for is when they leave, not when they
@@ -411,20 +448,106 @@ class _Course:
         place = most + int(np.argmax(below))
         if place == most:
             return 0.0
-        between = np.linspace(times[place - 1], times[place], _BETWEEN)
+        between = np.linspace(self.times[place - 1], self.times[place], _BETWEEN)
         near = self.shares(between)
         assert near is not None  # as shares is not
         return float(between[np.argmax(near.weight <= share)])
 
-    def _angles(self, times: np.ndarray) -> np.ndarray:
-        rows = []
-        for label in self.labels:
-            for copies in self.laws[label]:
-                angles = copies.law.angles(times, float(copies.start))
-                assert angles is not None  # asked before
-                count = self._columns(label) if copies.turn is None else copies.count
-                rows += [angles] * count
-        return np.array(rows)
 
-    def _columns(self, label: str) -> int:
-        return next(m.multiplicity for m in self.pathway.modes if m.label == label)
+def _turning(
+    derivation: Derivation, pathway: PathwayDerivation, laws: Mapping[str, tuple[Copies, ...]]
+) -> _Course | None:
+    """Return the units of a pathway with closed modes; None of one that has no law.
+
+    Args:
+        derivation: Without free parameters.
+        pathway: Whose units they are.
+        laws: Of all modes.
+    """
+    last = network_of(derivation.spec).steps - 1
+    labels = [mode.label for mode in pathway.modes if not mode.is_null]
+    if not labels or not all(label in laws for label in labels):
+        return None
+    copies = [(label, each) for label in labels for each in laws[label]]
+    reached = (float(time) for _, each in copies for _, time in each.reached_by)
+    begin = max(1.0, max(reached, default=0.0))
+    if begin >= last:
+        return None
+    bases = mode_bases(pathway)
+    columns = [
+        bases[label][1] if each.turn is None else bases[label][1] @ each.turn
+        for label, each in copies
+    ]
+    counts = [column.shape[1] for column in columns]
+
+    def angles(times: np.ndarray) -> np.ndarray:
+        rows = [each.law.angles(times, float(each.start)) for _, each in copies]
+        return np.repeat(np.array(rows, dtype=float), counts, axis=0)
+
+    inputs = np.hstack(columns)
+    return _Course(
+        linear=_units(derivation, pathway, inputs, inputs.shape[1]),
+        times=np.append(np.unique(np.geomspace(begin, last, _TIMES)), np.inf),
+        motions=angles,
+    )
+
+
+def _moving(derivation: Derivation, place: int, by_mode: Mapping[str, float]) -> _Course | None:
+    """Return the units of a pathway of the first stage as its matrices move them; None of others.
+
+    Args:
+        derivation: Without free parameters.
+        place: Of the pathway.
+        by_mode: κ by the label of modes.
+    """
+    pathway, last = derivation.pathways[place], network_of(derivation.spec).steps - 1
+    if pathway.stage != derivation.stages[0].pathways[0].stage or last < 1:
+        return None
+    matrices = derivation.ask(matrices_of)
+    steps = np.unique(np.geomspace(1, last, _TIMES).round())
+    found = matrices.propagators(
+        place, steps.astype(int).tolist(), first_starts(derivation, by_mode)
+    )
+    lead, *_ = mode_bases(pathway).values()
+    spans = matrices.output_bases[place], matrices.input_bases[place]
+    outer, inner = (_led_by(span.T @ part) for span, part in zip(spans, lead, strict=True))
+    both = block_diag(inner, outer)
+    turned = both.T @ found @ both
+
+    def between(times: np.ndarray) -> np.ndarray:
+        low = np.clip(np.searchsorted(steps, times, side="right") - 1, 0, len(steps) - 2)
+        share = np.clip((times - steps[low]) / (steps[low + 1] - steps[low]), 0, 1)
+        return (
+            np.moveaxis(turned[low], 0, -1) * (1 - share)
+            + np.moveaxis(turned[low + 1], 0, -1) * share
+        )
+
+    return _Course(
+        linear=_units(derivation, pathway, spans[1] @ inner, outer.shape[1]),
+        times=np.append(steps, last),
+        motions=between,
+    )
+
+
+def _led_by(leading: np.ndarray) -> np.ndarray:
+    """Return an orthonormal basis of the whole space that begins with these columns."""
+    basis, _ = np.linalg.qr(np.hstack([leading, np.eye(len(leading))]))
+    basis[:, : leading.shape[1]] = leading
+    return basis
+
+
+def _units(
+    derivation: Derivation, pathway: PathwayDerivation, inputs: np.ndarray, moving: int
+) -> LinearUnits:
+    own = pathway.effective.pathway
+    (_, leading), *_ = mode_bases(pathway).values()
+    return LinearUnits(
+        samples=derivation.spec.dataset.inputs.to_numpy()[list(own.inputs)],
+        gate=gate_floats(own) > 0,
+        tells=telling_samples(derivation, pathway),
+        inputs=inputs,
+        moving=moving,
+        outputs=len(own.outputs),
+        leading=leading.shape[1],
+        scales=derivation.known.scales,
+    )

@@ -2,8 +2,8 @@ r"""The law of gates beside trained networks: shares of the first stage's gates,
 
 Shares are of the weight Σ ‖w‖‖b‖ of a network's units, at every step that was recorded: of those
 whose gate at that step is one of the first stage's pathways', by how many samples it differs. The
-first order is :mod:`symreln.claims.gate_law`; the second one follows isolated units in the residual
-of the closed forms (:mod:`symreln.laws.gate_orders`), and the loss of a network with their gates
+first order is :mod:`symreln.claims.gate_law`; the second one follows isolated units in the
+residual of the theory (:mod:`symreln.laws.gate_orders`), and the loss of a network with their gates
 says what gates by the law do to the predicted loss.
 """
 
@@ -20,15 +20,20 @@ from symreln.claims.gate_law import gate_law_of, telling_samples
 from symreln.claims.head_start import copy_turns, mode_laws
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.mean_field import SEED, descent_of
-from symreln.claims.prediction import closed_curves, written_and_read
+from symreln.claims.prediction import (
+    closed_curves,
+    first_starts,
+    matrices_of,
+    written_and_read,
+)
 from symreln.experiment.metrics import CurveComparison, compare
 from symreln.laws.gate_orders import gate_orders
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from symreln.claims.derivation import Derivation, PathwayDerivation
-    from symreln.laws.gate_orders import GateOrders, Residual
+    from symreln.laws.gate_orders import GateOrders
     from symreln.train.run import TrainingRun
 
 #: Multiplications above which the second order takes minutes.
@@ -71,7 +76,7 @@ class GateLawMeasured:
     """The law of gates beside trained networks.
 
     Attributes:
-        steps: The K recorded steps, from the first half-time of a mode on.
+        steps: The K recorded steps, from where units have turned to their gates on.
         curves: The share of the gates, and those of the heaviest others.
         losses: Of networks with gates by the law, from the second order on, shape (orders, steps).
         distances: Their distances to the trained networks, by order.
@@ -102,10 +107,9 @@ def measured_gate_law(
     law = numbers.ask(gate_law_of)
     if network is None or "activity" not in network.snapshots or law is None or not law.first:
         return None
-    begin = min(float(c.law.half_time) for cs in mode_laws(numbers).values() for c in cs)
     recorded = np.array(network.snapshot_steps)
-    steps = recorded[recorded >= begin]
-    places = np.flatnonzero(recorded >= begin)
+    places = np.flatnonzero(recorded >= law.begins)
+    steps = recorded[places]
     if not len(steps):
         return None
     pathways = [p for each in law.first for p in numbers.pathways if p.name in each.pathways]
@@ -157,30 +161,37 @@ def orders_of(
         inputs,
         targets,
         descent_of(numbers.spec),
-        closed_residual(numbers, kappas),
+        _residuals(numbers, kappas),
         lambda active, weight: _by_lost(active, weight, gates),
         SEED,
         orders,
     )
 
 
-def closed_residual(numbers: Derivation, kappas: Mapping[str, float]) -> Residual:
-    """Return what the closed forms leave of the targets, at every step of the network."""
-    targets = numbers.spec.dataset.targets.to_numpy()
-    factors = start_factors(numbers, mode_kappas(numbers, kappas))
-    times = np.arange(network_of(numbers.spec).steps, dtype=float)
-    curves = closed_curves(numbers, times, factors=factors)
+def _residuals(numbers: Derivation, kappas: Mapping[str, float]) -> Iterator[np.ndarray]:
+    """Yield what the theory leaves of the targets at every step of the network.
+
+    Closed forms where all modes have them, the integrated matrices else.
+    """
+    by_mode, steps = mode_kappas(numbers, kappas), network_of(numbers.spec).steps
+    if not numbers.closed:
+        starts = first_starts(numbers, by_mode)
+        yield from numbers.ask(matrices_of).residuals(steps, starts)
+        return
+    targets, factors = numbers.spec.dataset.targets.to_numpy(), start_factors(numbers, by_mode)
+    curves = closed_curves(numbers, np.arange(steps, dtype=float), factors=factors)
     turns = copy_turns(mode_laws(numbers, factors=factors))
     u, read, strengths = written_and_read(numbers, curves, turns)
-    return lambda step: targets - (u * strengths[:, step]) @ read
+    for step in range(steps):
+        yield targets - (u * strengths[:, step]) @ read
 
 
 def _why_no_orders(numbers: Derivation) -> str:
     data, network = numbers.spec.dataset, network_of(numbers.spec)
+    step = 2000 * data.samples * (4 * data.n_x + 6 * min(data.n_y, data.samples))
     if not numbers.closed:
-        return "later stages have no closed forms, and so no residual that they leave"
-    units = 1000 * data.samples * (4 * data.n_x + 6 * min(data.n_y, data.samples))
-    if 2 * network.steps * units > USUAL_COST:
+        step += numbers.ask(matrices_of).multiplications
+    if network.steps * step > USUAL_COST:
         return "following isolated units takes minutes on these data"
     return ""
 

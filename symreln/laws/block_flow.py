@@ -205,14 +205,13 @@ class BlockFlow:
         ]
         return np.concatenate(velocity) if many else np.concatenate(velocity) / self.tau
 
-    def input_factors(self, state: np.ndarray) -> list[np.ndarray]:
-        """Return W1ᵀ of every block of one network, shape (inputs, any); Q is the state."""
+    def factors(self, state: np.ndarray) -> list[np.ndarray]:
+        """Return Q = [W1ᵀ; W2] of every block of one network; Q is the state."""
         # A block without entries never moves.
-        found = [np.sqrt(self._scale) * np.eye(inputs) for _, inputs in self._shapes]
+        found = [np.sqrt(self._scale) * np.eye(sum(shape)) for shape in self._shapes]
         for group in self._groups:
-            first, _ = group.read(state[group.place])
-            for number, one in zip(group.numbers, first, strict=True):
-                found[number] = one
+            for number, *layers in zip(group.numbers, *group.read(state[group.place]), strict=True):
+                found[number] = np.concatenate(layers)
         return found
 
     def trajectory(

@@ -17,7 +17,7 @@ Float64 only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -103,10 +103,14 @@ class CoupledMatrices:
         return tuple(bases)
 
     @cached_property
+    def _whole(self) -> np.ndarray:
+        """One basis of everything that is written or wanted, so that the loss is a plain norm."""
+        return orthonormal_span(np.hstack([self._targets, *self.output_bases]))
+
+    @cached_property
     def _couplings(self) -> tuple[MatrixCoupling, ...]:
         """The phases in reduced coordinates."""
-        # One basis of everything that is written or wanted, so that the loss is a plain norm.
-        whole = orthonormal_span(np.hstack([self._targets, *self.output_bases]))
+        whole = self._whole
         bases = [whole.T @ basis for basis in self.output_bases]
         return tuple(
             MatrixCoupling(
@@ -215,10 +219,43 @@ class CoupledMatrices:
         for step, (state, _) in enumerate(flow.descended(steps[-1] + 1)):
             if step == steps[len(found)]:
                 features = self._couplings[flow.phase(step)].module.features
-                factors = flow.input_factors(state)
-                held = [q.T @ x for q, x in zip(factors, features, strict=True)]
+                held = [
+                    q[: len(x)].T @ x for q, x in zip(flow.factors(state), features, strict=True)
+                ]
                 found.append(samples * sum(h.T @ h for h in held))
         return np.array(found)
+
+    def propagators(
+        self, pathway: int, steps: Sequence[int], starts: Sequence[EqualModes] = ()
+    ) -> np.ndarray:
+        """Return Q(t) Q(0)⁻¹ of a pathway, by gradient descent: (V_pᵀ w, U_pᵀ b) of its units.
+
+        Args:
+            pathway: p.
+            steps: K of them, ascending.
+            starts: As for the flow.
+
+        Returns:
+            Shape (K, size, size), on [V_p; U_p].
+        """
+        flow, found = self.flow(self._grams(starts)), []
+        back = np.linalg.inv(flow.factors(flow.start())[pathway])
+        for step, (state, _) in enumerate(flow.descended(steps[-1] + 1)):
+            while len(found) < len(steps) and step == steps[len(found)]:
+                found.append(flow.factors(state)[pathway] @ back)
+        return np.array(found)
+
+    def residuals(self, steps: int, starts: Sequence[EqualModes] = ()) -> Iterator[np.ndarray]:
+        """Yield what the pathways leave of the targets at steps 0, 1, …, shape (n_y, P).
+
+        Args:
+            steps: How many.
+            starts: As for the flow.
+        """
+        flow = self.flow(self._grams(starts))
+        whole, scale = self._whole, np.sqrt(self._targets.shape[1])
+        for step, (_, maps) in enumerate(flow.descended(steps)):
+            yield scale * whole @ self._couplings[flow.phase(step)].residuals(maps)[0]
 
     def functionals(self, probes: Sequence[EqualModes]) -> np.ndarray:
         """Return the probes as linear functions of all maps, shape (probes, entries)."""

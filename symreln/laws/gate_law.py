@@ -22,6 +22,9 @@ Orthants of one and two dimensions with one leading mode are exact (the solid an
 half-spaces); all others are means over seeded draws of the law, with their standard errors. Nothing
 is trained, and nothing is simulated: a draw at one time does not depend on other times.
 
+Where modes have no closed forms, units move as the matrix Φ(t) of
+:meth:`symreln.laws.coupled_matrices.CoupledMatrices.propagators` says, in place of θ.
+
 To first order: units that have left change the drive of no other, and move on as if they had not.
 """
 
@@ -56,6 +59,7 @@ class GateShares:
         units_error: Its standard error; zero where the share is exact.
         closed: Share of the weight by how many samples of the gate are closed or others open, 0 to
             P of them, shape (T, P + 1).
+        exact: Whether shares of units are.
     """
 
     weight: np.ndarray
@@ -63,20 +67,26 @@ class GateShares:
     units: np.ndarray
     units_error: np.ndarray
     closed: np.ndarray
+    exact: bool
 
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LinearUnits:
-    """Hidden units of one pathway that move as its modes drive them.
+    """Hidden units of one pathway, which move linearly.
+
+    A motion is θ of every mode, shape (modes,), or Φ on (Vᵀw, Uᵀb), shape (size, size); motions are
+    those at several times, along a last axis.
 
     Attributes:
         samples: X of the pathway's inputs, all samples, shape (inputs, P).
         gate: Whether it is open, shape (P,).
         tells: Which samples tell gates apart, shape (P,).
-        inputs: V of the modes that learn, shape (inputs, modes), the leading ones first.
-        outputs: How many outputs there are; U is not needed, for what b does outside of it is to
-            stand still.
+        inputs: V of the modes that learn, shape (inputs, modes), the leading ones first; of Φ, of
+            all that moves.
+        moving: How many columns U has, the leading ones first. It is not needed itself: what b has
+            beside it stands still.
+        outputs: How many outputs there are.
         leading: How many modes lead.
         scales: σ₁ and σ₂, up to a common factor.
     """
@@ -85,6 +95,7 @@ class LinearUnits:
     gate: np.ndarray
     tells: np.ndarray
     inputs: np.ndarray
+    moving: int
     outputs: int
     leading: int
     scales: tuple[float, float]
@@ -94,33 +105,31 @@ class LinearUnits:
         """The samples that tell gates apart, turned so that the gate is where w·x > 0."""
         return (self.samples * np.where(self.gate, 1.0, -1.0))[:, self.tells]
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether shares of units are."""
-        return self._binding is not None
-
     def covariance(self, angles: np.ndarray) -> np.ndarray:
         """Return K, shape (P, P), from θ of every mode."""
-        first, last = self.scales
-        seen = self.inputs.T @ self.samples
-        grown = (first**2 + last**2) * np.sinh(angles) ** 2
-        return first**2 * self.samples.T @ self.samples + (seen.T * grown) @ seen
+        return self._covariance(angles, self.samples)
 
-    def shares(self, angles: np.ndarray, rng: np.random.Generator) -> GateShares | None:
-        """Return the shares at times with these θ, shape (modes, T); None where no unit has it.
+    def _covariance(self, angles: np.ndarray, samples: np.ndarray) -> np.ndarray:
+        first, last = self.scales
+        seen = self.inputs.T @ samples
+        grown = (first**2 + last**2) * np.sinh(angles) ** 2
+        return first**2 * samples.T @ samples + (seen.T * grown) @ seen
+
+    def shares(self, motions: np.ndarray, rng: np.random.Generator) -> GateShares | None:
+        """Return the shares at T times; None where no unit has the gate.
 
         Args:
-            angles: θ of every mode at every time.
+            motions: At these, shape (modes, T) or (size, size, T).
             rng: Seed of the draws.
         """
-        times = angles.shape[1]
+        times = motions.shape[-1]
         cost = times * self.samples.size
         wanted = int(min(DRAWN, max(_FEWEST, _MOST_PRODUCTS / cost)))
         weights, kept, closed, drawn = [], [], np.zeros((times, self.samples.shape[1] + 1)), 0
         while drawn < wanted:
             units = self._early(_Drawn.of(self, min(_CHUNK, wanted), rng))
             drawn += min(_CHUNK, wanted)
-            found = [units.at(self, angles[:, time]) for time in range(times)]
+            found = [units.at(self, motions[..., time]) for time in range(times)]
             weights.append(np.array([weight for weight, _ in found]))
             kept.append(np.array([wrong == 0 for _, wrong in found]))
             for time, (weight, wrong) in enumerate(found):
@@ -131,15 +140,16 @@ class LinearUnits:
         total = weight.sum(axis=1)
         share = (weight * kept).sum(axis=1) / total
         error = np.sqrt((weight**2 * (kept - share[:, None]) ** 2).sum(axis=1)) / total
-        exact = None if self._binding is None else np.array([self._exact(a) for a in angles.T])
-        units = kept.mean(axis=1) if exact is None else exact
-        spread = np.sqrt(units * (1 - units) / kept.shape[1]) * (exact is None)
+        exact = motions.ndim == 2 and self._binding is not None
+        units = np.array([self._exact(a) for a in motions.T]) if exact else kept.mean(axis=1)
+        spread = np.sqrt(units * (1 - units) / kept.shape[1]) * (not exact)
         return GateShares(
             weight=share,
             error=error,
             units=units,
             units_error=spread,
             closed=closed / total[:, None],
+            exact=exact,
         )
 
     def _early(self, units: _Drawn) -> _Drawn:
@@ -173,12 +183,11 @@ class LinearUnits:
         assert self._binding is not None  # asked before
         first, last = self.scales
         walls = self._binding / np.linalg.norm(self._binding, axis=0)
-        seen, grown = self.inputs.T @ walls, (first**2 + last**2) * np.sinh(angles) ** 2
-        between = first**2 * walls.T @ walls + (seen.T * grown) @ seen
+        between = self._covariance(angles, walls)
         # The early part is v·w + u·b of the leading mode, on the side that opens the gate.
         side = np.sign((self.inputs[:, 0] @ self.signed).sum())
         early = first**2 * np.cosh(angles[0]) + last**2 * np.sinh(angles[0])
-        wall, own = side * seen[0] * early, first**2 + last**2
+        wall, own = side * (self.inputs[:, 0] @ walls) * early, first**2 + last**2
         # The rest of w is independent of the early part.
         sizes = np.sqrt(np.diag(between))
         given = np.arcsin(np.clip(wall / (sizes * np.sqrt(own)), -1, 1)).sum()
@@ -193,8 +202,8 @@ class _Drawn:
     """Initial weights of units.
 
     Attributes:
-        seen: vᵀw(0) of every mode, shape (units, modes).
-        written: uᵀb(0), likewise.
+        seen: Vᵀw(0), shape (units, modes).
+        written: Uᵀb(0), likewise.
         rest: What w has beside V, shape (units, inputs).
         outside: ‖b‖² beside U, shape (units,).
     """
@@ -209,11 +218,10 @@ class _Drawn:
         first, last = units.scales
         rest = first * rng.standard_normal((count, len(units.inputs)))
         seen = rest @ units.inputs
-        modes = units.inputs.shape[1]
-        free = units.outputs - modes
+        free = units.outputs - units.moving
         return cls(
             seen=seen,
-            written=last * rng.standard_normal((count, modes)),
+            written=last * rng.standard_normal((count, units.moving)),
             rest=rest - seen @ units.inputs.T,
             outside=last**2 * (rng.chisquare(free, count) if free > 0 else np.zeros(count)),
         )
@@ -227,11 +235,15 @@ class _Drawn:
             outside=self.outside[chosen],
         )
 
-    def at(self, units: LinearUnits, angles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def at(self, units: LinearUnits, motion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return ‖w‖‖b‖ and on how many samples a unit's gate is not the pathway's."""
-        cosh, sinh = np.cosh(angles), np.sinh(angles)
-        seen = cosh * self.seen + sinh * self.written
-        written = cosh * self.written + sinh * self.seen
+        if motion.ndim == 1:
+            cosh, sinh = np.cosh(motion), np.sinh(motion)
+            seen = cosh * self.seen + sinh * self.written
+            written = cosh * self.written + sinh * self.seen
+        else:
+            moved = np.hstack([self.seen, self.written]) @ motion.T
+            seen, written = np.split(moved, [self.seen.shape[1]], axis=1)
         first = self.rest + seen @ units.inputs.T
         sizes = (first**2).sum(axis=1) * ((written**2).sum(axis=1) + self.outside)
         return np.sqrt(sizes), (first @ units.signed <= 0).sum(axis=1)

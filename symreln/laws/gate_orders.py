@@ -1,7 +1,8 @@
 r"""The higher orders of the law of gates: units that have left change what the others see.
 
 The first order (:mod:`symreln.laws.gate_law`) is of units that never leave. At the second one,
-isolated units follow their own gates in the residual that closed forms leave,
+isolated units follow their own gates in the residual that closed forms leave, or
+integrated matrices,
 
 .. math:: \tau \dot w = \sum_\mu 1[w \cdot x_\mu > 0] (b \cdot e_\mu)\, x_\mu / P, \qquad
           \tau \dot b = \sum_\mu (w \cdot x_\mu)_+\, e_\mu / P,
@@ -16,7 +17,7 @@ Steps are gradient descent's. Float64, seeded; units are drawn as that simulatio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,9 +31,8 @@ from symreln.laws.spans import orthonormal_span
 if TYPE_CHECKING:
     from symreln.laws.mean_field import Descent
 
-#: Of a step the residual, shape (n_y, P), and of units at one step their gates, shape (units, P),
-#: and weights ‖w‖‖b‖, shape (units,), what is asked of them.
-Residual = Callable[[int], np.ndarray]
+#: Of units at one step their gates, shape (units, P), and weights ‖w‖‖b‖, shape (units,), what is
+#: asked of them.
 Watch = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -57,7 +57,7 @@ def gate_orders(
     inputs: np.ndarray,
     targets: np.ndarray,
     descent: Descent,
-    first: Residual,
+    first: Iterable[np.ndarray],
     watch: Watch,
     rng: int,
     orders: int = 1,
@@ -68,7 +68,7 @@ def gate_orders(
         inputs: X, shape (n_x, P).
         targets: Y, shape (n_y, P).
         descent: How networks are trained.
-        first: The residual of the first order, at every step.
+        first: The residual of the first order, shape (n_y, P), at every step from 0 on.
         watch: What is asked of isolated units at some steps.
         rng: Seed of the draw.
         orders: How many orders beyond the first.
@@ -80,8 +80,8 @@ def gate_orders(
     steps, losses = look_steps(descent.steps), np.empty((orders, descent.steps))
     watched: list[list[np.ndarray]] = [[] for _ in pairs]
     looks = set(steps.tolist())
-    for step in range(descent.steps):
-        residual = span.T @ first(step)
+    for step, left in zip(range(descent.steps), first, strict=False):
+        residual = span.T @ left
         for order, (alone, network) in enumerate(pairs):
             seen = alone.first @ inputs
             gates = seen > 0

@@ -82,8 +82,12 @@ class MatrixCoupling:
 
     def losses(self, maps: np.ndarray) -> np.ndarray:
         """Return the loss of all copies, shape (any,)."""
-        left = self.module.targets - self._written(maps) @ self.module.stacked
+        left = self.residuals(maps)
         return self.module.copies * (0.5 * np.einsum("tus,tus->t", left, left) + self.module.floor)
+
+    def residuals(self, maps: np.ndarray) -> np.ndarray:
+        """Return what maps leave of a copy's targets, shape (any, u, P)."""
+        return self.module.targets - self._written(maps) @ self.module.stacked
 
     def functional(self, pathway: int, weights: np.ndarray) -> np.ndarray:
         """Return tr(weightsᵀ W_p) of one copy as a linear function of the entries.

@@ -167,8 +167,26 @@ def test_staged_stage_one_ignores_stage_two():
 def test_expected_start_has_the_gram_matrix_of_random_weights():
     system = reduced(narrow_network(), gram_scale=0.25)
     flow = system.flow()
-    for q, v in zip(flow.input_factors(flow.start()), system.input_bases, strict=True):
+    for whole, v in zip(flow.factors(flow.start()), system.input_bases, strict=True):
+        q = whole[: v.shape[1]]
         np.testing.assert_allclose(q @ q.T, 0.25 * np.eye(v.shape[1]), atol=1e-15)
+
+
+def test_propagators_move_the_weights_and_residuals_are_those_of_the_loss():
+    network = narrow_network()
+    system = reduced(network, gram_scale=0.25)
+    losses = system.descent(41).losses
+    left = np.array([*system.residuals(41)])
+    assert left.shape[1:] == network.y.shape
+    found = 0.5 * (left**2).sum(axis=(1, 2)) / left.shape[2]
+    # What no map of the spans can lower is in the targets.
+    np.testing.assert_allclose(found, losses, rtol=1e-12)
+    flow = system.flow()
+    states = [flow.factors(state) for state, _ in flow.descended(41)]
+    for place, _ in enumerate(network.stages):
+        moved = system.propagators(place, [0, 7, 40])
+        for motion, step in zip(moved, [0, 7, 40], strict=True):
+            np.testing.assert_allclose(motion @ states[0][place], states[step][place], atol=1e-12)
 
 
 def test_random_networks_average_to_the_expected_start():

@@ -1,5 +1,7 @@
 """The law of gates: exact orthants, the linear motion of units, and the orders after the first."""
 
+from itertools import repeat
+
 import numpy as np
 import pytest
 from scipy.linalg import expm
@@ -27,7 +29,12 @@ def units(dims: int, samples: np.ndarray, scales=(1.0, 1.0), **more) -> LinearUn
     count = samples.shape[1]
     given = {"gate": np.ones(count, bool), "tells": np.ones(count, bool), "leading": 1, **more}
     return LinearUnits(
-        samples=samples, inputs=TURN if dims == 2 else np.eye(1), outputs=4, scales=scales, **given
+        samples=samples,
+        inputs=TURN if dims == 2 else np.eye(1),
+        moving=dims,
+        outputs=4,
+        scales=scales,
+        **given,
     )
 
 
@@ -56,8 +63,8 @@ def test_exact_orthants_are_those_of_draws(dims, scales):
     samples = np.abs(random.standard_normal((dims, 5))) + 0.1
     angles = np.array([[0, 0.5, 2, 4], [0, 0.1, 1, 4.0]])[:dims]
     law = units(dims, samples, scales)
-    assert law.is_exact
     exact = law.shares(angles, random)
+    assert exact.exact
     drawn = units(dims, samples, scales)
     drawn.__dict__["_binding"] = None  # as in three dimensions
     rough = drawn.shares(angles, random)
@@ -77,6 +84,7 @@ def test_the_covariance_is_that_of_units_that_move_linearly():
         gate=np.ones(4, bool),
         tells=np.ones(4, bool),
         inputs=v,
+        moving=2,
         outputs=3,
         leading=1,
         scales=(0.6, 1.1),
@@ -108,6 +116,9 @@ def test_units_turn_as_the_exponential_of_the_drive_says():
     weight, wrong = drawn.at(law, angles)
     assert weight == pytest.approx(sizes, rel=1e-12)
     assert wrong.tolist() == (first @ samples <= 0).sum(axis=1).tolist()
+    by_matrix = drawn.at(law, turn)
+    assert by_matrix[0] == pytest.approx(sizes, rel=1e-12)
+    assert by_matrix[1].tolist() == wrong.tolist()
 
 
 def test_a_gate_that_the_leading_mode_does_not_open_has_no_units():
@@ -117,6 +128,7 @@ def test_a_gate_that_the_leading_mode_does_not_open_has_no_units():
         gate=np.ones(2, bool),
         tells=np.ones(2, bool),
         inputs=np.eye(2),
+        moving=2,
         outputs=2,
         leading=1,
         scales=(1.0, 1.0),
@@ -146,9 +158,7 @@ def own_residuals() -> tuple[np.ndarray, np.ndarray]:
 
 def test_in_its_own_residual_every_order_is_the_mean_field_simulation():
     residuals, losses = own_residuals()
-    found = gate_orders(
-        X, Y, ASKED, lambda step: residuals[step], lambda g, w: g.mean(axis=0), 7, orders=2
-    )
+    found = gate_orders(X, Y, ASKED, residuals, lambda g, w: g.mean(axis=0), 7, orders=2)
     for row in found.losses:
         assert row == pytest.approx(losses, rel=1e-9)
     assert found.steps.tolist() == look_steps(ASKED.steps).tolist()
@@ -157,13 +167,13 @@ def test_in_its_own_residual_every_order_is_the_mean_field_simulation():
 
 def test_isolated_units_feel_the_given_residual_alone():
     """In the targets themselves they keep growing; the network of their gates stops at its own."""
-    found = gate_orders(X, Y, ASKED, lambda _: Y, lambda _, w: w.max(), 7)
+    found = gate_orders(X, Y, ASKED, repeat(Y), lambda _, w: w.max(), 7)
     assert found.watched[0, -1] > 10 * np.sqrt(np.abs(Y).max())
     assert found.losses[0, -1] < 0.5 * found.losses[0, 0]
 
 
 def test_orders_come_nearer_to_the_simulation():
     _, losses = own_residuals()
-    found = gate_orders(X, Y, ASKED, lambda _: Y, lambda _, w: w.max(), 7, orders=4)
+    found = gate_orders(X, Y, ASKED, repeat(Y), lambda _, w: w.max(), 7, orders=4)
     apart = np.abs(found.losses - losses).max(axis=1)
     assert apart[-1] < 0.2 * apart[0] + 1e-12
