@@ -410,5 +410,5 @@ def _links(
     elif not numbers.closed:
         yield "an aligned start, from which modes that lose die out", closed, flow
     else:
-        yield f"{units}an aligned start, infinitely small steps", closed, theory
+        yield f"{units}an aligned start, steps to leading order", closed, theory
     yield f"{units}infinitely small steps", flow, theory

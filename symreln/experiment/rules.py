@@ -7,7 +7,7 @@ so that what differs is the rule alone.
 
 Weight decay: trained gated deep linear networks beside gradient descent on their modes.
 
-The closed forms with s − λ, of infinitely small steps, are beside it. Only where they are the whole
+The closed forms with s − λ, in steps to leading order, are beside it. Only where they are the whole
 prediction, one stage of closed modes. The values of λ come from the data: half of the weakest s,
 under which every mode is learned, and one between two values of s, under which the weaker modes die
 out; with a single s, one above it.

@@ -22,6 +22,14 @@ whose sum is :math:`\ln(1 - r^L)`, taken out,
 upper signs rising. E is concave for a rising and convex for a falling mode: Newton's iteration
 converges from one side, and in balls it proves where the solution lies.
 
+Gradient descent comes to a strength later than the flow, by
+:math:`\frac{1}{2} \ln[\pi^{1-1/L}(s - d\pi) / (\pi_0^{1-1/L}(s - d\pi_0))]` steps to leading order
+(:mod:`symreln.laws.finite_steps`). In steps a rising mode goes by the clock
+:math:`E + \frac{c}{2} \ln[x^{1-1/L}(1 - x)]`, c = L s (s/d)^e/τ steps' worth of E, of which
+:math:`E' + \frac{c}{2}[(1 - \frac{1}{L})(1 - x) - x]` is the derivative: concave too, and
+rising for c < 2, where gradient descent settles. A falling mode goes by the flow's: far above its
+plateau gradient descent leaps.
+
 The integrals :math:`J_{m,L}(x) = \int_0^x \frac{r^{m-1}}{1 - r^L} dr` of the depth-L family.
 
 Partial fractions over the roots of unity :math:`\omega_j = e^{i\varphi_j}`,
@@ -46,6 +54,7 @@ from flint import arb, ctx, fmpq, fmpq_poly, fmpz_poly
 
 from symreln.document.mathtext import to_latex
 from symreln.errors import LimitReachedError
+from symreln.laws.finite_steps import delay, delay_residual
 from symreln.laws.law import COUPLED, STRENGTH, Law, Match, Regime
 from symreln.laws.line import CANCELS, FIRST, Line, X, moves, vanish
 from symreln.laws.line import integral as integral_latex
@@ -144,7 +153,14 @@ class Depth(Law):
         def stage(strength: Any) -> sp.Expr:
             return self._stage((self.d * strength / self.s) ** power)
 
-        return self.scale * (stage(STRENGTH) - stage(self.strength0))
+        return self.scale * (stage(STRENGTH) - stage(self.strength0)) + self.delay
+
+    @property
+    def delay(self) -> sp.Expr:
+        """By how many steps gradient descent comes later to π than the flow."""
+        if not self.stepwise or self.falls:
+            return sp.S.Zero
+        return delay(int(self.layers), self.s, self.d, STRENGTH, self.strength0)
 
     @property
     def scale(self) -> sp.Expr:
@@ -177,7 +193,7 @@ class Depth(Law):
         return j - power / (layers - 2)
 
     def residual(self) -> sp.Expr:
-        r"""Zero exactly when dt/dπ · π' − 1 vanishes.
+        r"""Zero exactly when dt/dπ · π' − 1 vanishes, of the flow, and its delay is that of steps.
 
         The derivative of J is proven once for each L, in both forms in which it is written; what
         is left is the chain rule, decided in powers of ρ and of the plateau.
@@ -189,6 +205,7 @@ class Depth(Law):
             integral_defect(layers - 2 if self.falls else 2, layers),
             _hypergeometric_defect() if layers > _MOST_PRINTED else sp.S.Zero,
             _chain(self.layers, self.falls),
+            delay_residual(layers) if self.delay != 0 else sp.S.Zero,
         )
 
     def to_latex(self) -> str:
@@ -196,8 +213,9 @@ class Depth(Law):
         name, stage = sp.latex(self.root), sp.latex(self.stage)
         power, layers = f"{'-' * self.falls}1/{self.layers}", str(self.layers)
         scale = sp.latex(self.tau / self.s) + rf"\left({sp.latex(self.d / self.s)}\right)"
+        later = rf" + \tfrac{{1}}{{2}} {to_latex(2 * self.delay)}" if self.delay != 0 else ""
         return (
-            rf"t = {scale}^{{1 - 2/{layers}}} \left[T({name}) - T({name}_0)\right], \quad "
+            rf"t = {scale}^{{1 - 2/{layers}}} \left[T({name}) - T({name}_0)\right]{later}, \quad "
             rf"T({name}) = {stage}, \quad {name} = \left({sp.latex(self.d / self.s)}\, "
             rf"\pi\right)^{{{power}}}"
         )
@@ -248,7 +266,7 @@ class Depth(Law):
 
     def _integrated(self) -> Iterator[Line]:
         """Yield the separation of variables, its partial fractions, the integral, half-time."""
-        layers, root = int(self.layers), self.root
+        layers, root, steps = int(self.layers), self.root, self.in_steps()
         integrand = 1 / (root ** (layers - 1) * (1 - root**layers))
         scale = self.scale
         yield Line(
@@ -278,31 +296,48 @@ class Depth(Law):
             and (layers <= _MOST_PRINTED or _hypergeometric_defect() == 0)
             and vanish(integrand - root / (1 - root**layers) - root ** (1 - layers)),
         )
+        time = rf"{to_latex(scale)} \left[T(\rho) - T(\rho_0)\right]"
         yield Line(
-            says="The time is a function of the strength; there is no explicit inverse here, and "
-            "numbers come from a certified inversion:",
-            equation=(
-                rf"t(\pi) = {to_latex(scale)} \left[T(\rho) - T(\rho_0)\right], \qquad "
-                rf"\rho = \left(\frac{{d \pi}}{{s}}\right)^{{1/{layers}}}",
-            ),
+            says="The time of the flow is a function of the strength, without an explicit inverse:",
+            equation=(f"t = {time}",),
             because=r"the integral between $\rho_0$ and $\rho$",
             check="substituted into the mode equation; the derivative of the time times the rate "
             "cancels to 1",
             holds=self.residual() == 0
-            and sp.expand(self.time - self._at(STRENGTH) + self._at(self.strength0)) == 0,
+            and sp.expand(self.time - self.delay - self._at(STRENGTH) + self._at(self.strength0))
+            == 0,
+        )
+        yield Line(
+            says="Training takes finite steps, and each goes along the speed that it begins with. "
+            "Summed along the curve, gradient descent comes to a strength later by half the "
+            "logarithm of how much faster the flow is there. Numbers come from a certified "
+            "inversion of",
+            equation=(
+                rf"t(\pi) &= {time} + \tfrac{{1}}{{2}} {to_latex(2 * steps.delay)}",
+                rf"\rho &= \left(\frac{{d \pi}}{{s}}\right)^{{1/{layers}}}",
+            ),
+            because=r"in a step the flow needs all but the share $f'/(2 \tau)$ of its time, $f$ "
+            r"being the speed of an amplitude, and $d \ln f/dt = f'/\tau$; terms of the order of "
+            r"$1/\tau$ are left out",
+            check="the logarithm's derivative along the flow is half of that of the speed",
+            holds=delay_residual(layers) == 0
+            and sp.expand(steps.time - self.time + self.delay - steps.delay) == 0,
             main=True,
         )
         half = (self.d * self.plateau / 2 / self.s) ** self.root_power
+        later: Any = steps.delay.xreplace({STRENGTH: self.plateau / 2})
         yield Line(
             says="Half of the plateau is reached at the half-time",
             equation=(
-                rf"t_{{1/2}} = {to_latex(scale)} "
-                rf"\left[T\left({to_latex(half)}\right) - T(\rho_0)\right]",
+                rf"t_{{1/2}} = {to_latex(scale)} \left[T\left({to_latex(half)}\right) - "
+                rf"T(\rho_0)\right] + \tfrac{{1}}{{2}} {to_latex(2 * later)}",
             ),
             because=r"$\pi = s/(2 d)$ in the line before",
             check=CANCELS,
-            holds=self.half_time is not None
-            and sp.expand(self.half_time - scale * self._stage(half) + self._at(self.strength0))
+            holds=steps.half_time is not None
+            and sp.expand(
+                steps.half_time - scale * self._stage(half) + self._at(self.strength0) - later
+            )
             == 0,
             main=True,
         )
@@ -333,12 +368,15 @@ class Depth(Law):
         layers = int(self.layers)
         s, d, strength0, t = np.broadcast_arrays(self.s, self.d, self.strength0, times)
         plateau, share = s / d, strength0 * (d / s)
-        growth = layers * s * plateau ** (1 - 2 / layers) * (t / self.tau)
+        unit = layers * s * plateau ** (1 - 2 / layers) / self.tau + 0 * t
+        growth = unit * t
         result = np.array(strength0, dtype=float)
         for rises, mine in ((True, share < 1), (False, share > 1)):
             mine &= growth > 0
             if mine.any():
-                clock = Clock(layers=layers, rises=rises, ops=NUMPY)
+                clock = Clock(
+                    layers=layers, rises=rises, ops=NUMPY, late=self._late(unit[mine], rises)
+                )
                 goal = clock.at(clock.logit(share[mine]))[0] + growth[mine]
                 y = clock.settled(goal, clock.logit(share[mine]), growth[mine])
                 result[mine] = plateau[mine] * clock.share(y)
@@ -355,15 +393,34 @@ class Depth(Law):
         if not share < 1 and not share > 1:
             msg = "depth L: at this precision the start cannot be told from the plateau"
             raise LimitReachedError(msg)
-        clock = Clock(layers=layers, rises=share < 1, ops=ARB)
+        unit = layers * self.s * plateau**e / self.tau
+        late = self._late(unit, share < 1)
+        clock = Clock(layers=layers, rises=share < 1, ops=ARB, late=late)
         start = clock.logit(share)
-        begun, unit = clock.at(start)[0], layers * self.s * plateau**e / self.tau
+        begun = clock.at(start)[0]
         grown = [unit * t for t in times]
         near = clock.proposals(float(start), [float(g) for g in grown])
         return tuple(
             self.strength0 if t.is_zero() else plateau * clock.share(clock.enclosed(begun + g, y))
             for t, g, y in zip(times, grown, near, strict=True)
         )
+
+    def _late(self, unit: Any, rises: bool) -> Any:
+        """Return by how many units of the clock gradient descent is late, of one of ln|f|.
+
+        Args:
+            unit: By how many the clock moves in a step.
+            rises: Whether the strength does.
+
+        Raises:
+            LimitReachedError: Gradient descent diverges.
+        """
+        if not self.stepwise or not rises:
+            return 0 * unit
+        if not np.all(unit < 2):
+            msg = "depth L: steps are so large that gradient descent diverges"
+            raise LimitReachedError(msg)
+        return unit / 2
 
     @property
     def relaxation(self) -> Any:
@@ -390,11 +447,13 @@ class Clock:
         layers: L, from 3.
         rises: Whether the strength rises.
         ops: The number system; balls at the precision at which the clock was made.
+        late: Factor of ln[x^(1 − 1/L) (1 − x)] of a rising mode in steps, from 0 to below 1.
     """
 
     layers: int
     rises: bool
     ops: Ops
+    late: Any = 0
 
     @cached_property
     def _exponent(self) -> Any:
@@ -424,8 +483,9 @@ class Clock:
         return 1 + self.ops.exp(-y) if self.rises else -self.ops.expm1(-y)
 
     def at(self, y: Any) -> tuple[Any, Any]:
-        """Return E(y) and E'(y)."""
-        ops, logarithm = self.ops, self.ops.log(self._bottom(y))
+        """Return E(y) and E'(y), with what steps add to them."""
+        ops, bottom = self.ops, self._bottom(y)
+        logarithm = ops.log(bottom)
         r = ops.exp((-logarithm if self.rises else logarithm) / self.layers)
         total = y + logarithm if self.rises else y
         for cosine, sine, weight, turn in self._pairs:
@@ -437,9 +497,13 @@ class Clock:
         if self.rises:
             rate = 1 / rate
         total = total - rate / self._exponent
-        if ops is NUMPY and not self.rises:
-            total = np.where(y < 1, self._series(np.minimum(y, 1.0)), total)
-        return total, rate
+        if not self.rises:
+            if ops is NUMPY:
+                total = np.where(y < 1, self._series(np.minimum(y, 1.0)), total)
+            return total, rate
+        power = 2 - ops.number(1) / self.layers
+        later = self.late * (1 - power * (1 - 1 / bottom))
+        return total - self.late * (y + power * logarithm), rate - later
 
     def _series(self, y: np.ndarray) -> np.ndarray:
         """Return the falling clock where its terms cancel: sum of u^(n+1+e)/(n+1+e), u = 1/x."""
@@ -489,7 +553,8 @@ class Clock:
         """Return a logit for every growth, in floats; only speed depends on them."""
         growth = np.minimum(grown, 1e300)
         begin = np.full(len(growth), start)
-        floats = Clock(layers=self.layers, rises=self.rises, ops=NUMPY)
+        late = np.full(len(growth), float(self.late))
+        floats = Clock(layers=self.layers, rises=self.rises, ops=NUMPY, late=late)
         try:
             with np.errstate(all="ignore"):
                 found = floats.settled(floats.at(begin)[0] + growth, begin, growth)
@@ -502,7 +567,9 @@ class Clock:
         """Return a ball of the y at which the clock shows ``goal``, by Newton's interval method.
 
         Where y + (goal − E(y))/E'(Y) lies within Y, a ball around y, so does the solution. The
-        logarithm of E' has a slope below 1 and e^-y for a rising, 1/(e^y − 1) for a falling mode.
+        logarithm of E' has a slope below 1 and e^-y for a rising, 1/(e^y − 1) for a falling mode;
+        with what steps add to it, below (1 + 2c)/(1 − c) as much, c being :attr:`late`: that is at
+        most c of E' ≥ 1, and its derivative 2c (1 − x).
 
         Args:
             goal: A ball of E.
@@ -512,6 +579,7 @@ class Clock:
             LimitReachedError: The goal is too wide, or the iteration does not arrive.
         """
         y, rounding = arb(near), arb(2) ** (4 - ctx.prec)
+        steeper = (1 + 2 * self.late) / (1 - self.late)
         for _ in range(_MOST_STEPS):
             value, rate = self.at(y)
             step = (goal - value) / rate
@@ -522,7 +590,7 @@ class Clock:
                     slope = (-least).exp() if least > 0 else arb(1)
                 else:
                     slope = (-least).exp() / -(-least).expm1()
-                off = step * arb(0, reach * slope).exp()
+                off = step * arb(0, reach * slope * steeper).exp()
                 # A step squares the error, until that of the goal and of rounding is reached.
                 if abs(off) < reach and off.rad() <= 4 * step.rad():
                     return y + off

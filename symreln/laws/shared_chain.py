@@ -22,6 +22,7 @@ import sympy as sp
 from symreln.document.mathtext import to_latex
 from symreln.exact.words import Letter, Rules, Words
 from symreln.laws.choice import law_of, solve
+from symreln.laws.finite_steps import delay, delay_residual
 from symreln.laws.law import STRENGTH, STRENGTH0, TIME_CONSTANT, Regime
 from symreln.laws.line import CANCELS, Line, moves, vanish
 
@@ -172,26 +173,12 @@ class SharedChain:
 
     @property
     def delay(self) -> sp.Expr:
-        r"""By how many steps gradient descent comes later to π than the flow, to leading order.
-
-        Half the logarithm of how much faster edges move there than at the start
-        (:mod:`symreln.laws.finite_steps`); balanced edges move with
-        :math:`\pi^{1 - 1/L} (s - d\pi)`.
-        """
-        speed = STRENGTH ** (1 - sp.Rational(1, self.layers)) * (S - D * STRENGTH)
-        return sp.log(speed / speed.xreplace({STRENGTH: STRENGTH0})) / 2
+        """By how many steps gradient descent comes later to π than the flow, to leading order."""
+        return delay(self.layers, S, D, STRENGTH, STRENGTH0)
 
     def delay_residual(self) -> sp.Expr:
-        """Zero exactly when the delay grows along the flow as a step's excess does.
-
-        Balanced, every w_l/√n_l is z with τ dz/dt = f(z); of a step's time the flow needs all but
-        the share f'(z)/(2τ), so the delay grows by f'/2 per unit of time of the flow over τ.
-        """
-        z = sp.Symbol("z", positive=True)
-        strength = sp.sqrt(self.total) * z**self.layers
-        speed = sp.sqrt(self.total) * z ** (self.layers - 1) * (S - D * strength)
-        moved = self.delay.diff(STRENGTH).xreplace({STRENGTH: strength}) * strength.diff(z) * speed
-        return sp.simplify(moved - speed.diff(z) / 2)
+        """Zero exactly when the delay grows as a step's excess does, with w_l = √n_l z."""
+        return delay_residual(self.layers)
 
     @property
     def is_solved(self) -> bool:

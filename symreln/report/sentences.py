@@ -246,7 +246,7 @@ def _aligned_clause(validation: Validation) -> str:
     if "closed_vs_aligned" not in validation.metrics:
         return found
     missed = percent(validation.metrics["closed_vs_aligned"].max_abs_over_initial)
-    return f"{found}, and closed forms, of infinitely small steps, miss it by {missed}"
+    return f"{found}, and closed forms, in steps to leading order, miss it by {missed}"
 
 
 def _directions_clause(validation: Validation) -> str:

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import takewhile
 
+import mpmath
 import numpy as np
 import pytest
 import sympy as sp
+from flint import arb
 
 import symreln as sr
+from symreln.errors import LimitReachedError
+from symreln.exact.enclosure import precision
 from symreln.experiment.scalar_modes import ScalarModes
+from symreln.laws import finite_steps
+from symreln.laws.depth import Depth
 from symreln.laws.finite_steps import at_steps, delays
-from symreln.laws.shared_chain import SharedChain
+from symreln.laws.law import STRENGTH, STRENGTH0, TIME_CONSTANT
+from symreln.laws.ops import ARB, NUMPY
+from symreln.laws.shared_chain import D, S, SharedChain
 from tests.network.examples import chain_spec, shared_spec
 from tests.network.test_components import NETWORK
 
@@ -64,9 +73,35 @@ def test_the_delay_that_is_printed_is_proven(counts):
 
 
 def test_a_wrong_delay_is_noticed(monkeypatch):
-    right = SharedChain.delay.fget
-    monkeypatch.setattr(SharedChain, "delay", property(lambda self: 2 * right(self)))
-    assert SharedChain(counts=(sp.Integer(1), sp.Integer(1))).delay_residual() != 0
+    right = finite_steps.delay
+    monkeypatch.setattr(finite_steps, "delay", lambda *known: 2 * right(*known))
+    finite_steps.delay_residual.cache_clear()
+    try:
+        chain = SharedChain(counts=(sp.Integer(1), sp.Integer(1)))
+        assert chain.delay_residual() != 0
+        law = Depth(s=S, d=D, layers=sp.Integer(3)).in_steps()
+        assert law.residual() != 0
+        assert not all(line.holds for line in law.lines())
+    finally:
+        finite_steps.delay_residual.cache_clear()
+
+
+@pytest.mark.parametrize("layers", [3, 4, 5, 8])
+@pytest.mark.parametrize("start", [1e-4, 0.3])
+def test_deep_modes_in_steps_are_gradient_descent(layers, start):
+    """Ten times smaller steps: the flow's error falls by 10, that of the law in steps by 100."""
+    errors = {}
+    for tau in (100.0, 1000.0):
+        law = Depth(s=1.3, d=0.7, strength0=start, tau=tau, layers=sp.Integer(layers), ops=NUMPY)
+        rising = takewhile(lambda strength: strength < 0.9999 * 1.3 / 0.7, law.steps())
+        descent = np.fromiter(map(float, rising), dtype=float)
+        times = np.arange(len(descent), dtype=float)
+        curves = (law.strengths(times), law.in_steps().strengths(times))
+        errors[tau] = [np.abs(curve - descent).max() for curve in curves]
+    (flow, steps), (fine_flow, fine_steps) = errors.values()
+    assert steps < 0.05 * flow
+    assert 7 < flow / fine_flow < 14
+    assert steps / fine_steps > 50
 
 
 def test_the_delay_is_what_two_layers_grow_by_in_exact_steps():
@@ -91,3 +126,32 @@ def test_reading_a_curve_at_later_steps_is_exact_for_cubics():
     assert found == pytest.approx(times**3)
     late = at_steps(times, times**3, 3 * times**2, 0.5 * np.minimum(times, 1))
     assert late[2:] == pytest.approx((times[2:] - 0.5) ** 3)
+
+
+@pytest.mark.parametrize("layers", [3, 4, 7])
+def test_certified_strengths_in_steps_solve_the_printed_equation(layers):
+    values = {"s": 1.3, "d": 0.7, "strength0": 1e-3, "tau": 30.0}
+    s, d = sp.symbols("s d", positive=True)
+    printed = Depth(s=s, d=d, layers=sp.Integer(layers), stepwise=True).printed
+    letters = (STRENGTH, s, d, STRENGTH0, TIME_CONSTANT)
+    time = sp.lambdify(letters, printed.rhs, "mpmath")
+    given = [*map(mpmath.mpf, values.values())]
+    steps = [round(time(share * 1.3 / 0.7, *given)) for share in (0.01, 0.3, 0.6, 0.97)]
+    law = Depth(layers=sp.Integer(layers), ops=NUMPY, stepwise=True, **values)
+    numbers = law.strengths(np.array(steps, dtype=float))
+    with precision(120):
+        balls = {name: arb(value) for name, value in values.items()}
+        law = Depth(layers=sp.Integer(layers), ops=ARB, stepwise=True, **balls)
+        enclosed = law.strengths([arb(n) for n in steps])
+    for ball, number, step in zip(enclosed, numbers, steps, strict=True):
+        assert float(ball.rad()) < 1e-25 * float(ball.mid())
+        assert number == pytest.approx(float(ball.mid()), rel=1e-11)
+        with mpmath.workdps(30):
+            there = mpmath.mpf(ball.mid().str(34, radius=False))
+            assert abs(time(there, *given) - step) < 1e-15
+
+
+def test_steps_that_diverge_have_no_strength():
+    law = Depth(s=1.3, d=0.7, strength0=1e-3, tau=0.5, layers=sp.Integer(3), ops=NUMPY)
+    with pytest.raises(LimitReachedError, match="diverges"):
+        law.in_steps().strengths(np.arange(3.0))

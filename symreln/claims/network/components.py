@@ -408,7 +408,7 @@ def _delay_blocks(chain: SharedChain) -> list[Block]:
             r"less far than its flow where that speeds up, and further where it slows down: it "
             r"comes to the strength $\pi$ later by"
         ),
-        equation(rf"\Delta n = {to_latex(chain.delay)}"),
+        equation(rf"\Delta n = \tfrac{{1}}{{2}} {to_latex(2 * chain.delay)}"),
         say(
             r"steps, up to terms of the order of $1/\tau$: half the logarithm of how much faster "
             "edges move there than at the start."
