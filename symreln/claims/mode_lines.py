@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from symreln.claims.couplings import MOST_ENTRIES
 from symreln.claims.flow_lines import IN_LETTERS, MATRICES, whole_map
+from symreln.claims.probes import overlap_matrices, probe_bases
+from symreln.claims.solve import at_values
+from symreln.errors import InputError
 from symreln.laws.coupled_modes import competition_lines
 from symreln.laws.flow_letters import reduced_loss_holds
 from symreln.laws.line import Line
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
+    from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.claims.on_data import StageOnData
     from symreln.laws.law import Law
+
+#: Rows and columns of a matrix that are written, and pairs of pathways.
+_MOST_SHOWN, _MOST_WRITTEN = 4, 3
+#: By how much two routes to a matrix may differ, of its largest entry: by rounding.
+_SAME = 1e-9
 
 
 def mode_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Line]:
@@ -52,6 +64,7 @@ def _matrices(derivation: Derivation) -> Iterator[Line]:
         holds=reduced_loss_holds(known.layers),
         main=True,
     )
+    yield from _on_this_data(derivation)
     if derivation.strength0 is None or known.units is None:
         return
     yield Line(
@@ -65,6 +78,99 @@ def _matrices(derivation: Derivation) -> Iterator[Line]:
         check="the spec's numbers put in, exact",
         holds=known.gram_scale == 2 * derivation.strength0,
     )
+
+
+def _on_this_data(derivation: Derivation) -> Iterator[Line]:
+    """Yield S, K and G of the stages that do not close, at the declared values."""
+    if not derivation.spec.has_values:
+        return
+    for number, stage in enumerate(derivation.ask(at_values).stages, start=1):
+        pathways = stage.pathways
+        wide = max(sum(m.multiplicity for m in p.modes if not m.is_null) for p in pathways)
+        if stage.verdict.level not in MATRICES or not 0 < wide**2 <= MOST_ENTRIES:
+            continue
+        pairs = [(p, p) for p, pathway in enumerate(pathways) if not pathway.spectrum.commutes]
+        pairs += stage.verdict.couplings.coupled_pairs
+        try:
+            found = [_Written.of(pathways[p], pathways[j]) for p, j in pairs]
+        except InputError:  # float64 has no room for them
+            continue
+        where = f" of stage {number}" if len(derivation.stages) > 1 else ""
+        left = len(found) - _MOST_WRITTEN
+        more = f"; {left} more pairs are in derivation.json" if left > 0 else ""
+        yield Line(
+            says=f"On this data, at the declared values, the matrices{where} are, in the singular "
+            rf"vectors of $\Sigma^{{yx}}(p)$ and to three decimals{more},",
+            equation=tuple(row for each in found[:_MOST_WRITTEN] for row in each.rows),
+            because="definitions; $K_{pp} = 1$ in an orthonormal basis",
+            check="$K$ and $G$ of all pairs from certified balls of the vectors, against products "
+            r"of float64 singular vectors; $U_p S_p V_p^{\top}$ against $\Sigma^{yx}(p)$; to "
+            f"{_SAME:g} of the largest entry",
+            holds=all(each.holds for each in found),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Written:
+    """S, K and G of two pathways of a stage in numbers.
+
+    Attributes:
+        target: p.
+        source: j.
+        k: K_{pj}, shape (modes of p, modes of j).
+        g: G_{jp}, shape (modes of j, modes of p).
+    """
+
+    target: PathwayDerivation
+    source: PathwayDerivation
+    k: np.ndarray
+    g: np.ndarray
+
+    @classmethod
+    def of(cls, target: PathwayDerivation, source: PathwayDerivation) -> _Written:
+        return cls(target, source, *overlap_matrices(target, source))
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """S of the target, with K and G where another pathway acts, as LaTeX."""
+        p, j = self.target.number, self.source.number
+        g = rf"G_{{{j}{p}}} = {_corner(self.g)}"
+        if self.source is self.target:
+            s = ", ".join(f"{value:.3f}" for value in _strengths(self.target)[:_MOST_SHOWN])
+            dots = r", \ldots" * (len(self.g) > _MOST_SHOWN)
+            return (rf"S_{{{p}}} &= \operatorname{{diag}}({s}{dots}),", f"{g.replace('=', '&=')}")
+        return (rf"K_{{{p}{j}}} &= {_corner(self.k)}, \qquad {g}",)
+
+    @property
+    def holds(self) -> bool:
+        """Whether another route comes to the same."""
+        (u, v, _), (other_u, other_v, _) = map(probe_bases, (self.target, self.source))
+        cross = self.source.effective.cross_sigma_x(self.target.effective).to_numpy()
+        sigma = self.target.effective.sigma_yx.to_numpy()
+        pairs = (
+            (self.k, u.T @ other_u),
+            (self.g, other_v.T @ cross @ v),
+            (sigma, (u * _strengths(self.target)) @ v.T),
+        )
+        return all(np.abs(a - b).max() <= _SAME * max(1.0, np.abs(a).max()) for a, b in pairs)
+
+
+def _strengths(pathway: PathwayDerivation) -> np.ndarray:
+    """Return s of every mode that learns, one by one."""
+    return np.array(
+        [m.s.to_float() for m in pathway.modes if not m.is_null for _ in range(m.multiplicity)]
+    )
+
+
+def _corner(matrix: np.ndarray) -> str:
+    """Return the LaTeX of a matrix, or of its corner with dots."""
+    rows, columns = (min(size, _MOST_SHOWN) for size in matrix.shape)
+    shown = np.round(matrix[:rows, :columns], 3) + 0.0
+    wide, tall = matrix.shape[1] > columns, matrix.shape[0] > rows
+    lines = [" & ".join(f"{x:.3f}" for x in row) + r" & \cdots" * wide for row in shown]
+    if tall:
+        lines.append(" & ".join([r"\vdots"] * columns) + r" & \ddots" * wide)
+    return r"\begin{pmatrix} " + r" \\ ".join(lines) + r" \end{pmatrix}"
 
 
 def _sum_closes(stages: Iterable[StageOnData]) -> Line:
