@@ -83,6 +83,15 @@ class PathwayGates(Claim):
         return short_list(self.pathways)
 
     @property
+    def begins(self) -> float:
+        """The first step by which units have turned to the gate; infinity if not yet."""
+        assert self.shares is not None
+        weight, error = self.shares.weight[:-1], self.shares.error[:-1]
+        most = int(np.argmax(weight))
+        turned = int(np.argmax(weight >= weight[most] - error[most]))
+        return float(self.times[turned]) if turned < len(weight) - 1 else np.inf
+
+    @property
     def left_open(self) -> list[tuple[int, float]]:
         """(samples on which the gate is another, share of the weight), the heaviest first.
 
@@ -141,11 +150,8 @@ class LawOfGates(Claim):
 
     @property
     def begins(self) -> float:
-        """The first step by which units of the first stage have turned to its gates."""
-        turned = (
-            each.times[np.argmax(each.shares.weight[:-1])] for each in self.first if each.shares
-        )
-        return float(min(turned, default=0.0))
+        """The first step by which units of the first stage have turned; infinity if not yet."""
+        return min((each.begins for each in self.first), default=np.inf)
 
     @property
     def end(self) -> str:

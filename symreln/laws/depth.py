@@ -28,7 +28,7 @@ Gradient descent comes to a strength later than the flow, by
 :math:`E + \frac{c}{2} \ln[x^{1-1/L}(1 - x)]`, c = L s (s/d)^e/τ steps' worth of E, of which
 :math:`E' + \frac{c}{2}[(1 - \frac{1}{L})(1 - x) - x]` is the derivative: concave too, and
 rising for c < 2, where gradient descent settles. A falling mode goes by the flow's: far above its
-plateau gradient descent leaps.
+plateau gradient descent leaps; and so do modes of which it diverges.
 
 The integrals :math:`J_{m,L}(x) = \int_0^x \frac{r^{m-1}}{1 - r^L} dr` of the depth-L family.
 
@@ -408,19 +408,17 @@ class Depth(Law):
     def _late(self, unit: Any, rises: bool) -> Any:
         """Return by how many units of the clock gradient descent is late, of one of ln|f|.
 
+        By nothing where it diverges, of which a warning tells.
+
         Args:
             unit: By how many the clock moves in a step.
             rises: Whether the strength does.
-
-        Raises:
-            LimitReachedError: Gradient descent diverges.
         """
         if not self.stepwise or not rises:
             return 0 * unit
-        if not np.all(unit < 2):
-            msg = "depth L: steps are so large that gradient descent diverges"
-            raise LimitReachedError(msg)
-        return unit / 2
+        if self.ops is NUMPY:
+            return np.where(unit < 2, unit / 2, 0.0)
+        return unit / 2 if unit < 2 else 0 * unit
 
     @property
     def relaxation(self) -> Any:

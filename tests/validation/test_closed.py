@@ -92,7 +92,8 @@ def of_equations(prediction):
 def test_an_aligned_start_differs_by_finite_steps_alone(kind):
     """Halving the learning rate halves the distance to the closed forms: Euler's first order.
 
-    One layer has none: its closed form takes the same steps.
+    One layer has none: its closed form takes the same steps. That of more than two layers is of
+    second order.
     """
     distances = []
     for rate, steps in (("1/20", 601), ("1/40", 1201)):
@@ -106,7 +107,8 @@ def test_an_aligned_start_differs_by_finite_steps_alone(kind):
         assert max(distances) < 1e-13
         return
     assert distances[-1] < 0.02
-    assert 0.8 < np.log2(distances[0] / distances[1]) < 1.2, distances
+    order = 2 if kind in DEEP else 1
+    assert order - 0.2 < np.log2(distances[0] / distances[1]) < order + 0.2, distances
 
 
 @pytest.mark.parametrize("rate", ["1/5", "1/50"])
@@ -125,7 +127,7 @@ def test_finite_steps_on_the_modes_are_the_aligned_network_to_rounding(kind, rat
     )
     assert flow > 1e-3
     assert own <= flow
-    assert own < 0.4 * flow or kind in DEEP
+    assert own < (0.1 if kind in DEEP else 0.4) * flow
 
 
 @pytest.mark.parametrize("kind", ["decay", "apart"])
@@ -153,23 +155,19 @@ def test_closed_forms_take_the_network_s_steps(kind):
     assert compare(flow.reduced, report.network.mean_loss).max_abs_over_initial > 0.05
 
 
-@pytest.mark.parametrize("kind", ["three layers"])
-def test_closed_forms_hang_on_the_step_and_the_reduction_does_not(kind):
-    """Steps so large that closed forms are beyond the tolerance, and the reduction is not."""
-    flow, verdicts = [], []
-    seeds = 32  # deep networks scatter: eight of them leave the verdict undecided
+def test_the_flow_hangs_on_the_step_and_closed_forms_of_three_layers_do_not():
+    """Steps so large that the flow is beyond the tolerance, and what is judged is not."""
+    flow = []
     for rate, steps in (("1/5", 200), ("1/50", 1100)):
-        keys = {**KINDS[kind], "hidden": 60, "learning_rate": rate, "steps": steps}
-        report = sr.validate(derived(**keys), seeds=seeds, rng=2)
-        reduced = report.intervals["reduced_vs_relu"].max_abs_over_initial
-        assert reduced.value < 0.05, report.sentence()
-        verdicts.append(report.verdict)
-        flow.append(report.metrics["closed_vs_relu"].max_abs_over_initial)
+        keys = {**KINDS["three layers"], "hidden": 60, "learning_rate": rate, "steps": steps}
+        # Deep networks scatter: eight of them leave the verdict undecided.
+        report = sr.validate(derived(**keys), seeds=32, rng=2)
+        assert report.intervals["reduced_vs_relu"].max_abs_over_initial.value < 0.05
+        assert report.metrics["closed_vs_relu"].max_abs_over_initial < 0.05
+        assert report.verdict != "disagrees"
         assert "takes the predicted steps to rounding" in report.sentence()
+        flow.append(report.metrics["flow_vs_relu"].max_abs_over_initial)
     assert flow[0] > 0.05 > flow[1]
-    # Closed forms are printed, so closed forms are judged.
-    assert verdicts[0] == "disagrees"
-    assert verdicts[1] != "disagrees"
 
 
 @pytest.mark.parametrize("kind", KINDS)
