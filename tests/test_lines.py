@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import sympy as sp
 
 import symreln as sr
+from symreln.claims import mode_lines as mode_lines_module
 from symreln.claims.claim import Claim
 from symreln.claims.lines import DerivationLines, derivation_lines
 from symreln.claims.network.lines import network_lines
@@ -22,6 +25,7 @@ from symreln.claims.on_data import (
     graph_runs_along_paths,
 )
 from symreln.claims.rules import printed_of
+from symreln.claims.solve import at_values
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Section, plain_text, walk
 from symreln.laws import flow_letters, two_layer
@@ -238,6 +242,59 @@ def test_only_matrices_say_that_alignment_is_not_used():
     text = words(lines("contextual-different"))
     assert "is not used" in text
     assert "t_{1/2}" not in text
+
+
+def _numbers(body: str) -> np.ndarray:
+    """The matrix that LaTeX shows, without its dots."""
+    rows = [[x for x in row.split(" & ") if "dots" not in x] for row in body.split(r" \\ ")]
+    return np.array([[float(x) for x in row] for row in rows if row])
+
+
+def _float_modes(derivation, number):
+    """U, V and the masked inputs of a pathway, from NumPy's SVD."""
+    stages = derivation.ask(at_values).stages
+    (found,) = [p for stage in stages for p in stage.pathways if p.number == number]
+    effective = found.effective
+    data = np.array(effective.features.to_numpy())
+    targets = np.array(effective.targets.to_numpy())
+    u, s, vt = np.linalg.svd(targets @ data.T / data.shape[1])
+    rank = int((s > 1e-9 * s[0]).sum())
+    return SimpleNamespace(u=u[:, :rank], v=vt[:rank].T, data=data)
+
+
+@pytest.mark.parametrize(("name", "found"), [("contextual-different", 7), ("iris", 1)])
+def test_matrices_of_a_dataset_are_those_of_its_singular_vectors(name, found):
+    """Against NumPy's singular vectors of the masked data, whose signs are their own."""
+    derivation = derived(name)
+    on_data = [x for x in lines(name).derived if x.says.startswith("On this data")]
+    matrices = re.findall(
+        r"([KG])_\{(\d)(\d)\} &?= \\begin\{pmatrix\} (.*?) \\end",
+        " ".join(row for x in on_data for row in x.equation),
+    )
+    assert len(matrices) == found
+    for letter, first, second, body in matrices:
+        written = _numbers(body)
+        p, j = (_float_modes(derivation, int(number)) for number in (first, second))
+        if letter == "K":
+            expected = p.u.T @ j.u
+        else:
+            expected = p.v.T @ p.data @ j.data.T @ j.v / p.data.shape[1]
+        corner = expected[: len(written), : len(written[0])]
+        assert np.abs(np.abs(corner) - np.abs(written)).max() < 6e-4
+
+
+def test_a_wrong_overlap_of_a_dataset_goes_red(monkeypatch):
+    right = mode_lines_module.overlap_matrices
+    for wrong in (
+        lambda p, j: (right(p, j)[0] * (1 + 1e-6), right(p, j)[1]),
+        lambda p, j: (right(p, j)[0], right(p, j)[1].T),
+        lambda p, j: (right(p, j)[0], -right(p, j)[1]),
+    ):
+        monkeypatch.setattr(mode_lines_module, "overlap_matrices", wrong)
+        with pytest.raises(
+            ArithmeticError, match=r"line by line.*singular vectors|line by line.*float64 vectors"
+        ):
+            sr.derive(sr.load("contextual-different"))
 
 
 @pytest.mark.parametrize("layers", ["1", "3"])
