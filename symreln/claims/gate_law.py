@@ -480,19 +480,21 @@ def _turning(
     if begin >= last:
         return None
     bases = mode_bases(pathway)
-    columns = [
-        bases[label][1] if each.turn is None else bases[label][1] @ each.turn
-        for label, each in copies
-    ]
-    counts = [column.shape[1] for column in columns]
+    outputs, inputs = (
+        [
+            bases[label][side] if each.turn is None else bases[label][side] @ each.turn
+            for label, each in copies
+        ]
+        for side in (0, 1)
+    )
+    counts = [column.shape[1] for column in inputs]
 
     def angles(times: np.ndarray) -> np.ndarray:
         rows = [each.law.angles(times, float(each.start)) for _, each in copies]
         return np.repeat(np.array(rows, dtype=float), counts, axis=0)
 
-    inputs = np.hstack(columns)
     return _Course(
-        linear=_units(derivation, pathway, inputs, inputs.shape[1]),
+        linear=_units(derivation, pathway, np.hstack(outputs), np.hstack(inputs)),
         times=np.append(np.unique(np.geomspace(begin, last, _TIMES)), np.inf),
         motions=angles,
     )
@@ -529,7 +531,7 @@ def _moving(derivation: Derivation, place: int, by_mode: Mapping[str, float]) ->
         )
 
     return _Course(
-        linear=_units(derivation, pathway, spans[1] @ inner, outer.shape[1]),
+        linear=_units(derivation, pathway, spans[0] @ outer, spans[1] @ inner),
         times=np.append(steps, last),
         motions=between,
     )
@@ -543,7 +545,10 @@ def _led_by(leading: np.ndarray) -> np.ndarray:
 
 
 def _units(
-    derivation: Derivation, pathway: PathwayDerivation, inputs: np.ndarray, moving: int
+    derivation: Derivation,
+    pathway: PathwayDerivation,
+    outputs: np.ndarray,
+    inputs: np.ndarray,
 ) -> LinearUnits:
     own = pathway.effective.pathway
     (_, leading), *_ = mode_bases(pathway).values()
@@ -552,8 +557,7 @@ def _units(
         gate=gate_floats(own) > 0,
         tells=telling_samples(derivation, pathway),
         inputs=inputs,
-        moving=moving,
-        outputs=len(own.outputs),
+        outputs=outputs,
         leading=leading.shape[1],
         scales=derivation.known.scales,
     )

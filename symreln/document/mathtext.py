@@ -24,7 +24,14 @@ class _Printer(LatexPrinter):
     """
 
     def __init__(self, *, slashed: bool = False) -> None:
-        super().__init__({"ln_notation": True, "root_notation": True})
+        super().__init__(
+            {
+                "ln_notation": True,
+                "root_notation": True,
+                "fold_frac_powers": True,
+                "inv_trig_style": "full",
+            }
+        )
         self.slashed = slashed
 
     def _print_Symbol(self, expr: Any, style: str = "plain") -> str:
@@ -79,7 +86,13 @@ class _Printer(LatexPrinter):
         """Return a product, or what is left of one, in the form that was chosen."""
         if isinstance(form, JoinedRoot):
             return self.doprint(form)
-        return self._print_slashed(form) if self.slashed else super()._print_Mul(form)
+        if self.slashed:
+            return self._print_slashed(form)
+        root: Any = next((f for f in form.args if isinstance(f, JoinedRoot)), None)
+        share: Any = sp.S.One if root is None else form / root
+        if share.is_Rational and not share.is_Integer and _is_fraction(root.args[0]):
+            return f"{self.doprint(share)} {self.doprint(root)}"
+        return super()._print_Mul(form)
 
     def _print_JoinedRoot(self, expr: Any, exp: str | None = None) -> str:
         root = rf"\sqrt{{{self.doprint(expr.args[0])}}}"
@@ -112,8 +125,16 @@ class _Printer(LatexPrinter):
 
     def _over(self, top: Any, bottom: Any) -> str:
         above, below = self._bracketed(top), self.doprint(bottom)
-        single = bottom.is_Symbol or (bottom.is_Integer and bottom.is_positive)
+        single = bottom.is_Symbol or (bottom.is_Integer and bottom.is_positive) or _is_root(bottom)
         return f"{above}/{below}" if single else f"{above}/({below})"
+
+
+def _is_fraction(expr: Any) -> bool:
+    return sp.fraction(expr)[1] is not sp.S.One
+
+
+def _is_root(expr: Any) -> bool:
+    return isinstance(expr, JoinedRoot) or (expr.is_Pow and expr.exp == sp.S.Half)
 
 
 class _Logarithm(sp.Function):

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import sympy as sp
+from sympy.printing.str import StrPrinter
 
 from symreln.document.tex import tokens
 
@@ -21,6 +22,34 @@ _NO_INK = frozenset(["{", "}", " ", r"\frac", r"\left", r"\right", "^", "_"])
 
 class JoinedRoot(sp.Function):
     """The square root of its argument, which SymPy would split; only for print."""
+
+
+def plain_formula(expr: Any) -> str:
+    """Return a formula as it is typed, products with roots in their shortest form.
+
+    Example:
+        >>> a = sp.Symbol("a", positive=True)
+        >>> plain_formula(2 * sp.sqrt(120 * a**2 + 45) / (8 * a**2 + 3))
+        'sqrt(60/(8*a**2 + 3))'
+    """
+    return _PLAIN.doprint(expr)
+
+
+class _Plain(StrPrinter):
+    """SymPy's own spelling of products whose roots are in their shortest form."""
+
+    def _print_Mul(self, expr: Any) -> str:
+        form = shortest_root_form(expr, self._print_product)
+        return self._print_product(form)
+
+    def _print_product(self, form: Any) -> str:
+        return super()._print_Mul(form) if form.is_Mul else self.doprint(form)
+
+    def _print_JoinedRoot(self, expr: Any) -> str:
+        return f"sqrt({self.doprint(expr.args[0])})"
+
+
+_PLAIN = _Plain()
 
 
 def shortest_root_form(product: Any, printed: Callable[[Any], str]) -> Any:
@@ -56,7 +85,7 @@ def _forms(product: Any) -> Iterator[Any]:
         return
     others = [factor for factor in factors if factor not in roots]
     shared = [factor for factor in others if _cancels(factor, roots)]
-    numbers = [factor for factor in others if factor.is_Rational]
+    numbers = [factor for factor in others if factor.is_Integer]
     sign = sp.S.NegativeOne if any(number.is_negative for number in numbers) else sp.S.One
     for moved in ((), shared) if shared else ((),):
         for coefficient in ((), numbers) if numbers else ((),):
@@ -66,8 +95,28 @@ def _forms(product: Any) -> Iterator[Any]:
             left = [factor for factor in others if factor not in inside]
             outside = sp.Mul(sign if coefficient else sp.S.One, *left)
             below = sp.Mul(*(_squared(factor) for factor in inside))
-            for radicand in dict.fromkeys((sp.factor(below), sp.cancel(below))):
-                yield outside * JoinedRoot(radicand)
+            factored = _signed(sp.factor(below))
+            yield outside * JoinedRoot(factored)
+            if _has_single_sums(factored):
+                yield outside * JoinedRoot(sp.cancel(below))
+
+
+def _has_single_sums(quotient: Any) -> bool:
+    """Whether multiplying out multiplies no two sums, above or below the fraction bar."""
+    return all(
+        sum(bool(factor.as_base_exp()[0].is_Add) for factor in sp.Mul.make_args(part)) < 2
+        for part in sp.fraction(quotient)
+    )
+
+
+def _signed(product: Any) -> Any:
+    """Return a product without a minus sign in front: that of -(C + 1)(u - 8) is (C + 1)(8 - u)."""
+    number, factors = product.as_coeff_mul()
+    turned = next((f for f in factors if f.is_Add and f.could_extract_minus_sign()), None)
+    turned = turned or next((f for f in factors if f.is_Add and not f.is_positive), None)
+    if not number.is_negative or turned is None:
+        return product
+    return sp.Mul(-number, -turned, *(f for f in factors if f is not turned))
 
 
 def _is_root(factor: Any) -> bool:
@@ -97,5 +146,6 @@ def _cancels(factor: Any, roots: list[Any]) -> bool:
 
 
 def _ink(latex: str) -> int:
-    """Return how many characters are printed."""
-    return sum(part not in _NO_INK for part in tokens(latex))
+    """Return how many characters are printed; one root sign takes the place of three."""
+    parts = [part for part in tokens(latex) if part not in _NO_INK]
+    return len(parts) + 2 * parts.count(r"\sqrt")

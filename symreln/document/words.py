@@ -11,6 +11,7 @@ import sympy as sp
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Content, Math
 from symreln.document.numerals import decimal_latex
+from symreln.document.roots import plain_formula
 from symreln.document.symbols import symbol_latex
 from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.exact.enclosure import decimal_of, precision
@@ -28,7 +29,7 @@ NONE = "–"
 #: Working precision of quotients that are shown as decimals.
 _RATIO_BITS = 160
 #: Digits of numerator and denominator above which a number is printed as a decimal.
-_LONG_FRACTION = 24
+_LONG_FRACTION = 16
 #: Characters up to which a decimal is printed as it was written.
 _LONG_DECIMAL = 10
 _AT_LEAST, _AT_MOST = r"\geq", r"\leq"
@@ -46,7 +47,7 @@ def short_number(number: AlgebraicNumber | None, symbols: Symbols, values: Value
     if number is None:
         return "-"
     if number.is_radical:
-        text = str(number.to_sympy(symbols))
+        text = plain_formula(number.to_sympy(symbols))
         if len(text) <= SHORT or not evaluable(number, values):
             return text
     if not evaluable(number, values):

@@ -84,9 +84,7 @@ class LinearUnits:
         tells: Which samples tell gates apart, shape (P,).
         inputs: V of the modes that learn, shape (inputs, modes), the leading ones first; of Φ, of
             all that moves.
-        moving: How many columns U has, the leading ones first. It is not needed itself: what b has
-            beside it stands still.
-        outputs: How many outputs there are.
+        outputs: U, shape (outputs, modes), likewise.
         leading: How many modes lead.
         scales: σ₁ and σ₂, up to a common factor.
     """
@@ -95,8 +93,7 @@ class LinearUnits:
     gate: np.ndarray
     tells: np.ndarray
     inputs: np.ndarray
-    moving: int
-    outputs: int
+    outputs: np.ndarray
     leading: int
     scales: tuple[float, float]
 
@@ -216,14 +213,15 @@ class _Drawn:
     @classmethod
     def of(cls, units: LinearUnits, count: int, rng: np.random.Generator) -> _Drawn:
         first, last = units.scales
+        # Entries of w and b themselves: a basis of equal modes depends on the machine.
         rest = first * rng.standard_normal((count, len(units.inputs)))
-        seen = rest @ units.inputs
-        free = units.outputs - units.moving
+        last_layer = last * rng.standard_normal((count, len(units.outputs)))
+        seen, written = rest @ units.inputs, last_layer @ units.outputs
         return cls(
             seen=seen,
-            written=last * rng.standard_normal((count, units.moving)),
+            written=written,
             rest=rest - seen @ units.inputs.T,
-            outside=last**2 * (rng.chisquare(free, count) if free > 0 else np.zeros(count)),
+            outside=((last_layer - written @ units.outputs.T) ** 2).sum(axis=1),
         )
 
     def turned(self, sign: np.ndarray, chosen: np.ndarray) -> _Drawn:

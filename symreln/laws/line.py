@@ -13,7 +13,7 @@ from typing import Any
 
 import sympy as sp
 
-from symreln.document.mathtext import to_latex
+from symreln.document.mathtext import slashed_latex, to_latex
 
 #: Amplitudes of a mode in the first and in the second layer, and the variable of an integral.
 FIRST, SECOND = sp.symbols("a b", positive=True)
@@ -126,12 +126,13 @@ def steps_line(formula: tuple[str, ...], growth: Any, *, holds: bool, exact: boo
         holds: Whether the formula is the flow's with the clock of gradient descent.
         exact: Whether steps are followed exactly, not only while the mode is small.
     """
-    factor = to_latex(1 + growth / sp.Symbol("tau", positive=True))
+    ratio = growth / sp.Symbol("tau", positive=True)
+    factor, power = to_latex(1 + ratio), slashed_latex(ratio)
     when = "The distance from the plateau" if exact else "While a mode is small its amplitude"
     return Line(
         says=f"Training takes finite steps. {when} is multiplied by ${factor}$ in each, and not "
-        rf"by $e^{{{to_latex(growth / sp.Symbol('tau', positive=True))}}}$, so that "
-        rf"$\ln\left({factor}\right)$ stands for ${to_latex(growth)}/\tau$ in the exponent; "
+        rf"by $e^{{{power}}}$, so that $\ln\left({factor}\right)$ stands for ${power}$ in the "
+        "exponent; "
         "the plateau stays:",
         equation=formula,
         because="the first order of a step in the amplitude"

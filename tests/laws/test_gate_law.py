@@ -31,8 +31,7 @@ def units(dims: int, samples: np.ndarray, scales=(1.0, 1.0), **more) -> LinearUn
     return LinearUnits(
         samples=samples,
         inputs=TURN if dims == 2 else np.eye(1),
-        moving=dims,
-        outputs=4,
+        outputs=np.eye(4)[:, :dims],
         scales=scales,
         **given,
     )
@@ -84,8 +83,7 @@ def test_the_covariance_is_that_of_units_that_move_linearly():
         gate=np.ones(4, bool),
         tells=np.ones(4, bool),
         inputs=v,
-        moving=2,
-        outputs=3,
+        outputs=np.eye(3)[:, :2],
         leading=1,
         scales=(0.6, 1.1),
     )
@@ -121,6 +119,29 @@ def test_units_turn_as_the_exponential_of_the_drive_says():
     assert by_matrix[1].tolist() == wrong.tolist()
 
 
+def test_shares_do_not_depend_on_the_basis_of_equal_modes():
+    samples = np.random.default_rng(3).standard_normal((4, 5))
+    angles = np.repeat([[1.5], [0.6]], (1, 2), axis=0) * np.linspace(0, 1, 6)
+    turn = expm(np.array([[0, 0, 0], [0, 0, 0.8], [0, -0.8, 0]]))
+
+    def shares(basis: np.ndarray) -> np.ndarray:
+        law = LinearUnits(
+            samples=samples,
+            gate=(np.eye(4)[0] @ samples) > 0,
+            tells=np.ones(5, bool),
+            inputs=np.eye(4)[:, :3] @ basis,
+            outputs=np.eye(5)[:, :3] @ basis,
+            leading=1,
+            scales=(0.6, 1.1),
+        )
+        found = law.shares(angles, np.random.default_rng(0))
+        assert found is not None
+        return found.weight
+
+    assert shares(turn) == pytest.approx(shares(np.eye(3)), rel=1e-12)
+    assert np.ptp(shares(turn)) > 0.1
+
+
 def test_a_gate_that_the_leading_mode_does_not_open_has_no_units():
     samples = np.array([[1.0, -1.0], [0.1, 0.2]])
     law = LinearUnits(
@@ -128,8 +149,7 @@ def test_a_gate_that_the_leading_mode_does_not_open_has_no_units():
         gate=np.ones(2, bool),
         tells=np.ones(2, bool),
         inputs=np.eye(2),
-        moving=2,
-        outputs=2,
+        outputs=np.eye(2),
         leading=1,
         scales=(1.0, 1.0),
     )

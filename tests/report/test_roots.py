@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symreln.document.mathtext import to_latex
-from symreln.document.roots import JoinedRoot, shortest_root_form
+from symreln.document.roots import JoinedRoot, plain_formula, shortest_root_form
 
 a, b = sp.symbols("a b", positive=True)
 real = sp.Symbol("r", real=True)
@@ -21,12 +21,37 @@ real = sp.Symbol("r", real=True)
         (sp.sqrt(30) / (4 * a), r"\frac{\sqrt{30}}{4 a}"),
         (2 * sp.sqrt(21) / 3, r"\frac{2 \sqrt{21}}{3}"),
         (1 + sp.sqrt(30) * a / (12 * b), r"1 + \frac{\sqrt{30} a}{12 b}"),
+        (
+            sp.sqrt(15) * sp.sqrt(a + 1) * sp.sqrt(a + 8 * b**2) / (8 * a),
+            r"\frac{\sqrt{15 \left(a + 1\right) \left(a + 8 b^{2}\right)}}{8 a}",
+        ),
+        (
+            sp.sqrt(8 - b) * sp.sqrt(a + 1) / (8 * sp.sqrt(a) * sp.sqrt(b)),
+            r"\frac{1}{8} \sqrt{\frac{\left(8 - b\right) \left(a + 1\right)}{a b}}",
+        ),
+        (a ** sp.Rational(3, 2) * sp.atan(b), r"a^{3/2} \arctan{\left(b \right)}"),
         (a - 1, "a - 1"),
         (a**2 + 1, "a^{2} + 1"),
     ],
 )
 def test_printed_form(product, printed):
     assert to_latex(product) == printed
+
+
+@pytest.mark.parametrize(
+    ("product", "typed"),
+    [
+        (2 * sp.sqrt(120 * a**2 + 45) / (8 * a**2 + 3), "sqrt(60/(8*a**2 + 3))"),
+        (sp.sqrt(8 - b) * sp.sqrt(a + 1) / (8 * sp.sqrt(a * b)), "sqrt((8 - b)*(a + 1)/(a*b))/8"),
+        (sp.sqrt(8 - b) * sp.sqrt(a - 1) / 8, "sqrt(8 - b)*sqrt(a - 1)/8"),
+        (sp.sqrt(21) / 12 - a, "-a + sqrt(21)/12"),
+    ],
+)
+def test_typed_form(product, typed):
+    assert plain_formula(product) == typed
+    read = sp.sympify(typed, {"a": a, "b": b})
+    point = {a: sp.Rational(7, 3), b: sp.Rational(2, 5)}
+    assert abs(sp.N((read - product).subs(point), 30)) < 1e-25
 
 
 def test_roots_of_unknown_sign_are_not_joined():

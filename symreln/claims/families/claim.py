@@ -17,6 +17,7 @@ from symreln.claims.families.forms import stage_loss, title_of, total_multiplici
 from symreln.claims.families.starts import start_blocks, start_lines
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Content, Items, Math, Section, Table, equation
+from symreln.document.roots import plain_formula
 from symreln.document.typeset import phrase, say
 from symreln.document.words import NONE
 from symreln.exact.algebraic import AlgebraicNumber
@@ -212,7 +213,7 @@ class EverySize(Claim):
 
     def _text(self, number: AlgebraicNumber | None) -> str:
         expr = None if number is None else self._expr(number)
-        return _no_formula(number, "-") if expr is None else str(expr)
+        return _no_formula(number, "-") if expr is None else plain_formula(expr)
 
     def says(self) -> Iterator[Block]:
         """Say it in a chapter of its own."""

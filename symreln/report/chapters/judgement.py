@@ -8,6 +8,7 @@ import sympy as sp
 
 from symreln.base.rounding import percent, positional
 from symreln.document.model import Block, Math, Strong, Table
+from symreln.document.typeset import typeset
 from symreln.experiment import metrics, strengths
 from symreln.experiment.words import interval_text
 from symreln.laws.loss import strength_symbol
@@ -36,7 +37,9 @@ def verdict_table(verdicts: Mapping[str, Verdict]) -> Table:
     """Return the verdicts of loss, modes and gates with their intervals."""
     return Table(
         header=("quantity", "outcome", "reason"),
-        rows=tuple((name, Strong(found.outcome), found.reason) for name, found in verdicts.items()),
+        rows=tuple(
+            (name, Strong(found.outcome), typeset(found.reason)) for name, found in verdicts.items()
+        ),
         caption=(
             f"Verdicts, each by its {100 * metrics.LEVEL:g} % confidence interval over seeds: "
             "agrees where all of it is within the tolerance, disagrees where none of it is."

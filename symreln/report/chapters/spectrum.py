@@ -18,6 +18,7 @@ from symreln.document.model import (
     Table,
     equation,
 )
+from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import say
 from symreln.document.widths import latex_width
 from symreln.document.words import (
@@ -187,7 +188,7 @@ def _caption(group: PathwayOrbit, left_out: int) -> Content:
 
 
 def _definitions(derivation: Derivation, groups: list[PathwayOrbit]) -> list[Block]:
-    """Define the numbers that have no radical form: polynomial, which root, decimal, radius."""
+    """Define the numbers that have no radical form: polynomial, which root, decimal."""
     rows = [
         _definition(name, number, derivation.spec.values)
         for group in groups
@@ -199,11 +200,11 @@ def _definitions(derivation: Derivation, groups: list[PathwayOrbit]) -> list[Blo
         return []
     return [
         Table(
-            header=("number", "is a root of", "which", "decimal", "radius"),
+            header=("number", "is a root of", "which", "decimal"),
             rows=tuple(rows),
             caption="Numbers without a form in square roots, certified: real roots are counted "
             "upwards from 1. Polynomials that are not printed here are in derivation.json.",
-            alignment="lplll",
+            alignment="lpll",
         )
     ]
 
@@ -218,9 +219,9 @@ def _named(group: PathwayOrbit, mode: ModeDerivation) -> list[tuple[str, Algebra
 
 def _definition(name: str, number: AlgebraicNumber, values: Values) -> tuple[Content, ...]:
     known = evaluable(number, values)
-    decimal, radius = number.decimal(values) if known else (NONE, NONE)
+    decimal = Math(decimal_latex(*number.decimal(values), digits=12)) if known else NONE
     root = number.defining_root(values if known else None) + 1
-    return (Math(name), Math(_polynomial_latex(number)), str(root), decimal, radius)
+    return (Math(name), Math(_polynomial_latex(number)), str(root), decimal)
 
 
 def _polynomial_latex(number: AlgebraicNumber) -> str:

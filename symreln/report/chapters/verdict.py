@@ -21,13 +21,14 @@ from symreln.document.model import (
 )
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import say, typeset
-from symreln.document.words import number_cell
+from symreln.document.words import number_cell, scalar_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.verdict.judge import Level, acts_across
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
     from symreln.document.inlines import Content
+    from symreln.exact.scalar import Scalar
 
 #: Pathways that get a line each.
 MOST_LINES = 8
@@ -167,7 +168,7 @@ def _commutators(stage: StageDerivation) -> Table:
 
 
 def _witnesses(derivation: Derivation, broken: list[PathwayDerivation]) -> Table:
-    symbols, values = derivation.spec.symbols, derivation.spec.values
+    values = derivation.spec.values
     rows = []
     for pathway in broken:
         found = pathway.spectrum.commutator
@@ -180,7 +181,7 @@ def _witnesses(derivation: Derivation, broken: list[PathwayDerivation]) -> Table
             (
                 f"{pathway.number}, {pathway.name}",
                 Math(rf"[M, \Sigma^{{x}}]_{{{found.row + 1},{found.column + 1}}}"),
-                number_cell(AlgebraicNumber.rational(found.value), symbols, values),
+                _witness(found.value, derivation),
                 norm.scientific(values, 3) if norm.has_value(values) else unknown,
             )
         )
@@ -197,6 +198,13 @@ def _witnesses(derivation: Derivation, broken: list[PathwayDerivation]) -> Table
         caption="Witnesses that no joint eigenbasis exists." + more * (left_out > 0),
         alignment="lccr",
     )
+
+
+def _witness(value: Scalar, derivation: Derivation) -> Content:
+    symbols, values = derivation.spec.symbols, derivation.spec.values
+    if value.parameters:
+        return number_cell(AlgebraicNumber.rational(value), symbols, values)
+    return Math(scalar_latex(value, symbols))
 
 
 def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Block]:
