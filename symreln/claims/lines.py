@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Claim, Step
 from symreln.claims.flow_lines import basis_lines, flow_lines
-from symreln.claims.mode_lines import loss_lines, mode_lines
+from symreln.claims.mode_lines import loss_lines, matrix_lines, mode_lines
 from symreln.claims.on_data import StageOnData
 from symreln.claims.start_lines import start_lines
 from symreln.document.model import Block, Content, Items, Section, equation
@@ -134,7 +134,32 @@ def derivation_lines(derivation: Derivation) -> DerivationLines:
     found += mode_lines(derivation, stages)
     found += start_lines(derivation)
     found += loss_lines(derivation, stages)
+    for step, phase in derivation.phases[1:]:
+        found += _after_a_switch(step, phase, found)
     return DerivationLines(derived=checked(found, "line by line"))
+
+
+def _after_a_switch(step: int, phase: Derivation, before: list[Line]) -> Iterator[Line]:
+    """Yield what the gates from a step on change: weights are carried over, data are others."""
+    stages = [StageOnData(stage=s, layers=phase.known.layers) for s in phase.stages]
+    again = [*flow_lines(phase, stages), *basis_lines(phase, stages)]
+    again += matrix_lines(phase)
+    written = {line.equation for line in before}
+    new = [line for line in again if line.equation not in written]
+    yield Line(
+        says=f"**From step {step} on** other gates are open. Weights are carried over, and the "
+        "flow goes on with other effective datasets, bases and numbers:",
+        equation=(
+            rf"W_p(t \geq {step}) \text{{ from }} W_p({step}), \qquad "
+            r"\Sigma^{yx}(p), \Sigma^{x}(j, p) \text{ of the gates from there on}",
+        ),
+        because="gates do not stand in the weights: a switch changes the data of every pathway. "
+        "Weights need not be aligned with the new modes, so no closed form goes on from there",
+        check=f"{len(again)} lines from the loss on, each again with these gates",
+        holds=all(line.holds for line in again),
+        main=True,
+    )
+    yield from new
 
 
 def every_line_of(derivation: Derivation) -> EveryLine:

@@ -45,10 +45,10 @@ def mode_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Li
     if Level.COUPLED_MODES in levels:
         yield from competition_lines()
     if levels & set(MATRICES):
-        yield from _matrices(derivation)
+        yield from matrix_lines(derivation)
 
 
-def _matrices(derivation: Derivation) -> Iterator[Line]:
+def matrix_lines(derivation: Derivation) -> Iterator[Line]:
     """Yield what is integrated where modes do not close."""
     known = derivation.known
     yield Line(

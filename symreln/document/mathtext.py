@@ -88,10 +88,10 @@ class _Printer(LatexPrinter):
             return self.doprint(form)
         if self.slashed:
             return self._print_slashed(form)
-        root: Any = next((f for f in form.args if isinstance(f, JoinedRoot)), None)
-        share: Any = sp.S.One if root is None else form / root
-        if share.is_Rational and not share.is_Integer and _is_fraction(root.args[0]):
-            return f"{self.doprint(share)} {self.doprint(root)}"
+        for root in (f for f in form.args if isinstance(f, JoinedRoot)):
+            share = form / root
+            if share.is_Rational and not share.is_Integer and _is_fraction(root.args[0]):
+                return f"{self.doprint(share)} {self.doprint(root)}"
         return super()._print_Mul(form)
 
     def _print_JoinedRoot(self, expr: Any, exp: str | None = None) -> str:

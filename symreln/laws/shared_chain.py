@@ -15,11 +15,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
+from flint import acb, arb
 
 from symreln.document.mathtext import to_latex
+from symreln.document.numerals import decimal_latex
+from symreln.exact.enclosure import decimal_of, precision
 from symreln.exact.words import Letter, Rules, Words
 from symreln.laws.choice import law_of, solve
 from symreln.laws.finite_steps import delay, delay_residual
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
     from symreln.laws.law import Law
 
 S, D = sp.symbols("s d", positive=True)
+#: The strength of all edges where they start alike, and the variable that their squares follow.
+_ALIKE, _SHARED = sp.symbols("w_0 I", positive=True)
+_BITS = 128
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,6 +176,111 @@ class SharedChain:
                 main=True,
             )
         yield from self.mode.in_symbols().lines()
+        if self.layers > 1:
+            yield from self._start_lines()
+
+    def _start_lines(self) -> Iterator[Line]:
+        """Yield from which balanced start a mode goes on whose edges start alike."""
+        drive = 2 * sp.Mul(*self.strengths) * (S - D * sp.Mul(*self.strengths))
+        pairs = list(zip(self.strengths, self.counts, strict=True))
+        yield Line(
+            says="Aligned edges that start alike, from $w_0$ each, are not balanced where they are "
+            "used by different numbers of pathways. Their squares follow one variable $I$:",
+            equation=(
+                rf"w_l^2 &= w_0^2 + n_l I, \qquad n = ({', '.join(map(to_latex, self.counts))}),",
+                r"\tau \dot{I} &= 2 \pi \left(s - d \pi\right), \qquad I(0) = 0",
+            ),
+            because="the product rule: every square moves by $2 n_l$ times the same drive",
+            check=f"derivatives of all squares along the flow; {CANCELS}",
+            holds=vanish(*(self.along(w**2) - n * drive for w, n in pairs)),
+        )
+        yield Line(
+            says=r"While $d \pi$ is small beside $s$, a mode takes the time $\tau/(2 s) "
+            r"\int dI/\pi$ to grow, and a balanced start has $\pi = \sqrt{N} I^{L/2}$, "
+            r"$N = \prod_l n_l$. The one that arrives together with edges that started alike is "
+            "their **effective initial strength**:",
+            equation=(*self._in_step_rows(), rf"\pi_0 &= {self._start_latex()}"),
+            because="both times are equal; what is left out vanishes with $w_0$",
+            check="the primitive differentiated, and its limit"
+            if self.layers == 2
+            else "the integral over $0 < x < 1$ with $I = w_0^2 (1 - x^2)/x^2$, substituted "
+            "exactly and enclosed; of the balanced start by differentiation",
+            holds=self._start_is_in_step(),
+            main=True,
+        )
+
+    def _in_step_rows(self) -> tuple[str, ...]:
+        """Return the equality of both times."""
+        grown = r"\frac{dI}{\prod_l \sqrt{w_0^2 + n_l I}}"
+        if self.layers == 2:
+            return (
+                rf"\int_0^X {grown} &= \frac{{1}}{{\sqrt{{N}}}} \ln \frac{{X}}{{I_0}} "
+                r"\quad (X \to \infty),",
+            )
+        exponent = sp.Rational(self.layers, 2) - 1
+        balanced = to_latex(sp.Symbol("I_0", positive=True) ** -exponent / exponent)
+        return (rf"\int_0^\infty {grown} &= \frac{{1}}{{\sqrt{{N}}}} \cdot {balanced},",)
+
+    @cached_property
+    def start_factor(self) -> Any:
+        r"""π₀/w₀ᴸ of edges that start alike: an expression of two, an enclosure of more.
+
+        With :math:`J = \int_0^\infty dy / \prod_l \sqrt{1 + n_l y}` it is
+        :math:`\sqrt N ((L - 2) \sqrt N J / 2)^{-L/(L-2)}`; where all counts are equal, 1.
+        """
+        if len(set(self.counts)) == 1:
+            return sp.S.One
+        if self.layers == 2:
+            first, last = self.counts
+            return (sp.sqrt(first) + sp.sqrt(last)) ** 2 / (4 * sp.sqrt(first * last))
+        with precision(_BITS):
+            counts = [arb(int(n)) for n in self.counts]
+            power = self.layers - 3
+
+            def integrand(x: acb, analytic: bool) -> acb:
+                found = 2 * x**power
+                for n in counts:
+                    found = found / acb(x * x + n * (1 - x * x)).sqrt(analytic=analytic)
+                return found
+
+            integral = acb.integral(integrand, 0, 1).real
+            root = arb(int(self.total)).sqrt()
+            depth = arb(self.layers)
+            return root * ((depth - 2) * root * integral / 2) ** (-depth / (depth - 2))
+
+    def _start_latex(self) -> str:
+        factor, power = self.start_factor, rf"w_0^{{{self.layers}}}"
+        if factor == 1:
+            return power
+        if isinstance(factor, sp.Basic):
+            return to_latex(factor) + r"\, " + power
+        return decimal_latex(*decimal_of(factor, 21), digits=8) + r"\, " + power
+
+    def _start_is_in_step(self) -> bool:
+        """Whether the integrals of both starts are as they are written."""
+        exponent, place = 1 - sp.Rational(self.layers, 2), sp.Symbol("x", positive=True)
+        if self.layers == 2:
+            first, last = self.counts
+            below = [_ALIKE**2 + n * _SHARED for n in self.counts]
+            primitive = (
+                2 * sp.log(sp.sqrt(first * below[1]) + sp.sqrt(last * below[0]))
+            ) / sp.sqrt(first * last)
+            slope = primitive.diff(_SHARED) ** 2 - 1 / sp.Mul(*below)
+            begin = self.start_factor * _ALIKE**2 / sp.sqrt(first * last)
+            late = sp.exp(sp.sqrt(first * last) * (primitive - primitive.subs(_SHARED, 0)))
+            ratio = sp.limit(sp.simplify(late) * begin / _SHARED, _SHARED, sp.oo)
+            return sp.simplify(slope) == 0 and sp.simplify(ratio - 1) == 0
+        grown = _ALIKE**2 * (1 - place**2) / place**2
+        squares = grown.diff(place) ** 2 / sp.Mul(*(_ALIKE**2 + n * grown for n in self.counts))
+        smooth = (
+            4
+            * place ** (2 * self.layers - 6)
+            / sp.Mul(*(place**2 + n * (1 - place**2) for n in self.counts))
+        )
+        balanced = _SHARED**exponent / exponent
+        return vanish(squares * _ALIKE ** (2 * self.layers - 4) - smooth) and (
+            sp.simplify(balanced.diff(_SHARED) - _SHARED ** (-sp.Rational(self.layers, 2))) == 0
+        )
 
     @property
     def delay(self) -> sp.Expr:

@@ -12,6 +12,8 @@ import pytest
 
 import symreln as sr
 from symreln.claims.derivation import Derivation
+from symreln.claims.lines import derivation_lines
+from symreln.claims.on_data import StageOnData
 from symreln.claims.phases import in_phase
 from symreln.document.model import Figure
 from symreln.report.chapters.agreement import agreement_chapter
@@ -163,3 +165,25 @@ def test_the_contribution_of_a_pathway_has_all_its_layers(layers, product):
 def test_files_are_written_for_all_of_it(tmp_path: Path):
     written = {path.name for path in derivation().save(tmp_path)}
     assert {"derivation.tex", "derivation.html", "certificate.json"} <= written
+
+
+def test_lines_say_what_a_switch_changes_and_check_it_with_the_new_gates(monkeypatch):
+    found = derivation().ask(derivation_lines)
+    switch = [n for n, line in enumerate(found.derived) if "From step 60" in line.says]
+    assert len(switch) == 1
+    line = found.derived[switch[0]]
+    assert line.main
+    assert line.holds
+    checked = int(line.check.split()[0])
+    new = found.derived[switch[0] + 1 :]
+    assert 0 < len(new) < checked  # what stands above already is not written twice
+    assert not {each.equation for each in new} & {e.equation for e in found.derived[: switch[0]]}
+    # What fails with the new gates alone is noticed.
+    later = derivation().later[0].stages
+    monkeypatch.setattr(
+        StageOnData,
+        "follows_its_gradient",
+        lambda self: all(self.stage is not stage for stage in later),
+    )
+    with pytest.raises(ArithmeticError, match=r"geq 60"):
+        derivation_lines(derivation())
