@@ -25,7 +25,7 @@ class JoinedRoot(sp.Function):
 
 
 def plain_formula(expr: Any) -> str:
-    """Return a formula as it is typed, products with roots in their shortest form.
+    """Return a formula as it is typed: roots in their shortest form, a positive term first.
 
     Example:
         >>> a = sp.Symbol("a", positive=True)
@@ -36,7 +36,11 @@ def plain_formula(expr: Any) -> str:
 
 
 class _Plain(StrPrinter):
-    """SymPy's own spelling of products whose roots are in their shortest form."""
+    """SymPy's own spelling, but of products with roots and of where a sum begins."""
+
+    def _as_ordered_terms(self, expr: Any, order: str | None = None) -> list[Any]:
+        terms = list(super()._as_ordered_terms(expr, order))
+        return sorted(terms, key=lambda term: term is not _first_positive(terms))
 
     def _print_Mul(self, expr: Any) -> str:
         form = shortest_root_form(expr, self._print_product)
@@ -50,6 +54,10 @@ class _Plain(StrPrinter):
 
 
 _PLAIN = _Plain()
+
+
+def _first_positive(terms: list[Any]) -> Any:
+    return next((term for term in terms if not term.could_extract_minus_sign()), terms[0])
 
 
 def shortest_root_form(product: Any, printed: Callable[[Any], str]) -> Any:

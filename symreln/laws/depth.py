@@ -638,7 +638,7 @@ def integral(m: int, layers: int, x: sp.Expr) -> sp.Expr:
             _COS_M: sp.cos(m * angle),
             _SIN_M: sp.sin(m * angle),
         }
-        terms.append(_pair(x).xreplace(values))
+        terms.append(_pair(_X).xreplace(values).replace(sp.atan, _one_fraction).subs(_X, x))
     return -sp.Add(*terms) / layers
 
 
@@ -646,6 +646,10 @@ def hypergeometric(m: sp.Expr, layers: sp.Expr, x: sp.Expr) -> sp.Expr:
     """Return J by Gauss's hypergeometric function, for any positive m and L."""
     a = m / layers
     return x**m / m * sp.hyper((1, a), (1 + a,), x**layers)
+
+
+def _one_fraction(argument: sp.Expr) -> sp.Expr:
+    return sp.atan(sp.together(argument))
 
 
 def _pair(x: sp.Expr) -> sp.Expr:

@@ -87,7 +87,7 @@ _PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 LINE = 50.0
 _LONG_TABLE = 30  # rows; more than this may not fit on a page
 _TALL_TABLE = 14  # lines; a table with wrapped cells that is taller may break
-_LETTER, _GAP, _NARROWEST = 0.0102, 0.029, 0.15  # of a line: letter, gap between columns, column
+_LETTER, _GAP, _NARROWEST = 0.0112, 0.029, 0.15  # of a line: letter, gap between columns, column
 _LONG_WORD = 24  # letters; TeX finds no hyphenation in file names and keys
 _LEVELS = ("section", "subsection", "subsubsection")
 

@@ -166,7 +166,7 @@ def test_the_command_writes_and_prints(tmp_path: Path, capsys: pytest.CaptureFix
     small = ["--set", "parameters.M.value=3", "--set", "dataset.items=2", "--quiet"]
     assert _guarded(["derive", "routing", "--out", str(tmp_path), *small]) == 0
     out = capsys.readouterr().out
-    assert "tau db/dt = K*M*a*c*(-a*b*c*d + s)" in out
+    assert "tau db/dt = K*M*a*c*(s - a*b*c*d)" in out
     assert "speed against unshared pathways: K*M**(1/3)" in out
     names = {path.name for path in tmp_path.iterdir()}
     documents = {"derivation.json", "derivation.tex", "derivation.html"}

@@ -44,7 +44,7 @@ def test_printed_form(product, printed):
         (2 * sp.sqrt(120 * a**2 + 45) / (8 * a**2 + 3), "sqrt(60/(8*a**2 + 3))"),
         (sp.sqrt(8 - b) * sp.sqrt(a + 1) / (8 * sp.sqrt(a * b)), "sqrt((8 - b)*(a + 1)/(a*b))/8"),
         (sp.sqrt(8 - b) * sp.sqrt(a - 1) / 8, "sqrt(8 - b)*sqrt(a - 1)/8"),
-        (sp.sqrt(21) / 12 - a, "-a + sqrt(21)/12"),
+        (sp.sqrt(21) / 12 - a, "sqrt(21)/12 - a"),
     ],
 )
 def test_typed_form(product, typed):

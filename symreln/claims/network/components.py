@@ -24,8 +24,9 @@ import sympy as sp
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Claim, Step
 from symreln.claims.solve import derive_unchecked
-from symreln.document.mathtext import to_latex
+from symreln.document.mathtext import slashed_latex, to_latex
 from symreln.document.model import Block, Code, Math, Section, Strong, Table, equation, prose
+from symreln.document.roots import plain_formula
 from symreln.document.typeset import say, typeset
 from symreln.document.words import decimal_cell, number_cell
 from symreln.exact.spectrum import joint_spectrum
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 #: Bundles with a table of their own, and rows of a table; derivation.json has all.
 MOST_PARTS = 12
 MOST_ROWS = 24
+_COMMUTES = "Sigma^x commutes with Sigma^yx^T Sigma^yx"
 
 
 @short_repr
@@ -124,7 +126,7 @@ class Component(Claim):
             return decide_diagonal(self.data)
         commutator = self.spectra[0].commutator
         if commutator is None:
-            return Diagonality(outcome=Truth.PROVEN, reason="Sigma^x commutes with M")
+            return Diagonality(outcome=Truth.PROVEN, reason=_COMMUTES)
         where = f"entry ({commutator.row}, {commutator.column}) of their commutator"
         return Diagonality(
             outcome=Truth.REFUTED,
@@ -175,8 +177,8 @@ class Component(Claim):
         """Why it has this level."""
         if self.is_regular and self.decision.outcome is Truth.PROVEN:
             if max(self.counts) == 1:
-                return "one chain of edges, and Sigma^x commutes with M"
-            return "edges at each place are used alike, and Sigma^x commutes with M"
+                return f"one chain of edges, and {_COMMUTES}"
+            return f"edges at each place are used alike, and {_COMMUTES}"
         if self.ordinary is not None:
             return self.ordinary.stages[0].verdict.reasons[-1]
         proven = self.decision.outcome is Truth.PROVEN
@@ -210,7 +212,8 @@ class Component(Claim):
         yield f"{self.name}: {self.level.value}: {self.why}"
         if form is not None and form.layers > 1:
             used = ", ".join(map(str, self.counts))
-            yield f"  edges used {used} times; tau dpi/dt = {form.rate}: {form.family}"
+            rate = plain_formula(form.rate)
+            yield f"  edges used {used} times; tau dpi/dt = {rate}: {form.family}"
         elif form is not None:
             yield "  single edges: tau dpi/dt = s - d pi"
 
@@ -350,7 +353,7 @@ def _solution(mode: Law) -> list[str]:
     if not isinstance(mode, Depth):
         return [mode.to_latex()]
     name = to_latex(mode.root)
-    share = rf"\left({to_latex(mode.d / mode.s)}\, \pi\right)^{{{to_latex(mode.root_power)}}}"
+    share = rf"\left({to_latex(mode.d / mode.s)}\, \pi\right)^{{{slashed_latex(mode.root_power)}}}"
     return [
         rf"t &= {to_latex(mode.scale)} \left[T({name}) - T({name}_0)\right], \quad "
         rf"{name} = {share},",
@@ -420,7 +423,7 @@ def chain_blocks(chain: SharedChain) -> list[Block]:
     """Say what a chain of shared edges conserves, and how its strength closes."""
     return [
         prose("Differences that are conserved; their derivatives cancel:"),
-        *(equation(rf"{to_latex(expr)} = \mathrm{{const}}") for expr in chain.conserved),
+        equation(*(rf"{to_latex(expr)} &= \mathrm{{const}}" for expr in chain.conserved)),
         prose("From a balanced start, where these are 0, the strength ", Math(r"\pi"), " closes:"),
         equation(rf"\tau \dot{{\pi}} = {to_latex(chain.rate)}"),
         prose(f"It is solved by the family “{chain.family}”:"),

@@ -24,6 +24,7 @@ from symreln.document.model import (
     prose,
 )
 from symreln.document.numerals import scientific_latex
+from symreln.document.roots import plain_formula
 from symreln.document.typeset import say
 from symreln.laws.routing import (
     DOMAINS,
@@ -115,9 +116,9 @@ class Routing(Claim):
             "M and K, pi = a b c:"
         )
         for strength, rate in zip(chain.strengths, chain.velocities, strict=True):
-            yield f"  tau d{strength}/dt = {rate}"
-        yield f"  conserved: {', '.join(map(str, chain.conserved))}"
-        yield f"  balanced: tau dpi/dt = {chain.rate}"
+            yield f"  tau d{strength}/dt = {plain_formula(rate)}"
+        yield f"  conserved: {', '.join(map(plain_formula, chain.conserved))}"
+        yield f"  balanced: tau dpi/dt = {plain_formula(chain.rate)}"
         yield (
             f"  speed against unshared pathways: {chain.gain} (balanced), "
             f"{network.speed_of_equal_weights} (equal small weights)"
