@@ -33,6 +33,7 @@ from symreln.exact.order import order_key
 from symreln.exact.spectrum import joint_spectrum
 from symreln.laws.early_phase import MOST_LOOKS, UNITS, EarlyMode, EarlyPhase, EarlyStrength
 from symreln.laws.law import pathway_units
+from symreln.network.dataset import named_samples
 from symreln.network.orbits import pathway_orbits
 from symreln.verdict.directions import columns, gated_correlation, singular_pairs
 from symreln.verdict.faces import held_on
@@ -213,10 +214,6 @@ def _modes(pathway: PathwayDerivation, place: int) -> list[EarlyMode | None]:
     ]
 
 
-#: Samples that are named.
-MOST_NAMED = 6
-
-
 def _has_early_phase(derivation: Derivation) -> bool:
     """Whether hidden units choose gates: those of a ReLU network, for gates of 0 and 1."""
     network = derivation.spec.network
@@ -283,8 +280,8 @@ def why_unsupported(dataset: Dataset, pathway: PathwayDerivation) -> str:
         and held_on(dataset.inputs, dataset.targets, tuple(signs)) is None
     ):
         return (
-            f"the direction in which its units grow has {_named([i + 1 for i in edge])} on its "
-            "boundary, which units leave, and every direction beside it opens one of them"
+            f"the direction in which its units grow has {named_samples([i + 1 for i in edge])} on "
+            "its boundary, which units leave, and every direction beside it opens one of them"
         )
     if order_key(pairs[0].s, {}) != order_key(learning[0].s, {}):
         speed, leading = (one.s.scientific({}, 4) for one in (pairs[0], learning[0]))
@@ -314,8 +311,8 @@ def _partly(dataset: Dataset, own: PathwaySpec) -> str:
     if held_on(dataset.inputs, dataset.targets, tuple(signs)) is not None:
         return ""
     return (
-        f"units leave the boundary of {_named([i + 1 for i in own.boundary])}, or those with its "
-        "gate turn to another one"
+        f"units leave the boundary of {named_samples([i + 1 for i in own.boundary])}, or those "
+        "with its gate turn to another one"
     )
 
 
@@ -337,11 +334,7 @@ def _instead(pair: Pair, samples: dict[int, Vector], gate: list[int]) -> str:
         for sign in (1, -1)
     ]
     less, more = min(sides, key=lambda side: (len(side[0]), len(side[1])))
-    parts = [f"opens {_named(more)} too"] * bool(more) + [f"closes {_named(less)}"] * bool(less)
+    parts = [f"opens {named_samples(more)} too"] * bool(more) + [
+        f"closes {named_samples(less)}"
+    ] * bool(less)
     return f"the direction in which its units grow {' and '.join(parts)}"
-
-
-def _named(samples: list[int]) -> str:
-    shown = ", ".join(map(str, samples[:MOST_NAMED]))
-    more = f" and {len(samples) - MOST_NAMED} more" if len(samples) > MOST_NAMED else ""
-    return f"{'sample' if len(samples) == 1 else 'samples'} {shown}{more}"

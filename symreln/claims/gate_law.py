@@ -31,14 +31,16 @@ from symreln.claims.probes import mode_bases
 from symreln.claims.regime import regime_of
 from symreln.claims.solve import at_values
 from symreln.claims.widths import own_curves
-from symreln.document.model import Block, Section, Strong, Table, equation
+from symreln.document.model import Block, Code, Section, Strong, Table, equation
 from symreln.document.typeset import say
 from symreln.errors import InputError
+from symreln.laws.gate_classes import LISTED, gate_classes, sample_relations
 from symreln.laws.gate_law import GateShares, LinearUnits
 from symreln.network.orbits import pathway_orbits
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
+    from symreln.network.dataset import Dataset
 
 #: A stream of its own: no network is trained with it.
 SEED = 11_235
@@ -50,8 +52,34 @@ _BETWEEN = 20
 _UNMOVED = 1e-9
 #: Multiplications above which matrices are not integrated for it: seconds of one core.
 _MOST_INTEGRATED = 2e10
-#: Numbers of samples that a table names.
-_MOST_CLOSED = 3
+#: Gates that a table lists.
+_MOST_TAKEN = 8
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True)
+class GatesTaken:
+    """Gates that units take when they leave their pathway's; symmetries map them onto each other.
+
+    Attributes:
+        gate: The heaviest, 0 or 1 a sample.
+        where: The samples on which it is not the pathway's: a formula over labels, or places.
+        samples: How many these are.
+        alike: How many gates of this orbit were drawn.
+        share: Of the pathway's weight, when half of it has left.
+        last: At the last time.
+    """
+
+    gate: tuple[int, ...]
+    where: str
+    samples: int
+    alike: int
+    share: float
+    last: float
+
+    def values(self) -> dict[str, Any]:
+        """Return what derivation.json says of it."""
+        return vars(self) | {"gate": "".join(map(str, self.gate))}
 
 
 @short_repr
@@ -68,6 +96,7 @@ class PathwayGates(Claim):
         until: The step up to which all but the tolerated share of the weight has the gate, once
             units have turned to it; None where nothing ends that, 0 where it never is so.
         half: The step at which half of the weight has left, likewise.
+        left: Where the weight goes, the heaviest first; empty where half of it never leaves.
     """
 
     pathways: tuple[str, ...]
@@ -76,6 +105,7 @@ class PathwayGates(Claim):
     shares: GateShares | None
     until: float | None = None
     half: float | None = None
+    left: tuple[GatesTaken, ...] = ()
 
     @property
     def name(self) -> str:
@@ -90,18 +120,6 @@ class PathwayGates(Claim):
         most = int(np.argmax(weight))
         turned = int(np.argmax(weight >= weight[most] - error[most]))
         return float(self.times[turned]) if turned < len(weight) - 1 else np.inf
-
-    @property
-    def left_open(self) -> list[tuple[int, float]]:
-        """(samples on which the gate is another, share of the weight), the heaviest first.
-
-        At the half time, or at convergence where there is none; without those that have the gate.
-        """
-        assert self.shares is not None
-        place = -1 if self.half is None else int(np.argmax(self.times >= self.half))
-        found = self.shares.closed[place]
-        order = np.argsort(-found, kind="stable")
-        return [(int(count), float(found[count])) for count in order if count and found[count] > 0]
 
     def values(self) -> dict[str, Any]:
         """Return shares by step, and when the tolerated share and half of the weight have left."""
@@ -118,7 +136,7 @@ class PathwayGates(Claim):
             "error": self.shares.error[:-1].tolist(),
             "units": self.shares.units[:-1].tolist(),
             "units_exact": self.shares.exact,
-            "left": [{"samples": n, "share": share} for n, share in self.left_open[:12]],
+            "left": [each.values() for each in self.left],
         }
 
 
@@ -231,16 +249,32 @@ class LawOfGates(Claim):
                 "half left",
                 f"kept {self.end}",
                 "units kept",
-                "samples lost when half has left",
             ),
             rows=tuple(_row(each) for each in self.found),
             caption=(
                 "When the weight of a pathway's units leaves its gate, in steps; what its own "
-                "learning leaves of it, and how many of its units; and on how many samples the "
-                "gates of those that have left are other ones, with their share of the weight."
-                + self._later
+                "learning leaves of it, and how many of its units." + self._later
             ),
-            alignment="lrrrrl",
+            alignment="lrrrr",
+        )
+        yield from (self._taken(each) for each in self.found if each.left)
+
+    def _taken(self, each: PathwayGates) -> Table:
+        """Say where the weight of some pathway's units goes."""
+        more = len(each.left) - _MOST_TAKEN
+        return Table(
+            header=("gate differs where", "orbit", "half left", self.end.removeprefix("at ")),
+            rows=tuple(
+                (Code(one.where), str(one.alike), percent(one.share), percent(one.last))
+                for one in each.left[:_MOST_TAKEN]
+            ),
+            caption=(
+                f"Gates that the units of {each.name} take, and their share of its weight when "
+                f"half of it has left, and {self.end}: the heaviest of each orbit, with how many "
+                "gates symmetries of the data map onto it, as far as they were drawn."
+                + (f" {more} more have at least {percent(LISTED)}." if more > 0 else "")
+            ),
+            alignment="lrrr",
         )
 
     @property
@@ -296,9 +330,8 @@ class LawOfGates(Claim):
 
 def _row(each: PathwayGates) -> tuple[str, ...]:
     if each.shares is None:
-        return (each.name, "–", "–", "no unit has it", "–", "–")
+        return (each.name, "–", "–", "no unit has it", "–")
     shares, place = each.shares, -1
-    lost = ", ".join(f"{n} ({percent(share)})" for n, share in each.left_open[:_MOST_CLOSED])
     units = percent(float(shares.units[place]))
     spread = float(shares.units_error[place])
     return (
@@ -307,7 +340,6 @@ def _row(each: PathwayGates) -> tuple[str, ...]:
         "never" if each.half is None else f"{each.half:.0f}",
         f"{percent(float(shares.weight[place]))} ± {percent(float(shares.error[place]))}",
         f"{units} (exact)" if shares.exact else f"{units} ± {percent(spread)}",
-        lost or "–",
     )
 
 
@@ -323,7 +355,8 @@ def gate_law_of(derivation: Derivation) -> LawOfGates | None:
     try:
         why = _why_not(derivation)
         if not why:
-            found = tuple(_found(alike, c, tolerance) for alike, c in _courses(derivation))
+            data = spec.dataset
+            found = tuple(_found(data, alike, c, tolerance) for alike, c in _courses(derivation))
     except (InputError, OverflowError) as beyond:
         why = str(beyond) or "numbers are beyond float64"
     return LawOfGates(
@@ -385,7 +418,9 @@ def _courses(derivation: Derivation) -> Iterator[tuple[list[PathwayDerivation], 
             yield alike, course
 
 
-def _found(alike: list[PathwayDerivation], course: _Course, tolerance: float) -> PathwayGates:
+def _found(
+    dataset: Dataset, alike: list[PathwayDerivation], course: _Course, tolerance: float
+) -> PathwayGates:
     """Return what becomes of the gate of some pathways that are alike."""
     shares = course.shares(course.times)
     found = PathwayGates(
@@ -396,11 +431,34 @@ def _found(alike: list[PathwayDerivation], course: _Course, tolerance: float) ->
     )
     if shares is None:
         return found
+    half = course.crossing(shares, 0.5)
     return replace(
         found,
         until=course.crossing(shares, 1 - tolerance),
-        half=course.crossing(shares, 0.5),
+        half=half,
+        left=() if half is None else _left(dataset, course, half),
     )
+
+
+def _left(dataset: Dataset, course: _Course, half: float) -> tuple[GatesTaken, ...]:
+    """Return where the weight of a pathway's units goes, from when half of it has left."""
+    motions = course.motions(np.array([half, course.times[-1]]))
+    history = course.linear.gates(motions, np.random.default_rng(SEED))
+    found = []
+    for each in gate_classes([history], sample_relations(*dataset.arrays)):
+        differs = np.array(each.gate, dtype=bool) != course.linear.gate
+        if differs.any():
+            found.append(
+                GatesTaken(
+                    gate=each.gate,
+                    where=dataset.called(differs.tolist()),
+                    samples=int(differs.sum()),
+                    alike=each.alike,
+                    share=float(each.shares[0]),
+                    last=float(each.shares[1]),
+                )
+            )
+    return tuple(sorted(found, key=lambda one: -one.share))
 
 
 def telling_samples(derivation: Derivation, pathway: PathwayDerivation) -> np.ndarray:

@@ -95,6 +95,7 @@ def measured_gate_law(
     network: TrainingRun | None,
     kappas: Mapping[str, float],
     orders: int = ORDERS,
+    most: float = USUAL_COST,
 ) -> GateLawMeasured | None:
     """Compare the law of gates with networks; None where there is no law or no gates.
 
@@ -103,6 +104,7 @@ def measured_gate_law(
         network: Trained ReLU networks, with their gates.
         kappas: κ of pathways by name, which closed forms start from.
         orders: How many orders beyond the first.
+        most: Multiplications above which they are not followed.
     """
     law = numbers.ask(gate_law_of)
     if network is None or "activity" not in network.snapshots or law is None or not law.first:
@@ -123,7 +125,7 @@ def measured_gate_law(
         ]
     )
     predicted = [law.lost(steps)]
-    why, found = _why_no_orders(numbers), None
+    why, found = _why_no_orders(numbers, most), None
     if not why:
         found = orders_of(numbers, kappas, gates, orders)
         predicted += [_at(steps, found.steps, watched) for watched in found.watched]
@@ -186,12 +188,12 @@ def _residuals(numbers: Derivation, kappas: Mapping[str, float]) -> Iterator[np.
         yield targets - (u * strengths[:, step]) @ read
 
 
-def _why_no_orders(numbers: Derivation) -> str:
+def _why_no_orders(numbers: Derivation, most: float) -> str:
     data, network = numbers.spec.dataset, network_of(numbers.spec)
     step = 2000 * data.samples * (4 * data.n_x + 6 * min(data.n_y, data.samples))
     if not numbers.closed:
         step += numbers.ask(matrices_of).multiplications
-    if network.steps * step > USUAL_COST:
+    if network.steps * step > most:
         return "following isolated units takes minutes on these data"
     return ""
 

@@ -119,18 +119,16 @@ class LinearUnits:
             motions: At these, shape (modes, T) or (size, size, T).
             rng: Seed of the draws.
         """
-        times = motions.shape[-1]
-        cost = times * self.samples.size
-        wanted = int(min(DRAWN, max(_FEWEST, _MOST_PRODUCTS / cost)))
+        times, wanted = motions.shape[-1], self._wanted(motions)
         weights, kept, closed, drawn = [], [], np.zeros((times, self.samples.shape[1] + 1)), 0
         while drawn < wanted:
             units = self._early(_Drawn.of(self, min(_CHUNK, wanted), rng))
             drawn += min(_CHUNK, wanted)
-            found = [units.at(self, motions[..., time]) for time in range(times)]
+            found = [units.seen_at(self, motions[..., time]) for time in range(times)]
             weights.append(np.array([weight for weight, _ in found]))
-            kept.append(np.array([wrong == 0 for _, wrong in found]))
+            kept.append(np.array([~wrong.any(axis=1) for _, wrong in found]))
             for time, (weight, wrong) in enumerate(found):
-                np.add.at(closed[time], wrong, weight)
+                np.add.at(closed[time], wrong.sum(axis=1), weight)
         weight, kept = np.concatenate(weights, axis=1), np.concatenate(kept, axis=1)
         if not weight.shape[1]:
             return None
@@ -148,6 +146,25 @@ class LinearUnits:
             closed=closed / total[:, None],
             exact=exact,
         )
+
+    def gates(
+        self, motions: np.ndarray, rng: np.random.Generator
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Return units' gates, shape (units, P), and weights ‖w‖‖b‖ at T times; arguments as above.
+
+        A sample that does not tell gates apart is as in the pathway's.
+        """
+        units = self._early(_Drawn.of(self, self._wanted(motions), rng))
+        found = [units.seen_at(self, motions[..., time]) for time in range(motions.shape[-1])]
+        gates = np.broadcast_to(self.gate, (len(units.seen), len(self.gate)))
+        turned = [gates.copy() for _ in found]
+        for each, (_, wrong) in zip(turned, found, strict=True):
+            each[:, self.tells] ^= wrong
+        return turned, [weight for weight, _ in found]
+
+    def _wanted(self, motions: np.ndarray) -> int:
+        cost = motions.shape[-1] * self.samples.size
+        return int(min(DRAWN, max(_FEWEST, _MOST_PRODUCTS / cost)))
 
     def _early(self, units: _Drawn) -> _Drawn:
         """Return the units that take the gate early on, those turned around that then do."""
@@ -233,8 +250,8 @@ class _Drawn:
             outside=self.outside[chosen],
         )
 
-    def at(self, units: LinearUnits, motion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return ‖w‖‖b‖ and on how many samples a unit's gate is not the pathway's."""
+    def seen_at(self, units: LinearUnits, motion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return ‖w‖‖b‖, and on which telling samples a unit's gate is not the pathway's."""
         if motion.ndim == 1:
             cosh, sinh = np.cosh(motion), np.sinh(motion)
             seen = cosh * self.seen + sinh * self.written
@@ -244,7 +261,7 @@ class _Drawn:
             seen, written = np.split(moved, [self.seen.shape[1]], axis=1)
         first = self.rest + seen @ units.inputs.T
         sizes = (first**2).sum(axis=1) * ((written**2).sum(axis=1) + self.outside)
-        return np.sqrt(sizes), (first @ units.signed <= 0).sum(axis=1)
+        return np.sqrt(sizes), first @ units.signed <= 0
 
 
 def _turned(vector: np.ndarray) -> np.ndarray:

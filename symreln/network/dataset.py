@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -60,7 +60,41 @@ class Dataset:
         """The number of outputs."""
         return self.targets.shape[0]
 
+    def called(self, chosen: Sequence[bool]) -> str:
+        """Return some samples as a gate formula over their labels, or as their places from 1 on.
+
+        Args:
+            chosen: Whether a sample is one of them, length P; at least one is.
+        """
+        meant, parts = [True] * self.samples, []
+        for name, values in self.labels.items():
+            inside = {value for value, one in zip(values, chosen, strict=True) if one}
+            if len(inside) == len(set(values)):
+                continue
+            meant = [one and value in inside for one, value in zip(meant, values, strict=True)]
+            shown = [
+                f'"{value}"' if isinstance(value, str) else str(value)
+                for value in dict.fromkeys(values)
+                if value in inside
+            ]
+            one_of = f"== {shown[0]}" if len(shown) == 1 else f"in ({', '.join(shown)})"
+            parts.append(f"{name} {one_of}")
+        if parts and meant == [bool(one) for one in chosen]:
+            return " and ".join(parts)
+        return named_samples([place for place, one in enumerate(chosen, 1) if one])
+
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """X and Y in floats, shapes (n_x, P) and (n_y, P)."""
         return self.inputs.to_numpy(), self.targets.to_numpy()
+
+
+#: Samples that are named.
+_MOST_NAMED = 6
+
+
+def named_samples(samples: Sequence[int]) -> str:
+    """Return some samples by their places, counted from 1."""
+    shown = ", ".join(map(str, samples[:_MOST_NAMED]))
+    more = f" and {len(samples) - _MOST_NAMED} more" if len(samples) > _MOST_NAMED else ""
+    return f"{'sample' if len(samples) == 1 else 'samples'} {shown}{more}"

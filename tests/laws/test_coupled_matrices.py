@@ -131,7 +131,7 @@ def test_output_between_steps_is_as_good_as_the_steps(monkeypatch):
     network = masks_network()
     rng = np.random.default_rng(1)
     start = [0.2 * rng.standard_normal((len(q), 6)) for q in expected(reduced(network))]
-    times = np.linspace(0, 60, 3001)
+    times = np.linspace(0, 200, 3001)
 
     def maps(longest: float) -> np.ndarray:
         monkeypatch.setattr(integrate, "LONGEST_STEP", longest)
@@ -240,3 +240,16 @@ def test_span_ignores_rounding_and_keeps_small_data():
     assert span.shape == (5, 3)
     np.testing.assert_allclose(span @ span.T @ basis, basis, atol=1e-9)
     assert orthonormal_span(np.zeros((4, 2))).shape == (4, 0)
+
+
+@pytest.mark.parametrize("rows", [3, 6])
+def test_the_basis_of_a_span_depends_on_the_space_alone(rows):
+    """Rows of equal length too, as those of a hierarchy: the first of them leads."""
+    rng = np.random.default_rng(rows)
+    matrix = np.kron(np.eye(3), np.ones((2, 1)))[:rows]
+    first = orthonormal_span(matrix)
+    assert first.T @ first == pytest.approx(np.eye(first.shape[1]), abs=1e-14)
+    assert first @ first.T @ matrix == pytest.approx(matrix, abs=1e-14)
+    for _ in range(5):
+        turned = matrix @ rng.standard_normal((3, 3))
+        assert orthonormal_span(turned) == pytest.approx(first, abs=1e-12)

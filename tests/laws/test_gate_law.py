@@ -111,12 +111,29 @@ def test_units_turn_as_the_exponential_of_the_drive_says():
     both = np.hstack([drawn.seen, drawn.written]) @ turn
     first, last = both[:, :2] @ law.inputs.T + drawn.rest, both[:, 2:]
     sizes = np.linalg.norm(first, axis=1) * np.sqrt((last**2).sum(axis=1) + drawn.outside)
-    weight, wrong = drawn.at(law, angles)
+    weight, wrong = drawn.seen_at(law, angles)
     assert weight == pytest.approx(sizes, rel=1e-12)
-    assert wrong.tolist() == (first @ samples <= 0).sum(axis=1).tolist()
-    by_matrix = drawn.at(law, turn)
+    assert wrong.tolist() == (first @ samples <= 0).tolist()
+    by_matrix = drawn.seen_at(law, turn)
     assert by_matrix[0] == pytest.approx(sizes, rel=1e-12)
     assert by_matrix[1].tolist() == wrong.tolist()
+
+
+def test_gates_of_units_are_those_that_their_shares_count():
+    """A pathway of some samples, one of which does not tell gates apart."""
+    samples = np.random.default_rng(4).standard_normal((2, 5))
+    gate = TURN[:, 0] @ samples > 0
+    law = units(2, samples, gate=gate, tells=np.arange(5) != 3)
+    motions = np.linspace(0, 1.4, 3) * np.array([[1.0], [0.7]])
+    shares = law.shares(motions, np.random.default_rng(6))
+    gates, weights = law.gates(motions, np.random.default_rng(6))
+    for time, (each, weight) in enumerate(zip(gates, weights, strict=True)):
+        assert (each[:, 3] == gate[3]).all()
+        wrong = (each != gate).sum(axis=1)
+        found = np.bincount(wrong, weight, minlength=6) / weight.sum()
+        # The same units: shares draw them in chunks, of which the first ones are these.
+        assert found == pytest.approx(shares.closed[time], abs=0.02)
+        assert len(np.unique(wrong)) > 1
 
 
 def test_shares_do_not_depend_on_the_basis_of_equal_modes():

@@ -18,7 +18,7 @@ def law_of(name: str, *overrides: str) -> LawOfGates | None:
 
 @lru_cache(maxsize=1)
 def contexts() -> Validation:
-    spec = sr.load("contextual-3", overrides=("network.steps=2001", "network.hidden=400"))
+    spec = sr.load("contextual-3", overrides=("network.steps=2001",))
     return sr.validate(sr.derive(spec), seeds=3)
 
 
@@ -31,9 +31,16 @@ def test_the_common_gate_of_three_contexts_is_left_when_items_split():
     assert 740 < law.until < 790
     assert 900 < common.half < 960
     assert common.shares.weight[-1] == pytest.approx(0.034, abs=0.006)
-    # What has left has lost whole contexts, or a split of one.
-    assert {count for count, _ in common.left_open[:2]} == {4, 8}
+    # What has left has lost whole contexts, or a split of one: three and six of them are alike.
+    context, half_of_one = common.left[:2]
+    assert (context.samples, context.alike) == (8, 3)
+    assert context.where in {f"context == {number}" for number in (1, 2, 3)}
+    assert (half_of_one.samples, half_of_one.alike) == (4, 6)
+    assert "and item in (" in half_of_one.where
+    kept = np.interp(common.half, common.times[:-1], common.shares.weight[:-1])
+    assert 0.4 < sum(each.share for each in common.left) < 1 - kept + 0.02
     said = derivation_to_json(derivation)["gate_law"]
+    assert said["pathways"][0]["left"][0]["where"] == context.where
     assert said["until"] == law.until
     assert said["pathways"][0]["half"] == common.half
     assert law.sentence.startswith(f"gates of the spec hold up to step {law.until:.0f}: then 5 %")
@@ -142,9 +149,11 @@ def test_shares_of_networks_are_those_of_the_law():
     assert own.predicted.shape == (3, len(found.steps))
     assert own.measured.shape == (3, len(found.steps))
     assert own.mean[0] > 0.99 > 0.3 > own.mean[-1]
-    # Where units go the first order does not say, and the second does.
-    split = next(each for each in others if each.lost == 4)
-    assert split.distances[1] < 0.7 * split.distances[0]
+    # Where units go the first order does not say, the second better, the third better still:
+    # measured over all steps and gates, 0.52 and 0.63 of the order before.
+    away = sum(np.abs(each.predicted - each.mean).mean(axis=1) for each in others)
+    assert away[1] < 0.7 * away[0]
+    assert away[2] < 0.8 * away[1]
 
 
 def test_orders_come_nearer_to_the_loss():
