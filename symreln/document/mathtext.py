@@ -155,13 +155,15 @@ def weighted(term: Any, variables: Collection[Any]) -> Any:
         >>> to_latex(weighted(-(x**2) * (y**2 / 3 + sp.Rational(1, 8)) / 2, [x]))
         '- \\frac{8 c^{2} + 3}{48} a^{2}'
     """
-    weight, of = term.as_independent(*variables, as_Add=False)
+    split: Any = term.as_independent(*variables, as_Add=False)
+    weight, of = split
     if of == 1:
         return term
-    together: Any = sp.together(weight)
-    weight = sp.factor_terms(together)
     negative = weight.could_extract_minus_sign()
-    product: Any = Weighted(-weight if negative else weight, of)
+    factors: tuple[Any, ...] = sp.Mul.make_args(-weight if negative else weight)
+    # Sums alone: SymPy would factor below roots too, which have the form of the tables.
+    merged: list[Any] = [sp.together(f) if f.is_Add else f for f in factors]
+    product: Any = Weighted(sp.Mul(*merged), of)
     return -product if negative else product
 
 

@@ -63,15 +63,22 @@ def _first_positive(terms: list[Any]) -> Any:
 def shortest_root_form(product: Any, printed: Callable[[Any], str]) -> Any:
     """Return the form of a product with roots that prints with the fewest characters.
 
+    Factors that have no symbol in common with what is below a root do not count: a number has the
+    same form whatever it is divided by.
+
     Args:
         product: A product or power. It is returned itself where no form is shorter.
         printed: Returns the LaTeX of a form.
     """
-    forms = list(_forms(product))
+    factors: tuple[Any, ...] = sp.Mul.make_args(product)
+    below = {symbol for factor in factors if _is_root(factor) for symbol in factor.free_symbols}
+    apart = [f for f in factors if f.free_symbols and below.isdisjoint(f.free_symbols)]
+    number = sp.Mul(*(factor for factor in factors if factor not in apart))
+    forms = list(_forms(number))
     if not forms:
         return product
-    given = sp.Mul(*_marked(product))
-    return min((given, *forms), key=lambda form: _ink(printed(form)))
+    given = sp.Mul(*_marked(number))
+    return sp.Mul(*apart, min((given, *forms), key=lambda form: _ink(printed(form))))
 
 
 def _marked(product: Any) -> Iterator[Any]:

@@ -49,6 +49,7 @@ def test_any_name_prints_as_mathematics(name):
     [
         (-c * sp.sqrt(30) * s / 6, r"- \frac{\sqrt{30} c}{6} s"),
         (s**2 * (c**2 / 3 + sp.Rational(1, 8)) / 2, r"\frac{8 c^{2} + 3}{48} s^{2}"),
+        (sp.sqrt(120 * c**2 + 45) * s / 12, r"\frac{\sqrt{120 c^{2} + 45}}{12} s"),
         ((c + 1) * s, r"\left(c + 1\right) s"),
         (-s, "- s"),
         (c / 2, r"\frac{c}{2}"),

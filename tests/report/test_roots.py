@@ -39,6 +39,10 @@ count = sp.Symbol("k", integer=True, positive=True)
             r"\frac{1}{a} \sqrt{\frac{\left(a + 1\right) \left(b - 8\right)}{b}}",
         ),
         (
+            2 * sp.sqrt(120 * a**2 + 45) / (8 * a**2 + 3) / b,
+            r"\frac{1}{b} \sqrt{\frac{60}{8 a^{2} + 3}}",
+        ),
+        (
             sp.sqrt(15) * sp.sqrt(a + 1) / sp.sqrt(a + 8 * b**2),
             r"\sqrt{\frac{15 \left(a + 1\right)}{a + 8 b^{2}}}",
         ),
