@@ -338,6 +338,57 @@ def test_every_size_has_lines_with_the_size_as_a_symbol():
     assert sum("C" in "".join(line["latex"]) for line in said["lines"]) >= 5
 
 
+def test_lines_of_every_size_name_its_symbols_where_they_stand():
+    said = derived("contextual-C").to_json()["family_lines"]["lines"]
+    assert r"\Gamma + C \Lambda$, with $C$ contexts" in said[0]["because"]
+    modes = {line["says"]: line for line in said if line["says"].startswith("Pathway")}
+    assert all(("u = 1, 2, 4" in says) == ("wavelets" in says) for says in modes)
+    assert "Pathway ‘common’, root, multiplicity $C - 1$:" in modes
+    coupled = [r"d_{\mathrm{eff}}" in " ".join(line["latex"]) for line in modes.values()]
+    assert coupled == ["one for each" in says for says in modes]
+    assert coupled == ["couple" in line["because"] for line in modes.values()]
+
+
+def test_symbols_of_lines_are_defined_and_are_those_of_the_document():
+    text = words(lines("contextual-3"))
+    assert r"W_p^{*}$ the maps" in text
+    assert r"K_{pj} B^{(2)}_j B^{(1)}_j G_{jp} \Bigr)_{\alpha\alpha}" in text
+    assert r"\tau \dot{a} &= b \left(s - d \pi\right)" in text
+    assert r"\mathbb{E} \bigl[" in text
+    notes = " ".join(line.because + line.check for line in lines("contextual-3").derived)
+    assert r"\frac{d}{2} \pi^{2} - s \pi" in notes
+    assert r"$s/\ln{\left(1 + s/\tau \right)}$ for $\tau$" in notes
+    document = derived("contextual-3").to_latex(long=True)
+    assert r"\tau \dot{B}^{(1)}_p &= B^{(2)\,\top}_p E_p" not in document
+    assert r"\textbf{Line 23.}" in document
+    assert "the vector of ones" in document
+    assert r"\kappa" not in document
+    assert r"of plateau $h$" in text
+    assert r"with plateaus $h_\alpha$" in document
+
+
+def test_an_earlier_mode_counts_until_the_half_time_that_is_printed():
+    rows = {
+        row.split(" = ")[0]: row for line in lines("contextual-3").derived for row in line.equation
+    }
+    half = next(row for start, row in rows.items() if start.startswith("t_{1/2}"))
+    counted = next(row for start, row in rows.items() if start.startswith(r"\int_0^\infty"))
+    below = r"{2 \ln{\left(1 + \frac{s}{\tau} \right)}}"
+    assert below in half
+    assert below in counted
+
+
+def test_an_uncoupled_document_speaks_of_no_effective_eigenvalue():
+    def dynamics(name: str) -> str:
+        return derived(name).to_latex().split("label{sec:dynamics}")[1].split(r"\section")[0]
+
+    assert r"d_{\mathrm{eff}}" not in dynamics("xor")
+    assert r"replaced by $d_{\mathrm{eff}}$" in dynamics("contextual-3")
+    assert r"\frac{\Delta^{2} + 2}{8} \pi_{4,1}^{2}." in dynamics("xor")
+    assert r"\Delta(" not in dynamics("xor")
+    assert r"carries $\Delta$ times" in derived("xor").to_latex()
+
+
 def _titles(document) -> list[str]:
     return [
         plain_text(block.title) for block, _ in walk(document.blocks) if isinstance(block, Section)

@@ -494,8 +494,8 @@ def _proof() -> Details:
             say(
                 r"A mode of the second stage with its own drive $s$ sees, in orthogonal directions "
                 r"of the outputs, $c\,(h - \pi(t))$ of earlier modes: that they are orthogonal and "
-                r"that couplings keep them is decided exactly. From the start "
-                r"$Q Q^{\top} = 2 \pi_0 I$ its strength is at most $2 \pi_0 \sinh 2 I$ with "
+                r"that couplings keep them is decided exactly. From the expected "
+                r"start $Q Q^{\top} = 2 \pi_0 I$ its strength is at most $2 \pi_0 \sinh 2 I$ with "
                 r"$\tau \dot{I} = \sqrt{s^2 + \sum c^2 (h - \pi)^2}$, and with a single earlier "
                 r"mode $I(t) - s t/\tau$ is elementary. With $d$ and the plateau $h$ of that mode "
                 r"and $x = h - \pi$ it is, from $h - \pi(t)$ to $h - \pi_0$, one over $2d$ times"
@@ -504,7 +504,7 @@ def _proof() -> Details:
             say(
                 "From below, all drives point where amplitudes are positive. While the drives "
                 r"$q$, less the most that damping takes, fall, a subsolution of the amplitudes is "
-                r"$e^{K} (\sigma, q_0, q_1, \dots)/\sigma(0)$; here $\sigma$ is their size and $K$ "
+                r"$e^{J} (\rho, q_0, q_1, \dots)/\rho(0)$; here $\rho$ is their size and $J$ "
                 "its integral. After a time of our choice the sigmoid without earlier modes is a "
                 "lower bound. The program cancels the residuals of the integral and of the "
                 "subsolution to exactly 0 and evaluates with certified balls."

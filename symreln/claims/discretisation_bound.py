@@ -97,18 +97,18 @@ class _StepErrors(Claim):
                 say(
                     r"A step of gradient descent takes $x = d\pi/s$ to $x (1 + h (1 - x))^2$ with "
                     r"$h = s/\tau$, and so its logit $\ln(x/(1 - x))$ forward by "
-                    r"$\Delta(x) = 2 \ln(1 + h(1 - x)) - \ln m(x)$ with "
+                    r"$\varphi(x) = 2 \ln(1 + h(1 - x)) - \ln m(x)$ with "
                     r"$m(x) = 1 - 2hx - h^2 x (1 - x)$. The solution moves it by "
-                    r"$r_- = 2 \ln(1 + h) = \Delta(0)$. The program checks with exact algebra that"
+                    r"$r_- = 2 \ln(1 + h) = \varphi(0)$. The program checks with exact algebra that"
                 ),
                 equation(
-                    r"\Delta'(x) = \frac{h^2}{m(x)} \left(1 + \frac{2}{1 + h (1 - x)}\right), "
+                    r"\varphi'(x) = \frac{h^2}{m(x)} \left(1 + \frac{2}{1 + h (1 - x)}\right), "
                     r"\qquad m'(x) = -h \left(2 + h (1 - 2x)\right)."
                 ),
                 say(
                     r"For $0 < h < \tfrac{1}{2}$ the first is positive and rises with $x$, so that "
-                    r"$0 \le \Delta(x) - r_- \le (r_+ - r_-)\, x$ with "
-                    r"$r_+ = \Delta(1) = -\ln(1 - 2h)$. Gradient descent is below the sigmoid of "
+                    r"$0 \le \varphi(x) - r_- \le (r_+ - r_-)\, x$ with "
+                    r"$r_+ = \varphi(1) = -\ln(1 - 2h)$. Gradient descent is below the sigmoid of "
                     r"rate $r_+$, whose sum over steps is less than its integral: after $n$ steps "
                     "its logit is ahead of the solution's by at most"
                 ),

@@ -148,7 +148,8 @@ def _residuals(stages: list[StageOnData]) -> Iterator[Line]:
         return
     yield Line(
         says="A pathway of a later stage sees what earlier ones leave of the targets, and these "
-        "do not see it. Once the earlier stage has converged, that is",
+        "do not see it. With $Y^{(1)} = Y$, and $W_p^{*}$ the maps that pathways $p$ of stage $k$ "
+        "have once it has converged, that is",
         equation=(
             r"Y^{(k+1)} = Y^{(k)} - \sum_{p \in k} O_p W_p^{*} X_p, \qquad "
             r"\tfrac{1}{P}\, O_p Y^{(k+1)} X_p^{\top} = 0",
@@ -173,7 +174,7 @@ def basis_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[L
     )
     shown = (
         r"M \Sigma^{x} = \Sigma^{x} M \iff \Sigma^{yx}(p) = U_p S_p V_p^{\top}, \quad "
-        r"\Sigma^{x}(p) = V_p D_p V_p^{\top}, \quad U_p^{\top} U_p = V_p^{\top} V_p = 1"
+        r"\Sigma^{x}(p) = V_p D_p V_p^{\top}, \quad U_p^{\top} U_p = V_p^{\top} V_p = I"
     )
     if broken:
         says = (
@@ -183,7 +184,7 @@ def basis_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[L
         )
         shown = (
             r"M \Sigma^{x} \neq \Sigma^{x} M, \qquad \Sigma^{yx}(p) = U_p S_p V_p^{\top}, \quad "
-            r"\Sigma^{x}(p) = V_p G_{pp} V_p^{\top}, \quad U_p^{\top} U_p = V_p^{\top} V_p = 1"
+            r"\Sigma^{x}(p) = V_p G_{pp} V_p^{\top}, \quad U_p^{\top} U_p = V_p^{\top} V_p = I"
         )
     yield Line(
         says=says,
@@ -195,7 +196,7 @@ def basis_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[L
         main=True,
     )
     yield Line(
-        says="Weights in these bases, a **change of basis** with any orthonormal $R$, and $S_p = "
+        says=f"Weights in these bases, a **change of basis**{_free_bases(layers)}, and $S_p = "
         r"U_p^{\top} \Sigma^{yx}(p) V_p$, $K_{pj} = U_p^{\top} O_p O_j U_j$, $G_{jp} = V_j^{\top} "
         r"\Sigma^{x}(j, p) V_p$:",
         equation=(*_aligned_rows(layers), *_reduced_rows(layers, decay=decay)),
@@ -210,11 +211,7 @@ def basis_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[L
     start = r"B^{(l)}_p(0) \ \text{diagonal} \implies B^{(l)}_p(t) \ \text{diagonal}"
     yield Line(
         says="**Assumption 2.1.2** (silent alignment) is used here: weights start aligned with the "
-        "data, $W^{(1)} = R B^{(1)} V^{\\top}$ and $W^{(2)} = U B^{(2)} R^{\\top}$ with diagonal "
-        "$B$, and stay so."
-        if layers == 2
-        else "**Assumption 2.1.2** (silent alignment) is used here: weights start aligned with the "
-        "data, with diagonal $B$, and stay so.",
+        "data, with diagonal $B$ in every layer $l$, and stay so.",
         equation=(start,),
         because="with diagonal $S$, $D$, $K$ and $G$ the right-hand sides are diagonal. Dropped "
         "are the off-diagonal entries of $B$ and the weights outside the bases, which random "
@@ -224,6 +221,13 @@ def basis_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[L
         holds=stays_diagonal(layers),
         main=True,
     )
+
+
+def _free_bases(layers: int) -> str:
+    """Say which bases of hidden units are free to choose."""
+    if layers == 1:
+        return ""
+    return f" with any orthonormal ${'R_p' if layers == 2 else 'R_l'}$"
 
 
 def _aligned_rows(layers: int) -> tuple[str, ...]:

@@ -54,6 +54,10 @@ _UNMOVED = 1e-9
 _MOST_INTEGRATED = 2e10
 #: Gates that a table lists.
 _MOST_TAKEN = 8
+_UNIT = (
+    "A hidden unit with weights $w$ from the inputs and $b$ to the outputs moves linearly as long "
+    "as it has its pathway's gate, driven"
+)
 
 
 @short_repr
@@ -286,9 +290,9 @@ class LawOfGates(Claim):
     def _turned(self) -> Iterator[Block]:
         """Say K by the closed forms."""
         yield say(
-            "A hidden unit $(w, b)$ moves linearly as long as it has its pathway's gate, driven "
-            "as the modes $(s_\\alpha, u_\\alpha, v_\\alpha)$ are. With the closed forms of their "
-            "strengths, started from $\\kappa$ where the early phase gives it,"
+            f"{_UNIT} as the modes $(s_\\alpha, u_\\alpha, v_\\alpha)$ are. With the closed forms "
+            "$\\pi_\\alpha(t)$ of their strengths, from $\\pi_0$ on, which counts the units that "
+            "turn to the pathway early on,"
         )
         yield equation(
             r"v_\alpha^{\top} w(t) = v_\alpha^{\top} w(0) \cosh\theta_\alpha + u_\alpha^{\top} "
@@ -303,15 +307,18 @@ class LawOfGates(Claim):
         yield equation(
             r"K(t) = \sigma^2 X^{\top} \left(I + 2\, V \sinh^2\theta(t)\, V^{\top}\right) X"
             r" = \sigma^2 X^{\top} \left(V \cosh 2\theta(t)\, V^{\top} + V_{\perp} "
-            r"V_{\perp}^{\top}\right) X."
+            r"V_{\perp}^{\top}\right) X,"
+        )
+        yield say(
+            r"where the columns of $V$ are the $v_\alpha$, those of $V_{\perp}$ an orthonormal "
+            r"basis of the inputs' other directions, and $\theta$ is diagonal."
         )
 
     def _moved(self) -> Iterator[Block]:
         """Say K by the matrices."""
         yield say(
-            "A hidden unit $(w, b)$ moves linearly as long as it has its pathway's gate, driven "
-            "by $E(t)$, what all pathways leave of its correlation. Modes of the first stage "
-            "have no closed forms: matrices are followed, with gradient descent's steps, for"
+            f"{_UNIT} by $E(t)$, what all pathways leave of its correlation. Modes of the first "
+            "stage have no closed forms: matrices are followed, with gradient descent's steps, for"
         )
         yield equation(
             r"\begin{pmatrix} w(t) \\ b(t) \end{pmatrix} = \Phi(t) \begin{pmatrix} w(0) \\ b(0) "

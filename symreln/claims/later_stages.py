@@ -80,8 +80,8 @@ class HeadStarts(Claim):
         """Say what drives later stages, the formula, and where their modes start in effect."""
         yield say(
             "**Head start.** While earlier stages learn, a pathway $p$ of a later one sees more "
-            "than its own residual: beside it what modes $\\alpha$ of earlier pathways $j$ have "
-            "not learned yet,"
+            "than its own residual: beside it what modes $\\alpha$ of earlier pathways $j$, "
+            "with plateaus $h_\\alpha$, have not learned yet,"
         )
         yield equation(
             r"E_p(t) = \Sigma^{yx}(p) + \sum_\alpha D_\alpha \left(1 - \frac{\pi_\alpha(t)}"
@@ -94,7 +94,8 @@ class HeadStarts(Claim):
             "in full until then and not at all afterwards, to leading order: between half-times "
             "$E_p$ is a constant $E_k$ for $\\Delta_k$ steps, each of which multiplies the "
             "amplitudes of inputs and outputs by $1 + F_k/\\tau$. From the last half-time $t_m$ on "
-            "a mode $(s, u, v)$, with $q = (v, u)/\\sqrt{2}$, follows its own closed form from"
+            "a mode $(s, u, v)$ with plateau $h$ and $q = (v, u)/\\sqrt{2}$ follows its own closed "
+            "form from"
         )
         yield equation(
             r"\tilde{\pi}_0 = \pi_0 \left(1 + \frac{s}{\tau}\right)^{-2 t_m} q^{\top} \Phi "

@@ -85,7 +85,7 @@ class DerivationLines(Claim):
                 ("Follows: ", *phrase(line.because), "."),
                 ("Checked: ", *phrase(line.check), "."),
             )
-            numbered = say(f"**({number})** {line.says}")
+            numbered = say(f"**Line {number}.** {line.says}")
             blocks += [numbered, _shown(line), Items(notes)]
         return Section(title=self.title, label=self.label, blocks=tuple(blocks))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -183,19 +183,20 @@ def _corner(matrix: np.ndarray) -> str:
     return r"\begin{pmatrix} " + r" \\ ".join(lines) + r" \end{pmatrix}"
 
 
-def _sum_closes(stages: Iterable[StageOnData]) -> Line:
+def _sum_closes(stages: list[StageOnData]) -> Line:
+    whole = whole_map(stages[0].layers, "j").replace("W", "B")
     return Line(
         says="Pathways couple, and their sum **closes by symmetry**: modes that couple have the "
         "same $s$ and the same start, and on each the actions of all pathways add up to the same "
         r"multiple $d_{\mathrm{eff}}$ of its own drive, so that they stay equal. Below, $d$ stands "
         r"for $d_{\mathrm{eff}}$:",
         equation=(
-            r"\Bigl( S_p - \sum_j K_{pj} B_j G_{jp} \Bigr)_{\alpha\alpha} = s_\alpha - "
+            rf"\Bigl( S_p - \sum_j K_{{pj}} {whole} G_{{jp}} \Bigr)_{{\alpha\alpha}} = s_\alpha - "
             r"d_{\mathrm{eff}}\, \pi_\alpha, \qquad d_{\mathrm{eff}} = \sum_j k_{pj}\, g_{jp}",
         ),
         because="equal equations from equal starts; the second form is where $K_{pj} = k_{pj}$ and "
-        "$G_{jp} = g_{jp}$ on the modes, and in general single actions may point elsewhere, as "
-        "long as their sum does not",
+        "$G_{jp} = g_{jp}$ on the modes, with $k_{pp} = 1$ and $g_{pp}$ the pathway's own $d$; in "
+        "general single actions may point elsewhere, as long as their sum does not",
         check="the errors of all pathways where every strength is $s/d_{\\mathrm{eff}}$, from "
         "their definition, entry by entry: 0; the couplings in the certificate",
         holds=all(stage.sums_close() for stage in stages),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symreln.document.mathtext import to_latex
+from symreln.document.words import fraction_latex
 from symreln.laws.choice import expected_start, law_of
 from symreln.laws.law import HEAD_START, STRENGTH0, TIME, TIME_CONSTANT
 from symreln.laws.line import CANCELS, Line, vanish
@@ -48,7 +49,7 @@ def _early(*, decays: bool) -> Line:
         + ", weight decay aside, which shrinks both alike, " * decays
         + " " * (not decays)
         + r"$\tau \dot{a} = s b$ and $\tau \dot{b} = s a$: their sum grows and their difference "
-        "dies out,",
+        "dies out, from $a_0$ and $b_0$ on,",
         equation=(rf"a\, b = {to_latex(product)}",),
         because="sum and difference are exponentials",
         check=f"put into both equations, and multiplied; {CANCELS}",
@@ -80,8 +81,8 @@ def _balanced(derivation: Derivation, start: Start) -> Line:
         f"strength**; over the $N = {to_latex(sp.Rational(known.units))}$ units that take part it "
         "is its mean,",
         equation=(
-            rf"\pi_0 = N\, \mathbb{{E}} \left(\tfrac{{a_0 + b_0}}{{2}}\right)^2 = "
-            rf"{to_latex(mean)} = {to_latex(exact)}",
+            r"\pi_0 = N\, \mathbb{E} \bigl[\tfrac{1}{4} (a_0 + b_0)^2\bigr] = "
+            rf"{to_latex(mean)} = {fraction_latex(start.strength0)}",
         ),
         because=r"weights are drawn independently from $\mathcal{N}(0, \sigma^2)$; fluctuations "
         r"are of the relative order $\sqrt{2/N}$",
@@ -108,7 +109,7 @@ def _apart(derivation: Derivation, start: Start) -> Line:
         "mean, and the **conserved product** of sum and difference is",
         equation=(
             rf"\pi_0 = 0, \qquad c = |a_0 + b_0|\, |a_0 - b_0| = {to_latex(sp.factor(sum_))} "
-            rf"= {to_latex(exact)}",
+            rf"= {fraction_latex(start.imbalance)}",
         ),
         because="both squared lengths have the same mean; fluctuations are of the relative order "
         r"$1/\sqrt{N}$",
@@ -121,11 +122,13 @@ def _apart(derivation: Derivation, start: Start) -> Line:
 def _ahead() -> Iterator[Line]:
     """Yield the head start of later stages."""
     strength = TwoLayer(s=_S, d=_S / _H, height=_H).in_symbols()
-    faded = sp.exp(-2 * _S * TIME / TIME_CONSTANT)
+    step = sp.log(1 + _S / TIME_CONSTANT)
+    clock = _S / step
+    faded = sp.exp(-2 * step * TIME)
     law = _H / (1 + (_H / STRENGTH0 - 1) * faded)
-    primitive = -TIME_CONSTANT / (2 * _S) * sp.log(1 + (_H / STRENGTH0 - 1) * faded)
-    total = TIME_CONSTANT / (2 * _S) * sp.log(_H / STRENGTH0)
-    half = TIME_CONSTANT / (2 * _S) * sp.log(_H / STRENGTH0 - 1)
+    primitive = -sp.log(1 + (_H / STRENGTH0 - 1) * faded) / (2 * step)
+    total = sp.log(_H / STRENGTH0) / (2 * step)
+    half = sp.log(_H / STRENGTH0 - 1) / (2 * step)
     own = strength.rate.subs({strength.s: _S, strength.d: _S / _H})
     letter = next(iter(own.free_symbols - {_S, _H}))
     yield Line(
@@ -139,7 +142,7 @@ def _ahead() -> Iterator[Line]:
         check="differentiated, the integrand comes out; both ends; the difference to the half-time "
         r"vanishes with $\pi_0$",
         holds=vanish(
-            TIME_CONSTANT * law.diff(TIME) - own.subs(letter, law),
+            clock * law.diff(TIME) - own.subs(letter, law),
             primitive.diff(TIME) - (1 - law / _H),
         )
         and sp.simplify(-primitive.subs(TIME, 0) - total) == 0

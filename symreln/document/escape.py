@@ -69,7 +69,7 @@ _MATHEMATICS = {
     "ℤ": r"\mathbb{Z}", "ℕ": r"\mathbb{N}", "ℂ": r"\mathbb{C}", "′": r"'", "″": r"''",
     "¹": "^{1}", "²": "^{2}", "³": "^{3}", "½": r"\frac{1}{2}", "¼": r"\frac{1}{4}",
     "¾": r"\frac{3}{4}", "✓": r"\checkmark",
-    **{c: f"^{{{i}}}" for i, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
+    "⁻": "^{-}", **{c: f"^{{{i}}}" for i, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
     **{c: f"_{{{i}}}" for i, c in enumerate("₀₁₂₃₄₅₆₇₈₉")},
 }  # fmt: skip
 
@@ -82,6 +82,10 @@ _ACCENTS = {
 }  # fmt: skip
 
 
+# Numbers as programs spell them, at the beginning of a word: 1.8e-08 and -1.
+_POWER = re.compile(r"(?<![^\s\[(±])(-?\d+(?:\.\d+)?)e([+-])0*(\d+)(?!\w)")
+_MINUS = re.compile(r"(?<![^\s\[(±])-(?=\d)")
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # A number and its per cent sign stay on one line.
 _PER_CENT = re.compile(r"(?<=\d) (?=%)")
 
@@ -102,6 +106,21 @@ def _clean_character(character: str) -> str:
     if character in _KEPT_FORMAT or unicodedata.category(character) not in _REFUSED:
         return character
     return _REPLACEMENT
+
+
+def typographic(text: str) -> str:
+    """Return words with their numbers as a page has them: a minus sign, and a power of ten.
+
+    Example:
+        >>> typographic("of 1.8e-08 [-3, -1]"), typographic("off-1 2e")
+        ('of 1.8 × 10⁻⁸ [−3, −1]', 'off-1 2e')
+    """
+    return _MINUS.sub("−", _POWER.sub(_power, text))
+
+
+def _power(match: re.Match[str]) -> str:
+    digits, sign, power = match.groups()
+    return f"{digits} × 10{(sign.strip('+') + power).translate(_SUPERSCRIPTS)}"
 
 
 def escape_html(text: str) -> str:

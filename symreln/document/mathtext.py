@@ -7,6 +7,7 @@ one line. Only of products with square roots the shortest of several equal forms
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cache
 from typing import Any
 
@@ -90,9 +91,13 @@ class _Printer(LatexPrinter):
             return self._print_slashed(form)
         for root in (f for f in form.args if isinstance(f, JoinedRoot)):
             share = form / root
-            if share.is_Rational and not share.is_Integer and _is_fraction(root.args[0]):
+            if _is_fraction(share) and _is_fraction(root.args[0]):
                 return f"{self.doprint(share)} {self.doprint(root)}"
         return super()._print_Mul(form)
+
+    def _print_Weighted(self, expr: Any) -> str:
+        weight, of = expr.args
+        return self.doprint(of) if weight == 1 else f"{self._bracketed(weight)} {self.doprint(of)}"
 
     def _print_JoinedRoot(self, expr: Any, exp: str | None = None) -> str:
         root = rf"\sqrt{{{self.doprint(expr.args[0])}}}"
@@ -126,6 +131,7 @@ class _Printer(LatexPrinter):
     def _over(self, top: Any, bottom: Any) -> str:
         above, below = self._bracketed(top), self.doprint(bottom)
         single = bottom.is_Symbol or (bottom.is_Integer and bottom.is_positive) or _is_root(bottom)
+        single = single or isinstance(bottom, sp.log)
         return f"{above}/{below}" if single else f"{above}/({below})"
 
 
@@ -135,6 +141,30 @@ def _is_fraction(expr: Any) -> bool:
 
 def _is_root(expr: Any) -> bool:
     return isinstance(expr, JoinedRoot) or (expr.is_Pow and expr.exp == sp.S.Half)
+
+
+class Weighted(sp.Function):
+    """The product of its arguments, printed as the first times the second; only for print."""
+
+
+def weighted(term: Any, variables: Collection[Any]) -> Any:
+    r"""Return a product as its coefficient, in one fraction, times its powers of some variables.
+
+    Example:
+        >>> x, y = sp.symbols("a c", positive=True)
+        >>> to_latex(weighted(-(x**2) * (y**2 / 3 + sp.Rational(1, 8)) / 2, [x]))
+        '- \\frac{8 c^{2} + 3}{48} a^{2}'
+    """
+    split: Any = term.as_independent(*variables, as_Add=False)
+    weight, of = split
+    if of == 1:
+        return term
+    negative = weight.could_extract_minus_sign()
+    factors: tuple[Any, ...] = sp.Mul.make_args(-weight if negative else weight)
+    # Sums alone: SymPy would factor below roots too, which have the form of the tables.
+    merged: list[Any] = [sp.together(f) if f.is_Add else f for f in factors]
+    product: Any = Weighted(sp.Mul(*merged), of)
+    return -product if negative else product
 
 
 class _Logarithm(sp.Function):

@@ -17,7 +17,7 @@ from symreln.document.tex import tokens
 
 #: Operations above which a product is printed as it is: factoring it is not worth the time.
 _MOST_OPERATIONS = 120
-_NO_INK = frozenset(["{", "}", " ", r"\frac", r"\left", r"\right", "^", "_"])
+_NO_INK = frozenset(["{", "}", ")", " ", r"\frac", r"\left", r"\right", "^", "_"])
 
 
 class JoinedRoot(sp.Function):
@@ -63,15 +63,22 @@ def _first_positive(terms: list[Any]) -> Any:
 def shortest_root_form(product: Any, printed: Callable[[Any], str]) -> Any:
     """Return the form of a product with roots that prints with the fewest characters.
 
+    Factors that have no symbol in common with what is below a root do not count: a number has the
+    same form whatever it is divided by.
+
     Args:
         product: A product or power. It is returned itself where no form is shorter.
         printed: Returns the LaTeX of a form.
     """
-    forms = list(_forms(product))
+    factors: tuple[Any, ...] = sp.Mul.make_args(product)
+    below = {symbol for factor in factors if _is_root(factor) for symbol in factor.free_symbols}
+    apart = [f for f in factors if f.free_symbols and below.isdisjoint(f.free_symbols)]
+    number = sp.Mul(*(factor for factor in factors if factor not in apart))
+    forms = list(_forms(number))
     if not forms:
         return product
-    given = sp.Mul(*_marked(product))
-    return min((given, *forms), key=lambda form: _ink(printed(form)))
+    given = sp.Mul(*_marked(number))
+    return sp.Mul(*apart, min((given, *forms), key=lambda form: _ink(printed(form))))
 
 
 def _marked(product: Any) -> Iterator[Any]:
@@ -120,8 +127,9 @@ def _has_single_sums(quotient: Any) -> bool:
 def _signed(product: Any) -> Any:
     """Return a product without a minus sign in front: that of -(C + 1)(u - 8) is (C + 1)(8 - u)."""
     number, factors = product.as_coeff_mul()
-    turned = next((f for f in factors if f.is_Add and f.could_extract_minus_sign()), None)
-    turned = turned or next((f for f in factors if f.is_Add and not f.is_positive), None)
+    unsure = [f for f in factors if f.is_Add and not f.is_nonnegative]
+    turned = next((f for f in unsure if f.could_extract_minus_sign()), None)
+    turned = turned or next(iter(unsure), None)
     if not number.is_negative or turned is None:
         return product
     return sp.Mul(-number, -turned, *(f for f in factors if f is not turned))
@@ -136,8 +144,12 @@ def _squared(factor: Any) -> Any:
 
 
 def _may_join(roots: list[Any]) -> bool:
-    """Whether the roots' product is the root of their product: √a √b = √(ab) for a > 0."""
-    unsure = [root for root in roots if not root.base.is_positive]
+    """Whether the roots' product is the root of their product: √a √b = √(ab) for a >= 0."""
+    unsure = [
+        root
+        for root in roots
+        if not (root.base.is_positive or (root.base.is_nonnegative and root.exp.is_positive))
+    ]
     return not unsure or (len(unsure) == 1 and unsure[0].exp == sp.S.Half)
 
 
@@ -154,6 +166,6 @@ def _cancels(factor: Any, roots: list[Any]) -> bool:
 
 
 def _ink(latex: str) -> int:
-    """Return how many characters are printed; one root sign takes the place of three."""
+    """Return how many characters are printed; brackets count once, a root sign for three."""
     parts = [part for part in tokens(latex) if part not in _NO_INK]
     return len(parts) + 2 * parts.count(r"\sqrt")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from symreln.document.escape import GREEK
 from symreln.document.inlines import (
     Citation,
     Code,
@@ -27,21 +28,26 @@ _NAME = r"(?<![\w^])[^\W\d]\w*"
 _RELATIONS = {">": ">", ">=": r"\geq", "<": "<", "<=": r"\leq"}
 #: How sentences spell a formula, and the formula; longer spellings first.
 _FORMULAS = {
+    "E_1^T E_1 v = r² v": r"E_1^{\top} E_1 v = r^{2} v",
+    "D^T Sigma^yx v = (gamma r s - s²) v": r"D^{\top} \Sigma^{yx} v = (\gamma r s - s^{2}) v",
     "Sigma^yx^T Sigma^yx": r"(\Sigma^{yx})^{\top} \Sigma^{yx}",
     "Sigma^yx": r"\Sigma^{yx}",
     "Sigma^x": r"\Sigma^{x}",
     "s²/(2 d_eff)": r"s^{2}/(2 d_{\mathrm{eff}})",
     "d_eff": r"d_{\mathrm{eff}}",
     "pi_0": r"\pi_{0}",
-    "t = 0": "t = 0",
     "s²": "s^{2}",
 }
+_GREEK = "|".join(sorted(set(GREEK.values())))
 # What stands in quotes is a name of the user's: nothing in it is read as mathematics.
 _PARTS = re.compile(
-    r"(?<!\w)'(?P<quoted>[^']*)'(?!\w)"
+    r"(?<!\w)'(?P<quoted>[^']*)'(?!\w)|(?P<set>‘[^’]*’)"
     rf"|(?P<inside>{_NAME}) >= (?P<low>{_NUMBER}) and (?P=inside) <= (?P<high>{_NUMBER})"
     rf"|(?P<name>{_NAME}) (?P<relation>[<>]=?) (?P<bound>{_NUMBER})"
     rf"|(?<!\w)(?P<formula>{'|'.join(map(re.escape, _FORMULAS))}|pi_\d+_\d+)(?!\w)"
+    rf"|(?<![\w'’])(?P<equal>[^\W\d_]|{_GREEK}) = (?P<value>{_NUMBER})(?!\w|[./]\d)"
+    # Singular values, eigenvalues, and numbers that a task or a parameter calls by Greek names.
+    rf"|(?<![\w'’.-])(?<!\d )(?P<letter>[sdr]|{_GREEK})(?![\w’-])"
 )
 # Marks of a template.
 _MARKS = re.compile(
@@ -115,6 +121,12 @@ def typeset(text: str) -> tuple[Inline | str, ...]:
 def _part(match: re.Match[str]) -> Inline | str:
     if match["quoted"] is not None:
         return f"‘{match['quoted']}’"
+    if match["set"]:
+        return match["set"]
+    if match["equal"]:
+        return Math(f"{symbol_latex(match['equal'])} = {match['value']}")
+    if match["letter"]:
+        return Math(symbol_latex(match["letter"]))
     if match["inside"]:
         return Math(rf"{match['low']} \leq {symbol_latex(match['inside'])} \leq {match['high']}")
     if match["name"]:

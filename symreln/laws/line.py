@@ -13,11 +13,13 @@ from typing import Any
 
 import sympy as sp
 
-from symreln.document.mathtext import slashed_latex, to_latex
+from symreln.document.mathtext import slashed_latex, to_latex, weighted
 
 #: Amplitudes of a mode in the first and in the second layer, and the variable of an integral.
 FIRST, SECOND = sp.symbols("a b", positive=True)
 X = sp.Symbol("x", positive=True)
+#: π = a b, the strength.
+PRODUCT = sp.Symbol("pi", positive=True)
 
 #: How lines are checked, in words.
 CANCELS = "both sides subtracted; the difference cancels to 0"
@@ -81,15 +83,18 @@ def amplitude_lines(s: Any, d: Any, decay: Any = 0) -> Iterator[Line]:
         decay: Weight decay, 0 for none.
     """
     slopes = amplitude_slopes(s, d, decay)
-    loss = -s * FIRST * SECOND + d * (FIRST * SECOND) ** 2 / 2
-    loss = loss + decay * (FIRST**2 + SECOND**2) / 2
+    share = d * PRODUCT**2 / 2 - s * PRODUCT + decay * (FIRST**2 + SECOND**2) / 2
+    loss = share.subs(PRODUCT, FIRST * SECOND)
     yield Line(
         says="One mode has the amplitude $a$ in the first and $b$ in the second layer, and "
         r"$\pi = a b$ in their product:",
-        equation=tuple(moves(to_latex(name), slope) for name, slope in slopes.items()),
+        equation=tuple(
+            moves(to_latex(name), slope.subs(FIRST * SECOND, PRODUCT))
+            for name, slope in slopes.items()
+        ),
         because="the diagonal entries of the flow in the basis of the modes",
         check="the negative gradient of the mode's share of the loss, "
-        f"${to_latex(loss)}$; {CANCELS}",
+        f"${to_latex(sp.Add(*(weighted(term, [PRODUCT]) for term in share.args)))}$; {CANCELS}",
         holds=vanish(*(slope + loss.diff(name) for name, slope in slopes.items())),
         main=True,
     )
@@ -130,15 +135,16 @@ def steps_line(formula: tuple[str, ...], growth: Any, *, holds: bool, exact: boo
     factor, power = to_latex(1 + ratio), slashed_latex(ratio)
     when = "The distance from the plateau" if exact else "While a mode is small its amplitude"
     return Line(
-        says=f"Training takes finite steps. {when} is multiplied by ${factor}$ in each, and not "
-        rf"by $e^{{{power}}}$, so that $\ln\left({factor}\right)$ stands for ${power}$ in the "
+        says=f"Training takes finite steps. {when} is multiplied by ${factor}$ in each step, and "
+        rf"not by $e^{{{power}}}$, so that $\ln\left({factor}\right)$ stands for ${power}$ in the "
         "exponent; "
         "the plateau stays:",
         equation=formula,
         because="the first order of a step in the amplitude"
         + ("" if exact else "; where it saturates an error of the order of one step is left"),
         check="the step's factor by differentiation at 0; the formula is that of the flow with "
-        r"$g/\ln(1 + g/\tau)$ for $\tau$: exponents subtracted, cancelled to 0",
+        rf"${slashed_latex(growth / sp.log(1 + ratio))}$ for $\tau$: exponents subtracted, "
+        "cancelled to 0",
         holds=holds,
         main=True,
     )

@@ -243,7 +243,8 @@ class TwoLayer(Law):
             says="Half of the plateau is reached at the half-time"
             + (r", for $s > \lambda$," if self.s != g else ","),
             equation=(rf"t_{{1/2}} = {to_latex(half)}",),
-            because="the sigmoid is half of its plateau where the second term below is 1",
+            because="the sigmoid is half of its plateau where the second term of its denominator "
+            "is 1",
             check="put into the solution: half of the plateau is left",
             holds=vanish(
                 half - steps.clock * sp.log(height / start - 1) / (2 * g),

@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
 from symreln.base.progress import phase
-from symreln.document.escape import clean
+from symreln.document.escape import clean, typographic
 from symreln.document.model import Drawing
 from symreln.errors import InputError
 
@@ -95,7 +95,9 @@ def plain(label: str) -> str:
     room for the data is cut.
     """
     known = _known_characters()
-    shown = "".join(c if ord(c) in known else f"[U+{ord(c):04X}]" for c in clean(label))
+    shown = "".join(
+        c if ord(c) in known else f"[U+{ord(c):04X}]" for c in typographic(clean(label))
+    )
     shown = shown if len(shown) <= LABEL_LENGTH else shown[: LABEL_LENGTH - 1] + "…"
     return shown.replace("$", r"\$")
 

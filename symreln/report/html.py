@@ -14,7 +14,7 @@ from importlib.resources import files
 from xml.etree.ElementTree import Element
 
 from symreln.base.progress import phase
-from symreln.document.escape import escape_html
+from symreln.document.escape import escape_html, typographic
 from symreln.document.model import (
     Block,
     Citation,
@@ -232,12 +232,23 @@ class _Renderer:
         )
 
     def inline(self, content: Content) -> str:
-        return "".join(map(self.one, inlines(content)))
+        """Return content, with the stop that follows a formula on the formula's line."""
+        shown: list[str] = []
+        formula = False
+        for part in inlines(content):
+            words = self.one(part)
+            stop = _STOP.match(words) if formula and isinstance(part, Text) else None
+            if stop:
+                shown[-1] = f'<span class="kept">{shown[-1]}{stop[0]}</span>'
+                words = words[stop.end() :]
+            shown.append(words)
+            formula = isinstance(part, Math)
+        return "".join(shown)
 
     def one(self, part: Inline) -> str:
         match part:
             case Text(value):
-                return escape_html(value)
+                return escape_html(typographic(value))
             case Math(latex):
                 return self.mathematics_of((latex,), lambda: to_mathml(latex))
             case Code(value):
@@ -320,6 +331,7 @@ def _id(label: str) -> str:
     return f' id="{label}"' if label else ""
 
 
+_STOP = re.compile(r"[.,;:)\]]+")
 _ROOT = re.compile(r"<svg\b[^>]*>")
 # Comments repeat the labels; the style sheet would apply to the whole page, so it becomes two
 # attributes of the drawing.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from math import ceil
 
-from symreln.document.escape import clean, escape_latex, text_from_math
+from symreln.document.escape import clean, escape_latex, text_from_math, typographic
 from symreln.document.model import (
     Block,
     Citation,
@@ -66,10 +66,17 @@ _PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \newcommand{\fitted}[2][1]{\resizebox{\ifdim\width>#1\linewidth #1\linewidth\else\width\fi}{!}{#2}}
 % Tables stay where they are mentioned, with their caption.
 \makeatletter
-\newenvironment{tablehere}{\par\medskip\noindent\begin{minipage}{\linewidth}\centering\small
+\newenvironment{tablehere}{\par\nopagebreak\medskip\noindent\begin{minipage}{\linewidth}\centering\small
   \def\@captype{table}\setlength{\abovecaptionskip}{0pt}\setlength{\belowcaptionskip}{5pt}}
   {\end{minipage}\par\medskip}
+% A list stays with the words that announce it.
+\@beginparpenalty=10000
 \makeatother
+% A table without a caption has no number: the one that longtable gives is taken back beforehand.
+\newcommand{\unnumbered}{\addtocounter{table}{-1}%
+  \renewcommand{\theHtable}{unnumbered.\arabic{LT@tables}}}
+% Fractions are as high as rows are: those of two rows would touch.
+\newcommand{\tallrow}{\rule[-1.7ex]{0pt}{4.7ex}}
 \newcolumntype{Y}{>{\raggedright\arraybackslash}X}
 \setcounter{secnumdepth}{3}
 \setlength{\emergencystretch}{3em}
@@ -183,7 +190,7 @@ class _Renderer:
             return _long_table(block, caption, head, rows)
         body = "\n".join([r"\toprule", head, r"\midrule", *rows, r"\bottomrule"])
         if "p" in block.alignment:
-            columns = block.alignment.replace("p", "Y")
+            columns = _shared(block)
             tabular = rf"\begin{{tabularx}}{{\linewidth}}{{@{{}}{columns}@{{}}}}"
             inner = "\n".join([tabular, body, r"\end{tabularx}"])
         else:
@@ -193,9 +200,9 @@ class _Renderer:
         return "\n".join(part for part in parts if part)
 
     def row(self, cells: tuple[Content, ...]) -> str:
-        row = " & ".join(map(self.inline, cells))
-        # Fractions are as high as rows are: those of two rows would touch.
-        row += r" \\[0.7ex]" if r"\frac" in row else r" \\"
+        row = " & ".join(map(self.inline, cells)) + r" \\"
+        if r"\frac" in row:
+            return rf"\tallrow{{}}{row}"
         # After the \\ of the row above, a bracket or star would be its argument.
         return "{}" + row if row.startswith(("[", "*")) else row
 
@@ -235,7 +242,7 @@ class _Renderer:
     def one(self, part: Inline) -> str:
         match part:
             case Text(value):
-                return _breakable(value)
+                return _breakable(typographic(value))
             case Math(latex):
                 return f"${_math_for_print(latex)}$"
             case Code(value):
@@ -277,6 +284,8 @@ def _equation(block: Equation) -> str:
     lines = [_math_for_print(line) for line in block.lines]
     star = "" if block.label else "*"
     label = _label(block.label)
+    if any(map(_has_fractions_in_rows, lines)):
+        label += "\n" + r"\renewcommand{\arraystretch}{1.6}"
     if len(lines) == 1 and len(rows_and_cells(tokens(lines[0]))[0]) == 1:
         (line,) = lines
         if latex_width(line) > LINE:
@@ -289,6 +298,12 @@ def _equation(block: Equation) -> str:
     return f"\\begin{{equation{star}}}{label}\n{inner}\n\\end{{equation{star}}}"
 
 
+def _has_fractions_in_rows(line: str) -> bool:
+    """Whether a display has a matrix of several rows with fractions, which would touch."""
+    bodies = re.findall(r"\\begin\{pmatrix\}(.*?)\\end\{pmatrix\}", line, re.DOTALL)
+    return any(r"\\" in body and r"\frac" in body for body in bodies)
+
+
 def _letters(cell: Content) -> float:
     """Return about how many letters wide a cell is on one line."""
     return sum(
@@ -298,17 +313,29 @@ def _letters(cell: Content) -> float:
 
 
 def _widths(block: Table) -> list[float]:
-    """Return the share of the line of every column: words as long as they are, p the rest."""
+    """Return the share of the line of every column: words as long as they are, p the rest.
+
+    A p column that needs less than its part of the rest leaves what it does not need to the others.
+    """
     cells = [[_letters(cell) * _LETTER for cell in row] for row in (block.header, *block.rows)]
-    natural = [max(column) for column in zip(*cells, strict=True)]
-    wrapped = block.alignment.count("p")
-    rest = (
-        1
-        - _GAP * len(natural)
-        - sum(w for w, mark in zip(natural, block.alignment, strict=True) if mark != "p")
+    widths = [max(column) for column in zip(*cells, strict=True)]
+    wrapped = [place for place, mark in enumerate(block.alignment) if mark == "p"]
+    rest = 1 - _GAP * len(widths) - sum(w for p, w in enumerate(widths) if p not in wrapped)
+    wrapped.sort(key=lambda place: widths[place])
+    for left, place in zip(range(len(wrapped), 0, -1), wrapped, strict=True):
+        widths[place] = min(widths[place] + _LETTER, max(rest / left, _NARROWEST))
+        rest -= widths[place]
+    return widths
+
+
+def _shared(block: Table) -> str:
+    """Return the columns of a table as wide as the line, in which p columns share what is left."""
+    widths = _widths(block)
+    wrapped = [width for width, mark in zip(widths, block.alignment, strict=True) if mark == "p"]
+    return "".join(
+        rf">{{\hsize={len(wrapped) * width / sum(wrapped):.3f}\hsize}}Y" if mark == "p" else mark
+        for width, mark in zip(widths, block.alignment, strict=True)
     )
-    share = max(rest / max(wrapped, 1), _NARROWEST)
-    return [share if mark == "p" else w for w, mark in zip(natural, block.alignment, strict=True)]
 
 
 def _lines(block: Table) -> int:
@@ -327,14 +354,13 @@ def _lines(block: Table) -> int:
 
 
 def _long_table(block: Table, caption: str, head: str, rows: list[str]) -> str:
-    wrapped = block.alignment.find("p")
-    share = _widths(block)[wrapped] if wrapped >= 0 else 0.0
-    columns = block.alignment.replace(
-        "p", rf">{{\raggedright\arraybackslash}}p{{{share:.3f}\linewidth}}"
+    columns = "".join(
+        rf">{{\raggedright\arraybackslash}}p{{{width:.3f}\linewidth}}" if mark == "p" else mark
+        for mark, width in zip(block.alignment, _widths(block), strict=True)
     )
     return "\n".join(
         [
-            r"{\small",
+            r"{\small" + r"\unnumbered" * (not caption),
             rf"\begin{{longtable}}{{@{{}}{columns}@{{}}}}",
             *([caption + r"\\"] if caption else []),
             r"\toprule",

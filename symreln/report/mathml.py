@@ -14,6 +14,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import pairwise
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from symreln.document.escape import text_from_math
@@ -202,6 +203,8 @@ def italic(character: str) -> str:
 _CAPITAL_GREEK = frozenset("ΓΔΘΛΞΠΣΥΦΨΩ")
 _UPRIGHT = _CAPITAL_GREEK | frozenset("∇∞∅")
 _RELATIONS = frozenset("⪰⪯≻≺∝∥⟂↦⟶⟹⟺⇔")
+_SIGNS = frozenset("−±∓")
+_COMPARISONS = _RELATIONS | frozenset("=<>≤≥≈≡∼≠→⇒,")
 _FUNCTION_NAMES = frozenset(FUNCTIONS.split())
 _LIMIT_NAMES = frozenset(["max", "min", "sup", "inf", "lim"])
 _BIG = frozenset("∑∏⨁")
@@ -234,7 +237,16 @@ def _mend(element: Element, held: dict[str, Element]) -> None:
             _mend_limits(child)
             _mend_accent(child)
     _mend_scripts(element)
+    _mend_signs(element)
     _space_functions(element)
+
+
+def _mend_signs(row: Element) -> None:
+    """Set a sign after a relation tight, as TeX does: the browser knows one at the beginning."""
+    for before, sign in pairwise(row):
+        compared = before.tag == "mo" and before.text in _COMPARISONS
+        if compared and sign.tag == "mo" and sign.text in _SIGNS:
+            _set_space(sign)
 
 
 def _mend_token(element: Element) -> None:
@@ -271,8 +283,8 @@ def _mend_operator(element: Element) -> None:
     if element.text in _BARS and element.get("fence") != "true":
         element.set("stretchy", "false")
         _set_space(element)
-    if element.text == "/":
-        _set_space(element)  # an ordinary symbol to TeX
+    if element.text in ("/", "∂"):
+        _set_space(element)  # ordinary symbols to TeX
     if element.text in _LIMIT_NAMES:
         element.set("movablelimits", "true")
         _set_space(element)

@@ -85,7 +85,7 @@ def test_what_is_written_and_verified(tmp_path: Path) -> None:
     assert off["multiplicity"]["expr"] == "u"
     text = (tmp_path / "derivation.tex").read_text(encoding="utf-8")
     assert "For every number of contexts and items" in text
-    assert "at C = 2 closed, because no two pathways couple there" in text
+    assert "at $C = 2$ closed, because no two pathways couple there" in text
     runner = CliRunner()
     for target in (tmp_path, tmp_path / "certificate.json"):
         done = runner.invoke(cli, ["verify", str(target)])

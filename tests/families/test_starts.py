@@ -14,11 +14,19 @@ import symreln as sr
 from symreln.claims.families.checks import _members, _with_copies
 from symreln.claims.families.derivation import FamilyDerivation, FamilyMode
 from symreln.claims.families.derive import derive_family_unchecked
-from symreln.claims.families.head_start import grown
+from symreln.claims.families.head_start import GROWN, grown
 from symreln.claims.head_start import Copies, mode_laws
 from symreln.laws.law import STRENGTH0, TIME_CONSTANT
 from tests.families.examples import EXAMPLES, off, tables
+from tests.report.read_latex import read_latex
 from tests.unchecked import derive_unchecked
+
+
+def test_the_printed_start_is_the_one_that_is_evaluated() -> None:
+    symbols = sp.symbols("s r gamma t_alpha tau", positive=True)
+    read = read_latex(GROWN.replace(r"\left[", "(").replace(r"\right]", ")"), symbols)
+    s, r, overlap, time, tau = symbols
+    assert sp.simplify(read - grown(s, r, overlap, time, tau)) == 0
 
 
 def at(spec: dict[str, Any], **values: int) -> dict[str, Any]:

@@ -128,6 +128,15 @@ def test_proofs_end_with_their_mark():
     assert re.search(r"</div>\n<p><span class=\"end\"[^>]*>□</span></p>", proof(equation("a")))
 
 
+def test_a_stop_stays_on_the_line_of_its_formula():
+    def shown(*content):
+        return html.render(Document(title="t", blocks=(prose(*content),)))
+
+    kept = r'<span class="kept"><math>.*</math>\)\.</span> Then -'
+    assert re.search(kept, shown("(", Math("a"), "). Then -", Math("b"), " more"))
+    assert 'class="kept"' not in shown(Math("a"), " and", Math("b"), Math("c"))
+
+
 def test_hostile_words_arrive_as_words(page):
     words = "".join(page.words)
     for hostile in HOSTILE:

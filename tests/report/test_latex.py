@@ -6,6 +6,7 @@ import pytest
 
 from symreln.document.escape import text_in_math
 from symreln.document.model import (
+    Code,
     Details,
     Document,
     Items,
@@ -57,8 +58,33 @@ def test_rows_with_fractions_stand_apart():
     rows = ((r"\frac{1}{2}", "0"), ("3", "4"))
     cells = tuple(tuple((Math(c),) for c in row) for row in rows)
     source = body(Table(header=("a", "b"), rows=cells))
-    assert r"$\frac{1}{2}$ & $0$ \\[0.7ex]" in source
-    assert "$3$ & $4$ \\\\\n" in source
+    assert r"\tallrow{}$\frac{1}{2}$ & $0$ \\" in source
+    assert "\n$3$ & $4$ \\\\\n" in source
+
+
+def test_matrices_with_fractions_have_higher_rows():
+    higher = r"\renewcommand{\arraystretch}"
+    assert higher in body(equation(r"\begin{pmatrix} \frac{1}{2} \\ 3 \end{pmatrix}"))
+    assert higher not in body(equation(r"\begin{pmatrix} 1 \\ 3 \end{pmatrix} + \frac{1}{2}"))
+    assert higher not in body(equation(r"\begin{pmatrix} \frac{1}{2} & 3 \end{pmatrix}"))
+
+
+def test_numbers_in_words_have_a_minus_and_a_power_of_ten():
+    text = body(prose("from -1 [-2, 3] to 1.8e-08, off-1 and 2e"))
+    minus, power = (
+        r"\ensuremath{-}",
+        r"1.8 \ensuremath{\times} 10\ensuremath{^{-}}\ensuremath{^{8}}",
+    )
+    assert text == f"from {minus}1 [{minus}2, 3] to {power}, off-1 and 2e"
+    assert r"\ensuremath" not in body(prose(Code("x -1")))
+
+
+def test_columns_with_few_words_leave_room_to_others():
+    row = ("a", "two words", "A claim that takes some lines. " * 3)
+    text = body(Table(header=("x", "y", "z"), rows=(row,), alignment="lpp"))
+    few, many = map(float, re.findall(r"hsize=([\d.]+)\\hsize", text))
+    assert few + many == pytest.approx(2, abs=0.01)
+    assert few < 0.5
 
 
 def test_bracket_after_a_row_is_no_option():
@@ -129,6 +155,15 @@ def test_latex_gives_the_numbers_that_references_say(tmp_path):
     given = dict(re.findall(r"\\newlabel\{([^}]+)\}\{\{([^}]*)\}", aux))
     ours = {label: anchor.number for label, anchor in anchors(document()).items()}
     assert {label: given[label] for label in ours} == ours
+
+
+@needs_latexmk
+def test_long_tables_without_a_caption_take_no_number(tmp_path):
+    long = Table(header=("h",), rows=(("cell",),) * 40)
+    last = Table(header=("h",), rows=(("cell",),), caption="Last.", label="tab:last")
+    log = compiled(Document(title="t", blocks=(long, long, last)), tmp_path)
+    assert r"\newlabel{tab:last}{{1}" in (tmp_path / "document.aux").read_text()
+    assert "same identifier" not in log
 
 
 def test_a_summary_has_one_stop():

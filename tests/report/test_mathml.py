@@ -32,6 +32,8 @@ def markup(latex, *, display=False):
         (r"\Delta", '<mi mathvariant="normal">Δ</mi>'),
         (r"\tau", "<mi>τ</mi>"),
         (r"a - b", "<mo>−</mo>"),
+        (r"a = -b", '<mo>=</mo><mo lspace="0" rspace="0">−</mo>'),
+        (r"\partial L", '<mo lspace="0" rspace="0">∂</mo>'),
         (r"a < b", "<mo>&lt;</mo>"),
         (r"A \succeq B", "<mo>⪰</mo>"),
         (r"X^{+}", '<mi mathvariant="normal">+</mi>'),

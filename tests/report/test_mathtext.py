@@ -3,7 +3,7 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symreln.document.mathtext import slashed_latex, to_latex
+from symreln.document.mathtext import slashed_latex, to_latex, weighted
 from symreln.document.symbols import symbol_latex
 from symreln.document.tex import check_math
 from tests.report.read_latex import read_latex
@@ -42,6 +42,25 @@ def test_names(name, latex):
 @given(st.text(min_size=1))
 def test_any_name_prints_as_mathematics(name):
     check_math(symbol_latex(name) + "^{2}")
+
+
+@pytest.mark.parametrize(
+    ("term", "latex"),
+    [
+        (-c * sp.sqrt(30) * s / 6, r"- \frac{\sqrt{30} c}{6} s"),
+        (s**2 * (c**2 / 3 + sp.Rational(1, 8)) / 2, r"\frac{8 c^{2} + 3}{48} s^{2}"),
+        (sp.sqrt(120 * c**2 + 45) * s / 12, r"\frac{\sqrt{120 c^{2} + 45}}{12} s"),
+        ((c + 1) * s, r"\left(c + 1\right) s"),
+        (-s, "- s"),
+        (c / 2, r"\frac{c}{2}"),
+    ],
+)
+def test_terms_are_a_coefficient_times_variables(term, latex):
+    assert to_latex(weighted(term, [s])) == latex
+
+
+def test_a_lone_logarithm_below_has_no_brackets():
+    assert slashed_latex(s / sp.log(1 + s / tau)) == r"s/\ln{\left(1 + s/\tau \right)}"
 
 
 @pytest.mark.parametrize(

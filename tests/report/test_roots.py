@@ -10,6 +10,7 @@ from symreln.document.roots import JoinedRoot, plain_formula, shortest_root_form
 
 a, b = sp.symbols("a b", positive=True)
 real = sp.Symbol("r", real=True)
+count = sp.Symbol("k", integer=True, positive=True)
 
 
 @pytest.mark.parametrize(
@@ -28,6 +29,22 @@ real = sp.Symbol("r", real=True)
         (
             sp.sqrt(8 - b) * sp.sqrt(a + 1) / (8 * sp.sqrt(a) * sp.sqrt(b)),
             r"\frac{1}{8} \sqrt{\frac{\left(8 - b\right) \left(a + 1\right)}{a b}}",
+        ),
+        (
+            sp.sqrt(count - 1) * sp.sqrt(8 - b) / (8 * sp.sqrt(count**3 * b)),
+            r"\frac{1}{8} \sqrt{\frac{\left(8 - b\right) \left(k - 1\right)}{b k^{3}}}",
+        ),
+        (
+            sp.sqrt(a + 1) * sp.sqrt(b - 8) / (a * sp.sqrt(b)),
+            r"\frac{1}{a} \sqrt{\frac{\left(a + 1\right) \left(b - 8\right)}{b}}",
+        ),
+        (
+            2 * sp.sqrt(120 * a**2 + 45) / (8 * a**2 + 3) / b,
+            r"\frac{1}{b} \sqrt{\frac{60}{8 a^{2} + 3}}",
+        ),
+        (
+            sp.sqrt(15) * sp.sqrt(a + 1) / sp.sqrt(a + 8 * b**2),
+            r"\sqrt{\frac{15 \left(a + 1\right)}{a + 8 b^{2}}}",
         ),
         (a ** sp.Rational(3, 2) * sp.atan(b), r"a^{3/2} \arctan{\left(b \right)}"),
         (a - 1, "a - 1"),
@@ -57,6 +74,8 @@ def test_typed_form(product, typed):
 def test_roots_of_unknown_sign_are_not_joined():
     product = sp.sqrt(real) * sp.sqrt(real - 1)  # √(r(r - 1)) has the other sign for r < 0
     assert shortest_root_form(product, to_latex) is product
+    infinite = sp.sqrt(real) / sp.sqrt(count - 1)  # at k = 1
+    assert shortest_root_form(infinite, to_latex) is infinite
 
 
 polynomials = st.builds(

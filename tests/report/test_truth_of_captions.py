@@ -10,14 +10,16 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.document.inlines import Text
-from symreln.document.model import Figure, Table
+from symreln.claims.constants import Constant, constants_table
+from symreln.document.inlines import Text, inlines
+from symreln.document.model import Figure, Math, Table
 from symreln.errors import NotSupportedError
 from symreln.experiment.metrics import compare
 from symreln.experiment.terms import Term
 from symreln.report.chapters.agreement import _comparison, _farther, _strengths
 from symreln.report.chapters.closing import provenance_chapter
 from symreln.report.chapters.dynamics import dynamics_chapter
+from symreln.report.chapters.judgement import _mode_row
 
 
 def spec(activation: str = "linear", **network: Any) -> sr.Spec:
@@ -80,6 +82,16 @@ def source(derivation, validation: Any = None) -> str:
 )
 def test_provenance_of_initial_strengths(network, words):
     assert words in source(sr.derive(spec(**network)))
+
+
+def test_strengths_are_named_as_everywhere():
+    assert _mode_row("pi_1_3", {}, 0.05)[0] == Math(r"\pi_{1,3}")
+
+
+def test_constants_have_the_letters_of_the_text():
+    constant = Constant(name="kappa of pathway 'a'", value=0.5, source="assumed", origin="here")
+    (table,) = constants_table([constant])
+    assert inlines(table.rows[0][0])[0] == Math(r"\kappa")
 
 
 def term(name: str, loss: list[float]) -> Term:

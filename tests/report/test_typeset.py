@@ -49,6 +49,12 @@ GAIN = {
         ("solve from pi_0.", ["solve from ", r"\pi_{0}", "."]),
         ("the dataset's own", ["the dataset's own"]),
         ("index = 0", ["index = 0"]),
+        ("equal s, d and r", ["equal ", "s", ", ", "d", " and ", "r"]),
+        ("'s' (mode 2 of ‘d’)", ["‘s’", " (mode 2 of ", "‘d’", ")"]),
+        ("within 90 s, x-s", ["within 90 s, x-s"]),
+        ("At C = 3 and Delta = 1/2.", ["At ", "C = 3", " and ", r"\Delta = 1/2", "."]),
+        ("C = 0.5", ["C = 0.5"]),
+        ("kappa of pathway 'kappa'", [r"\kappa", " of pathway ", "‘kappa’"]),
         ("", []),
     ],
 )
@@ -56,7 +62,9 @@ def test_sentences(text, parts):
     found = typeset(text)
     assert [part.latex if isinstance(part, Math) else part for part in found] == parts
     mathematics = [part for part in found if isinstance(part, Math)]
-    assert len(mathematics) == sum("\\" in part or ">" in part for part in parts)
+    marks = ("\\", ">", " = 3")
+    formulas = [p for p in parts if p in ("s", "d", "r") or any(mark in p for mark in marks)]
+    assert [part.latex for part in mathematics] == formulas
 
 
 @given(st.text(alphabet="ab'_<>=0 1/gd_eff²s(ΣSigma^x)\\", max_size=40))

@@ -13,12 +13,12 @@ from symreln.base.tables import plain_table
 from symreln.claims.claim import Claim
 from symreln.claims.families.certificate import conditions_of, sizes_closed_at
 from symreln.claims.families.domain import number_of
-from symreln.claims.families.forms import stage_loss, title_of, total_multiplicity
+from symreln.claims.families.forms import copies_latex, stage_loss, title_of, total_multiplicity
 from symreln.claims.families.starts import start_blocks, start_lines
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Content, Items, Math, Section, Table, equation
 from symreln.document.roots import plain_formula
-from symreln.document.typeset import phrase, say
+from symreln.document.typeset import phrase, say, typeset
 from symreln.document.words import NONE
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
@@ -254,7 +254,7 @@ class EverySize(Claim):
             else rf"${to_latex(size.symbol)} \geq {size.minimum}$"
             for size in self.family.sizes
         )
-        values = ", ".join(f"{size.name} = {size.value}" for size in self.family.sizes)
+        values = ", ".join(f"${to_latex(s.symbol)} = {s.value}$" for s in self.family.sizes)
         excepted = f" Not covered: {'; '.join(self._exceptions)}." if self._exceptions else ""
         return say(
             f"All of this chapter holds for all {sizes}; the other chapters are at {values}."
@@ -276,7 +276,6 @@ class EverySize(Claim):
         if not domain.copies:
             return
         u = to_latex(symbols[domain.copies])
-        items = domain.items if isinstance(domain.items, int) else to_latex(symbols[domain.items])
         yield say(
             "The features $H(n)$ of the binary tree are a row of ones on top of two copies of "
             "$H(n/2)$, so that"
@@ -289,7 +288,7 @@ class EverySize(Claim):
         yield say(
             "By induction the constant vector (the root) has the eigenvalue $2n - 1$, and the "
             f"${u}$ wavelets that are $1$ on the first and $-1$ on the second half of one of "
-            rf"${u}$ equal runs of items have $n/{u} - 1$; ${u} = 1, 2, 4, \ldots, {items}/2$. The "
+            f"${u}$ equal runs of items have $n/{u} - 1$; ${copies_latex(self.family)}$. The "
             "dynamics act on the root and on every wavelet separately."
         )
 
@@ -306,8 +305,9 @@ class EverySize(Claim):
                 continue
             before, after = ("" if x is None else to_latex(x) for x in self._losses[stage.stage])
             yield say(
-                f"Stage {stage.stage}: {stage.level.value}, for every size{self._stronger(stage)}. "
-                f"The loss falls from ${before}$ to ${after}$."
+                f"Stage {stage.stage}: {stage.level.value}, for every size{{stronger}}. "
+                f"The loss falls from ${before}$ to ${after}$.",
+                stronger=typeset(self._stronger(stage)),
             )
         if family.complete:
             yield from self._solution()
@@ -364,7 +364,12 @@ class EverySize(Claim):
             "`symreln verify certificate.json` checks with the standard library alone. "
             "Besides:"
         )
-        yield Items(tuple(f"{step.statement} ({step.check})" for step in self.family.steps[1:]))
+        yield Items(
+            tuple(
+                typeset(f"{step.statement.rstrip('.')} ({step.check}).")
+                for step in self.family.steps[1:]
+            )
+        )
 
 
 def _no_formula(number: AlgebraicNumber | None, nothing: str) -> str:

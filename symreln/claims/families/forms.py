@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.document.mathtext import to_latex
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 if TYPE_CHECKING:
@@ -86,8 +87,27 @@ def total_multiplicity(family: FamilyDerivation, mode: FamilyMode) -> sp.Expr:
 def title_of(template: PathwayTemplate) -> str:
     """Return the name of a pathway, or of all that a template stands for."""
     if not template.each:
-        return template.name
+        return f"pathway ‘{template.name}’"
     # The label stands in braces.
     head, _, rest = template.name.partition("{")
     label, _, tail = rest.partition("}")
-    return f"pathways ‘{head}…{tail}’, one for each {label}"
+    return f"pathways ‘{head}…{tail}’ (one for each {label})"
+
+
+def copies_latex(family: FamilyDerivation) -> str:
+    r"""Return which values the number of copies of a sector takes: ``u = 1, 2, 4, \ldots, n/2``."""
+    assert family.template is not None
+    domain, symbols = family.template.domain, family.symbols
+    values = (
+        ", ".join(map(str, domain.copy_numbers(domain.items)))
+        if isinstance(domain.items, int)
+        else rf"1, 2, 4, \ldots, {to_latex(symbols[domain.items])}/2"
+    )
+    return f"{to_latex(symbols[domain.copies])} = {values}"
+
+
+def part_of(family: FamilyDerivation, mode: FamilyMode) -> str:
+    """Return the part of the dataset that a mode is on, and how many equal modes it stands for."""
+    number = to_latex(mode.multiplicity.to_sympy(family.symbols))
+    every = f" for every ${copies_latex(family)}$" if mode.sector.copies else ""
+    return f"{mode.sector.name}, multiplicity ${number}${every}"

@@ -64,6 +64,14 @@ class Driven:
     along: Scalar
 
 
+#: LaTeX of :func:`grown`, in the order of the module's formula.
+GROWN = (
+    r"\left(1 + \frac{s}{\tau}\right)^{-2 t_{\alpha}} \left[\frac{(1 + \gamma)^{2}}{4} "
+    r"\left(1 + \frac{r}{\tau}\right)^{2 t_{\alpha}} + \frac{(1 - \gamma)^{2}}{4} "
+    r"\left(1 - \frac{r}{\tau}\right)^{2 t_{\alpha}} + \frac{1 - \gamma^{2}}{2}\right]"
+)
+
+
 def grown(s: Any, r: Any, overlap: Any, time: Any, tau: Any) -> Any:
     """Return π̃₀/π₀ of the module's formula, γ being the overlap."""
     shares = (

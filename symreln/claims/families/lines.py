@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.claims.families.claim import every_size
 from symreln.claims.families.domain import number_of
-from symreln.claims.families.forms import stage_loss
+from symreln.claims.families.forms import part_of, stage_loss, title_of
 from symreln.claims.lines import DerivationLines, EveryLine
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
@@ -54,14 +54,16 @@ def every_family_line(derivation: Derivation) -> EveryLine | None:
 
 def _lines(family: FamilyDerivation, derivation: Derivation) -> Iterator[Line]:
     sizes = ", ".join(to_latex(size.symbol) for size in family.sizes)
+    contexts = next((to_latex(s.symbol) for s in family.sizes if s.option == "contexts"), "C")
     yield Line(
         says="Loss, effective datasets, flow, change of basis and the mode equation with its "
         f"solution hold as they stand for every ${sizes}$. What depends on it are $s$, $d$ and "
         r"$d_{\mathrm{eff}}$. Permuting the contexts changes nothing, so that every correlation "
         "has between two contexts the block",
-        equation=(r"\Sigma_{kl} = A\, \delta_{kl} + B,",),
+        equation=(r"\Sigma_{kl} = \Gamma\, \delta_{kl} + \Lambda",),
         because="a matrix that commutes with all permutations; it acts on vectors equal for all "
-        "contexts by $A + n B$, with $n$ contexts, and on those that sum to zero by $A$",
+        rf"contexts by $\Gamma + {contexts} \Lambda$, with ${contexts}$ contexts, and on those "
+        r"that sum to zero by $\Gamma$",
         check="the dataset for every size is this one at its sizes, and the certificate for every "
         "size is verified: projectors, modes and couplings as rational functions of the sizes",
         holds=all(step.outcome is Truth.PROVEN for step in family.steps),
@@ -86,15 +88,20 @@ def _modes(
     family: FamilyDerivation, pathway: FamilyPathway, known: set[_Numbers]
 ) -> Iterator[Line]:
     """Yield the modes of a pathway, or of all that one template stands for."""
+    title = title_of(pathway.template)
     for mode in pathway.modes:
         rows = [] if mode.is_null else _rows(family, mode)
         if rows:
             yield Line(
-                says=f"Pathway ‘{pathway.template.name.replace('{', '').replace('}', '')}’, "
-                f"{mode.sector.name}:",
+                says=f"{title[:1].upper()}{title[1:]}, {part_of(family, mode)}:",
                 equation=tuple(rows),
-                because="the eigenvalues on this part; the sum over pathways that couple closes "
-                "by symmetry" + ("" if mode.d == mode.d_eff else r": $d_{\mathrm{eff}} \neq d$"),
+                because="the eigenvalues on this part"
+                + (
+                    ""
+                    if mode.d == mode.d_eff
+                    else "; the sum over pathways that couple closes by symmetry: "
+                    r"$d_{\mathrm{eff}} \neq d$"
+                ),
                 check="at this spec's sizes $s^2$ and $d_{\\mathrm{eff}}$ are those of a mode of "
                 "the ordinary derivation, for every number of copies of the part, exact",
                 holds=all(n is None or n in known for n in _all_copies(family, mode)),
@@ -104,8 +111,10 @@ def _modes(
 
 def _rows(family: FamilyDerivation, mode: FamilyMode) -> list[str]:
     """Return s, d, d_eff and the plateau, those that are radicals."""
-    names = ("s", "d", r"d_{\mathrm{eff}}", r"s/d_{\mathrm{eff}}")
-    numbers = (mode.s, mode.d, mode.d_eff, mode.height)
+    names, numbers = ("s", "d", "s/d"), (mode.s, mode.d, mode.height)
+    if mode.d != mode.d_eff:
+        names = ("s", "d", r"d_{\mathrm{eff}}", r"s/d_{\mathrm{eff}}")
+        numbers = (mode.s, mode.d, mode.d_eff, mode.height)
     assert family.template is not None
     domain = family.template.domain
     forms = [None if n is None else number_of(n, domain, family.symbols) for n in numbers]

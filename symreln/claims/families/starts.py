@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import sympy as sp
-
 from symreln.claims.families.domain import number_of
 from symreln.claims.families.forms import title_of
-from symreln.claims.families.head_start import grown
+from symreln.claims.families.head_start import GROWN
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Math, Table, equation
 from symreln.document.typeset import say
@@ -41,9 +39,9 @@ def start_blocks(family: FamilyDerivation) -> Iterator[Block]:
     started = _started(family)
     if started:
         yield say(
-            r"**Head start.** Until the half-time $t_\alpha$ of the earlier mode $\alpha$ that "
-            r"reaches it, a mode $(s, u, v)$ of a later stage is driven by what $\alpha$ has not "
-            "learned as well,"
+            r"**Head start.** Until the half-time $t_\alpha$ of the earlier mode $\alpha$, of "
+            r"plateau $h_\alpha$, that reaches it, a mode $(s, u, v)$ of a later stage is driven "
+            r"as well by what $\alpha$ has not learned,"
         )
         yield equation(
             r"E_1 = \Sigma^{yx}(p) + h_\alpha\, O_p u_\alpha v_\alpha^{\top} \Sigma^{x}(j, p), "
@@ -53,9 +51,7 @@ def start_blocks(family: FamilyDerivation) -> Iterator[Block]:
             r"In the algebra of all sizes $E_1^{\top} E_1 v = r^2 v$ and "
             r"$E_1^{\top} u = \gamma r v$ hold exactly, so that in effect the mode starts from"
         )
-        s, r, overlap, time, tau = sp.symbols("s r gamma t_alpha tau", positive=True)
-        factor = to_latex(grown(s, r, overlap, time, tau))
-        yield equation(rf"\tilde{{\pi}}_0 = \pi_0 {factor}")
+        yield equation(rf"\tilde{{\pi}}_0 = \pi_0\, {GROWN}.")
         yield _table(family)
         yield from _why(family)
     for at, why in _unknown(family).items():
@@ -116,9 +112,9 @@ def _why(family: FamilyDerivation) -> Iterator[Block]:
     for (later, earlier), ahead in found.items():
         gain = to_latex(ahead.faster)
         yield say(
-            f"Why {{later}} at first grow ${gain}$ times as fast as alone: until {{earlier}} has "
-            "learned a mode, they see that mode's part of the target as well, and are driven at "
-            f"$r = {gain}\\, s$; afterwards they see what it leaves, and are driven at $s$.",
+            f"Modes of {{later}} grow at first ${gain}$ times as fast as alone: until {{earlier}} "
+            "has learned a mode, they see that mode's part of the target as well, and are driven "
+            f"at $r = {gain}\\, s$; afterwards they see what it leaves, and are driven at $s$.",
             later=later,
             earlier=f"‘{earlier}’",
         )

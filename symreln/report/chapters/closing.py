@@ -73,7 +73,7 @@ def provenance_chapter(derivation: Derived, validation: Validation | None) -> Se
     rows: list[tuple[Content, ...]] = [("spec", spec.source or "built in Python")]
     sizes = {size.option: Math(f"{symbol_latex(size.name)} = {size.value}") for size in spec.sizes}
     rows += [
-        (f"dataset: {name}", sizes.get(name, _once(value)))
+        (f"dataset: {name}", sizes.get(name, typeset(_once(value))))
         for name, value in spec.dataset.options.items()
     ]
     if spec.network is not None:

@@ -29,16 +29,16 @@ from symreln.document.model import (
     prose,
 )
 from symreln.document.symbols import symbol_latex
-from symreln.document.typeset import say
+from symreln.document.typeset import say, typeset
 from symreln.document.words import assumption, written
 from symreln.laws.law import Regime
 from symreln.spec.number import WrittenDecimal
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
-    from symreln.document.inlines import Content
+    from symreln.document.inlines import Content, Inline
     from symreln.exact.matrix import ExactMatrix
-    from symreln.spec.model import SizeSymbol, Spec
+    from symreln.spec.model import Dataset, SizeSymbol, Spec
 
 #: Named matrices up to this many entries are printed, larger ones drawn.
 _PRINTED_ENTRIES = 160
@@ -50,12 +50,19 @@ MOST_ENTRIES = 25_000
 MOST_CORRELATIONS = 8
 
 
+def _described(dataset: Dataset) -> tuple[Inline | str, ...]:
+    """Return what the data are; a task's own sentence has the symbols of its parameters."""
+    if not dataset.task:
+        return (dataset.description or "A dataset given by its matrices.",)
+    return typeset(dataset.description)
+
+
 def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
     """Return the chapter on the dataset and the gates."""
     spec = derivation.spec
     dataset = spec.dataset
     blocks: list[Block] = [
-        prose(dataset.description or "A dataset given by its matrices."),
+        prose(*_described(dataset)),
         say(
             "There are {samples} samples with {n_x} inputs and {n_y} outputs, one column a "
             "sample in $X$ and $Y$; every entry is exact.",
@@ -241,11 +248,18 @@ def correlation_chapter(derivation: Derivation) -> Section:
         if images:
             blocks.append(
                 prose(
-                    f"A symmetry of the dataset maps pathway {pathway.number} to "
-                    f"{PathwayOrbit(pathways=images).title}: their correlations are these, "
-                    "permuted."
+                    *typeset(
+                        f"A symmetry of the dataset maps pathway {pathway.number} to "
+                        f"{PathwayOrbit(pathways=images).title}: their correlations are these, "
+                        "permuted."
+                    )
                 )
             )
+    shown = [line for block in blocks if isinstance(block, Equation) for line in block.lines]
+    if any(r"\mathbf{1}" in line for line in shown):
+        blocks.append(
+            say(r"$I$ is the identity, and $\mathbf{1}$ the vector of ones, of the blocks' sizes.")
+        )
     if named.patterns:
         blocks.append(_names(named))
     return Section(

@@ -33,7 +33,7 @@ from symreln.exact.scalar import Scalar
 from symreln.laws.choice import law_of
 from symreln.laws.two_layer import TwoLayer
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
-from symreln.report.chapters.loss import loss_blocks
+from symreln.report.chapters.loss import any_coupled, loss_blocks
 from symreln.report.chapters.reductions import matrix_reduction, not_closed
 from symreln.report.chapters.solution import (
     HALF_SPEED,
@@ -168,8 +168,8 @@ def _time_paragraph(derivation: Derivation) -> Block:
 
 
 def _closed(derivation: Derivation, names: Abbreviations) -> list[Block]:
-    other = other_family(derivation)
-    blocks = _two_layers() if other is None else family_solution(other)
+    other, coupled = other_family(derivation), any_coupled(derivation)
+    blocks = _two_layers(coupled) if other is None else family_solution(other, coupled=coupled)
     if len(derivation.stages) > 1:
         blocks.append(
             prose(
@@ -188,7 +188,7 @@ def _closed(derivation: Derivation, names: Abbreviations) -> list[Block]:
     return blocks
 
 
-def _two_layers() -> list[Block]:
+def _two_layers(coupled: bool) -> list[Block]:
     return [
         prose(
             "Every mode is decoupled. Its strength ",
@@ -196,10 +196,14 @@ def _two_layers() -> list[Block]:
             ", the product of its two layers, solves",
         ),
         equation(
-            r"\tau \dot{\pi} = 2 \pi \left(s - d\, \pi\right), \qquad \pi(0) = \pi_0,",
+            r"\tau \dot{\pi} = 2 \pi \left(s - d\, \pi\right), \qquad \pi(0) = \pi_0"
+            + (",", ".")[not coupled],
             label="eq:mode",
         ),
-        say(r"with $d$ replaced by $d_{\mathrm{eff}}$ where pathways couple. The solution is"),
+        say(
+            r"with $d$ replaced by $d_{\mathrm{eff}}$ where pathways couple. " * coupled
+            + "The solution is"
+        ),
         equation(_template_latex() + ".", label="eq:sigmoid"),
         _solution_proof(),
         say(
@@ -246,13 +250,13 @@ def _solutions(derivation: Derivation, group: PathwayOrbit, names: Abbreviations
             _solution_row(group, mode, half, names)
             for mode, half in zip(shown, halves, strict=True)
         ),
-        caption=_solutions_caption(derivation, group) + _without_half_times(shown, halves),
+        caption=typeset(_solutions_caption(derivation, group) + _without_half_times(shown, halves)),
         alignment="lccr",
     )
     title = f"Solutions of {group.title}"
     if len(shown) > _FOLDED_SOLUTIONS:
-        return [Details(summary=f"{title} ({len(shown)})", blocks=(*formulas, table))]
-    return [prose(f"{title}:"), *formulas, table]
+        return [Details(summary=typeset(f"{title} ({len(shown)})"), blocks=(*formulas, table))]
+    return [prose(*typeset(f"{title}:")), *formulas, table]
 
 
 def _formula(group: PathwayOrbit, mode: ModeDerivation, names: Abbreviations) -> str:

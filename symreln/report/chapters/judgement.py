@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import sympy as sp
-
 from symreln.base.rounding import percent, positional
+from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Math, Strong, Table
 from symreln.document.typeset import typeset
 from symreln.experiment import metrics, strengths
@@ -179,8 +178,9 @@ def _modes(validation: Validation) -> list[Block]:
             caption=(
                 "Strengths ",
                 Math(r"u^{\top} W v"),
-                " of trained pathways beside their judged formulas: relative error as a share of "
-                "the plateau, and predicted less measured time of half of it in steps "
+                " of trained pathways beside their judged formulas, by falling plateau: "
+                "relative error as a share of the plateau, and predicted less measured time of "
+                "half of it in steps "
                 f"({strengths.METHOD})."
                 + (
                     " A ReLU network's units are given to the pathway whose gate reproduces their "
@@ -196,7 +196,7 @@ def _modes(validation: Validation) -> list[Block]:
 
 
 def _mode_row(label: str, found: dict[str, ModeMeasured], tolerance: float) -> tuple:
-    cells: list = [Math(sp.latex(strength_symbol(label)))]
+    cells: list = [Math(to_latex(strength_symbol(label)))]
     for subject in ("gdln", "relu"):
         mode = found.get(subject)
         cells.append("–" if mode is None else _relative_error(mode, tolerance))

@@ -8,7 +8,7 @@ from symreln.claims.claim import DIGITS
 from symreln.claims.converged import converged_decimal, converged_loss
 from symreln.claims.widths import narrow_pathways
 from symreln.document.breaking import sum_lines
-from symreln.document.mathtext import ordered_terms
+from symreln.document.mathtext import ordered_terms, weighted
 from symreln.document.model import Block, Details, Math, equation, prose
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import say
@@ -43,7 +43,7 @@ def loss_blocks(derivation: Derivation, names: Abbreviations) -> list[Block]:
                 ".",
             )
         ]
-    d = r"d_\alpha" if not _any_coupled(derivation) else r"d_{\mathrm{eff},\alpha}"
+    d = r"d_\alpha" if not any_coupled(derivation) else r"d_{\mathrm{eff},\alpha}"
     return [
         say(
             r"The mean loss {definition} is, with the multiplicity $m_\alpha$ of each mode,",
@@ -90,8 +90,11 @@ def _written_out(derivation: Derivation, loss: sp.Expr, names: Abbreviations) ->
     terms = _by_mode(derivation, loss)
     if len(terms) > MOST_TERMS:
         return [prose(f"Written out it has {len(terms)} terms; they are in derivation.json.")]
-    lines = sum_lines("L(t)", [names.short(term) for term in terms])
-    return [Details(summary="The loss written out", blocks=(equation(*lines),))]
+    modes = [strength_symbol(m.label) for pathway in derivation.pathways for m in pathway.modes]
+    lines = sum_lines("L(t)", [weighted(names.short(term), modes) for term in terms])
+    return [
+        Details(summary="The loss written out", blocks=(equation(*lines[:-1], f"{lines[-1]}."),))
+    ]
 
 
 def _by_mode(derivation: Derivation, loss: sp.Expr) -> list[sp.Expr]:
@@ -106,6 +109,6 @@ def _by_mode(derivation: Derivation, loss: sp.Expr) -> list[sp.Expr]:
     return sorted(ordered_terms(loss), key=place)
 
 
-def _any_coupled(derivation: Derivation) -> bool:
+def any_coupled(derivation: Derivation) -> bool:
     """Return whether couplings change what some mode's d is."""
     return any(stage.verdict.d_eff for stage in derivation.stages)

@@ -60,13 +60,13 @@ def matrix_reduction() -> list[Block]:
     """Return the reduction that holds at every level."""
     return [
         say(
-            r"The reduction that always holds keeps matrices. With $W^{(1)}_p = R\, B^{(1)}_p "
-            r"V_p^{\top}$ and $W^{(2)}_p = U_p B^{(2)}_p R^{\top}$,"
+            r"The reduction that always holds keeps matrices. With $W^{(1)}_p = R_p B^{(1)}_p "
+            r"V_p^{\top}$ and $W^{(2)}_p = U_p B^{(2)}_p R_p^{\top}$, $R_p$ orthonormal,"
         ),
         equation(
-            r"\tau \dot{B}^{(1)}_p &= B^{(2)\,\top}_p E_p, \qquad "
-            r"\tau \dot{B}^{(2)}_p = E_p B^{(1)\,\top}_p,",
-            r"E_p &= S_p - \sum_j K_{pj}\, B^{(2)}_j B^{(1)}_j G_{jp},",
+            r"\tau \dot{B}^{(1)}_p &= B^{(2)\,\top}_p \hat{E}_p, \qquad "
+            r"\tau \dot{B}^{(2)}_p = \hat{E}_p B^{(1)\,\top}_p,",
+            r"\hat{E}_p &= S_p - \sum_j K_{pj}\, B^{(2)}_j B^{(1)}_j G_{jp},",
             label="eq:matrices",
         ),
         say(

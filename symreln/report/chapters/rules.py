@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import sympy as sp
-
 from symreln.base.rounding import percent
+from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Math, Strong, Table, prose
 from symreln.experiment.metrics import CurveComparison, metric_cells
 from symreln.laws.loss import strength_symbol
@@ -211,7 +210,7 @@ def _decay_row(rule: DecayRule) -> tuple:
     parts: list = []
     shown, more = decayed_modes(rule)
     for label, values in shown:
-        parts += ["; " if parts else "", Math(sp.latex(strength_symbol(label))), f" {values}"]
+        parts += ["; " if parts else "", Math(to_latex(strength_symbol(label))), f" {values}"]
     if more:
         parts.append(f"; {more}")
     return (*decay_cells(rule), tuple(parts))

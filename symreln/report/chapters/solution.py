@@ -47,13 +47,20 @@ def other_family(derivation: Derivation) -> ModeDerivation | None:
     return next((m for m in modes if m.strength is not None and m.family != TwoLayer.name), None)
 
 
-def family_solution(mode: ModeDerivation) -> list[Block]:
+def family_solution(mode: ModeDerivation, *, coupled: bool) -> list[Block]:
     """Say which family was taken, why the earlier ones were not, and what it solves.
 
     Args:
         mode: A mode with a trajectory.
+        coupled: Whether couplings change what some mode's d is.
     """
     assert mode.strength is not None
+    follows = _implicit(mode)
+    replaced: list = (
+        ["with ", Math("d"), " replaced by ", Math(r"d_{\mathrm{eff}}"), " where pathways couple. "]
+        if coupled
+        else []
+    )
     blocks: list[Block] = [
         prose(f"Every mode is decoupled. The solution family is “{mode.family}”: {mode.why}.")
     ]
@@ -63,14 +70,10 @@ def family_solution(mode: ModeDerivation) -> list[Block]:
     return [
         *blocks,
         prose("The strength ", Math(r"\pi"), " of a mode, that of its layers' product, solves"),
-        equation(mode.strength.equation + ",", label="eq:mode"),
-        *_implicit(mode),
+        equation(mode.strength.equation + (",", ".")[not (coupled or follows)], label="eq:mode"),
+        *follows,
         prose(
-            "with ",
-            Math("d"),
-            " replaced by ",
-            Math(r"d_{\mathrm{eff}}"),
-            " where pathways couple. ",
+            *replaced,
             *_proof(mode.strength),
             " Source of the decoupled mode equations: ",
             Citation("Saxe2014"),
