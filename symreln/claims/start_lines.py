@@ -22,6 +22,8 @@ _SIGMA, _ONE, _TWO = sp.symbols("sigma sigma_1 sigma_2", positive=True)
 #: Steps of the phase that is multiplied out.
 _STEPS = 3
 _GROWN = sp.exp(_S * TIME / TIME_CONSTANT)
+#: What grows of a product of two amplitudes, and what dies out.
+_GROWING, _DYING = ((_A0 + sign * _B0) ** 2 / 4 for sign in (1, -1))
 
 
 def start_lines(derivation: Derivation) -> Iterator[Line]:
@@ -42,7 +44,7 @@ def _early(*, decays: bool) -> Line:
     up, down = (_A0 + _B0) * _GROWN / 2, (_A0 - _B0) / _GROWN / 2
     a, b = up + down, up - down
     rates = [TIME_CONSTANT * each.diff(TIME) for each in (a, b)]
-    product = (_A0 + _B0) ** 2 * _GROWN**2 / 4 - (_A0 - _B0) ** 2 / _GROWN**2 / 4
+    product = _GROWING * _GROWN**2 - _DYING / _GROWN**2
     return Line(
         says="Random weights are not balanced. While a unit's amplitudes are small they obey"
         + ", weight decay aside, which shrinks both alike, " * decays
@@ -72,7 +74,7 @@ def _balanced(derivation: Derivation, start: Start) -> Line:
     known = derivation.known
     assert known.units is not None
     assert known.variances is not None
-    mean = _UNITS * _mean((_A0 + _B0) ** 2 / 4, _SIGMA, _SIGMA)
+    mean = _UNITS * _mean(_GROWING, _SIGMA, _SIGMA)
     value = mean.subs({_UNITS: sp.Rational(known.units), _SIGMA: sp.sqrt(known.variances[0])})
     exact = sp.Rational(start.strength0)
     return Line(
@@ -80,7 +82,7 @@ def _balanced(derivation: Derivation, start: Start) -> Line:
         f"strength**; over the $N = {to_latex(sp.Rational(known.units))}$ units that take part it "
         "is its mean,",
         equation=(
-            rf"\pi_0 = N\, \mathbb{{E}} \left(\tfrac{{a_0 + b_0}}{{2}}\right)^2 = "
+            rf"\pi_0 = N\, \mathbb{{E}} \left[{to_latex(_GROWING)}\right] = "
             rf"{to_latex(mean)} = {to_latex(exact)}",
         ),
         because=r"weights are drawn independently from $\mathcal{N}(0, \sigma^2)$; fluctuations "
@@ -96,9 +98,7 @@ def _apart(derivation: Derivation, start: Start) -> Line:
     known = derivation.known
     assert known.units is not None
     assert known.variances is not None
-    sum_, difference = (
-        _UNITS * _mean((_A0 + sign * _B0) ** 2, _ONE, _TWO) for sign in (1, -1)
-    )  # fmt: skip
+    sum_, difference = (4 * _UNITS * _mean(part, _ONE, _TWO) for part in (_GROWING, _DYING))
     numbers = dict(zip((_ONE, _TWO), map(sp.sqrt, known.variances), strict=True))
     value = sum_.subs({_UNITS: sp.Rational(known.units), **numbers})
     exact = sp.Rational(start.imbalance)
@@ -125,8 +125,8 @@ def _ahead() -> Iterator[Line]:
     law = _H / (1 + (_H / STRENGTH0 - 1) * faded)
     primitive = -TIME_CONSTANT / (2 * _S) * sp.log(1 + (_H / STRENGTH0 - 1) * faded)
     total = TIME_CONSTANT / (2 * _S) * sp.log(_H / STRENGTH0)
-    half = TIME_CONSTANT / (2 * _S) * sp.log(_H / STRENGTH0 - 1)
-    own = strength.rate.subs({strength.s: _S, strength.d: _S / _H})
+    numbers = {strength.s: _S, strength.d: _S / _H}
+    half, own = strength.half_time.subs(numbers), strength.rate.subs(numbers)
     letter = next(iter(own.free_symbols - {_S, _H}))
     yield Line(
         says="**Head start.** Until earlier stages have learned, a later pathway sees more than "

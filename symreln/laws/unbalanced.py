@@ -323,9 +323,10 @@ class Unbalanced(Law):
         step = X + X * self.growth / self.tau  # of a + b, while s − dπ is s
         yield steps_line(
             steps._rows,
-            self.growth,
-            holds=vanish(step.diff(X) - 1 - self.growth / self.tau)
-            and same_exponent(sp.exp(-k * t / steps.clock), steps.faded(k)),
+            step,
+            X,
+            steps.per_step,
+            holds=same_exponent(sp.exp(-k * t / steps.clock), steps.faded(k)),
         )
         h, start = sp.symbols("h u_0", positive=True)
         level = (h / 2 + sp.sqrt(h**2 / 4 + c**2 / 4)) * 2 / c
