@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import sympy as sp
 
 from symreln.claims.couplings import MOST_ENTRIES
 from symreln.claims.flow_lines import IN_LETTERS, MATRICES, whole_map
@@ -15,6 +16,7 @@ from symreln.claims.solve import at_values
 from symreln.errors import InputError
 from symreln.laws.coupled_modes import competition_lines
 from symreln.laws.flow_letters import reduced_loss_holds
+from symreln.laws.law import STRENGTH
 from symreln.laws.line import Line
 from symreln.verdict.judge import Level
 
@@ -42,10 +44,38 @@ def mode_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Li
                 laws.setdefault((type(mode.strength), derivation.known.layers), mode.strength)
     for law in laws.values():
         yield from law.in_symbols().lines()
+    yield from _null_lines(derivation, stages, laws.values())
     if Level.COUPLED_MODES in levels:
         yield from competition_lines()
     if levels & set(MATRICES):
         yield from matrix_lines(derivation)
+
+
+def _null_lines(
+    derivation: Derivation, stages: list[StageOnData], laws: Iterable[Law]
+) -> Iterator[Line]:
+    """Yield what modes do that have nothing to learn, where there are some that close."""
+    resting = [
+        law for p in derivation.pathways for m in p.modes if (law := m.strength) and m.is_null
+    ]
+    if not resting:
+        return
+    still = [replace(law.in_symbols(), s=sp.S.Zero, strength0=sp.S.Zero) for law in laws]
+    yield Line(
+        says="Modes with $s = 0$ have nothing to learn. Where nothing is put on them they stay at "
+        "0, whatever their output directions, which the data leave open:",
+        equation=(
+            r"\Sigma^{yx}(p)\, v = 0, \qquad s = \pi(0) = 0 \implies \dot{\pi} = 0, \quad "
+            r"\pi(t) = 0",
+        ),
+        because=r"every term of the mode equation has a factor $s$ or $\pi$. What random weights "
+        "put on them is dropped with Assumption 2.1.2",
+        check=r"$\Sigma^{yx} v$ of all of them, exact, entry by entry; the right-hand side of "
+        r"every law at $s = \pi = 0$",
+        holds=all(stage.leaves_nulls() for stage in stages)
+        and all(law.rests for law in resting)
+        and all(law.rests and law.rate.subs(STRENGTH, 0) == 0 for law in still),
+    )
 
 
 def matrix_lines(derivation: Derivation) -> Iterator[Line]:

@@ -9,13 +9,14 @@ import sympy as sp
 
 from symreln.document.mathtext import to_latex
 from symreln.laws.choice import expected_start, law_of
-from symreln.laws.law import HEAD_START, STRENGTH0, TIME, TIME_CONSTANT
-from symreln.laws.line import CANCELS, Line, vanish
+from symreln.laws.depth import Depth
+from symreln.laws.law import HEAD_START, STRENGTH, STRENGTH0, TIME, TIME_CONSTANT
+from symreln.laws.line import CANCELS, Line, X, integral, vanish
 from symreln.laws.two_layer import TwoLayer
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.laws.law import Start
+    from symreln.laws.law import Regime, Start
 
 _A0, _B0, _S, _UNITS, _H = sp.symbols("a_0 b_0 s N h", positive=True)
 _SIGMA, _ONE, _TWO = sp.symbols("sigma sigma_1 sigma_2", positive=True)
@@ -27,9 +28,15 @@ _GROWING, _DYING = ((_A0 + sign * _B0) ** 2 / 4 for sign in (1, -1))
 
 
 def start_lines(derivation: Derivation) -> Iterator[Line]:
-    """Yield where strengths start, of a network of two layers that is known."""
+    """Yield where strengths start, of a network that is known."""
     known = derivation.known
-    if derivation.spec.network is None or known.layers != 2 or not known.units:
+    if derivation.spec.network is None:
+        return
+    if known.layers == 1:
+        yield _single(derivation)
+    if known.layers > 2:
+        yield _followed(known)
+    if known.layers != 2 or not known.units:
         return
     start = expected_start(known)
     yield _early(decays=known.weight_decay != 0)
@@ -37,6 +44,65 @@ def start_lines(derivation: Derivation) -> Iterator[Line]:
     driven = len(derivation.stages) > 1 and derivation.closed and not derivation.later
     if driven and law_of(known).ahead(start, 1, 1) is not None:
         yield from _ahead()
+
+
+def _single(derivation: Derivation) -> Line:
+    """Say where the strengths of a single layer start."""
+    entry = sp.Symbol("W", real=True)
+    # A linear form in entries of mean 0 has no square: its mean is 0, and its own square σ².
+    form = sp.Poly(entry, entry)
+    mean, spread = form.coeff_monomial(1), (form**2).coeff_monomial(entry**2) * _SIGMA**2
+    return Line(
+        says="A single layer of random weights starts, in the mean, from the **effective initial "
+        "strength**",
+        equation=(
+            rf"\pi_0 = \mathbb{{E}}\, u^{{\top}} W v = {to_latex(mean)}, \qquad "
+            rf"\mathbb{{E}} \left(u^{{\top}} W v\right)^2 = {to_latex(spread)}",
+        ),
+        because=r"entries are drawn independently from $\mathcal{N}(0, \sigma^2)$, and $|u| = |v| "
+        "= 1$: along every mode the strength is one such number",
+        check="the mean of each term; it is the initial strength of the derivation",
+        holds=derivation.strength0 == mean,
+        main=True,
+    )
+
+
+def _followed(known: Regime) -> Line:
+    """Say where the modes of three and more random layers start, in effect."""
+    layers = known.layers
+    scale, time = sp.symbols("c T", positive=True)
+    law = Depth(s=_S, d=sp.S.Zero, layers=sp.Integer(layers))  # while little is learned
+    strength = (scale * X) ** layers
+    rate = law.rate.subs(STRENGTH, strength) / strength.diff(X) / (_S * scale ** (layers - 2))
+    speed = X ** (layers - 1)
+    arrives = X ** (2 - layers) / (layers - 2)
+    kappa = ((layers - 2) * time) ** sp.Rational(-1, layers - 2)
+    said, power = sp.Symbol("kappa"), f"^{{{layers - 2}}}" * (layers > 3)
+    return Line(
+        says=f"No formula says where a product of {layers} random matrices starts. But while "
+        r"outputs are small a mode's amplitudes, in units of $\sigma \sqrt{H}$ and over times "
+        rf"$\tau/(s (\sigma \sqrt{{H}}){power})$, know nothing of the data: they run to "
+        "infinity at a time $T$ that is a property of depth and width $H$ alone. The balanced "
+        "amplitude that arrives with them is the **effective initial strength**, and $T$ is "
+        "found by following single modes (`symreln validate`):",
+        equation=(
+            rf"T &= {integral(1 / speed, to_latex(said), to_latex(sp.oo))} = "
+            rf"{to_latex(arrives.subs(X, said))},",
+            rf"\pi_0 &= (\kappa \sigma \sqrt{{H}})^{{{layers}}}, \qquad "
+            rf"{to_latex(said)} = {to_latex(kappa)}",
+        ),
+        because=r"$\tau \dot{a}_l = s \prod_{m \neq l} a_m$ is homogeneous, and in these units "
+        rf"a balanced amplitude follows $\dot{{x}} = {to_latex(speed)}$",
+        check=r"the early equation in these units, from which $s$ and the scale cancel; the "
+        r"integral differentiated, 0 at infinity; $\kappa$ put into it",
+        holds=vanish(
+            sp.powsimp(rate, force=True) - speed,
+            arrives.diff(X) + 1 / speed,
+            sp.powdenest(arrives.subs(X, kappa), force=True) - time,
+        )
+        and sp.limit(arrives, X, sp.oo) == 0,
+        main=True,
+    )
 
 
 def _early(*, decays: bool) -> Line:

@@ -300,6 +300,11 @@ class Law(ABC):
     def equation(self) -> str:
         """LaTeX of the equation that the law solves, in general symbols."""
 
+    @property
+    @abstractmethod
+    def rate(self) -> sp.Expr:
+        r"""The right-hand side :math:`\tau \dot\pi` of the equation, of a law in symbols."""
+
     @abstractmethod
     def strength(self, t: Any) -> Any:
         """Return the strength at a time in steps, >= 0, in the law's own number system."""

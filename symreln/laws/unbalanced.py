@@ -245,8 +245,8 @@ class Unbalanced(Law):
         yield from amplitude_lines(self.s, self.d)
         slopes = amplitude_slopes(self.s, self.d)
         squares, c = FIRST**2 + SECOND**2, FIRST**2 - SECOND**2
-        drive = self.s - self.d * FIRST * SECOND
-        rate: Any = self.rate.subs(STRENGTH, FIRST * SECOND)
+        # What is printed, with the root that it has in amplitudes.
+        rate = self.rate.subs(sp.sqrt(self.imbalance**2 + 4 * STRENGTH**2), squares)
         yield Line(
             says="With $c = |a^2 - b^2|$ the sum of squares is known from the strength, and one "
             "closed equation is left (the roles of $a$ and $b$ do not matter):",
@@ -257,10 +257,8 @@ class Unbalanced(Law):
             because=r"product rule for $\pi = a b$",
             check=f"squares subtracted, $(a^2 + b^2)^2 - (a^2 - b^2)^2 = 4 a^2 b^2$; {CANCELS}",
             holds=vanish(
-                along(FIRST * SECOND, slopes) - squares * drive,
+                along(FIRST * SECOND, slopes) - rate.subs(STRENGTH, FIRST * SECOND),
                 squares**2 - c**2 - 4 * (FIRST * SECOND) ** 2,
-                # What is printed is this equation, with the two names put in.
-                rate**2 - ((self.imbalance**2 + 4 * (FIRST * SECOND) ** 2) * drive**2),
             ),
             main=True,
         )
@@ -424,28 +422,58 @@ class UnbalancedDecay(Unbalanced):
 
     def lines(self) -> Iterator[Line]:
         """Yield the equation of the strength; it has no closed form, and θ is integrated."""
-        decay = self.weight_decay
+        own = replace(self, imbalance=sp.Symbol("c_0", positive=True))
+        decay, left, rate = self.weight_decay, own._left, own.rate
         yield from amplitude_lines(self.s, self.d, decay)
+        slopes = amplitude_slopes(self.s, self.d, decay)
+        strength, c = FIRST * SECOND, FIRST**2 - SECOND**2
+        moved = rate.subs(sp.sqrt(left**2 + 4 * STRENGTH**2), FIRST**2 + SECOND**2)
         yield Line(
-            says=r"So $c(t) = |a^2 - b^2| = c_0 e^{-2 \lambda t/\tau}$, and the strength follows",
-            equation=(self.equation.split(r", \quad \lambda")[0],),
+            says=rf"So $c(t) = |a^2 - b^2| = {to_latex(left)}$, and the strength follows",
+            equation=(moves(r"\pi", rate) + r", \qquad \pi(0) = \pi_0",),
             because=r"product rule for $\pi = a b$, with $a^2 + b^2 = \sqrt{c(t)^2 + 4 \pi^2}$",
-            check=CANCELS,
-            holds=self.residual() == 0,
+            check=f"squares subtracted, $(a^2 + b^2)^2 - (a^2 - b^2)^2 = 4 a^2 b^2$; {CANCELS}",
+            holds=vanish(
+                self.tau * left.diff(self.t) + 2 * decay * left,
+                left.subs(self.t, 0) - own.imbalance,
+                (FIRST**2 + SECOND**2) ** 2 - c**2 - 4 * strength**2,
+                moved.subs(STRENGTH, strength) - along(strength, slopes),
+            )
+            and self.residual() == 0,
             main=True,
         )
+        theta, whole = sp.Symbol("theta", real=True), sp.Symbol("c", positive=True)
+        turn, share = 2 * self.s - self.d * whole * sp.sinh(theta), whole * sp.sinh(theta) / 2
+        sine = {sp.sinh(theta): 2 * strength / c, whole: c}
+        angle = sp.log((FIRST + SECOND) / (FIRST - SECOND))
         yield Line(
             says=r"It has no solution in elementary functions. With $\theta = "
             r"\operatorname{arsinh}(2 \pi/c(t))$",
             equation=(
-                r"\tau \dot{\theta} = 2 s - d\, c(t) \sinh \theta, \qquad \pi = "
-                r"\tfrac{1}{2} c(t) \sinh \theta",
+                moves(r"\theta", turn) + r", \qquad \pi = " + to_latex(share) + ", "
+                r"\quad c = c(t)",
             ),
             because=r"$\theta = \ln \frac{a + b}{a - b}$",
             check="amplitudes put in; " + CANCELS + "; the strength is integrated in float64",
-            holds=self.residual() == 0,
+            holds=vanish(
+                along(angle, slopes) - turn.subs(sine),
+                share.subs(sine) - strength,
+                (sp.exp(angle) - sp.exp(-angle)) / 2 - 2 * strength / c,
+            )
+            and self.residual() == 0,
             main=True,
         )
+
+    @property
+    def _left(self) -> sp.Expr:
+        """c(t)."""
+        return self.imbalance * sp.exp(-2 * self.weight_decay * self.t / self.tau)
+
+    @property
+    def rate(self) -> sp.Expr:
+        r"""The right-hand side :math:`\tau \dot\pi` of the equation."""
+        drive = sp.sqrt(self._left**2 + 4 * STRENGTH**2) * (self.s - self.d * STRENGTH)
+        return drive - 2 * self.weight_decay * STRENGTH
 
     @property
     def growth(self) -> Any:
