@@ -476,6 +476,11 @@ class UnbalancedDecay(Unbalanced):
         return drive - 2 * self.weight_decay * STRENGTH
 
     @property
+    def _late_speed(self) -> sp.Expr:
+        found: Any = self.rate.subs(self.imbalance, 0)
+        return found
+
+    @property
     def growth(self) -> Any:
         """The growth s − λ."""
         return self.s - self.weight_decay
