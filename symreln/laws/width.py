@@ -153,7 +153,7 @@ def narrow_lines() -> Iterator[Line]:
         main=True,
     )
     q = d[1] / d[0]
-    rate: Any = replacement_rate(*s, q)
+    rate: Any = replacement_rate(s[0], s[1], q)
     yield Line(
         says="So $\\beta$ replaces $\\alpha$ exactly where its $s^2/d$ is the larger one, which is "
         "slower than learning on a unit that is free:",

@@ -54,11 +54,20 @@ def every_family_line(derivation: Derivation) -> EveryLine | None:
 
 def _lines(family: FamilyDerivation, derivation: Derivation) -> Iterator[Line]:
     sizes = ", ".join(to_latex(size.symbol) for size in family.sizes)
+    left = [stage for stage in family.stages if stage.level is None]
+    closes = len(left) < len(family.stages)
     yield Line(
-        says="Loss, effective datasets, flow, change of basis and the mode equation with its "
-        f"solution hold as they stand for every ${sizes}$. What depends on it are $s$, $d$ and "
-        r"$d_{\mathrm{eff}}$. Permuting the contexts changes nothing, so that every correlation "
-        "has between two contexts the block",
+        says="Loss, effective datasets, flow, change of basis "
+        + "and the mode equation with its solution " * closes
+        + f"hold as they stand for every ${sizes}$. "
+        + r"What depends on it are $s$, $d$ and $d_{\mathrm{eff}}$. " * closes
+        + "".join(
+            f"In stage {stage.stage} modes are not proven to close for every size: "
+            f"{_without_braces(stage.obstacle)}. "
+            for stage in left
+        )
+        + "Permuting the contexts changes nothing, so that every correlation has between two "
+        "contexts the block",
         equation=(r"\Sigma_{kl} = A\, \delta_{kl} + B,",),
         because="a matrix that commutes with all permutations; it acts on vectors equal for all "
         "contexts by $A + n B$, with $n$ contexts, and on those that sum to zero by $A$",
@@ -90,8 +99,7 @@ def _modes(
         rows = [] if mode.is_null else _rows(family, mode)
         if rows:
             yield Line(
-                says=f"Pathway ‘{pathway.template.name.replace('{', '').replace('}', '')}’, "
-                f"{mode.sector.name}:",
+                says=f"Pathway ‘{_without_braces(pathway.template.name)}’, {mode.sector.name}:",
                 equation=tuple(rows),
                 because="the eigenvalues on this part; the sum over pathways that couple closes "
                 "by symmetry" + ("" if mode.d == mode.d_eff else r": $d_{\mathrm{eff}} \neq d$"),
@@ -100,6 +108,11 @@ def _modes(
                 holds=all(n is None or n in known for n in _all_copies(family, mode)),
                 main=True,
             )
+
+
+def _without_braces(text: str) -> str:
+    """Return a text with the names of templates as words."""
+    return text.replace("{", "").replace("}", "")
 
 
 def _rows(family: FamilyDerivation, mode: FamilyMode) -> list[str]:
