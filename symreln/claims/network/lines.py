@@ -20,6 +20,7 @@ from symreln.exact.truth import Truth
 from symreln.laws.flow_letters import stays_diagonal
 from symreln.laws.line import CANCELS, Line, checked, vanish
 from symreln.laws.loss import mode_space_loss
+from symreln.laws.routing import RoutingNetwork
 from symreln.laws.shared_chain import place_proofs
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ def network_lines(derivation: NetworkDerivation) -> DerivationLines:
         ArithmeticError: A line's check failed: a bug of symreln, and nothing is printed.
     """
     found = [*_flow(derivation), *_parts(derivation)]
+    if not isinstance(derivation.routing_sizes, str):
+        written = {line.equation for line in found}
+        found += (x for x in RoutingNetwork().lines() if x.equation not in written)
     return DerivationLines(derived=checked(found, "line by line"))
 
 
