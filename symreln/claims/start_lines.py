@@ -49,18 +49,13 @@ def start_lines(derivation: Derivation) -> Iterator[Line]:
 def _single(derivation: Derivation) -> Line:
     """Say where the strengths of a single layer start."""
     entry = sp.Symbol("W", real=True)
-    # A linear form in entries of mean 0 has no square: its mean is 0, and its own square σ².
-    form = sp.Poly(entry, entry)
-    mean, spread = form.coeff_monomial(1), (form**2).coeff_monomial(entry**2) * _SIGMA**2
+    mean = sp.Poly(entry, entry).coeff_monomial(1)  # entries of mean 0: the constant is left
     return Line(
         says="A single layer of random weights starts, in the mean, from the **effective initial "
         "strength**",
-        equation=(
-            rf"\pi_0 = \mathbb{{E}}\, u^{{\top}} W v = {to_latex(mean)}, \qquad "
-            rf"\mathbb{{E}} \left(u^{{\top}} W v\right)^2 = {to_latex(spread)}",
-        ),
-        because=r"entries are drawn independently from $\mathcal{N}(0, \sigma^2)$, and $|u| = |v| "
-        "= 1$: along every mode the strength is one such number",
+        equation=(rf"\pi_0 = \mathbb{{E}}\, u^{{\top}} W v = {to_latex(mean)}",),
+        because=r"entries are drawn independently from $\mathcal{N}(0, \sigma^2)$; every strength "
+        r"is a linear form in them, and fluctuates by $\sigma$",
         check="the mean of each term; it is the initial strength of the derivation",
         holds=derivation.strength0 == mean,
         main=True,
@@ -70,35 +65,34 @@ def _single(derivation: Derivation) -> Line:
 def _followed(known: Regime) -> Line:
     """Say where the modes of three and more random layers start, in effect."""
     layers = known.layers
-    scale, time = sp.symbols("c T", positive=True)
+    scale, time, kappa = sp.symbols("c T kappa", positive=True)
     law = Depth(s=_S, d=sp.S.Zero, layers=sp.Integer(layers))  # while little is learned
-    strength = (scale * X) ** layers
-    rate = law.rate.subs(STRENGTH, strength) / strength.diff(X) / (_S * scale ** (layers - 2))
-    speed = X ** (layers - 1)
+    strength, unit = (scale * X) ** layers, TIME_CONSTANT / (_S * scale ** (layers - 2))
+    speed = law.rate.subs(STRENGTH, strength) / TIME_CONSTANT / strength.diff(X) * unit
+    slowness = X ** (1 - layers)
     arrives = X ** (2 - layers) / (layers - 2)
-    kappa = ((layers - 2) * time) ** sp.Rational(-1, layers - 2)
-    said, power = sp.Symbol("kappa"), f"^{{{layers - 2}}}" * (layers > 3)
+    solved = ((layers - 2) * time) ** sp.Rational(-1, layers - 2)
     return Line(
         says=f"No formula says where a product of {layers} random matrices starts. But while "
-        r"outputs are small a mode's amplitudes, in units of $\sigma \sqrt{H}$ and over times "
-        rf"$\tau/(s (\sigma \sqrt{{H}}){power})$, know nothing of the data: they run to "
-        "infinity at a time $T$ that is a property of depth and width $H$ alone. The balanced "
-        "amplitude that arrives with them is the **effective initial strength**, and $T$ is "
-        "found by following single modes (`symreln validate`):",
+        r"outputs are small a mode's amplitudes, in units of $c = \sigma \sqrt{H}$ and over times "
+        rf"${to_latex(unit)}$, know nothing of the data: they run to infinity at a time $T$ that "
+        "is a property of depth and width $H$ alone. The balanced amplitude $\\kappa$ that arrives "
+        "with them is the **effective initial strength**, and $T$ is found by following single "
+        "modes (`symreln validate`):",
         equation=(
-            rf"T &= {integral(1 / speed, to_latex(said), to_latex(sp.oo))} = "
-            rf"{to_latex(arrives.subs(X, said))},",
-            rf"\pi_0 &= (\kappa \sigma \sqrt{{H}})^{{{layers}}}, \qquad "
-            rf"{to_latex(said)} = {to_latex(kappa)}",
+            rf"T &= {integral(slowness, to_latex(kappa), to_latex(sp.oo))} = "
+            rf"{to_latex(arrives.subs(X, kappa))},",
+            rf"\pi_0 &= {to_latex(strength.subs(X, kappa))}, \qquad "
+            rf"{to_latex(kappa)} = {to_latex(solved)}",
         ),
         because=r"$\tau \dot{a}_l = s \prod_{m \neq l} a_m$ is homogeneous, and in these units "
-        rf"a balanced amplitude follows $\dot{{x}} = {to_latex(speed)}$",
+        rf"a balanced amplitude follows $\dot{{x}} = {to_latex(1 / slowness)}$",
         check=r"the early equation in these units, from which $s$ and the scale cancel; the "
         r"integral differentiated, 0 at infinity; $\kappa$ put into it",
         holds=vanish(
-            sp.powsimp(rate, force=True) - speed,
-            arrives.diff(X) + 1 / speed,
-            sp.powdenest(arrives.subs(X, kappa), force=True) - time,
+            sp.powsimp(speed, force=True) * slowness - 1,
+            arrives.diff(X) + slowness,
+            sp.powdenest(arrives.subs(X, solved), force=True) - time,
         )
         and sp.limit(arrives, X, sp.oo) == 0,
         main=True,
