@@ -475,23 +475,23 @@ class Law(ABC):
     def settling_line(self) -> Line:
         """Return the line that says where gradient descent comes to rest; of a law in symbols."""
         growth = sp.Symbol("_g", positive=True)
-        decay = self.s - self.growth
-        own = replace(self, s=decay + growth)  # learned: s − λ is positive
-        speed, rate = own._late_speed, own.relaxation
-        slope = speed.diff(STRENGTH).subs(STRENGTH, own.plateau)
+        learned = replace(self, s=self.s - self.growth + growth)  # s − λ is positive
+        rate: Any = learned.relaxation.subs(growth, self.growth)
+        speed, plateau = self._late_speed, self.growth / self.d
+        slope: Any = speed.diff(STRENGTH).subs(STRENGTH, plateau)
         return Line(
             says="Near its plateau $h$ a mode relaxes at the rate $r$, and a step of gradient "
             "descent multiplies the distance from it. So it comes to rest only where "
             r"$r < 2 \tau$; **at this learning rate not every mode does**:",
             equation=(
                 rf"\tau \dot{{\pi}} \approx -r (\pi - h), \qquad r = "
-                rf"{to_latex(rate.subs(growth, self.growth))}, \qquad "
+                rf"{to_latex(rate)}, \qquad "
                 r"\pi - h \to \left(1 - \frac{r}{\tau}\right) (\pi - h)",
             ),
             because="the right-hand side differentiated at its root; a step is the flow's first "
             "order",
             check="the derivative by the strength; " + CANCELS,
-            holds=vanish(sp.powsimp(slope + rate), speed.subs(STRENGTH, own.plateau)),
+            holds=vanish(sp.powsimp(slope + rate), speed.subs(STRENGTH, plateau)),
             main=True,
         )
 

@@ -254,7 +254,8 @@ class TwoLayer(Law):
                 self.rate.subs(STRENGTH, height),
                 half - steps.clock * sp.log(height / start - 1) / (2 * g),
                 _template("sigmoid").subs({_HEIGHT: height, _P0: start, _E: faded}) - height / 2,
-            ),
+            )
+            and (steps.half_time is None or vanish(steps.half_time - half)),
             main=True,
         )
 
