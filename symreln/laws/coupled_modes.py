@@ -80,7 +80,7 @@ def competition_lines() -> Iterator[Line]:
     modes = CoupledModes(
         names=("pi_1", "pi_2"),
         s=(s, sp.S.Zero),
-        kappa=sp.ImmutableMatrix([[own, across], [0, 0]]),
+        kappa=sp.ImmutableMatrix([[own, across], [across, own]]),
     )
     claimed = modes.rhs[0] * modes.tau
     claimed = claimed.subs({strength: a**2, partner: other * second})

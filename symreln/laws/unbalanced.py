@@ -286,22 +286,22 @@ class Unbalanced(Law):
             ),
         )
         k = sp.Symbol("k", positive=True)
-        root = sp.sqrt(4 * s**2 + c**2 * d**2)
+        square = 4 * s**2 + c**2 * d**2
         above, below = (2 * s + k) / (c * d), (2 * s - k) / (c * d)
         integrand, start = -2 / (c * d * (X - above) * (X - below)), sp.Symbol("u_0")
         found = sp.log((X - below) * (start - above) / ((X - above) * (start - below))) / k
-        square = 4 * s**2 + c**2 * d**2
+        separated = 1 / rate
         yield Line(
             says=rf"Separate the variables; the roots are $u_\pm = (2 s \pm k)/(c d)$ with "
-            f"$k = {to_latex(root)}$:",
+            f"$k = {to_latex(sp.sqrt(square))}$:",
             equation=(
-                integral(1 / rate, "u_0", "u(t)") + r" = \frac{t}{\tau}, \qquad "
+                integral(separated, "u_0", "u(t)") + r" = \frac{t}{\tau}, \qquad "
                 r"\frac{1}{k} \ln \frac{(u - u_-) (u_0 - u_+)}{(u - u_+) (u_0 - u_-)} = "
                 r"\frac{t}{\tau}",
             ),
             because="partial fractions over the two roots",
             check=f"the roots put in; {DIFFERENTIATED}",
-            holds=_modulo(integrand - 1 / rate, k, square) == 0
+            holds=_modulo(integrand - separated, k, square) == 0
             and is_primitive(found, integrand, X, start),
         )
 
@@ -310,12 +310,17 @@ class Unbalanced(Law):
         s, t, c, steps = self.s, self.t, self.imbalance, replace(self, stepwise=True)
         k = sp.Symbol("k", positive=True)
         square = 4 * s**2 + c**2 * self.d**2
+        named: dict[sp.Basic, Any] = dict(self._values())
+        rate, u_0 = named[_K], named[_U0]
         yield Line(
             says="Solved for $u$, a linear fraction of the exponential:",
             equation=replace(self, stepwise=False)._rows,
             because="exponential of both sides; $u_0$ from the strength at the start",
             check=SUBSTITUTED + ", with $k^2$ for what it stands for",
-            holds=self.residual() == 0,
+            holds=self.residual() == 0
+            and vanish(rate**2 - square)
+            and vanish(sp.radsimp(c * (u_0 - 1 / u_0) / 4 - self.strength0))
+            and bool(u_0.is_positive),
             main=True,
         )
         step = X + X * self.growth / self.tau  # of a + b, while s − dπ is s
@@ -348,6 +353,7 @@ class Unbalanced(Law):
                 c * (level - 1 / level) / 4 - h / 2,
                 steps.clock - self.growth / sp.log(1 + self.growth / self.tau),
             )
+            and bool(level.is_positive)
             and _modulo(solved, k, square) == 0,
             main=True,
         )
@@ -361,13 +367,14 @@ class Unbalanced(Law):
     def to_latex(self) -> str:
         """Return the LaTeX of the trajectory, with u, k and u(0) named, without delimiters."""
         named = {_K: sp.Symbol("k"), _U0: sp.Symbol("u_0")}
+        named_k, first = (self._values()[name] for name in named)
         values = {**self._values(), **named}
         values[_E] = self.faded(named[_K])
         top, bottom = (to_latex(part.xreplace(values)) for part in _printed())
         return (
             rf"\tfrac{{1}}{{4}} {to_latex(self.imbalance)} \left(u - \frac{{1}}{{u}}\right), \quad "
-            rf"u = \frac{{{top}}}{{{bottom}}}, \quad k = {to_latex(2 * self._rate)}, \quad "
-            rf"u_0 = {to_latex(self._values()[_U0])}"
+            rf"u = \frac{{{top}}}{{{bottom}}}, \quad k = {to_latex(named_k)}, \quad "
+            rf"u_0 = {to_latex(first)}"
         )
 
     def _values(self) -> dict[sp.Basic, sp.Basic]:
