@@ -16,6 +16,7 @@ import sympy as sp
 import symreln as sr
 from symreln.claims import mode_lines as mode_lines_module
 from symreln.claims.claim import Claim
+from symreln.claims.families.lines import family_lines
 from symreln.claims.lines import DerivationLines, derivation_lines
 from symreln.claims.network.lines import network_lines
 from symreln.claims.on_data import (
@@ -28,16 +29,22 @@ from symreln.claims.rules import printed_of
 from symreln.claims.solve import at_values
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Section, plain_text, walk
-from symreln.laws import flow_letters, two_layer
+from symreln.exact.matrix import ExactMatrix
+from symreln.laws import coupled_modes, flow_letters, two_layer, width
+from symreln.laws import line as line_module
 from symreln.laws.depth import Depth
 from symreln.laws.law import Law
 from symreln.laws.line import Line, checked
 from symreln.laws.one_layer import OneLayer
+from symreln.laws.routing import RoutingNetwork
 from symreln.laws.shared_chain import SharedChain
 from symreln.laws.two_layer import TwoLayer, TwoLayerDecay
 from symreln.laws.unbalanced import Unbalanced, UnbalancedDecay
+from tests.golden.specs import OWN, hierarchy
 from tests.laws.test_half_speed import EQUATIONS
 from tests.laws.test_half_speed import load as load_odd
+from tests.mutants import not_refused
+from tests.network.test_components import random_dag
 
 S, D = sp.symbols("s d", positive=True)
 LAWS: dict[str, Law] = {
@@ -211,6 +218,165 @@ def test_a_graph_with_a_wrong_correlation_goes_red():
     data.__dict__["sigma_yx"] = (first.scale(2), *others)
     assert not graph_follows_its_gradient(data)
     assert not graph_loss_is_of_correlations(data)
+
+
+# -- every number, sign and operation --------------------------------------------------------------
+
+
+def lines_of(law: type[Law], **more: sp.Integer):
+    return lambda: checked(law(s=S, d=D, **more).in_symbols().in_steps().lines(), "a law")
+
+
+def lines_at_two(law: type[Law]):
+    """The lines of a law, and those of the law whose weights decay beside it."""
+    return lambda: (lines_of(law)(), lines_of(TwoLayerDecay)())
+
+
+def chain_lines():
+    return checked(SharedChain(counts=(sp.Integer(2), sp.Integer(3))).lines(), "a chain")
+
+
+FOUR = lines_of(Depth, layers=sp.Integer(4))
+#: What the lines are made by, and what has to refuse them when they are made otherwise.
+MADE_BY = [
+    *((f, lines_of(OneLayer)) for f in (OneLayer.lines, OneLayer.rate.fget, OneLayer._expr.func)),
+    *(
+        (f, lines_of(UnbalancedDecay))
+        for f in (UnbalancedDecay.lines, UnbalancedDecay.rate.fget, UnbalancedDecay._left.fget)
+    ),
+    (line_module.amplitude_lines, lines_of(UnbalancedDecay)),
+    (line_module.amplitude_slopes, lines_of(UnbalancedDecay)),
+    (line_module.steps_line, lines_of(OneLayer)),
+    (coupled_modes.competition_lines, lambda: checked(coupled_modes.competition_lines(), "modes")),
+    (coupled_modes._competition_loss, lambda: checked(coupled_modes.competition_lines(), "modes")),
+    (width.narrow_lines, lambda: checked(width.narrow_lines(), "few units")),
+    (width.replacement_rate, lambda: checked(width.narrow_lines(), "few units")),
+]
+MADE_SLOWLY = [
+    *((f, lines_at_two(TwoLayer)) for f in (TwoLayer.lines, TwoLayer._separated, TwoLayer._solved)),
+    (TwoLayer.rate.fget, lines_of(TwoLayer)),
+    (TwoLayerDecay.growth.fget, lines_of(TwoLayerDecay)),
+    (Unbalanced.lines, lines_of(Unbalanced)),
+    (Unbalanced._riccati, lines_of(Unbalanced)),
+    (Unbalanced._solved, lines_of(Unbalanced)),
+    (Unbalanced._values, lines_of(Unbalanced)),
+    *((f, FOUR) for f in (Depth.lines, Depth._integrated, Depth.rate.fget, Depth._stage)),
+    *((f, FOUR) for f in (Depth.time.fget, Depth.scale.fget, Depth.delay.fget)),
+    (SharedChain.lines, chain_lines),
+    (SharedChain._start_lines, chain_lines),
+]
+#: Beginnings of mutants that are as right: a step that is linear is differentiated at any place, J
+#: of another m is proven too, and the lines are those of a rising mode.
+ALIKE = {
+    "steps_line": ("number 0 of holds=holds and vanish(step.diff(of).subs(of, 0)",),
+    "Depth._integrated": ("number 2 of holds=integral_defect(2, layers)",),
+    "Depth._stage": (
+        "number 2 of m, power = (layers - 2, root ** (layers - 2)) if self.falls",
+        "operation layers - 2 of m, power = (layers - 2, root ** (layers - 2)) if self.falls",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("function", "check"),
+    [
+        *(pytest.param(*made, id=made[0].__qualname__) for made in MADE_BY),
+        *(
+            pytest.param(*made, id=made[0].__qualname__, marks=pytest.mark.slow)
+            for made in MADE_SLOWLY
+        ),
+    ],
+)
+def test_no_number_sign_or_operation_of_a_line_can_be_wrong(function, check):
+    check()
+    alike = ALIKE.get(function.__qualname__, ("-",))
+    assert [what for what in not_refused(function, check) if not what.startswith(alike)] == []
+
+
+# -- every regime ----------------------------------------------------------------------------------
+
+TO_MODES = (r"\Bigl\| y_\mu", "effective dataset", r"\tau \dot{W}", "hange of basis", "2.1.1")
+TO_HALF = (*TO_MODES, "2.1.2", "Dropped", r"\tau \dot{\pi}", "finite steps", "t_{1/2}")
+CLOSED = (*TO_HALF, "ffective initial strength", r"\int_{", "L(t)")
+OPEN = (*TO_MODES, "Nothing closes further", "2.1.2")
+CHAINS = {
+    "one-layer": CLOSED,
+    "three-layers": (*CLOSED, r"\kappa"),
+    "five-layers": (*CLOSED, r"\kappa"),
+    "closed": (*CLOSED, "nothing to learn", "Riccati"),
+    "unequal": (*TO_HALF, "conserved product", r"\int_{", "L(t)"),
+    "decay": CLOSED,
+    "decay-above-s": CLOSED,
+    "decay-unequal": (*TO_MODES, "Dropped", "conserved product", r"\sinh", "L(t)"),
+    "odd-relu": (*CLOSED, r"\tau \to 2 \tau"),
+    "equal-couplings": (*CLOSED, "closes by symmetry"),
+    "coupled-modes": (*TO_MODES, "Dropped", r"\kappa_{ab}", "ffective initial strength", "L(t)"),
+    "coupled-matrices": (*OPEN, "K_{12}", "G_{12}"),
+    "gains": OPEN,
+    "boundary": (*CLOSED, r"\Pi_p"),
+    "residual-same-outputs": (*CLOSED, "cross terms", "Head start"),
+    "three-stages": (*CLOSED, "closes by symmetry", "later stage", "Head start"),
+    "no-values": CLOSED,
+    "switch-disjoint": (*CLOSED, "From step 100 on"),
+    "narrow": (*CLOSED, "fewer hidden units than modes", r"\frac{s_{\beta}^{2}}{d_{\beta}}"),
+    "diverging": (*CLOSED, r"r < 2 \tau"),
+    "chain": CLOSED,
+    "two-chains": OPEN,
+    "small-routing": (*CLOSED, "every number", r"\arctan^{3}"),
+}
+MORE = {"diverging": hierarchy(learning_rate="30")}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_every_regime_has_the_chain_from_the_loss_to_the_loss(name):
+    derivation = sr.derive(sr.load({**OWN, **MORE}[name]))
+    graph = isinstance(derivation, sr.NetworkDerivation)
+    found = derivation.ask(network_lines if graph else derivation_lines)
+    assert all(x.holds for x in found.derived)
+    text = words(found) + " ".join(x.because for x in found.derived)
+    assert [part for part in CHAINS[name] if part not in text] == []
+
+
+def test_a_graph_whose_modes_stay_coupled_says_their_equation():
+    found = random_dag(0)
+    assert found is not None
+    assert r"\tau \dot{w}_e" in words(found.ask(network_lines))
+
+
+def test_a_witness_that_is_symmetric_goes_red():
+    """The product that is said to refute bases is computed again, from the correlations."""
+    derivation = sr.derive(sr.load(OWN["two-chains"]))
+    (part,) = derivation.components
+    derivation.ask(network_lines)
+    part.__dict__["decision"] = replace(part.decision, entry=(0, 0))
+    with pytest.raises(ArithmeticError, match="not symmetric"):
+        network_lines(derivation)
+
+
+def test_a_mode_that_learns_among_those_with_nothing_to_learn_goes_red():
+    stage = sr.derive(sr.load(OWN["closed"])).stages[0]
+    assert StageOnData(stage=stage, layers=2).leaves_nulls()
+    own = stage.pathways[0].effective
+    own.__dict__["sigma_yx"] = own.sigma_yx + ones(own.sigma_yx.shape)
+    assert not StageOnData(stage=stage, layers=2).leaves_nulls()
+
+
+def ones(shape: tuple[int, int]) -> ExactMatrix:
+    return ExactMatrix.from_rows([[1] * shape[1]] * shape[0])
+
+
+def test_the_start_of_equal_edges_is_that_of_any_number_of_domains():
+    found = RoutingNetwork()._start_line()
+    assert found.holds
+    form = r"\frac{w_{0}^{3} \left(M - 1\right)^{3/2}}{M \arctan^{3}"
+    assert form in found.equation[0]
+
+
+def test_every_size_does_not_promise_modes_that_stay_open():
+    opening = sr.derive(sr.load(OWN["ring-C"])).ask(family_lines).derived[0].says
+    assert "mode equation" not in opening
+    assert "not proven to close for every size" in opening
+    assert "mode equation" in derived("contextual-C").ask(family_lines).derived[0].says
 
 
 # -- documents, data, terminal ---------------------------------------------------------------------

@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING, Any
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Claim, Step
 from symreln.claims.flow_lines import basis_lines, flow_lines
+from symreln.claims.from_weights import white_inputs
 from symreln.claims.mode_lines import loss_lines, matrix_lines, mode_lines
 from symreln.claims.on_data import StageOnData
 from symreln.claims.start_lines import start_lines
+from symreln.claims.widths import narrow_pathways
 from symreln.document.model import Block, Content, Items, Section, equation
 from symreln.document.typeset import phrase, say
+from symreln.laws import lambda_balanced
 from symreln.laws.line import Line, checked
+from symreln.laws.width import narrow_lines
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
@@ -132,8 +136,12 @@ def derivation_lines(derivation: Derivation) -> DerivationLines:
     stages = [StageOnData(stage=s, layers=derivation.known.layers) for s in derivation.stages]
     found = [*flow_lines(derivation, stages), *basis_lines(derivation, stages)]
     found += mode_lines(derivation, stages)
+    if any(one.found and one.found.plateau for one in derivation.ask(narrow_pathways)):
+        found += narrow_lines()
     found += start_lines(derivation)
     found += loss_lines(derivation, stages)
+    if white_inputs(derivation):
+        found += lambda_balanced.lines()
     for step, phase in derivation.phases[1:]:
         found += _after_a_switch(step, phase, found)
     return DerivationLines(derived=checked(found, "line by line"))

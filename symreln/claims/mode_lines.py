@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import sympy as sp
 
 from symreln.claims.couplings import MOST_ENTRIES
 from symreln.claims.flow_lines import IN_LETTERS, MATRICES, whole_map
 from symreln.claims.probes import overlap_matrices, probe_bases
+from symreln.claims.relaxation import diverging
 from symreln.claims.solve import at_values
 from symreln.errors import InputError
 from symreln.laws.coupled_modes import competition_lines
 from symreln.laws.flow_letters import reduced_loss_holds
+from symreln.laws.law import STRENGTH
 from symreln.laws.line import Line
 from symreln.verdict.judge import Level
 
@@ -42,10 +45,41 @@ def mode_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Li
                 laws.setdefault((type(mode.strength), derivation.known.layers), mode.strength)
     for law in laws.values():
         yield from law.in_symbols().lines()
+    if derivation.ask(diverging) is not None:
+        for law in laws.values():
+            yield law.in_symbols().settling_line()
+    yield from _null_lines(derivation, stages, laws.values())
     if Level.COUPLED_MODES in levels:
         yield from competition_lines()
     if levels & set(MATRICES):
         yield from matrix_lines(derivation)
+
+
+def _null_lines(
+    derivation: Derivation, stages: list[StageOnData], laws: Iterable[Law]
+) -> Iterator[Line]:
+    """Yield what modes do that have nothing to learn, where there are some that close."""
+    resting = [
+        law for p in derivation.pathways for m in p.modes if (law := m.strength) and m.is_null
+    ]
+    if not resting:
+        return
+    still = [replace(law.in_symbols(), s=sp.S.Zero, strength0=sp.S.Zero) for law in laws]
+    yield Line(
+        says="Modes with $s = 0$ have nothing to learn. Where nothing is put on them they stay at "
+        "0, whatever their output directions, which the data leave open:",
+        equation=(
+            r"\Sigma^{yx}(p)\, v = 0, \qquad s = \pi(0) = 0 \implies \dot{\pi} = 0, \quad "
+            r"\pi(t) = 0",
+        ),
+        because=r"every term of the mode equation has a factor $s$ or $\pi$. What random weights "
+        "put on them is dropped with Assumption 2.1.2",
+        check=r"$\Sigma^{yx} v$ of all of them, exact, entry by entry; the right-hand side of "
+        r"every law at $s = \pi = 0$",
+        holds=all(stage.leaves_nulls() for stage in stages)
+        and all(law.rests for law in resting)
+        and all(law.rests and law.rate.subs(STRENGTH, 0) == 0 for law in still),
+    )
 
 
 def matrix_lines(derivation: Derivation) -> Iterator[Line]:
@@ -205,7 +239,9 @@ def _sum_closes(stages: list[StageOnData]) -> Line:
 
 
 def loss_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Line]:
-    """Yield the loss as a function of the strengths, where it is one."""
+    """Yield the loss as a function of the strengths, where these have a formula."""
+    if derivation.closed and derivation.loss is None:
+        yield _cross_terms()
     if derivation.loss is None:
         return
     yield Line(
@@ -218,5 +254,33 @@ def loss_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Li
         check="the loss summed over the samples, with every strength at a third of its plateau, "
         "against the sum over modes, exact, stage by stage",
         holds=all(stage.loses_by_modes() for stage in stages),
+        main=True,
+    )
+
+
+def _cross_terms() -> Line:
+    """Say the loss of stages that disturb one another's outputs."""
+    size = 2
+    first, last = (sp.symbols(f"{name}_1:{size + 1}") for name in ("pi", "rho"))
+    k, g = (sp.Matrix(size, size, sp.symbols(f"{name}_1:{size**2 + 1}")) for name in ("k", "g"))
+    traced = (sp.diag(*first).T * k * sp.diag(*last) * g).trace()
+    summed = sp.Add(
+        *(first[a] * k[a, b] * last[b] * g[b, a] for a in range(size) for b in range(size))
+    )
+    return Line(
+        says="The loss in the strengths has cross terms between stages, which were not shown to "
+        "vanish; with the targets of the first stage,",
+        equation=(
+            r"L(t) &= \tfrac{1}{2} \operatorname{tr} \Sigma^{y} - \sum_\alpha \pi_\alpha(t)\, "
+            r"u_\alpha^{\top} \Sigma^{yx}(p) v_\alpha + \tfrac{1}{2} \sum_{\alpha, \beta} "
+            r"\pi_\alpha(t)\, k_{\alpha \beta}\, \pi_\beta(t)\, g_{\beta \alpha},",
+            r"k_{\alpha \beta} &= u_\alpha^{\top} O_p O_j u_\beta, \qquad g_{\beta \alpha} = "
+            r"v_\beta^{\top} \Sigma^{x}(j, p) v_\alpha",
+        ),
+        because=r"$W_p = \sum_\alpha \pi_\alpha u_\alpha v_\alpha^{\top}$ put into the loss in "
+        "correlations, for the pathways of all stages together",
+        check=f"both sides subtracted, bases shortened by orthonormality, {IN_LETTERS}; two modes "
+        "of either pathway as matrices and as the sum",
+        holds=reduced_loss_holds(1) and sp.expand(traced - summed) == 0,
         main=True,
     )

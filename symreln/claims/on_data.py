@@ -140,6 +140,15 @@ class StageOnData:
         """
         return all(map(_commutes_as_said, self._apart))
 
+    def leaves_nulls(self) -> bool:
+        """Whether Sigma^yx maps every mode that is said to have nothing to learn to 0."""
+        return all(
+            (p.effective.sigma_yx @ each.generators).is_zero
+            for p in self._apart
+            for each in p.spectrum.classes
+            if each.is_null
+        )
+
     def sums_close(self) -> bool:
         """Whether no error is left where all strengths are s/d_eff, entry by entry."""
         errors = plateau_errors(self._modes, self.stage.verdict.d_eff)

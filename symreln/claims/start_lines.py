@@ -10,25 +10,34 @@ import sympy as sp
 from symreln.document.mathtext import to_latex
 from symreln.document.words import fraction_latex
 from symreln.laws.choice import expected_start, law_of
-from symreln.laws.law import HEAD_START, STRENGTH0, TIME, TIME_CONSTANT
-from symreln.laws.line import CANCELS, Line, vanish
+from symreln.laws.depth import Depth
+from symreln.laws.law import HEAD_START, STRENGTH, STRENGTH0, TIME, TIME_CONSTANT
+from symreln.laws.line import CANCELS, Line, X, integral, vanish
 from symreln.laws.two_layer import TwoLayer
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.laws.law import Start
+    from symreln.laws.law import Regime, Start
 
 _A0, _B0, _S, _UNITS, _H = sp.symbols("a_0 b_0 s N h", positive=True)
 _SIGMA, _ONE, _TWO = sp.symbols("sigma sigma_1 sigma_2", positive=True)
 #: Steps of the phase that is multiplied out.
 _STEPS = 3
 _GROWN = sp.exp(_S * TIME / TIME_CONSTANT)
+#: What grows of a product of two amplitudes, and what dies out.
+_GROWING, _DYING = ((_A0 + sign * _B0) ** 2 / 4 for sign in (1, -1))
 
 
 def start_lines(derivation: Derivation) -> Iterator[Line]:
-    """Yield where strengths start, of a network of two layers that is known."""
+    """Yield where strengths start, of a network that is known."""
     known = derivation.known
-    if derivation.spec.network is None or known.layers != 2 or not known.units:
+    if derivation.spec.network is None:
+        return
+    if known.layers == 1:
+        yield _single(derivation)
+    if known.layers > 2:
+        yield _followed(known)
+    if known.layers != 2 or not known.units:
         return
     start = expected_start(known)
     yield _early(decays=known.weight_decay != 0)
@@ -38,12 +47,65 @@ def start_lines(derivation: Derivation) -> Iterator[Line]:
         yield from _ahead()
 
 
+def _single(derivation: Derivation) -> Line:
+    """Say where the strengths of a single layer start."""
+    entry = sp.Symbol("W", real=True)
+    mean = sp.Poly(entry, entry).coeff_monomial(1)  # entries of mean 0: the constant is left
+    return Line(
+        says="A single layer of random weights starts, in the mean, from the **effective initial "
+        "strength**",
+        equation=(rf"\pi_0 = \mathbb{{E}}\, u^{{\top}} W v = {to_latex(mean)}",),
+        because=r"entries are drawn independently from $\mathcal{N}(0, \sigma^2)$; every strength "
+        r"is a linear form in them, and fluctuates by $\sigma$",
+        check="the mean of each term; it is the initial strength of the derivation",
+        holds=derivation.strength0 == mean,
+        main=True,
+    )
+
+
+def _followed(known: Regime) -> Line:
+    """Say where the modes of three and more random layers start, in effect."""
+    layers = known.layers
+    scale, time, kappa = sp.symbols("c T kappa", positive=True)
+    law = Depth(s=_S, d=sp.S.Zero, layers=sp.Integer(layers))  # while little is learned
+    strength, unit = (scale * X) ** layers, TIME_CONSTANT / (_S * scale ** (layers - 2))
+    speed = law.rate.subs(STRENGTH, strength) / TIME_CONSTANT / strength.diff(X) * unit
+    slowness = X ** (1 - layers)
+    arrives = X ** (2 - layers) / (layers - 2)
+    solved = ((layers - 2) * time) ** sp.Rational(-1, layers - 2)
+    return Line(
+        says=f"No formula says where a product of {layers} random matrices starts. But while "
+        r"outputs are small a mode's amplitudes, in units of $c = \sigma \sqrt{H}$ and over times "
+        rf"${to_latex(unit)}$, know nothing of the data: they run to infinity at a time $T$ that "
+        "is a property of depth and width $H$ alone. The balanced amplitude $\\kappa$ that arrives "
+        "with them is the **effective initial strength**, and $T$ is found by following single "
+        "modes (`symreln validate`):",
+        equation=(
+            rf"T &= {integral(slowness, to_latex(kappa), to_latex(sp.oo))} = "
+            rf"{to_latex(arrives.subs(X, kappa))},",
+            rf"\pi_0 &= {to_latex(strength.subs(X, kappa))}, \qquad "
+            rf"{to_latex(kappa)} = {to_latex(solved)}",
+        ),
+        because=r"$\tau \dot{a}_l = s \prod_{m \neq l} a_m$ is homogeneous, and in these units "
+        rf"a balanced amplitude follows $\dot{{x}} = {to_latex(1 / slowness)}$",
+        check=r"the early equation in these units, from which $s$ and the scale cancel; the "
+        r"integral differentiated, 0 at infinity; $\kappa$ put into it",
+        holds=vanish(
+            sp.powsimp(speed, force=True) * slowness - 1,
+            arrives.diff(X) + slowness,
+            sp.powdenest(arrives.subs(X, solved), force=True) - time,
+        )
+        and sp.limit(arrives, X, sp.oo) == 0,
+        main=True,
+    )
+
+
 def _early(*, decays: bool) -> Line:
     """Say how the amplitudes of a unit grow while they are small."""
     up, down = (_A0 + _B0) * _GROWN / 2, (_A0 - _B0) / _GROWN / 2
     a, b = up + down, up - down
     rates = [TIME_CONSTANT * each.diff(TIME) for each in (a, b)]
-    product = (_A0 + _B0) ** 2 * _GROWN**2 / 4 - (_A0 - _B0) ** 2 / _GROWN**2 / 4
+    product = _GROWING * _GROWN**2 - _DYING / _GROWN**2
     return Line(
         says="Random weights are not balanced. While a unit's amplitudes are small they obey"
         + ", weight decay aside, which shrinks both alike, " * decays
@@ -73,7 +135,7 @@ def _balanced(derivation: Derivation, start: Start) -> Line:
     known = derivation.known
     assert known.units is not None
     assert known.variances is not None
-    mean = _UNITS * _mean((_A0 + _B0) ** 2 / 4, _SIGMA, _SIGMA)
+    mean = _UNITS * _mean(_GROWING, _SIGMA, _SIGMA)
     value = mean.subs({_UNITS: sp.Rational(known.units), _SIGMA: sp.sqrt(known.variances[0])})
     exact = sp.Rational(start.strength0)
     return Line(
@@ -81,7 +143,7 @@ def _balanced(derivation: Derivation, start: Start) -> Line:
         f"strength**; over the $N = {to_latex(sp.Rational(known.units))}$ units that take part it "
         "is its mean,",
         equation=(
-            r"\pi_0 = N\, \mathbb{E} \bigl[\tfrac{1}{4} (a_0 + b_0)^2\bigr] = "
+            rf"\pi_0 = N\, \mathbb{{E}} \left[{to_latex(_GROWING)}\right] = "
             rf"{to_latex(mean)} = {fraction_latex(start.strength0)}",
         ),
         because=r"weights are drawn independently from $\mathcal{N}(0, \sigma^2)$; fluctuations "
@@ -97,9 +159,7 @@ def _apart(derivation: Derivation, start: Start) -> Line:
     known = derivation.known
     assert known.units is not None
     assert known.variances is not None
-    sum_, difference = (
-        _UNITS * _mean((_A0 + sign * _B0) ** 2, _ONE, _TWO) for sign in (1, -1)
-    )  # fmt: skip
+    sum_, difference = (4 * _UNITS * _mean(part, _ONE, _TWO) for part in (_GROWING, _DYING))
     numbers = dict(zip((_ONE, _TWO), map(sp.sqrt, known.variances), strict=True))
     value = sum_.subs({_UNITS: sp.Rational(known.units), **numbers})
     exact = sp.Rational(start.imbalance)
@@ -128,8 +188,9 @@ def _ahead() -> Iterator[Line]:
     law = _H / (1 + (_H / STRENGTH0 - 1) * faded)
     primitive = -sp.log(1 + (_H / STRENGTH0 - 1) * faded) / (2 * step)
     total = sp.log(_H / STRENGTH0) / (2 * step)
-    half = sp.log(_H / STRENGTH0 - 1) / (2 * step)
-    own = strength.rate.subs({strength.s: _S, strength.d: _S / _H})
+    numbers = {strength.s: _S, strength.d: _S / _H}
+    half = strength.half_time.subs(numbers).subs(TIME_CONSTANT, clock)
+    own = strength.rate.subs(numbers)
     letter = next(iter(own.free_symbols - {_S, _H}))
     yield Line(
         says="**Head start.** Until earlier stages have learned, a later pathway sees more than "

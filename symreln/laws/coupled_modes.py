@@ -68,7 +68,10 @@ class CoupledModes:
 
 
 def competition_lines() -> Iterator[Line]:
-    """Yield the equations of modes that couple without a symmetry, from their amplitudes."""
+    """Yield the equations of modes that couple without a symmetry, from their amplitudes, and loss.
+
+    The chain ends here: their strengths are integrated, so that no half-time is a formula.
+    """
     names = ("a_1", "b_1", "a_2", "b_2", "s_1", "kappa_1", "kappa_12")
     a, b, other, second, s, own, across = sp.symbols(" ".join(names), positive=True)
     drive = s - own * a * b - across * other * second
@@ -77,7 +80,7 @@ def competition_lines() -> Iterator[Line]:
     modes = CoupledModes(
         names=("pi_1", "pi_2"),
         s=(s, sp.S.Zero),
-        kappa=sp.ImmutableMatrix([[own, across], [0, 0]]),
+        kappa=sp.ImmutableMatrix([[own, across], [across, own]]),
     )
     claimed = modes.rhs[0] * modes.tau
     claimed = claimed.subs({strength: a**2, partner: other * second})
@@ -90,6 +93,44 @@ def competition_lines() -> Iterator[Line]:
         "that the system is integrated, in logarithms, in float64",
         check=f"two modes; {CANCELS}",
         holds=vanish(moved - claimed),
+        main=True,
+    )
+    yield _competition_loss()
+
+
+def _competition_loss() -> Line:
+    """Say the loss of modes that couple: of two pathways with two modes each."""
+    drives, own, overlaps, inputs = (
+        sp.symbols(f"{name}_1:5", positive=True) for name in ("s", "d", "k", "g")
+    )
+    k, g = sp.diag(*overlaps[:2]), sp.diag(*inputs[:2])
+    modes = CoupledModes(
+        names=tuple(f"pi_{place}" for place in range(1, 5)),
+        s=drives,
+        kappa=sp.ImmutableMatrix(sp.BlockMatrix(
+            [[sp.diag(*own[:2]), k * g], [k * g, sp.diag(*own[2:])]]
+        )),
+    )  # fmt: skip
+    # In matrices: those of one pathway turned are K and G of the other.
+    b, other = (sp.diag(*modes.strengths[place : place + 2]) for place in (0, 2))
+    square = b.T * b * sp.diag(*own[:2]) + other.T * other * sp.diag(*own[2:])
+    square += b.T * k * other * g + other.T * k.T * b * g.T
+    traced = (
+        square.trace() / 2 - (b.T * sp.diag(*drives[:2]) + other.T * sp.diag(*drives[2:])).trace()
+    )
+    pairs = list(zip(modes.strengths, modes.drives, strict=True))
+    # Minus half of every strength times its drive and its bracket.
+    summed = sp.Add(*(-x * (s + drive) / 2 for s, (x, drive) in zip(drives, pairs, strict=True)))
+    return Line(
+        says="The loss in the strengths, equal modes one by one:",
+        equation=(
+            r"L(t) = \tfrac{1}{2} \operatorname{tr} \Sigma^{y} - \sum_a s_a\, \pi_a(t) + "
+            r"\tfrac{1}{2} \sum_{a, b} \kappa_{ab}\, \pi_a(t)\, \pi_b(t)",
+        ),
+        because=r"the loss in these bases, with diagonal matrices; $\kappa$ is symmetric",
+        check="two pathways of two modes, as matrices and as the sum, and its derivatives by the "
+        f"strengths are minus the brackets above; {CANCELS}",
+        holds=vanish(sp.expand(traced - summed), *(traced.diff(x) + drive for x, drive in pairs)),
         main=True,
     )
 

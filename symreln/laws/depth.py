@@ -186,11 +186,7 @@ class Depth(Law):
     def _stage(self, root: sp.Expr) -> sp.Expr:
         layers = int(self.layers)
         m, power = (layers - 2, root ** (layers - 2)) if self.falls else (2, root ** (2 - layers))
-        if layers <= _MOST_PRINTED:
-            j = integral(m, layers, root)
-        else:
-            j = hypergeometric(sp.Integer(m), self.layers, root)
-        return j - power / (layers - 2)
+        return _proven(m, layers, root) - power / (layers - 2)
 
     def residual(self) -> sp.Expr:
         r"""Zero exactly when dt/dπ · π' − 1 vanishes, of the flow, and its delay is that of steps.
@@ -267,26 +263,24 @@ class Depth(Law):
     def _integrated(self) -> Iterator[Line]:
         """Yield the separation of variables, its partial fractions, the integral, half-time."""
         layers, root, steps = int(self.layers), self.root, self.in_steps()
-        integrand = 1 / (root ** (layers - 1) * (1 - root**layers))
-        scale = self.scale
+        scale, alone, rest = self.scale, root ** (1 - layers), root / (1 - root**layers)
+        integrand, elapsed = 1 / (root ** (layers - 1) * (1 - root**layers)), self.t / self.scale
         yield Line(
             says=rf"Separate the variables, with $\rho = (d \pi/s)^{{1/{layers}}}$:",
             equation=(
                 integral_latex(integrand.subs(root, X), r"\rho_0", r"\rho(t)")
-                + rf" = {to_latex(self.t / scale)}",
+                + rf" = {to_latex(elapsed)}",
             ),
             because=r"divided by the right-hand side, times $dt/\tau$, and the plateau taken out",
-            check="chain rule: the time's derivative by the strength times the strength's by the "
-            "time is 1; cancelled",
-            holds=_chain(self.layers, False) == 0
-            and vanish(integrand - root / (1 - root**layers) - root ** (1 - layers)),
+            check="chain rule: the derivative of the left-hand side by the strength, times the "
+            "mode equation, is that of the right-hand side by time; cancelled",
+            holds=_chain(self.layers, False) == 0 and vanish(self._moved(integrand, elapsed)),
         )
         yield Line(
             says="Partial fractions: one part is a power, and the other one falls apart over the "
             rf"roots of unity of order {layers},",
             equation=(
-                rf"{to_latex(integrand)} &= {to_latex(root ** (1 - layers))} + "
-                rf"{to_latex(root / (1 - root**layers))}",
+                rf"{to_latex(integrand)} &= {to_latex(alone)} + {to_latex(rest)}",
                 rf"T(\rho) &= {to_latex(self.stage)}",
             ),
             because="each part of the second fraction is a logarithm; conjugate pairs are real",
@@ -294,9 +288,14 @@ class Depth(Law):
             "comes out",
             holds=integral_defect(2, layers) == 0
             and (layers <= _MOST_PRINTED or _hypergeometric_defect() == 0)
-            and vanish(integrand - root / (1 - root**layers) - root ** (1 - layers)),
+            and vanish(
+                integrand - alone - rest,
+                # The integral that is proven has the second part for its derivative.
+                (self.stage - _proven(2, layers, root)).diff(root) - alone,
+            ),
         )
         time = rf"{to_latex(scale)} \left[T(\rho) - T(\rho_0)\right]"
+        flow = self.time - self.delay
         yield Line(
             says="The time of the flow is a function of the strength, without an explicit inverse:",
             equation=(f"t = {time}",),
@@ -304,16 +303,17 @@ class Depth(Law):
             check="substituted into the mode equation; the derivative of the time times the rate "
             "cancels to 1",
             holds=self.residual() == 0
-            and sp.expand(self.time - self.delay - self._at(STRENGTH) + self._at(self.strength0))
-            == 0,
+            and sp.expand(flow - self._at(STRENGTH) + self._at(self.strength0)) == 0
+            and vanish(self._moved(integrand, self.t / scale)),
         )
+        ratio = sp.exp(2 * steps.delay)
         yield Line(
             says="Training takes finite steps, and each goes along the speed that it begins with. "
             "Summed along the curve, gradient descent comes to a strength later by half the "
             "logarithm of how much faster the flow is there. Numbers come from a certified "
             "inversion of",
             equation=(
-                rf"t(\pi) &= {time} + \tfrac{{1}}{{2}} {to_latex(2 * steps.delay)}",
+                rf"t(\pi) &= {time} + \tfrac{{1}}{{2}} {to_latex(sp.log(ratio))}",
                 rf"\rho &= \left(\frac{{d \pi}}{{s}}\right)^{{1/{layers}}}",
             ),
             because=r"in a step the flow needs all but the share $f'/(2 \tau)$ of its time, $f$ "
@@ -321,26 +321,40 @@ class Depth(Law):
             r"$1/\tau$ are left out",
             check="the logarithm's derivative along the flow is half of that of the speed",
             holds=delay_residual(layers) == 0
-            and sp.expand(steps.time - self.time + self.delay - steps.delay) == 0,
+            and sp.expand(steps.time - flow - sp.log(ratio) / 2) == 0,
             main=True,
         )
         half = (self.d * self.plateau / 2 / self.s) ** self.root_power
-        later: Any = steps.delay.xreplace({STRENGTH: self.plateau / 2})
+        ratio = ratio.xreplace({STRENGTH: self.plateau / 2})
         yield Line(
             says="Half of the plateau is reached at the half-time",
             equation=(
                 rf"t_{{1/2}} = {to_latex(scale)} \left[T\left({to_latex(half)}\right) - "
-                rf"T(\rho_0)\right] + \tfrac{{1}}{{2}} {to_latex(2 * later)}",
+                rf"T(\rho_0)\right] + \tfrac{{1}}{{2}} {to_latex(sp.log(ratio))}",
             ),
             because=r"$\pi = s/(2 d)$ in the line before",
             check=CANCELS,
             holds=steps.half_time is not None
             and sp.expand(
-                steps.half_time - scale * self._stage(half) + self._at(self.strength0) - later
+                steps.half_time
+                - scale * self._stage(half)
+                + self._at(self.strength0)
+                - sp.log(ratio) / 2
             )
             == 0,
             main=True,
         )
+
+    def _moved(self, integrand: sp.Expr, elapsed: sp.Expr) -> sp.Expr:
+        """Return the speed of an integral up to the root of the strength, less that of a time.
+
+        In powers of ρ and of the plateau, where roots are none.
+        """
+        root = (self.d * STRENGTH / self.s) ** self.root_power
+        slope = integrand.subs(self.root, root) * root.diff(STRENGTH)
+        left = slope * self.rate / self.tau - elapsed.diff(self.t)
+        powers = {self.s: self.d * _Q**self.layers, STRENGTH: (_Q * _RHO) ** self.layers}
+        return sp.powsimp(sp.expand_power_base(left.subs(powers)), force=True)
 
     def _at(self, strength: Any) -> sp.Expr:
         """Return the scaled T at a strength."""
@@ -646,6 +660,13 @@ def hypergeometric(m: sp.Expr, layers: sp.Expr, x: sp.Expr) -> sp.Expr:
     """Return J by Gauss's hypergeometric function, for any positive m and L."""
     a = m / layers
     return x**m / m * sp.hyper((1, a), (1 + a,), x**layers)
+
+
+def _proven(m: int, layers: int, x: sp.Expr) -> sp.Expr:
+    """Return J as it is printed, of this many layers."""
+    if layers <= _MOST_PRINTED:
+        return integral(m, layers, x)
+    return hypergeometric(sp.Integer(m), sp.Integer(layers), x)
 
 
 def _one_fraction(argument: sp.Expr) -> sp.Expr:

@@ -31,10 +31,11 @@ from symreln.exact.enclosure import ball, rounded_text
 from symreln.exact.matrix import ExactMatrix
 from symreln.laws.lambda_numbers import Blocks, MatrixFlow, blocks_ball, gram_float, learned_by
 from symreln.laws.law import Regime
+from symreln.laws.line import Line
 from symreln.spec.arguments import exact_times, float_times, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from flint import arb_mat
 
@@ -286,12 +287,7 @@ class BalancedMatrices(MatrixFlow):
 
     def to_latex(self) -> str:
         """Return the LaTeX of QQᵀ(t), without delimiters."""
-        beta = "" if self.beta == 1 else sp.latex(sp.Rational(self.beta))
-        return (
-            r"QQ^{\top}(t) = e^{Ft/\tau} Q_0 \left[I + "
-            rf"{beta} Q_0^{{\top}} \int_0^{{t/\tau}} e^{{2Fu}} du\, Q_0\right]^{{-1}} "
-            r"Q_0^{\top} e^{Ft/\tau}"
-        )
+        return _latex("" if self.beta == 1 else sp.latex(sp.Rational(self.beta)))
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.to_latex()}$"
@@ -344,6 +340,62 @@ def solve(
     )
 
 
+def _latex(beta: str) -> str:
+    return (
+        r"QQ^{\top}(t) = e^{Ft/\tau} Q_0 \left[I + "
+        rf"{beta} Q_0^{{\top}} \int_0^{{t/\tau}} e^{{2Fu}} du\, Q_0\right]^{{-1}} "
+        r"Q_0^{\top} e^{Ft/\tau}"
+    )
+
+
+def lines() -> Iterator[Line]:
+    """Yield the solution from weights that are given: another start, without alignment."""
+    check = "words in matrices that do not commute, for every size; the difference expands to 0"
+    conserved, upper, lower = _reduction_defects()
+    yield Line(
+        says="**From weights that are given** neither assumption is needed where the inputs are "
+        r"white, $\Sigma^{x} = \beta I$, and the layers $\lambda$-balanced, which they stay:",
+        equation=(
+            r"W_2^{\top} W_2 - W_1 W_1^{\top} = \lambda I, \qquad \tau \frac{d}{dt} "
+            r"\left(W_2^{\top} W_2 - W_1 W_1^{\top}\right) = 0",
+        ),
+        because="product rule",
+        check=check,
+        holds=conserved == 0,
+    )
+    yield Line(
+        says="Both layers together follow one equation:",
+        equation=(
+            r"Q &= \begin{pmatrix} W_1^{\top} \\ W_2 \end{pmatrix}, \qquad F = \begin{pmatrix} "
+            r"-\tfrac{1}{2} \beta \lambda I & \Sigma^{yx \top} \\ \Sigma^{yx} & \tfrac{1}{2} "
+            r"\beta \lambda I \end{pmatrix},",
+            r"\tau \dot{Q} &= F Q - \tfrac{1}{2} \beta\, Q Q^{\top} Q",
+        ),
+        because=r"$W_2^{\top} W_2$ is put in for $\lambda I + W_1 W_1^{\top}$",
+        check=check,
+        holds=upper == lower == 0,
+    )
+    solved, start, product = _riccati_defects()
+    yield Line(
+        says="What a network computes is a block of $Q Q^{\\top}$, which follows a **Riccati "
+        "equation**:",
+        equation=(
+            r"\tau \frac{d}{dt} Q Q^{\top} = F Q Q^{\top} + Q Q^{\top} F - \beta\, (Q Q^{\top})^2",
+        ),
+        because="product rule; $F$ is symmetric",
+        check=check,
+        holds=product == 0,
+    )
+    yield Line(
+        says="It has a solution for all sizes and ranks; no inverse of $F$ is in it:",
+        equation=(_latex(r"\beta"),),
+        because=r"with $M = [\ldots]^{-1}$, "
+        r"$\tau \dot{M} = -\beta M Q_0^{\top} e^{2Ft/\tau} Q_0 M$",
+        check=f"put into the Riccati equation, and at $t = 0$; {check}",
+        holds=solved == start == 0,
+    )
+
+
 def _unproven(defect: sp.Expr) -> sp.Expr:
     return sp.S.Zero if defect == 0 else sp.S.One
 
@@ -351,6 +403,11 @@ def _unproven(defect: sp.Expr) -> sp.Expr:
 @lru_cache(maxsize=1)
 def _defects() -> tuple[sp.Expr, ...]:
     """Return what must vanish: the reduction to a Riccati equation, and its solution."""
+    return (*_reduction_defects(), *_riccati_defects())
+
+
+def _reduction_defects() -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """Return what is conserved, moved, and both rows of the equation of Q less those of layers."""
     a, at, b, bt, s, st = _words("W1 W1t W2 W2t S St")
     error, error_t = s - _BETA * b * a, st - _BETA * at * bt
     rate_a, rate_at = bt * error, error_t * b
@@ -366,7 +423,6 @@ def _defects() -> tuple[sp.Expr, ...]:
         sp.expand(conserved),
         sp.expand(upper + half * at * unbalanced),
         sp.expand(lower - half * b * unbalanced),
-        *_riccati_defects(),
     )
 
 
@@ -374,7 +430,8 @@ def _solution(e: sp.Expr, q: sp.Expr, m: sp.Expr, qt: sp.Expr) -> sp.Expr:
     return e * q * m * qt * e
 
 
-def _riccati_defects() -> tuple[sp.Expr, ...]:
+def _riccati_defects() -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """Return the solution put into its equation, its start, and the equation of the product."""
     f, e, q, qt, m = _words("F E Q Qt M")
     # M is the inverse of I + β Qᵀ G Q, G' = E², E' = FE = EF: M' = −β M Qᵀ E² Q M.
     solution = _solution(e, q, m, qt)

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import sympy as sp
 
+from symreln.document.mathtext import to_latex
 from symreln.laws.half_speed import SLOWER, asked
-from symreln.laws.line import SUBSTITUTED, Line
+from symreln.laws.line import CANCELS, SUBSTITUTED, Line, vanish
 from symreln.laws.ops import NUMPY, SYMPY, Ops
 
 if TYPE_CHECKING:
@@ -300,6 +301,11 @@ class Law(ABC):
     def equation(self) -> str:
         """LaTeX of the equation that the law solves, in general symbols."""
 
+    @property
+    @abstractmethod
+    def rate(self) -> sp.Expr:
+        r"""The right-hand side :math:`\tau \dot\pi` of the equation, of a law in symbols."""
+
     @abstractmethod
     def strength(self, t: Any) -> Any:
         """Return the strength at a time in steps, >= 0, in the law's own number system."""
@@ -458,6 +464,34 @@ class Law(ABC):
             because="the law's own solution",
             check=SUBSTITUTED,
             holds=self.residual() == 0,
+            main=True,
+        )
+
+    @property
+    def _late_speed(self) -> sp.Expr:
+        """What the right-hand side comes to where it depends on time."""
+        return self.rate
+
+    def settling_line(self) -> Line:
+        """Return the line that says where gradient descent comes to rest; of a law in symbols."""
+        growth = sp.Symbol("_g", positive=True)
+        learned = replace(self, s=self.s - self.growth + growth)  # s − λ is positive
+        rate: Any = learned.relaxation.subs(growth, self.growth)
+        speed, plateau = self._late_speed, self.growth / self.d
+        slope: Any = speed.diff(STRENGTH).subs(STRENGTH, plateau)
+        return Line(
+            says="Near its plateau $h$ a mode relaxes at the rate $r$, and a step of gradient "
+            "descent multiplies the distance from it. So it comes to rest only where "
+            r"$r < 2 \tau$; **at this learning rate not every mode does**:",
+            equation=(
+                rf"\tau \dot{{\pi}} \approx -r (\pi - h), \qquad r = "
+                rf"{to_latex(rate)}, \qquad "
+                r"\pi - h \to \left(1 - \frac{r}{\tau}\right) (\pi - h)",
+            ),
+            because="the right-hand side differentiated at its root; a step is the flow's first "
+            "order",
+            check="the derivative by the strength; " + CANCELS,
+            holds=vanish(sp.powsimp(slope + rate), speed.subs(STRENGTH, plateau)),
             main=True,
         )
 

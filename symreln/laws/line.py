@@ -98,21 +98,17 @@ def amplitude_lines(s: Any, d: Any, decay: Any = 0) -> Iterator[Line]:
         holds=vanish(*(slope + loss.diff(name) for name, slope in slopes.items())),
         main=True,
     )
-    difference = FIRST**2 - SECOND**2
+    difference, falls = FIRST**2 - SECOND**2, -2 * decay
     yield Line(
         says="The difference of their squares "
         + ("decays:" if decay != 0 else "does not move: it is conserved."),
         equation=(
             rf"\tau \frac{{d}}{{dt}} \left({to_latex(difference)}\right) &= "
-            + (
-                rf"{to_latex(-2 * decay)} \left({to_latex(difference)}\right)"
-                if decay != 0
-                else "0"
-            ),
+            + (rf"{to_latex(falls)} \left({to_latex(difference)}\right)" if falls != 0 else "0"),
         ),
         because="product rule",
         check=CANCELS,
-        holds=vanish(along(difference, slopes) + 2 * decay * difference),
+        holds=vanish(along(difference, slopes) - falls * difference),
     )
 
 
@@ -122,17 +118,28 @@ def amplitude_slopes(s: Any, d: Any, decay: Any = 0) -> dict[sp.Symbol, sp.Expr]
     return {FIRST: SECOND * drive - decay * FIRST, SECOND: FIRST * drive - decay * SECOND}
 
 
-def steps_line(formula: tuple[str, ...], growth: Any, *, holds: bool, exact: bool = False) -> Line:
+def steps_line(
+    formula: tuple[str, ...],
+    step: sp.Expr,
+    of: sp.Symbol,
+    growth: Any,
+    *,
+    holds: bool,
+    exact: bool = False,
+) -> Line:
     """Return the line from infinitely small steps to those of gradient descent.
 
     Args:
         formula: LaTeX of the printed formula, row by row.
-        growth: g, by which a step multiplies: 1 + g/τ.
+        step: What a step of gradient descent makes of ``of``.
+        of: What moves: an amplitude, or a strength.
+        growth: g, by which a step multiplies while ``of`` is small: 1 + g/τ.
         holds: Whether the formula is the flow's with the clock of gradient descent.
         exact: Whether steps are followed exactly, not only while the mode is small.
     """
     ratio = growth / sp.Symbol("tau", positive=True)
-    factor, power = to_latex(1 + ratio), slashed_latex(ratio)
+    multiplied = 1 + ratio
+    factor, power = to_latex(multiplied), slashed_latex(ratio)
     when = "The distance from the plateau" if exact else "While a mode is small its amplitude"
     return Line(
         says=f"Training takes finite steps. {when} is multiplied by ${factor}$ in each step, and "
@@ -145,7 +152,7 @@ def steps_line(formula: tuple[str, ...], growth: Any, *, holds: bool, exact: boo
         check="the step's factor by differentiation at 0; the formula is that of the flow with "
         rf"${slashed_latex(growth / sp.log(1 + ratio))}$ for $\tau$: exponents subtracted, "
         "cancelled to 0",
-        holds=holds,
+        holds=holds and vanish(step.diff(of).subs(of, 0) - multiplied),
         main=True,
     )
 

@@ -20,7 +20,7 @@ from symreln.laws.line import (
     integral,
     is_primitive,
     moves,
-    same_exponent,
+    same,
     steps_line,
     vanish,
 )
@@ -150,9 +150,10 @@ class OneLayer(Law):
         step, steps = STRENGTH + self.rate / tau, replace(self, stepwise=True)
         yield steps_line(
             (rf"\pi(t) = {to_latex(steps.printed)}",),
-            -d,
-            holds=vanish(step.diff(STRENGTH) - 1 + d / tau)
-            and same_exponent(sp.exp(-d * t / steps.clock), steps.faded(d, -1)),
+            step,
+            STRENGTH,
+            steps.per_step,
+            holds=same(steps.printed, flow.subs(tau, steps.clock)),
             exact=True,
         )
         half = -sp.log(2) / sp.log(1 - d / tau)

@@ -13,13 +13,16 @@ A chain of three shared edges (:mod:`symreln.laws.shared_chain`). Source: [Saxe2
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import sympy as sp
+from flint import arb
 
+from symreln.document.mathtext import to_latex
 from symreln.errors import NoClosedFormError
+from symreln.laws.line import Line, vanish
 from symreln.laws.shared_chain import D, S, SharedChain
 from symreln.laws.three_edges import ThreeEdges
 
@@ -112,6 +115,51 @@ class RoutingNetwork:
         if excess == 0:
             return self.partners
         return self.partners * sp.sqrt(excess) / sp.atan(sp.sqrt(excess))
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines for every M and K: those of the chain, and where equal weights start."""
+        counts = circulant_uses()
+        yield Line(
+            says="**For every number** $M$ of domains and $K$ of partners each the lines hold with "
+            "the strengths $a$ of an input, $b$ of the hidden and $c$ of an output edge, used by",
+            equation=(rf"n = ({', '.join(map(to_latex, self.chain.counts))})",),
+            because="an input domain is in $K$ pairs, which makes $K M$ that use the hidden edge; "
+            "the output domains divide them equally",
+            check="the pairing counted: one index runs over all domains once, the other is free",
+            holds=counts == self.chain.counts,
+            main=True,
+        )
+        yield from self.chain.lines()
+        yield self._start_line()
+
+    def _start_line(self) -> Line:
+        """Say from which balanced start a mode goes on whose three edges start alike."""
+        root, z = sp.sqrt(self.chain.total), sp.Symbol("z", positive=True)
+        # Balanced edges are √n_l z, and leave z_0 after τ/(s √N z_0): both times are equal.
+        leaves = 1 / (root * z)
+        time = self.time_of_equal_weights()
+        (begin,) = sp.solve(leaves - time / _START, z)
+        start = sp.simplify(root * begin**3)
+        velocity = self.chain.velocities[0].subs(
+            {w: sp.sqrt(n) * z for w, n in zip(STRENGTHS, self.chain.counts, strict=True)}
+        ) / sp.sqrt(self.chain.counts[0])
+        sizes = {DOMAINS: 4, PARTNERS: 2}
+        chain = SharedChain(counts=tuple(n.subs(sizes) for n in self.chain.counts))
+        known, expected = chain.start_factor, start.subs({**sizes, _START: 1})
+        return Line(
+            says="Edges that all start with $w_0$ go on as from the **effective initial strength** "
+            "($w_0^3$ for $M = 1$)",
+            equation=(rf"\pi_0 = {to_latex(start)}",),
+            because="a balanced start that leaves at the same time; what is left out vanishes with "
+            "$w_0$",
+            check="the balanced equation without its plateau, its time differentiated; for $M = 4$ "
+            "and $K = 2$ against the integral enclosed",
+            holds=vanish(sp.powsimp(velocity.subs(D, 0) / S * leaves.diff(z), force=True) + 1)
+            and not sp.simplify(start / _START**3).has(_START)
+            and self.equal_weights_residual() == 0
+            and bool(known.overlaps(arb(str(sp.N(expected, 40))) + arb(0, 1e-30))),
+            main=True,
+        )
 
     def sharings(self) -> dict[tuple[str, ...], SharedChain]:
         """Return the chain of every choice of edges to share, from none to all, by their names."""

@@ -179,6 +179,11 @@ class SharedChain:
         if self.layers > 1:
             yield from self._start_lines()
 
+    @property
+    def _is_counted(self) -> bool:
+        """Whether the counts are numbers."""
+        return all(n.is_number for n in self.counts)
+
     def _start_lines(self) -> Iterator[Line]:
         """Yield from which balanced start a mode goes on whose edges start alike."""
         drive = 2 * sp.Mul(*self.strengths) * (S - D * sp.Mul(*self.strengths))
@@ -194,6 +199,8 @@ class SharedChain:
             check=f"derivatives of all squares along the flow; {CANCELS}",
             holds=vanish(*(self.along(w**2) - n * drive for w, n in pairs)),
         )
+        if self.layers > 2 and not self._is_counted:
+            return
         yield Line(
             says=r"While $d \pi$ is small beside $s$, a mode takes the time $\tau/(2 s) "
             r"\int dI/\pi$ to grow, and a balanced start has $\pi = \sqrt{N} I^{L/2}$, "

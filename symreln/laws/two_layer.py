@@ -32,7 +32,6 @@ from symreln.laws.line import (
     is_primitive,
     moves,
     same,
-    same_exponent,
     steps_line,
     vanish,
 )
@@ -159,14 +158,19 @@ class TwoLayer(Law):
         return pair_steps(self, self.strength0, 0 * self.strength0)
 
     @property
+    def _decay(self) -> Any:
+        """The weight decay of both amplitudes."""
+        return sp.S.Zero
+
+    @property
     def rate(self) -> sp.Expr:
         r"""The right-hand side :math:`\tau \dot\pi` of the equation."""
         return 2 * STRENGTH * (self.growth - self.d * STRENGTH)
 
     def lines(self) -> Iterator[Line]:
         """Yield the equation of the strength, its solution by separation, steps and half-time."""
-        yield from amplitude_lines(self.s, self.d, self.s - self.growth)
-        slopes = amplitude_slopes(self.s, self.d, self.s - self.growth)
+        yield from amplitude_lines(self.s, self.d, self._decay)
+        slopes = amplitude_slopes(self.s, self.d, self._decay)
         equal = dict.fromkeys((FIRST, SECOND), sp.sqrt(STRENGTH))
         moved = along(FIRST * SECOND, slopes).subs(equal)
         yield Line(
@@ -228,13 +232,14 @@ class TwoLayer(Law):
             ),
             main=True,
         )
-        step = FIRST + FIRST * (g - d * FIRST**2) / tau
+        slope = amplitude_slopes(self.s, d, self._decay)[FIRST]
+        step = FIRST + slope.subs(SECOND, FIRST) / tau
         yield steps_line(
             (rf"\pi(t) = {to_latex(steps.printed)}",),
-            g,
-            holds=vanish(step.diff(FIRST).subs(FIRST, 0) - 1 - g / tau)
-            and same_exponent(sp.exp(-2 * g * t / steps.clock), steps.faded(2 * g, 2))
-            and same(steps.printed, _template("sigmoid").xreplace(steps._values())),
+            step,
+            FIRST,
+            steps.per_step,
+            holds=same(steps.printed, flow.subs(tau, steps.clock)),
         )
         height = g / d
         half = sp.log(height / start - 1) / (2 * sp.log(1 + g / tau))
@@ -245,11 +250,13 @@ class TwoLayer(Law):
             equation=(rf"t_{{1/2}} = {to_latex(half)}",),
             because="the sigmoid is half of its plateau where the second term of its denominator "
             "is 1",
-            check="put into the solution: half of the plateau is left",
+            check="the rate is 0 at the plateau; put into the solution: half of it is left",
             holds=vanish(
+                self.rate.subs(STRENGTH, height),
                 half - steps.clock * sp.log(height / start - 1) / (2 * g),
                 _template("sigmoid").subs({_HEIGHT: height, _P0: start, _E: faded}) - height / 2,
-            ),
+            )
+            and (steps.half_time is None or vanish(steps.half_time - half)),
             main=True,
         )
 
@@ -318,6 +325,10 @@ class TwoLayerDecay(TwoLayer):
             r"\qquad \pi(0) = \pi_0, \quad "
             rf"\lambda = {sp.latex(self.weight_decay)}"
         )
+
+    @property
+    def _decay(self) -> Any:
+        return self.weight_decay
 
     @property
     def growth(self) -> Any:

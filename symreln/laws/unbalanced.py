@@ -245,8 +245,8 @@ class Unbalanced(Law):
         yield from amplitude_lines(self.s, self.d)
         slopes = amplitude_slopes(self.s, self.d)
         squares, c = FIRST**2 + SECOND**2, FIRST**2 - SECOND**2
-        drive = self.s - self.d * FIRST * SECOND
-        rate: Any = self.rate.subs(STRENGTH, FIRST * SECOND)
+        # What is printed, with the root that it has in amplitudes.
+        rate = self.rate.subs(sp.sqrt(self.imbalance**2 + 4 * STRENGTH**2), squares)
         yield Line(
             says="With $c = |a^2 - b^2|$ the sum of squares is known from the strength, and one "
             "closed equation is left (the roles of $a$ and $b$ do not matter):",
@@ -257,10 +257,8 @@ class Unbalanced(Law):
             because=r"product rule for $\pi = a b$",
             check=f"squares subtracted, $(a^2 + b^2)^2 - (a^2 - b^2)^2 = 4 a^2 b^2$; {CANCELS}",
             holds=vanish(
-                along(FIRST * SECOND, slopes) - squares * drive,
+                along(FIRST * SECOND, slopes) - rate.subs(STRENGTH, FIRST * SECOND),
                 squares**2 - c**2 - 4 * (FIRST * SECOND) ** 2,
-                # What is printed is this equation, with the two names put in.
-                rate**2 - ((self.imbalance**2 + 4 * (FIRST * SECOND) ** 2) * drive**2),
             ),
             main=True,
         )
@@ -288,22 +286,22 @@ class Unbalanced(Law):
             ),
         )
         k = sp.Symbol("k", positive=True)
-        root = sp.sqrt(4 * s**2 + c**2 * d**2)
+        square = 4 * s**2 + c**2 * d**2
         above, below = (2 * s + k) / (c * d), (2 * s - k) / (c * d)
         integrand, start = -2 / (c * d * (X - above) * (X - below)), sp.Symbol("u_0")
         found = sp.log((X - below) * (start - above) / ((X - above) * (start - below))) / k
-        square = 4 * s**2 + c**2 * d**2
+        separated = 1 / rate
         yield Line(
             says=rf"Separate the variables; the roots are $u_\pm = (2 s \pm k)/(c d)$ with "
-            f"$k = {to_latex(root)}$:",
+            f"$k = {to_latex(sp.sqrt(square))}$:",
             equation=(
-                integral(1 / rate, "u_0", "u(t)") + r" = \frac{t}{\tau}, \qquad "
+                integral(separated, "u_0", "u(t)") + r" = \frac{t}{\tau}, \qquad "
                 r"\frac{1}{k} \ln \frac{(u - u_-) (u_0 - u_+)}{(u - u_+) (u_0 - u_-)} = "
                 r"\frac{t}{\tau}",
             ),
             because="partial fractions over the two roots",
             check=f"the roots put in; {DIFFERENTIATED}",
-            holds=_modulo(integrand - 1 / rate, k, square) == 0
+            holds=_modulo(integrand - separated, k, square) == 0
             and is_primitive(found, integrand, X, start),
         )
 
@@ -312,20 +310,26 @@ class Unbalanced(Law):
         s, t, c, steps = self.s, self.t, self.imbalance, replace(self, stepwise=True)
         k = sp.Symbol("k", positive=True)
         square = 4 * s**2 + c**2 * self.d**2
+        named: dict[sp.Basic, Any] = dict(self._values())
+        rate, u_0 = named[_K], named[_U0]
         yield Line(
             says="Solved for $u$, a linear fraction of the exponential:",
             equation=replace(self, stepwise=False)._rows,
             because="exponential of both sides; $u_0$ from the strength at the start",
             check=SUBSTITUTED + ", with $k^2$ for what it stands for",
-            holds=self.residual() == 0,
+            holds=self.residual() == 0
+            and vanish(rate**2 - square)
+            and vanish(sp.radsimp(c * (u_0 - 1 / u_0) / 4 - self.strength0))
+            and bool(u_0.is_positive),
             main=True,
         )
         step = X + X * self.growth / self.tau  # of a + b, while s − dπ is s
         yield steps_line(
             steps._rows,
-            self.growth,
-            holds=vanish(step.diff(X) - 1 - self.growth / self.tau)
-            and same_exponent(sp.exp(-k * t / steps.clock), steps.faded(k)),
+            step,
+            X,
+            steps.per_step,
+            holds=same_exponent(sp.exp(-k * t / steps.clock), steps.faded(k)),
         )
         h, start = sp.symbols("h u_0", positive=True)
         level = (h / 2 + sp.sqrt(h**2 / 4 + c**2 / 4)) * 2 / c
@@ -349,6 +353,7 @@ class Unbalanced(Law):
                 c * (level - 1 / level) / 4 - h / 2,
                 steps.clock - self.growth / sp.log(1 + self.growth / self.tau),
             )
+            and bool(level.is_positive)
             and _modulo(solved, k, square) == 0,
             main=True,
         )
@@ -362,13 +367,14 @@ class Unbalanced(Law):
     def to_latex(self) -> str:
         """Return the LaTeX of the trajectory, with u, k and u(0) named, without delimiters."""
         named = {_K: sp.Symbol("k"), _U0: sp.Symbol("u_0")}
+        named_k, first = (self._values()[name] for name in named)
         values = {**self._values(), **named}
         values[_E] = self.faded(named[_K])
         top, bottom = (to_latex(part.xreplace(values)) for part in _printed())
         return (
             rf"\tfrac{{1}}{{4}} {to_latex(self.imbalance)} \left(u - \frac{{1}}{{u}}\right), \quad "
-            rf"u = \frac{{{top}}}{{{bottom}}}, \quad k = {to_latex(2 * self._rate)}, \quad "
-            rf"u_0 = {to_latex(self._values()[_U0])}"
+            rf"u = \frac{{{top}}}{{{bottom}}}, \quad k = {to_latex(named_k)}, \quad "
+            rf"u_0 = {to_latex(first)}"
         )
 
     def _values(self) -> dict[sp.Basic, sp.Basic]:
@@ -423,28 +429,63 @@ class UnbalancedDecay(Unbalanced):
 
     def lines(self) -> Iterator[Line]:
         """Yield the equation of the strength; it has no closed form, and θ is integrated."""
-        decay = self.weight_decay
+        own = replace(self, imbalance=sp.Symbol("c_0", positive=True))
+        decay, left, rate = self.weight_decay, own._left, own.rate
         yield from amplitude_lines(self.s, self.d, decay)
+        slopes = amplitude_slopes(self.s, self.d, decay)
+        strength, c = FIRST * SECOND, FIRST**2 - SECOND**2
+        moved = rate.subs(sp.sqrt(left**2 + 4 * STRENGTH**2), FIRST**2 + SECOND**2)
         yield Line(
-            says=r"So $c(t) = |a^2 - b^2| = c_0 e^{-2 \lambda t/\tau}$, and the strength follows",
-            equation=(self.equation.split(r", \quad \lambda")[0],),
+            says=rf"So $c(t) = |a^2 - b^2| = {to_latex(left)}$, and the strength follows",
+            equation=(moves(r"\pi", rate) + r", \qquad \pi(0) = \pi_0",),
             because=r"product rule for $\pi = a b$, with $a^2 + b^2 = \sqrt{c(t)^2 + 4 \pi^2}$",
-            check=CANCELS,
-            holds=self.residual() == 0,
+            check=f"squares subtracted, $(a^2 + b^2)^2 - (a^2 - b^2)^2 = 4 a^2 b^2$; {CANCELS}",
+            holds=vanish(
+                self.tau * left.diff(self.t) + 2 * decay * left,
+                left.subs(self.t, 0) - own.imbalance,
+                (FIRST**2 + SECOND**2) ** 2 - c**2 - 4 * strength**2,
+                moved.subs(STRENGTH, strength) - along(strength, slopes),
+            )
+            and self.residual() == 0,
             main=True,
         )
+        theta, whole = sp.Symbol("theta", real=True), sp.Symbol("c", positive=True)
+        turn, share = 2 * self.s - self.d * whole * sp.sinh(theta), whole * sp.sinh(theta) / 2
+        sine = {sp.sinh(theta): 2 * strength / c, whole: c}
+        angle = sp.log((FIRST + SECOND) / (FIRST - SECOND))
         yield Line(
             says=r"It has no solution in elementary functions. With $\theta = "
             r"\operatorname{arsinh}(2 \pi/c(t))$",
             equation=(
-                r"\tau \dot{\theta} = 2 s - d\, c(t) \sinh \theta, \qquad \pi = "
-                r"\tfrac{1}{2} c(t) \sinh \theta",
+                moves(r"\theta", turn) + r", \qquad \pi = " + to_latex(share) + ", "
+                r"\quad c = c(t)",
             ),
             because=r"$\theta = \ln \frac{a + b}{a - b}$",
             check="amplitudes put in; " + CANCELS + "; the strength is integrated in float64",
-            holds=self.residual() == 0,
+            holds=vanish(
+                along(angle, slopes) - turn.subs(sine),
+                share.subs(sine) - strength,
+                (sp.exp(angle) - sp.exp(-angle)) / 2 - 2 * strength / c,
+            )
+            and self.residual() == 0,
             main=True,
         )
+
+    @property
+    def _left(self) -> sp.Expr:
+        """c(t)."""
+        return self.imbalance * sp.exp(-2 * self.weight_decay * self.t / self.tau)
+
+    @property
+    def rate(self) -> sp.Expr:
+        r"""The right-hand side :math:`\tau \dot\pi` of the equation."""
+        drive = sp.sqrt(self._left**2 + 4 * STRENGTH**2) * (self.s - self.d * STRENGTH)
+        return drive - 2 * self.weight_decay * STRENGTH
+
+    @property
+    def _late_speed(self) -> sp.Expr:
+        found: Any = self.rate.subs(self.imbalance, 0)
+        return found
 
     @property
     def growth(self) -> Any:

@@ -24,16 +24,21 @@ a saddle, by the same determinant, and no other minimum exists (Baldi and Hornik
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
+from typing import Any
 
+import sympy as sp
 from flint import arb
 
+from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import ORDER_BITS, AlgebraicNumber
 from symreln.exact.enclosure import ball, precision
 from symreln.exact.field import Field
 from symreln.exact.spectrum import ModeClass
+from symreln.laws.line import CANCELS, Line, moves, vanish
+from symreln.laws.ops import ARB, SYMPY, Ops
 
 #: Working precision of numbers that are shown.
 SHOWN_BITS = 160
@@ -103,8 +108,72 @@ class Narrow:
         alpha, beta = (self.modes[i] for i in escape)
         with precision(SHOWN_BITS):
             s, other = alpha.s.ball({}, SHOWN_BITS), beta.s.ball({}, SHOWN_BITS)
-            q = beta.d.ball({}, SHOWN_BITS) / alpha.d.ball({}, SHOWN_BITS)
-            return ((s * s * (1 - q) ** 2 + 4 * other * other).sqrt() - s * (1 + q)) / 2
+            return replacement_rate(
+                s, other, beta.d.ball({}, SHOWN_BITS) / alpha.d.ball({}, SHOWN_BITS), ARB
+            )
+
+
+def replacement_rate(s: Any, other: Any, q: Any, ops: Ops = SYMPY) -> Any:
+    """Return the positive eigenvalue of :meth:`Narrow.rate`, of modes with s and other.
+
+    Args:
+        s: Of the mode that is learned.
+        other: Of the one that replaces it.
+        q: Their quotient of d.
+        ops: The number system.
+    """
+    return (ops.sqrt(s * s * (1 - q) ** 2 + 4 * other * other) - s * (1 + q)) / 2
+
+
+def narrow_lines() -> Iterator[Line]:
+    r"""Yield which modes few units learn: the flow of two modes through one unit, at a plateau."""
+    s, d = (sp.symbols(f"{name}_alpha {name}_beta", positive=True) for name in ("s", "d"))
+    held, x, y = sp.symbols("h x y", positive=True)
+    # One unit: its weights from the inputs of both modes, and to their outputs.
+    first, last = sp.Matrix([[sp.sqrt(held), y]]), sp.Matrix([sp.sqrt(held), x])
+    error = sp.diag(*s) - last * first * sp.diag(*d)
+    plateau = {x: 0, y: 0, held: s[0] / d[0]}
+    flow = [(error * first.T)[1], (last.T * error)[1]]
+    slopes = sp.Matrix([[f.diff(v).subs(plateau) for v in (x, y)] for f in flow])
+    rows = [s[1] * y - s[0] * x, s[1] * x - s[0] * d[1] / d[0] * y]
+    determinant = s[0] ** 2 * d[1] / d[0] - s[1] ** 2
+    rests = [entry.subs(plateau) for entry in (*(error * first.T), *(last.T * error))]
+    yield Line(
+        says="A pathway has **fewer hidden units than modes**. In the limit of small weights every "
+        "unit takes one mode, those with the largest $s$ first. What another mode $\\beta$ puts on "
+        "a unit that holds mode $\\alpha$ at its plateau, $x$ in the last and $y$ in the first "
+        "layer, follows to first order",
+        equation=tuple(moves(name, row) for name, row in zip("xy", rows, strict=True)),
+        because="both modes are rows of the same unit, and $E$ has no entry of mode $\\alpha$ left",
+        check=f"the flow of both modes through one unit differentiated at the plateau; {CANCELS}",
+        holds=vanish(
+            *rests,
+            *(a * x + b * y - row for (a, b), row in zip(slopes.tolist(), rows, strict=True)),
+        ),
+        main=True,
+    )
+    q, (known, gain) = d[1] / d[0], (a**2 / b for a, b in zip(s, d, strict=True))
+    rate: Any = replacement_rate(s[0], s[1], q)
+    yield Line(
+        says="So $\\beta$ replaces $\\alpha$ exactly where its $s^2/d$ is the larger one, which is "
+        "slower than learning on a unit that is free:",
+        equation=(
+            rf"\det &= {to_latex(determinant)} < 0 \iff "
+            rf"{to_latex(gain)} > {to_latex(known)},",
+            rf"r &= {to_latex(rate)} < {to_latex(s[1])}",
+        ),
+        because="a negative determinant has one positive eigenvalue, $r$",
+        check="determinant and characteristic polynomial of the two equations; of modes of this "
+        "spec both orders are decided exactly",
+        holds=vanish(
+            slopes.det() - determinant,
+            determinant - d[1] * (known - gain),
+            sp.expand((rate * sp.eye(2) - slopes).det()),
+            # The characteristic polynomial is positive at s_beta, beyond its root.
+            sp.expand((s[1] * sp.eye(2) - slopes).det() - s[0] * s[1] * (1 + q) - s[0] ** 2 * q),
+        ),
+        main=True,
+    )
 
 
 def narrow(modes: Sequence[WidthMode], units: int) -> Narrow | None:

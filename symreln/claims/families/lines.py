@@ -55,11 +55,20 @@ def every_family_line(derivation: Derivation) -> EveryLine | None:
 def _lines(family: FamilyDerivation, derivation: Derivation) -> Iterator[Line]:
     sizes = ", ".join(to_latex(size.symbol) for size in family.sizes)
     contexts = next((to_latex(s.symbol) for s in family.sizes if s.option == "contexts"), "C")
+    left = [stage for stage in family.stages if stage.level is None]
+    closes = len(left) < len(family.stages)
     yield Line(
-        says="Loss, effective datasets, flow, change of basis and the mode equation with its "
-        f"solution hold as they stand for every ${sizes}$. What depends on it are $s$, $d$ and "
-        r"$d_{\mathrm{eff}}$. Permuting the contexts changes nothing, so that every correlation "
-        "has between two contexts the block",
+        says="Loss, effective datasets, flow, change of basis "
+        + "and the mode equation with its solution " * closes
+        + f"hold as they stand for every ${sizes}$. "
+        + r"What depends on it are $s$, $d$ and $d_{\mathrm{eff}}$. " * closes
+        + "".join(
+            f"In stage {stage.stage} modes are not proven to close for every size: "
+            f"{_without_braces(stage.obstacle)}. "
+            for stage in left
+        )
+        + "Permuting the contexts changes nothing, so that every correlation has between two "
+        "contexts the block",
         equation=(r"\Sigma_{kl} = \Gamma\, \delta_{kl} + \Lambda",),
         because="a matrix that commutes with all permutations; it acts on vectors equal for all "
         rf"contexts by $\Gamma + {contexts} \Lambda$, with ${contexts}$ contexts, and on those "
@@ -107,6 +116,11 @@ def _modes(
                 holds=all(n is None or n in known for n in _all_copies(family, mode)),
                 main=True,
             )
+
+
+def _without_braces(text: str) -> str:
+    """Return a text with the names of templates as words."""
+    return text.replace("{", "").replace("}", "")
 
 
 def _rows(family: FamilyDerivation, mode: FamilyMode) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -10,12 +11,16 @@ import sympy as sp
 from symreln.claims.lines import DerivationLines, EveryLine, derivation_lines
 from symreln.claims.network.described import described
 from symreln.claims.on_data import (
+    chain,
     graph_follows_its_gradient,
     graph_loss_is_of_correlations,
     graph_runs_along_paths,
 )
+from symreln.exact.truth import Truth
+from symreln.laws.flow_letters import stays_diagonal
 from symreln.laws.line import CANCELS, Line, checked, vanish
 from symreln.laws.loss import mode_space_loss
+from symreln.laws.routing import RoutingNetwork
 from symreln.laws.shared_chain import place_proofs
 
 if TYPE_CHECKING:
@@ -30,6 +35,9 @@ def network_lines(derivation: NetworkDerivation) -> DerivationLines:
         ArithmeticError: A line's check failed: a bug of symreln, and nothing is printed.
     """
     found = [*_flow(derivation), *_parts(derivation)]
+    if not isinstance(derivation.routing_sizes, str):
+        written = {line.equation for line in found}
+        found += (x for x in RoutingNetwork().lines() if x.equation not in written)
     return DerivationLines(derived=checked(found, "line by line"))
 
 
@@ -110,6 +118,7 @@ def _of_part(component: Component) -> Iterator[Line]:
     elif component.ordinary is not None:
         yield from component.ordinary.ask(derivation_lines).derived
     else:
+        yield from _open(component)
         yield _integrated(component)
 
 
@@ -166,6 +175,88 @@ def _loss(component: Component) -> Line:
         and all(c == b for c, b in component.data.sigma_x),
         main=True,
     )
+
+
+def _open(component: Component) -> Iterator[Line]:
+    """Yield what becomes of both assumptions where modes do not close by themselves."""
+    decision = component.decision
+    if decision.outcome is Truth.PROVEN:
+        depths = {len(path.edges) for path in component.data.paths}
+        yield Line(
+            says=f"**Assumption 2.1.1** is used here for {component.name}, and proven at all its "
+            "nodes at once, and **Assumption 2.1.2** (silent alignment): every edge has one "
+            "strength $w_e$ in each mode and no other entries. Dropped is what random weights "
+            "have beside them. Edges are not used alike, so that modes stay coupled along them:",
+            equation=(
+                r"\tau \dot{w}_e = \sum_{p \ni e} \Bigl( \prod_{f \in p,\, f \neq e} w_f \Bigr) "
+                r"\Bigl[ s_b - \sum_c o_{bc}\, T_c\, d_{cb} \Bigr], \qquad T_c = \sum_{p \in c} "
+                r"\prod_{f \in p} w_f",
+            ),
+            because=r"one orthonormal basis a node makes every $\Sigma^{yx}(b)$, "
+            r"$\Sigma^{x}(c, b)$ and $O_{bc}$ diagonal; the reduction, entry by entry",
+            check="every product of one or two correlations that returns to its node is symmetric, "
+            "entry by entry, longer ones in the certificate; the flow of diagonal matrices of two "
+            "modes, multiplied out: no off-diagonal entry",
+            holds=_pairs_return_symmetric(component)
+            and all(stays_diagonal(depth) for depth in depths),
+            main=True,
+        )
+    elif decision.outcome is Truth.REFUTED:
+        yield Line(
+            says=f"**Assumption 2.1.1** would be used here for {component.name}, and is disproved: "
+            "no bases make all its correlations diagonal. So **Assumption 2.1.2** is not used:",
+            equation=(
+                rf"{_witness(component)} \neq \Bigl( {_witness(component)} \Bigr)^{{\top}}"
+                if decision.word
+                else r"M \Sigma^{x} \neq \Sigma^{x} M, \qquad M = (\Sigma^{yx})^{\top} \Sigma^{yx}",
+            ),
+            because="in such bases every product that returns to its node would be symmetric",
+            check=f"entry by entry: {decision.reason}",
+            holds=_is_refuted(component),
+            main=True,
+        )
+
+
+def _pairs_return_symmetric(component: Component) -> bool:
+    """Whether Fᵀ G is, for all data maps F and G between two nodes, and F that returns at once."""
+    data, maps = component.data, {}
+    for b, bundle in enumerate(data.bundles):
+        maps.setdefault((bundle.source, bundle.target), []).append(data.sigma_yx[b])
+    for (c, b), sigma in data.sigma_x.items():
+        into, out = data.bundles[b], data.bundles[c]
+        maps.setdefault((into.source, out.source), []).append(sigma)
+        maps.setdefault((out.target, into.target), []).append(data.overlaps[c, b])
+    products = [f.T @ g for alike in maps.values() for f, g in combinations(alike, 2)]
+    products += [f for (source, target), alike in maps.items() if source == target for f in alike]
+    return all((product - product.T).is_zero for product in products)
+
+
+def _witness(component: Component) -> str:
+    """Return the LaTeX of the product that is not symmetric."""
+    names = {"yx": r"\Sigma^{{yx}}({})", "x": r"\Sigma^{{x}}({}, {})", "o": "O_{{{1} {0}}}"}
+    generators = component.decision.generators
+    return r"\, ".join(
+        names[str(one.of[0])].format(*one.of[1:]) + r"^{\top}" * one.is_turned
+        for one in (generators[place] for place in component.decision.word)
+    )
+
+
+def _is_refuted(component: Component) -> bool:
+    """Whether the product differs from its transpose at the entry said, from the correlations."""
+    decision, data = component.decision, component.data
+    if not decision.word:
+        return not _commutes(component, 0)
+    assert decision.entry is not None
+    maps = []
+    for place in decision.word:
+        kind, *of = decision.generators[place].of
+        if kind == "yx":
+            matrix = data.sigma_yx[int(of[0])]
+        else:
+            matrix = (data.sigma_x if kind == "x" else data.overlaps)[int(of[0]), int(of[1])]
+        maps.append(matrix.T if decision.generators[place].is_turned else matrix)
+    whole, (row, column) = chain(maps[::-1]), decision.entry
+    return whole.entry(row, column) != whole.entry(column, row)
 
 
 def _integrated(component: Component) -> Line:
