@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
-from symreln.claims.head_start import Copies, in_balls, mode_laws
+from symreln.claims.head_start import OUTRUN, Copies, in_balls, mode_laws
 from symreln.claims.widths import learned_counts
 from symreln.errors import LimitReachedError
 from symreln.exact.enclosure import ball, decimal_of, precision
@@ -67,7 +67,7 @@ def half_time(derivation: Derivation, mode: ModeDerivation, digits: int) -> Half
     with precision(BITS):
         copies = derivation.ask(ball_laws).get(mode.label)
         if copies is None:
-            return HalfTime(why="what earlier stages still drive has no closed form")
+            return HalfTime(why=OUTRUN)
         found = _crossing(copies)
         if isinstance(found, str):
             return HalfTime(why=found)
@@ -78,7 +78,8 @@ def half_time(derivation: Derivation, mode: ModeDerivation, digits: int) -> Half
 
 def ball_laws(derivation: Derivation) -> dict[str, tuple[Copies, ...]]:
     """Return the closed forms of all modes in balls."""
-    return mode_laws(derivation, in_balls(derivation.spec.values, BITS))
+    with precision(BITS):
+        return mode_laws(derivation, in_balls(derivation.spec.values, BITS))
 
 
 def _crossing(copies: tuple[Copies, ...]) -> arb | str:
