@@ -244,3 +244,41 @@ def test_a_mode_that_is_learned_before_what_drives_it_has_no_closed_form():
     assert "no closed form in time of pi_2_1, pi_2_2" in "".join(
         derivation.ask(head_starts_of).lines()
     )
+
+
+def test_copies_that_start_apart_are_given_one_by_one():
+    """Two equal modes of a later pathway; earlier ones with other half-times reach each."""
+    derivation = sr.derive(
+        sr.load(
+            {
+                "dataset": {
+                    "X": [[1, 0, 1, 0], [0, 1, 0, 1]],
+                    "Y": [[9, 0, 7, 0], [0, 5, 0, 3]],
+                    "labels": {"context": [1, 1, 2, 2]},
+                },
+                "pathway": [
+                    {"name": "common"},
+                    {"name": "first", "gate": "context == 1", "stage": 2},
+                ],
+                "network": {
+                    "hidden": 100,
+                    "init_std": "1/10000",
+                    "learning_rate": "1/100",
+                    "loss": "mean",
+                    "steps": 2500,
+                    "activation": "linear",
+                },
+            }
+        )
+    )
+    found, (losses, strengths) = derivation.evaluate(), trained(derivation)
+    (curve,) = (m for m in found.modes if m.label == "pi_2_1")
+    said = derivation.to_json()["head_starts"]["pi_2_1"]["copies"]
+    one, other = (float(each["strength0"]["decimal"]) for each in said)
+    law, height = mode_laws(derivation)["pi_2_1"][0].law, curve.plateau
+    faded = (1 + float(law.s) / float(derivation.tau)) ** (-2 * found.times)
+    mean = sum(height / (1 + (height / start - 1) * faded) for start in (one, other)) / 2
+    assert curve.closed == pytest.approx(mean, rel=1e-9)
+    assert np.abs(curve.closed - strengths["pi_2_1"]).max() < 0.02 * height
+    assert np.abs(found.loss - losses).max() < 0.01 * losses[0]
+    assert str(derivation_chapters(derivation, None, ())).count(r"(1 \\text{ of } 2)") == 2

@@ -32,7 +32,6 @@ def _are_bounded(derivation: Derivation) -> bool:
         derivation.tau is not None
         and derivation.strength0 is not None
         and derivation.closed
-        and len(derivation.stages) == 1  # later ones learn what earlier ones leave, step by step
         and own_curves(derivation).holds
     )
 
@@ -52,6 +51,9 @@ def step_error(derivation: Derivation, mode: ModeDerivation) -> float | None:
         return None
     if mode.is_null or not _are_bounded(derivation):
         return None
+    # Later stages learn what earlier ones leave, step by step; the first one sees no other.
+    if not any(mode is one for pathway in derivation.stages[0].pathways for one in pathway.modes):
+        return None
     values = derivation.spec.values
     if any(name not in values for name in (*mode.s.parameters, *mode.d_eff.parameters)):
         return None
@@ -68,17 +70,20 @@ class _StepErrors(Claim):
     Attributes:
         bounds: As shares of the plateaus, by the modes' labels.
         symbols: LaTeX of the modes that tables show, by label.
+        staged: Whether later stages follow, whose modes are not bounded.
     """
 
     bounds: Mapping[str, float]
     symbols: Mapping[str, str]
+    staged: bool
 
     def says(self) -> Iterator[Block]:
         """Say the bounds, rounded up, and why they hold."""
         yield say(
             "The solutions keep step with gradient descent while a mode is small, and a little "
-            "behind it where it saturates. From the same aligned weights, strengths are at no "
-            "step further from them than, as a share of the plateau:"
+            "behind it where it saturates. From the same aligned weights, strengths "
+            + "of the first stage " * self.staged
+            + "are at no step further from them than, as a share of the plateau:"
         )
         yield Table(
             header=("strength", "solution against gradient descent, at most"),
@@ -149,4 +154,5 @@ def step_errors(derivation: Derivation) -> _StepErrors | None:
     return _StepErrors(
         bounds={mode.label: bound for mode, bound in bounded},
         symbols=symbols_of(derivation),
+        staged=len(derivation.stages) > 1,
     )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation
     from symreln.claims.head_start import Copies
+    from symreln.document.inlines import Content
 
 #: Modes that are printed.
 _MOST_MODES = 24
@@ -62,8 +63,34 @@ class _Ahead(Claim):
         return [{"mode": label, "half_time": time} for label, time in self.copies[0].reached_by]
 
     def values(self) -> dict[str, Any]:
-        """Return the mode, its start, and what drives it."""
-        return {**super().values(), "learned": self.learned, "reached_by": self.reached_by}
+        """Return the mode, its start, and what drives it; where copies start apart, each start.
+
+        The strength is then the mean of the formula over copies.
+        """
+        found = {**super().values(), "learned": self.learned, "reached_by": self.reached_by}
+        if len(self.copies) > 1:
+            found["copies"] = [
+                {"count": each.count, "strength0": each.law.strength0} for each in self.copies
+            ]
+        return found
+
+    def rows(self, symbol: str, start: arb) -> Iterator[tuple[Content, ...]]:
+        """Yield the rows of a table, one for copies that start alike.
+
+        Args:
+            symbol: LaTeX of the strength.
+            start: π₀.
+        """
+        whole = sum(each.count for each in self.copies)
+        for each in self.copies:
+            own = "" if each.count == whole else rf"\;({each.count} \text{{ of }} {whole})"
+            yield (
+                Math(symbol + own),
+                Math(_decimal(each.law.strength0)),
+                Math(_decimal(each.law.strength0 / start)),
+                f"{_modes(len(each.reached_by))}, until step {float(each.reached_by[-1][1]):.0f}",
+                percent(float(each.learned)),
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,11 +101,13 @@ class HeadStarts(Claim):
         modes: All of them that have a closed form.
         outrun: Labels of those that have none, in time: they are learned before what drives them,
             share units with one that is, or are of a stage after one.
+        strength0: π₀.
         symbols: LaTeX of the modes that tables show, by label.
     """
 
     modes: tuple[_Ahead, ...]
     outrun: tuple[str, ...]
+    strength0: arb
     symbols: Mapping[str, str] = field(metadata={"prose": True})
 
     def values(self) -> dict[str, Any]:
@@ -138,21 +167,17 @@ class HeadStarts(Claim):
                 "driven by",
                 Math(r"\pi(t_m)/h"),
             ),
-            rows=tuple(
-                (
-                    Math(symbol),
-                    Math(_decimal(each.strength0)),
-                    Math(_decimal(each.factor)),
-                    f"{_modes(len(each.reached_by))}, until step "
-                    f"{float(each.copies[0].reached_by[-1][1]):.0f}",
-                    percent(float(each.learned)),
-                )
-                for symbol, each in shown
-            ),
+            rows=tuple(row for symbol, each in shown for row in each.rows(symbol, self.strength0)),
             caption=(
                 "Where the modes of later stages start in effect, and the share of the plateau "
                 "that they have by then, along the columns of other modes too. The formula is the "
                 "leading order in that share, which falls as a power of the initial strength."
+                + (
+                    " Copies of a mode that start apart have rows of their own; the strength is "
+                    "their mean."
+                    if any(len(each.copies) > 1 for _, each in shown)
+                    else ""
+                )
             ),
             alignment="lccrr",
             most=_MOST_MODES,
@@ -195,7 +220,9 @@ def head_starts_of(derivation: Derivation) -> HeadStarts | None:
     outrun = tuple(m.label for _, m in learning_modes(derivation) if m.label not in laws)
     if not found and not outrun:
         return None
-    return HeadStarts(modes=tuple(found), outrun=outrun, symbols=symbols_of(derivation))
+    return HeadStarts(
+        modes=tuple(found), outrun=outrun, strength0=start, symbols=symbols_of(derivation)
+    )
 
 
 def _modes(count: int) -> str:

@@ -40,9 +40,24 @@ def test_no_strength_leaves_its_bound(rate, half_speed):
     )
 
 
-def test_later_stages_have_no_bound():
-    derivation = sr.derive(sr.load("contextual-3"))
-    assert all(step_error(derivation, m) is None for p in derivation.pathways for m in p.modes)
+def test_of_several_stages_the_first_is_bounded():
+    """It sees no later one: gradient descent on its modes alone. Later ones rest on head starts."""
+    derivation = sr.derive(sr.load("contextual-3")).at_values
+    steps = np.arange(3000)
+    curves = {curve.label: curve for curve in derivation.evaluate(steps).modes}
+    first, later = (
+        [m for p in stage.pathways for m in p.modes if not m.is_null] for stage in derivation.stages
+    )
+    for mode in first:
+        bound = step_error(derivation, mode)
+        rate, weight, found = float(1 / derivation.tau), float(derivation.strength0) ** 0.5, []
+        for _ in steps:
+            found.append(weight**2)
+            weight += rate * weight * (mode.s.to_float() - mode.d_eff.to_float() * weight**2)
+        curve = curves[mode.label]
+        assert 0.3 * bound < np.abs(curve.closed - found).max() / curve.plateau <= bound
+    assert all(step_error(derivation, mode) is None for mode in later)
+    assert "of the first stage are at no step further" in html(derivation_document(derivation))
 
 
 @pytest.mark.parametrize(
