@@ -282,7 +282,7 @@ class _Earlier:
 
     Attributes:
         label: Symbol of its strength.
-        half_time: In steps.
+        half_time: In steps; 0 where it starts at half of its plateau or beyond.
         pathway: Its pathway.
         inputs: v of every copy.
         scaled: vᵀ h/s of every copy.
@@ -399,13 +399,18 @@ class _Modes:
             return {label: (copies,) for label, copies in plain.items()}
         vectors = self.numbers.vectors(pathway)
         floats = [_floats(drive) for _, drive in drives]
+        found: dict[str, tuple[Copies, ...]] = {label: (one,) for label, one in plain.items()}
         columns = []
         for mode in modes:
             reaching = _reaching([*map(_floats, vectors[mode.label])], _floats(own), floats)
-            phases = self._phases([drives[place] for place in reaching], own)
+            reached = [drives[place] for place in reaching]
+            phases = self._phases([one for one in reached if one[0].half_time > 0], own)
+            law = plain[mode.label].law
             if phases:
                 columns.append(self._columns(mode, plain[mode.label], vectors[mode.label], phases))
-        return {label: (copies,) for label, copies in plain.items()} | self._ahead(columns)
+            elif reached and not law.strength0 < law.plateau * _LATE:
+                found[mode.label] = ()
+        return found | self._ahead(columns)
 
     def _plain(self, mode: ModeDerivation) -> Copies:
         """Return a mode that nothing earlier drives."""
@@ -416,18 +421,18 @@ class _Modes:
     def sources(
         self, pathway: PathwayDerivation, laws: Mapping[str, tuple[Copies, ...]]
     ) -> Iterator[_Earlier]:
-        """Yield the modes of a pathway as those that drive later stages; none that dies out."""
+        """Yield the modes of a pathway as those that later stages see; none that dies out."""
         vectors = self.numbers.vectors(pathway)
         for label, groups in laws.items():
             for copies in groups:
                 law, (_, v) = copies.law, vectors[label]
-                if not (law.growth > 0 and law.strength0 < law.plateau / 2):
-                    continue  # it dies out, or is learned already
+                if not law.growth > 0:
+                    continue  # it dies out
                 if copies.turn is not None:
                     v = self.numbers.times(v, self.numbers.given(copies.turn))
                 yield _Earlier(
                     label=label,
-                    half_time=law.half_time,
+                    half_time=law.half_time if law.strength0 < law.plateau / 2 else 0,
                     pathway=pathway,
                     inputs=v,
                     scaled=v.transpose() * (law.plateau / law.s),
