@@ -283,3 +283,36 @@ def test_copies_that_start_apart_are_given_one_by_one():
     assert np.abs(curve.closed - strengths["pi_2_1"]).max() < 0.02 * height
     assert np.abs(found.loss - losses).max() < 0.01 * losses[0]
     assert str(derivation_chapters(derivation, None, ())).count(r"(1 \\text{ of } 2)") == 2
+
+
+@pytest.mark.parametrize("contexts", [2, 4])
+def test_what_switching_at_once_leaves_out_is_of_the_order_that_is_said(contexts):
+    """Linear growth of (v, u, u across) while one earlier mode is learned as a sigmoid, by Heun.
+
+    On the contextual task r = C s and γ = 1/C; drives are small beside s_α, where the order holds.
+    """
+    faster, gamma, source = 0.2, 1 / contexts, 1.0
+    own = faster / contexts
+    before = faster * np.array([gamma, np.sqrt(1 - gamma**2)])
+    drives = {"before": before, "after": np.array([own, 0.0])}
+
+    def rate(time: float) -> np.ndarray:
+        left = 1 / (1 + np.exp(2 * source * time))
+        drive = left * drives["before"] + (1 - left) * drives["after"]
+        return np.block([[np.zeros((1, 1)), drive[None]], [drive[:, None], np.zeros((2, 2))]])
+
+    span, step = 30.0, 0.01
+    moved = np.eye(3)
+    for time in np.arange(-span, span, step):
+        first = rate(time) @ moved
+        moved = moved + step / 2 * (first + rate(time + step) @ (moved + step * first))
+    at_once = np.eye(3)
+    for name in ("before", "after"):
+        flat = rate(span if name == "after" else -span)
+        values, vectors = np.linalg.eigh(flat)
+        at_once = (vectors * np.exp(values * span)) @ vectors.T @ at_once
+    q = np.array([1, 1, 0]) / np.sqrt(2)
+    growing = np.array([1, *before / faster]) / np.sqrt(2)
+    left_out = 1 - (q @ moved @ growing / (q @ at_once @ growing)) ** 2
+    said = np.pi**2 / 12 * faster * own * (1 - gamma) / source**2
+    assert left_out == pytest.approx(said, rel=0.15)

@@ -48,7 +48,7 @@ class _Ahead(Claim):
     def learned(self) -> Any:
         """The share of its plateau that it has when the last of them is learned.
 
-        What is left out is small with it: its weights are taken to be small until then.
+        What its growth from small weights leaves out is small with it.
         """
         return max((each.learned for each in self.copies), key=float)
 
@@ -140,6 +140,14 @@ class HeadStarts(Claim):
             r"\Phi^{\top} q, \qquad \Phi = \prod_k \left(1 + \frac{F_k}{\tau}\right)^{\Delta_k}, "
             r"\qquad F_k = \begin{pmatrix} 0 & E_k^{\top} \\ E_k & 0 \end{pmatrix}."
         )
+        if self.modes:
+            yield say(
+                "Each earlier mode is taken as learned at once. Where $E_p(t)$ commutes with "
+                "itself nothing is lost by that. Where one earlier mode $\\alpha$ takes $E_p v$ "
+                "from $r u'$ to $s u$, with $\\gamma = u^{\\top} u'$, the start is too large by "
+                "the share $\\tfrac{\\pi^2}{12}\\, r s (1 - \\gamma)/s_\\alpha^2$, to second order "
+                "in $r/s_\\alpha$ and $s/s_\\alpha$: it does not fall with $\\pi_0$."
+            )
         if any(each.shared for each in self.modes):
             yield say(
                 "Where what earlier stages drive turns modes of a pathway into each other, they "
@@ -170,8 +178,9 @@ class HeadStarts(Claim):
             rows=tuple(row for symbol, each in shown for row in each.rows(symbol, self.strength0)),
             caption=(
                 "Where the modes of later stages start in effect, and the share of the plateau "
-                "that they have by then, along the columns of other modes too. The formula is the "
-                "leading order in that share, which falls as a power of the initial strength."
+                "that they have by then, along the columns of other modes too. Weights are taken "
+                "to be small: what that leaves out falls with this share, a power of the initial "
+                "strength."
                 + (
                     " Copies of a mode that start apart have rows of their own; the strength is "
                     "their mean."
