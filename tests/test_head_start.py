@@ -239,7 +239,7 @@ def test_a_mode_that_is_learned_before_what_drives_it_has_no_closed_form(std):
     with pytest.raises(NoClosedFormError, match="learned before what drives it"):
         derivation.enclose([1], 10)
     (half,) = {half_time(derivation, mode, 10).why for mode in derivation.pathways[1].modes}
-    assert "learned before what drives it" in half
+    assert ("learned before what drives it" if std == "1/10000" else "above half") in half
     assert derivation.to_json()["head_starts"] == {"pi_2_1": None, "pi_2_2": None}
     assert "No closed form in time" in str(derivation_chapters(derivation, None, ()))
     assert "no closed form in time of pi_2_1, pi_2_2" in "".join(
