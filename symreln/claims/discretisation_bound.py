@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from symreln.claims.claim import Claim, Step
@@ -11,7 +12,8 @@ from symreln.claims.orbits import symbols_of
 from symreln.claims.widths import own_curves
 from symreln.document.model import Block, Details, Math, Table, equation
 from symreln.document.numerals import rounded_up
-from symreln.document.typeset import say
+from symreln.document.typeset import MOST_NAMED, say
+from symreln.document.words import NONE
 from symreln.exact.enclosure import precision
 from symreln.laws import discretisation_bound
 from symreln.laws.choice import started
@@ -32,7 +34,6 @@ def _are_bounded(derivation: Derivation) -> bool:
         derivation.tau is not None
         and derivation.strength0 is not None
         and derivation.closed
-        and len(derivation.stages) == 1  # later ones learn what earlier ones leave, step by step
         and own_curves(derivation).holds
     )
 
@@ -52,6 +53,9 @@ def step_error(derivation: Derivation, mode: ModeDerivation) -> float | None:
         return None
     if mode.is_null or not _are_bounded(derivation):
         return None
+    # Later stages learn what earlier ones leave, step by step; the first one sees no other.
+    if not any(mode is one for pathway in derivation.stages[0].pathways for one in pathway.modes):
+        return None
     values = derivation.spec.values
     if any(name not in values for name in (*mode.s.parameters, *mode.d_eff.parameters)):
         return None
@@ -68,17 +72,20 @@ class _StepErrors(Claim):
     Attributes:
         bounds: As shares of the plateaus, by the modes' labels.
         symbols: LaTeX of the modes that tables show, by label.
+        staged: Whether later stages follow, whose modes are not bounded.
     """
 
     bounds: Mapping[str, float]
     symbols: Mapping[str, str]
+    staged: bool
 
     def says(self) -> Iterator[Block]:
         """Say the bounds, rounded up, and why they hold."""
         yield say(
             "The solutions keep step with gradient descent while a mode is small, and a little "
-            "behind it where it saturates. From the same aligned weights, strengths are at no "
-            "step further from them than, as a share of the plateau:"
+            "behind it where it saturates. From the same aligned weights, strengths "
+            + "of the first stage " * self.staged
+            + "are at no step further from them than, as a share of the plateau:"
         )
         yield Table(
             header=("strength", "solution against gradient descent, at most"),
@@ -149,4 +156,108 @@ def step_errors(derivation: Derivation) -> _StepErrors | None:
     return _StepErrors(
         bounds={mode.label: bound for mode, bound in bounded},
         symbols=symbols_of(derivation),
+        staged=len(derivation.stages) > 1,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Late:
+    """By how many steps gradient descent is half learned later than the flow, of one mode.
+
+    Attributes:
+        label: Symbol of its strength.
+        descent: To leading order; negative where it is earlier. None of a mode that starts at half
+            of its plateau or beyond, from where it is never later.
+        solution: As the solution in steps has it.
+    """
+
+    label: str
+    descent: float | None = None
+    solution: float | None = None
+
+    @property
+    def flow_is_nearer(self) -> bool:
+        """Whether the solution of infinitely small steps has the better half-time."""
+        if self.descent is None or self.solution is None:
+            return True
+        return abs(self.solution - self.descent) > abs(self.descent)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LargeStarts(Claim):
+    """Modes that start so large that finite steps are not those of growth from little.
+
+    Attributes:
+        modes: They.
+        symbols: LaTeX of the modes that tables show, by label.
+    """
+
+    modes: tuple[_Late, ...]
+    symbols: Mapping[str, str]
+
+    def says(self) -> Iterator[Block]:
+        """Say where the flow is nearer to gradient descent than the solution in steps, and why."""
+        yield say(
+            "**Large starts.** Gradient descent is half learned later than the flow by "
+            r"$\tfrac{1}{2} \ln(|f|/|f_0|)$ steps, to leading order, with $|f|$ the speed of the "
+            "amplitudes then and $|f_0|$ at the start; the solutions in steps have it later as if "
+            "modes grew from little all the time. Balanced modes that start from more than about "
+            r"$2^{-6}$ of their plateaus are nearer to the flow, "
+            r"$e^{-2st/\tau}$ in the place of $(1 + s/\tau)^{-2t}$. Of these modes the flow has "
+            "the better half-time:"
+        )
+        shown = [(s, each) for each in self.modes if (s := self.symbols.get(each.label))]
+        yield Table(
+            header=("strength", "gradient descent later by", "solution in steps later by"),
+            rows=tuple(
+                (
+                    Math(symbol),
+                    NONE if each.descent is None else f"{each.descent:.2f}",
+                    NONE if each.solution is None else f"{each.solution:.2f}",
+                )
+                for symbol, each in shown
+            ),
+            caption="Steps by which half-times are later than those of the flow; a dash: the mode "
+            "starts at half of its plateau or beyond, and is never later.",
+            alignment="lrr",
+            most=_MOST_BOUNDS,
+        )
+
+    def lines(self) -> Iterator[str]:
+        """Say it on the terminal."""
+        labels = [each.label for each in self.modes]
+        more = f" and {len(labels) - MOST_NAMED} more" if len(labels) > MOST_NAMED else ""
+        yield (
+            f"large starts: of {', '.join(labels[:MOST_NAMED])}{more} the flow (infinitely small "
+            "steps) has better half-times than the solution in steps, which is that of growth "
+            "from little"
+        )
+
+
+def large_starts(derivation: Derivation) -> LargeStarts | None:
+    """Return the modes of the first stage whose solution in steps is not the nearer one."""
+    if not _are_bounded(derivation) or not derivation.spec.has_values:
+        return None
+    modes = [m for p in derivation.stages[0].pathways for m in p.modes if not m.is_null]
+    found = [late for late in map(partial(_late, derivation), modes) if late is not None]
+    if not any(late.flow_is_nearer for late in found):
+        return None
+    return LargeStarts(
+        modes=tuple(late for late in found if late.flow_is_nearer), symbols=symbols_of(derivation)
+    )
+
+
+def _late(derivation: Derivation, mode: ModeDerivation) -> _Late | None:
+    """Return how late a mode is half learned; None where steps are not those of growth."""
+    assert mode.d_eff is not None  # every mode closes
+    values = derivation.spec.values
+    with precision(_BITS):
+        s, d = mode.s.ball(values, _BITS), mode.d_eff.ball(values, _BITS)
+        flow = started(derivation.known, s, d, derivation.tau, ops=ARB)
+        if not (s > 0 and flow.growth > 0) or flow.speed(flow.plateau) is None:
+            return None
+        if not flow.strength0 < flow.plateau / 2:
+            return _Late(label=mode.label)
+        descent = (flow.speed(flow.plateau / 2) / flow.speed(flow.strength0)).log() / 2
+        solution = flow.in_steps().half_time - flow.half_time
+        return _Late(label=mode.label, descent=float(descent), solution=float(solution))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
-from symreln.claims.head_start import Copies, in_balls, mode_laws
+from symreln.claims.head_start import OUTRUN, Copies, are_followed, in_balls, mode_laws
 from symreln.claims.integration import network_of
 from symreln.claims.solve import check_values
 from symreln.claims.widths import narrow_pathways
@@ -111,6 +111,9 @@ def _balls(
         moments = [ball(time) for time in times]
         try:
             laws = mode_laws(derivation, in_balls(derivation.spec.values, bits), start)
+            if not are_followed(derivation, laws):
+                msg = f"{OUTRUN}. derivation.evaluate(times) does that in float64"
+                raise NoClosedFormError(msg)
             return {label: _mean(copies, moments) for label, copies in laws.items()}
         except LimitReachedError:
             return None

@@ -22,6 +22,21 @@ would have grown by 1 + s/τ a step. With q = (v, u)/√2 its strength is, from 
 
 Copies of a mode have a matrix :math:`Q^T \Phi \Phi^T Q` in the place of the number; its
 eigenvectors are the copies that evolve apart. One formula, in float64 and in balls.
+
+What earlier modes drive may turn modes of a pathway into each other: then their columns
+:math:`b = (1 + s/\tau)^{-t_m} \Phi^T q`, which say how hidden units are shared out, are not
+orthogonal. Once a mode is learned, what another has along its column dies out: the units are taken.
+The mode grows from what it has across the columns of all modes that are learned before,
+
+.. math:: \tilde\pi_0 = \pi_0\, |b_\perp|^2,
+
+the pivots of the Gram matrix of all columns, in the order of their half-times; where these are
+orthogonal it is the formula above. It is the limit of far apart half-times of the solution of two
+balanced layers, white inputs, for the matrix P of a pathway's strengths,
+:math:`P^{-1} = H^{-1} + e^{-St} (P_0^{-1} - H^{-1}) e^{-St}`, S and H diagonal.
+
+All this is of weights that are small until :math:`t_m`: a mode whose own half-time would come
+before has learned what earlier ones are yet to learn, and no formula says what becomes of it.
 """
 
 from __future__ import annotations
@@ -54,6 +69,11 @@ _Matrix = Any
 #: U and V of a mode, one column a copy.
 _Vectors = tuple[_Matrix, _Matrix]
 
+#: Why modes of later stages have no closed form where their verdict says that they close.
+OUTRUN = (
+    "a mode of a later stage is learned before what drives it meanwhile, or shares its units with "
+    "one that is: no closed form holds, and the reduction is integrated"
+)
 NO_FACTORS: Mapping[str, float] = MappingProxyType({})
 
 #: Terms of the binomial series after which it is given up.
@@ -62,6 +82,10 @@ _MOST_TERMS = 20_000
 _ALIKE = 1e-9
 #: Ratio of terms from which on they are taken to fall.
 _FALLING = 0.999
+#: Share of the plateau from which on a mode is learned before what drives it.
+_LATE = 0.5
+#: Share of a mode's columns, squared, of which float64 knows nothing.
+_OWN = 1e-24
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +102,7 @@ class Numbers:
         size: Returns the largest entry of a matrix; with ``norm`` a bound of its largest singular
             value.
         within: Returns a matrix whose entries are known up to an error.
+        stacked: Returns two matrices of as many columns as one above the other.
         least: Share of its drive that a matrix has, or it is 0 up to rounding.
         left_out: Share of a sum that the terms left out may be.
     """
@@ -90,6 +115,7 @@ class Numbers:
     given: Callable[[np.ndarray], _Matrix]
     size: Callable[..., float]
     within: Callable[[_Matrix, float], _Matrix]
+    stacked: Callable[[_Matrix, _Matrix], _Matrix]
     least: float
     left_out: float
 
@@ -105,6 +131,7 @@ def in_floats(values: Mapping[str, Fraction]) -> Numbers:
         given=lambda matrix: matrix,
         size=_size,
         within=lambda matrix, error: matrix,
+        stacked=lambda above, below: np.vstack([above, below]),
         least=1e-12,
         left_out=2.0**-60,
     )
@@ -131,6 +158,7 @@ def in_balls(values: Mapping[str, Fraction], bits: int) -> Numbers:
         given=lambda matrix: arb_mat(matrix.tolist()),
         size=lambda matrix, **kind: _size(_bounds(matrix), **kind),
         within=_within,
+        stacked=lambda above, below: arb_mat(above.tolist() + below.tolist()),
         least=2.0 ** -(bits // 2),
         left_out=2.0**-bits,
     )
@@ -165,6 +193,9 @@ class Copies:
         turn: Their directions among the mode's copies, orthonormal columns, shape (copies of the
             mode, count), of :func:`symreln.claims.probes.probe_bases`; None where all start alike.
         reached_by: (label of an earlier mode, its half-time) of every mode that drives them.
+        learned: The share of the plateau that they have when the last of these is learned, what
+            other modes of the pathway take of it later included; None where none drives them.
+        shared: Whether modes of the pathway that are learned before do take something of it.
     """
 
     law: Law
@@ -172,6 +203,8 @@ class Copies:
     count: int
     turn: np.ndarray | None = None
     reached_by: tuple[tuple[str, Any], ...] = ()
+    learned: Any = None
+    shared: bool = False
 
 
 def mode_laws(
@@ -184,8 +217,8 @@ def mode_laws(
 ) -> dict[str, tuple[Copies, ...]]:
     """Return the closed forms of all modes that learn, by label: as they are predicted.
 
-    Of those that do not close, or lack a value of a parameter, there is none, nor of later stages
-    then.
+    Of those that do not close, lack a value of a parameter, or are learned before what drives them,
+    there is none, nor of later stages then.
 
     Args:
         derivation: Whose modes are closed.
@@ -220,13 +253,18 @@ def mode_laws(
             else:  # symmetric to an earlier one in what it sees, and so in what drives it
                 laws = dict(zip((m.label for m in modes.known(pathway)), known, strict=True))
             own[id(pathway.effective)] = tuple(laws.values())
-            found |= laws
+            found |= {label: copies for label, copies in laws.items() if copies}
             if stage is not derivation.stages[-1]:
                 new += modes.sources(pathway, laws)
-        if any(len(modes.known(p)) < sum(not m.is_null for m in p.modes) for p in stage.pathways):
+        if any(not found.get(m.label) for p in stage.pathways for m in p.modes if not m.is_null):
             break  # what later stages see meanwhile is not known
         earlier += new
     return found
+
+
+def are_followed(derivation: Derivation, laws: Mapping[str, Any]) -> bool:
+    """Whether the closed forms are those of all modes that learn."""
+    return all(m.is_null or m.label in laws for p in derivation.pathways for m in p.modes)
 
 
 def copy_turns(laws: Mapping[str, tuple[Copies, ...]]) -> dict[str, np.ndarray]:
@@ -244,7 +282,7 @@ class _Earlier:
 
     Attributes:
         label: Symbol of its strength.
-        half_time: In steps.
+        half_time: In steps; 0 where it starts at half of its plateau or beyond.
         pathway: Its pathway.
         inputs: v of every copy.
         scaled: vᵀ h/s of every copy.
@@ -270,6 +308,30 @@ class _Phase:
     drive: _Matrix
     steps: Any
     ends: tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Columns:
+    """What a mode has grown into until the last of what drives it is learned.
+
+    Attributes:
+        mode: The mode.
+        plain: Its copies, were they not driven.
+        phases: What it sees.
+        last: The end of the last phase.
+        whole: Amplitudes of inputs and outputs that grow into every copy, over what the mode alone
+            would have made of them; one column a copy.
+        growing: Of these what is across the columns of modes that are learned before.
+        shrinking: The same of what shrinks.
+    """
+
+    mode: ModeDerivation
+    plain: Copies
+    phases: tuple[_Phase, ...]
+    last: Any
+    whole: _Matrix
+    growing: _Matrix
+    shrinking: _Matrix
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -335,18 +397,20 @@ class _Modes:
         drives = self._drives(pathway, earlier, own)
         if not drives or law_of(self.derivation.known).ahead(self.start, 1, 1) is None:
             return {label: (copies,) for label, copies in plain.items()}
-        vectors, found = self.numbers.vectors(pathway), {}
+        vectors = self.numbers.vectors(pathway)
         floats = [_floats(drive) for _, drive in drives]
+        found: dict[str, tuple[Copies, ...]] = {label: (one,) for label, one in plain.items()}
+        columns = []
         for mode in modes:
             reaching = _reaching([*map(_floats, vectors[mode.label])], _floats(own), floats)
-            phases = self._phases([drives[place] for place in reaching], own)
-            copies = plain[mode.label]
-            found[mode.label] = (
-                tuple(self._ahead(mode, copies, vectors[mode.label], phases))
-                if phases
-                else (copies,)
-            )
-        return found
+            reached = [drives[place] for place in reaching]
+            phases = self._phases([one for one in reached if one[0].half_time > 0], own)
+            law = plain[mode.label].law
+            if phases:
+                columns.append(self._columns(mode, plain[mode.label], vectors[mode.label], phases))
+            elif reached and not law.strength0 < law.plateau * _LATE:
+                found[mode.label] = ()
+        return found | self._ahead(columns)
 
     def _plain(self, mode: ModeDerivation) -> Copies:
         """Return a mode that nothing earlier drives."""
@@ -357,18 +421,18 @@ class _Modes:
     def sources(
         self, pathway: PathwayDerivation, laws: Mapping[str, tuple[Copies, ...]]
     ) -> Iterator[_Earlier]:
-        """Yield the modes of a pathway as those that drive later stages; none that dies out."""
+        """Yield the modes of a pathway as those that later stages see; none that dies out."""
         vectors = self.numbers.vectors(pathway)
         for label, groups in laws.items():
             for copies in groups:
                 law, (_, v) = copies.law, vectors[label]
-                if not (law.growth > 0 and law.strength0 < law.plateau / 2):
-                    continue  # it dies out, or is learned already
+                if not law.growth > 0:
+                    continue  # it dies out
                 if copies.turn is not None:
                     v = self.numbers.times(v, self.numbers.given(copies.turn))
                 yield _Earlier(
                     label=label,
-                    half_time=law.half_time,
+                    half_time=law.half_time if law.strength0 < law.plateau / 2 else 0,
                     pathway=pathway,
                     inputs=v,
                     scaled=v.transpose() * (law.plateau / law.s),
@@ -411,44 +475,114 @@ class _Modes:
         seen = matrix(effective.cross_sigma_x(target.effective))
         return times(times(written, source.inputs), times(source.scaled, seen))
 
-    def _ahead(
-        self, mode: ModeDerivation, copies: Copies, vectors: _Vectors, phases: Sequence[_Phase]
-    ) -> Iterator[Copies]:
-        """Yield the copies of a mode of a later stage, those that start alike together."""
-        plain = copies.law
-        ops, law = self.numbers.ops, law_of(self.derivation.known)
+    def _columns(
+        self, mode: ModeDerivation, plain: Copies, vectors: _Vectors, phases: Sequence[_Phase]
+    ) -> _Columns:
+        """Return what a mode has grown into while earlier ones drove it."""
+        ops, law = self.numbers.ops, plain.law
         logarithm = (lambda growth: growth) if self.flow else ops.log1p
         last = sum(phase.steps for phase in phases)
-        rate, decay = plain.s / self.tau, (plain.s - plain.growth) / self.tau
-        grown, shrunk = (
-            self._gram(vectors, phases, decay, sign)
-            * ops.exp(-2 * last * logarithm(sign * rate - decay))
+        rate, decay = law.s / self.tau, (law.s - law.growth) / self.tau
+        growing, shrinking = (
+            self._moved(vectors, phases, decay, sign)
+            * ops.exp(-last * logarithm(sign * rate - decay))
             for sign in (1, -1)
         )
-        reached = tuple(each for phase in phases for each in phase.ends)
-        for turn in _alike(grown):
-            ahead = law.ahead(self.begin(mode), _mean(grown, turn), _mean(shrunk, turn))
-            assert ahead is not None  # asked before
-            yield replace(
-                copies,
-                law=self.law(mode, ahead),
-                count=mode.multiplicity if turn is None else turn.shape[1],
-                turn=turn,
-                reached_by=reached,
-            )
+        return _Columns(
+            mode=mode,
+            plain=plain,
+            phases=tuple(phases),
+            last=last,
+            whole=growing,
+            growing=growing,
+            shrinking=shrinking,
+        )
 
-    def _gram(
-        self, vectors: _Vectors, phases: Sequence[_Phase], decay: Any, sign: int
-    ) -> np.ndarray:
-        """Return Qᵀ Φ C Φᵀ Q, C the covariance of initial weights; Q = (V, ±U)/√2."""
-        times, (outer, inner) = self.numbers.times, vectors
+    def _ahead(self, columns: Sequence[_Columns]) -> dict[str, tuple[Copies, ...]]:
+        """Return the copies of the modes that are driven, those that start alike together.
+
+        None of a mode that is learned before what drives it is, nor of one that shares units with
+        such a mode.
+        """
+        found: dict[str, tuple[Copies, ...]] = {}
+        left = [(each, self._started(each)) for each in columns]
+        late = {each.mode.label for each, copies in left if not all(map(_in_time, copies))}
+        while left:
+            # What cannot be followed first, then in the order in which they are learned.
+            left.sort(key=lambda one: (one[0].mode.label not in late, _half_time(one[1])))
+            (first, copies), *rest = left
+            lost = first.mode.label in late
+            found[first.mode.label] = () if lost else copies
+            left = []
+            for each, others in rest:
+                across = self._across(each, first, copies)
+                if across is None:
+                    left.append((each, others))
+                    continue
+                if lost or not _follows(each, across, copies[0].law):
+                    late.add(each.mode.label)
+                moved = replace(each, growing=across)
+                left.append((moved, self._started(moved)))
+        return found
+
+    def _across(
+        self, columns: _Columns, first: _Columns, copies: Sequence[Copies]
+    ) -> _Matrix | None:
+        """Return what a mode has across the columns of one that is learned; None for all of it."""
+        times, given = self.numbers.times, self.numbers.given
+        taken = [
+            first.growing if each.turn is None else times(first.growing, given(each.turn))
+            for each in copies
+        ]
+        if all(_orthogonal(_floats(columns.growing), _floats(each)) for each in taken):
+            return None
+        across = columns.growing
+        for _ in range(2):  # again: the first time leaves what rounding leaves
+            for each in taken:
+                along = times(each.transpose(), across)
+                square = times(each.transpose(), each)[0, 0]  # one for all of them
+                across = across - times(each, along) * (1 / square)
+        return across
+
+    def _started(self, columns: _Columns) -> tuple[Copies, ...]:
+        """Return the copies of a mode that start from its columns."""
+        grown, whole, shrunk = map(self._gram, (columns.growing, columns.whole, columns.shrinking))
+        mode, begin, law = columns.mode, self.begin(columns.mode), law_of(self.derivation.known)
+        found = []
+        for turn in _alike(grown):
+            ahead, raw = (
+                law.ahead(begin, _mean(gram, turn), _mean(shrunk, turn)) for gram in (grown, whole)
+            )
+            assert ahead is not None  # asked before
+            assert raw is not None
+            before = self.law(mode, raw)
+            found.append(
+                replace(
+                    columns.plain,
+                    law=self.law(mode, ahead),
+                    count=mode.multiplicity if turn is None else turn.shape[1],
+                    turn=turn,
+                    reached_by=tuple(each for phase in columns.phases for each in phase.ends),
+                    learned=self.numbers.ops.over(before.strength(columns.last), before.plateau),
+                    shared=columns.growing is not columns.whole,
+                )
+            )
+        return tuple(found)
+
+    def _moved(self, vectors: _Vectors, phases: Sequence[_Phase], decay: Any, sign: int) -> _Matrix:
+        """Return C^½ Φᵀ (V, ±U), C the covariance of initial weights."""
+        outer, inner = vectors
         outer = outer * sign
         for phase in reversed(phases):
             one_step = 0 if self.flow else 1 / phase.steps
             across, keep = phase.drive * (phase.steps / self.tau), decay * phase.steps
             inner, outer = _grown(self.numbers, across, keep, one_step, (inner, outer))
-        first, last = (scale * scale / 2 for scale in self.derivation.known.scales)
-        total = times(inner.transpose(), inner) * first + times(outer.transpose(), outer) * last
+        first, last = self.derivation.known.scales
+        return self.numbers.stacked(inner * first, outer * last)
+
+    def _gram(self, columns: _Matrix) -> np.ndarray:
+        """Return how many times |a ± b|² of the copies is what it would have been."""
+        total = self.numbers.times(columns.transpose(), columns) * 0.5
         return np.array(total.tolist(), dtype=object if self.numbers.ops is ARB else float)
 
 
@@ -526,6 +660,40 @@ def _basis(parts: Sequence[np.ndarray]) -> np.ndarray:
 
 def _floats(matrix: _Matrix) -> np.ndarray:
     return matrix if isinstance(matrix, np.ndarray) else np.array(matrix.tolist(), dtype=float)
+
+
+def _in_time(copies: Copies) -> bool:
+    """Whether copies are small while they are driven: learned after what drives them."""
+    if copies.learned < _LATE:
+        return True
+    if isinstance(copies.learned, arb) and not copies.learned >= _LATE:
+        msg = "head start: balls of this precision do not tell which mode is learned first"
+        raise LimitReachedError(msg)
+    return False
+
+
+def _half_time(copies: Sequence[Copies]) -> float:
+    """Return when the first copies are half learned; infinity where no formula says."""
+    times = [float("nan") if (t := each.law.half_time) is None else float(t) for each in copies]
+    return min((time for time in times if time == time), default=float("inf"))
+
+
+def _follows(columns: _Columns, across: _Matrix, first: Law) -> bool:
+    """Whether a mode grows from what it has across the columns of one that is learned before.
+
+    Along these it dies out where s²/d, what a unit takes off the loss, is larger for the one
+    before; else it takes the units over.
+    """
+    law = columns.plain.law
+    own, left = (np.square(_floats(each)).sum(axis=0) for each in (columns.whole, across))
+    ahead = bool(first.s * first.s * law.d > law.s * law.s * first.d)
+    return ahead and bool((left > _OWN * own).all())
+
+
+def _orthogonal(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether columns are orthogonal to others, up to rounding."""
+    norms = np.outer(np.linalg.norm(one, axis=0), np.linalg.norm(other, axis=0))
+    return bool((np.abs(one.T @ other) <= _ALIKE * norms).all())
 
 
 def _apart(one: Any, other: Any) -> bool:

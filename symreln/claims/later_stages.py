@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 from symreln.base.rounding import percent, positional
 from symreln.claims.claim import DIGITS, Claim
 from symreln.claims.halving import ball_laws
+from symreln.claims.head_start import OUTRUN
 from symreln.claims.orbits import symbols_of
+from symreln.claims.probes import learning_modes
 from symreln.document.model import Block, Math, Table, equation
 from symreln.document.numerals import decimal_latex
-from symreln.document.typeset import say
+from symreln.document.typeset import say, typeset
 from symreln.exact.enclosure import ball, decimal_of
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation
     from symreln.claims.head_start import Copies
+    from symreln.document.inlines import Content
 
 #: Modes that are printed.
 _MOST_MODES = 24
@@ -45,10 +48,14 @@ class _Ahead(Claim):
     def learned(self) -> Any:
         """The share of its plateau that it has when the last of them is learned.
 
-        What is left out is small with it: its weights are taken to be small until then.
+        What its growth from small weights leaves out is small with it.
         """
-        law, last = self.copies[0].law, self.copies[0].reached_by[-1][1]
-        return law.strength(last) / law.plateau
+        return max((each.learned for each in self.copies), key=float)
+
+    @property
+    def shared(self) -> bool:
+        """Whether modes of the pathway that are learned before take units of it."""
+        return any(each.shared for each in self.copies)
 
     @property
     def reached_by(self) -> list[dict[str, Any]]:
@@ -56,8 +63,34 @@ class _Ahead(Claim):
         return [{"mode": label, "half_time": time} for label, time in self.copies[0].reached_by]
 
     def values(self) -> dict[str, Any]:
-        """Return the mode, its start, and what drives it."""
-        return {**super().values(), "learned": self.learned, "reached_by": self.reached_by}
+        """Return the mode, its start, and what drives it; where copies start apart, each start.
+
+        The strength is then the mean of the formula over copies.
+        """
+        found = {**super().values(), "learned": self.learned, "reached_by": self.reached_by}
+        if len(self.copies) > 1:
+            found["copies"] = [
+                {"count": each.count, "strength0": each.law.strength0} for each in self.copies
+            ]
+        return found
+
+    def rows(self, symbol: str, start: arb) -> Iterator[tuple[Content, ...]]:
+        """Yield the rows of a table, one for copies that start alike.
+
+        Args:
+            symbol: LaTeX of the strength.
+            start: π₀.
+        """
+        whole = sum(each.count for each in self.copies)
+        for each in self.copies:
+            own = "" if each.count == whole else rf"\;({each.count} \text{{ of }} {whole})"
+            yield (
+                Math(symbol + own),
+                Math(_decimal(each.law.strength0)),
+                Math(_decimal(each.law.strength0 / start)),
+                f"{_modes(len(each.reached_by))}, until step {float(each.reached_by[-1][1]):.0f}",
+                percent(float(each.learned)),
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,16 +98,21 @@ class HeadStarts(Claim):
     """The modes of later stages that earlier ones drive while they learn.
 
     Attributes:
-        modes: All of them.
+        modes: All of them that have a closed form.
+        outrun: Labels of those that have none, in time: they are learned before what drives them,
+            share units with one that is, or are of a stage after one.
+        strength0: π₀.
         symbols: LaTeX of the modes that tables show, by label.
     """
 
     modes: tuple[_Ahead, ...]
+    outrun: tuple[str, ...]
+    strength0: arb
     symbols: Mapping[str, str] = field(metadata={"prose": True})
 
     def values(self) -> dict[str, Any]:
-        """Return the modes by label."""
-        return {each.label: each for each in self.modes}
+        """Return the modes by label; null of those that have no closed form."""
+        return {each.label: each for each in self.modes} | dict.fromkeys(self.outrun)
 
     def says(self) -> Iterator[Block]:
         """Say what drives later stages, the formula, and where their modes start in effect."""
@@ -93,16 +131,43 @@ class HeadStarts(Claim):
             "\\pi_\\alpha/h_\\alpha)\\, dt$ is the half-time $t_\\alpha$, each earlier mode counts "
             "in full until then and not at all afterwards, to leading order: between half-times "
             "$E_p$ is a constant $E_k$ for $\\Delta_k$ steps, each of which multiplies the "
-            "amplitudes of inputs and outputs by $1 + F_k/\\tau$. From the last half-time $t_m$ on "
-            "a mode $(s, u, v)$ with plateau $h$ and $q = (v, u)/\\sqrt{2}$ follows its own closed "
-            "form from"
+            "amplitudes of inputs and outputs by $1 + F_k/\\tau$. Initial weights are, in the "
+            "mean, equally large in all directions. From the last half-time $t_m$ on a mode "
+            "$(s, u, v)$ with plateau $h$ and $q = (v, u)/\\sqrt{2}$ follows its own closed form "
+            "from"
         )
         yield equation(
             r"\tilde{\pi}_0 = \pi_0 \left(1 + \frac{s}{\tau}\right)^{-2 t_m} q^{\top} \Phi "
             r"\Phi^{\top} q, \qquad \Phi = \prod_k \left(1 + \frac{F_k}{\tau}\right)^{\Delta_k}, "
             r"\qquad F_k = \begin{pmatrix} 0 & E_k^{\top} \\ E_k & 0 \end{pmatrix}."
         )
+        if self.modes:
+            yield say(
+                "Each earlier mode is taken as learned at once. Where $E_p(t)$ commutes with "
+                "itself nothing is lost by that. Where one earlier mode $\\alpha$ takes $E_p v$ "
+                "from $r u'$ to $s u$, with $\\gamma = u^{\\top} u'$, the start is too large by "
+                "the share $\\tfrac{\\pi^2}{12}\\, r s (1 - \\gamma)/s_\\alpha^2$, to second order "
+                "in $r/s_\\alpha$ and $s/s_\\alpha$: it does not fall with $\\pi_0$."
+            )
+        if any(each.shared for each in self.modes):
+            yield say(
+                "Where what earlier stages drive turns modes of a pathway into each other, they "
+                "share hidden units: their columns $b = (1 + s/\\tau)^{-t_m} \\Phi^{\\top} q$ are "
+                "not orthogonal. Along the columns of modes that are learned before a mode dies "
+                "out; it grows from what it has across them, "
+                "$\\tilde{\\pi}_0 = \\pi_0 |b_\\perp|^2$."
+            )
+        if self.outrun:
+            yield say(
+                "**No closed form in time** of {names}: such a mode has half of its plateau before "
+                "the last half-time of what drives it, shares units with one that has, or is "
+                "driven by one. Its formula is that of converged earlier stages only; what is "
+                "predicted is the reduction, integrated from $t = 0$.",
+                names=typeset(", ".join(self.outrun)),
+            )
         shown = [(s, each) for each in self.modes if (s := self.symbols.get(each.label))]
+        if not shown:
+            return
         yield Table(
             header=(
                 "strength",
@@ -111,21 +176,18 @@ class HeadStarts(Claim):
                 "driven by",
                 Math(r"\pi(t_m)/h"),
             ),
-            rows=tuple(
-                (
-                    Math(symbol),
-                    Math(_decimal(each.strength0)),
-                    Math(_decimal(each.factor)),
-                    f"{_modes(len(each.reached_by))}, until step "
-                    f"{float(each.copies[0].reached_by[-1][1]):.0f}",
-                    percent(float(each.learned)),
-                )
-                for symbol, each in shown
-            ),
+            rows=tuple(row for symbol, each in shown for row in each.rows(symbol, self.strength0)),
             caption=(
                 "Where the modes of later stages start in effect, and the share of the plateau "
-                "that they have by then. The formula is the leading order in that share, which "
-                "falls as a power of the initial strength."
+                "that they have by then, along the columns of other modes too. Weights are taken "
+                "to be small: what that leaves out falls with this share, a power of the initial "
+                "strength."
+                + (
+                    " Copies of a mode that start apart have rows of their own; the strength is "
+                    "their mean."
+                    if any(len(each.copies) > 1 for _, each in shown)
+                    else ""
+                )
             ),
             alignment="lccrr",
             most=_MOST_MODES,
@@ -133,7 +195,11 @@ class HeadStarts(Claim):
 
     def lines(self) -> Iterator[str]:
         """Say on the terminal how much stronger later stages start in effect."""
+        if self.outrun:
+            yield f"no closed form in time of {', '.join(self.outrun)}: {OUTRUN}"
         factors = [float(each.factor) for each in self.modes]
+        if not factors:
+            return
         low, high = min(factors), max(factors)
         yield (
             f"head start of later stages: {positional(low, 3)} to {positional(high, 3)} times "
@@ -161,9 +227,12 @@ def head_starts_of(derivation: Derivation) -> HeadStarts | None:
         found.append(
             _Ahead(label=label, copies=copies, factor=strength0 / start, strength0=strength0)
         )
-    if not found:
+    outrun = tuple(m.label for _, m in learning_modes(derivation) if m.label not in laws)
+    if not found and not outrun:
         return None
-    return HeadStarts(modes=tuple(found), symbols=symbols_of(derivation))
+    return HeadStarts(
+        modes=tuple(found), outrun=outrun, strength0=start, symbols=symbols_of(derivation)
+    )
 
 
 def _modes(count: int) -> str:

@@ -17,7 +17,14 @@ from symreln.claims.constants import printed_constants, training_constants
 from symreln.claims.curves import ModeCurve, Prediction
 from symreln.claims.divergence import check_start, check_step_size, largest_norm
 from symreln.claims.early import start_factor, start_factors
-from symreln.claims.head_start import NO_FACTORS, Copies, copy_turns, mode_laws
+from symreln.claims.head_start import (
+    NO_FACTORS,
+    OUTRUN,
+    Copies,
+    are_followed,
+    copy_turns,
+    mode_laws,
+)
 from symreln.claims.integration import (
     check_range,
     coupled_matrices,
@@ -87,9 +94,7 @@ def predict(
     check_start(network, largest_norm(flow.data), flow.tau)
     closed, closed_loss = {}, None
     if derivation.closed:
-        copies = closed_curves(derivation, grid)
-        closed_loss = loss_of_curves(derivation, copies, grid)
-        closed = _means(copies)
+        closed_loss, closed = _closed(derivation, grid)
     elif derivation.verdict.level is Level.COUPLED_MODES and len(derivation.stages) == 1:
         closed_loss, closed = _integrate_modes(derivation, grid)
     loss, integrated = _integrate(derivation, flow, grid, accuracy)
@@ -100,7 +105,7 @@ def predict(
         method=f"coupled matrices of all pathways, integrated from t = 0 ({together} training)",
         closed_loss=closed_loss,
         modes=_mode_curves(derivation, closed, integrated),
-        judged="closed" if derivation.closed else "reduced",
+        judged="reduced" if closed_loss is None or not derivation.closed else "closed",
         constants=derivation.ask(printed_constants),
     )
 
@@ -152,16 +157,25 @@ def _closed_from(
     """Return what :func:`predict` found with the closed forms of modes that start from κ."""
     if not kappas or found.judged != "closed":
         return found
-    factors = start_factors(derivation, kappas)
-    copies = closed_curves(derivation, found.times, factors=factors)
-    loss, closed = loss_of_curves(derivation, copies, found.times, factors), _means(copies)
+    loss, closed = _closed(derivation, found.times, start_factors(derivation, kappas))
     integrated = {m.label: m.integrated for m in found.modes if m.integrated is not None}
     return replace(
         found,
-        reduced=loss if found.closed_loss is found.reduced else found.reduced,
+        reduced=found.reduced if loss is None or found.closed_loss is not found.reduced else loss,
         closed_loss=loss,
+        judged="reduced" if loss is None else found.judged,
         modes=_mode_curves(derivation, closed, integrated),
     )
+
+
+def _closed(
+    derivation: Derivation, grid: np.ndarray, factors: Mapping[str, float] = NO_FACTORS
+) -> tuple[np.ndarray | None, dict[str, np.ndarray]]:
+    """Return the loss of the closed forms, None where modes have none, and their strengths."""
+    copies = closed_curves(derivation, grid, factors=factors)
+    whole = are_followed(derivation, copies)
+    loss = loss_of_curves(derivation, copies, grid, factors) if whole else None
+    return loss, _means(copies)
 
 
 def _flow_loss(derivation: Derivation, found: Prediction) -> np.ndarray:
@@ -245,6 +259,8 @@ def closed_forms(
         return None
     check_range(derivation)
     curves = closed_curves(derivation, times, strength0, flow=flow, factors=factors)
+    if not are_followed(derivation, curves):
+        return None
     loss = loss_of_modes(derivation, curves, times)
     return None if loss is None else _closed_prediction(derivation, times, _means(curves), loss)
 
@@ -307,7 +323,13 @@ def loss_of_curves(
     grid: np.ndarray,
     factors: Mapping[str, float] = NO_FACTORS,
 ) -> np.ndarray:
-    """Return the loss of closed strengths, summed in mode space where it is a sum over modes."""
+    """Return the loss of closed strengths, summed in mode space where it is a sum over modes.
+
+    Raises:
+        NotSupportedError: A mode has no closed form.
+    """
+    if not are_followed(derivation, curves):
+        raise NotSupportedError(OUTRUN)
     loss = loss_of_modes(derivation, curves, grid)
     if loss is None:
         turns = copy_turns(mode_laws(derivation, factors=factors))

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from symreln.claims.claim import Asked, Claim, Rule, Step, lines_of, said_of, steps_of
 from symreln.claims.convergence import convergence_of
 from symreln.claims.derivation import Derivation
-from symreln.claims.discretisation_bound import step_errors
+from symreln.claims.discretisation_bound import large_starts, step_errors
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
@@ -71,6 +71,7 @@ PATHWAYS = (
     Shown(rule=every_family_line, place="all lines"),
     Shown(rule=half_speed_of, checked="start"),
     Shown(rule=step_errors, place="steps", checked="start"),
+    Shown(rule=large_starts, place="steps", printed=True),
     Shown(rule=every_size, place="chapter", key="family", printed=True),
     Shown(rule=exceptional_sets, place="chapter", key="exceptional", printed=True),
     Shown(rule=phases_of, place="chapter"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symreln.claims.later_stages import head_starts_of
 from symreln.document.mathtext import to_latex
 from symreln.document.words import fraction_latex
 from symreln.laws.choice import expected_start, law_of
@@ -45,6 +46,9 @@ def start_lines(derivation: Derivation) -> Iterator[Line]:
     driven = len(derivation.stages) > 1 and derivation.closed and not derivation.later
     if driven and law_of(known).ahead(start, 1, 1) is not None:
         yield from _ahead()
+        found = derivation.ask(head_starts_of)
+        if found is not None and any(each.shared for each in found.modes):
+            yield _across()
 
 
 def _single(derivation: Derivation) -> Line:
@@ -239,6 +243,37 @@ def _product() -> Line:
         holds=vanish(
             grown - (1 + drive / TIME_CONSTANT) ** (2 * _STEPS),
             grown.subs(drive, rate) * alone - 1,
+        ),
+        main=True,
+    )
+
+
+def _across() -> Line:
+    """Return where a mode starts in effect that shares hidden units with one learned before."""
+    first, second, faded, own = sp.symbols("h_1 h_2 e_1 e_2", positive=True)
+    rates = sp.diag(*sp.symbols("s_1 s_2", positive=True))
+    one, both, other = sp.symbols("g_11 g_12 g_22", positive=True)
+    inverse, fade = sp.diag(1 / first, 1 / second), sp.diag(faded, own)
+    apart = fade * (sp.Matrix([[one, both], [both, other]]).inv() - inverse) * fade
+    strength = (inverse + apart).inv()[1, 1].subs(faded, 0)
+    start = other - both**2 / one
+    moved = -(rates * apart + apart * rates)  # of P⁻¹, in units of 1/tau; that of H⁻¹ adds 2d
+    slopes = [-rates[k, k] * e for k, e in enumerate((faded, own))]
+    return Line(
+        says="Where what earlier stages drive turns two modes into each other, they share hidden "
+        "units: their columns $b = (1 + s/\\tau)^{-t_m} \\Phi^{\\top} q$ are not orthogonal. Of "
+        "white inputs the matrix $P$ of both strengths has a solution too; once mode 1 is "
+        "learned, mode 2 is a sigmoid of what it has across:",
+        equation=(
+            r"P^{-1} = H^{-1} + e^{-S t/\tau} \left(P_0^{-1} - H^{-1}\right) e^{-S t/\tau}, \qquad "
+            r"\tilde{\pi}_{0,2} = \pi_0 \left(|b_2|^2 - \frac{(b_1^{\top} b_2)^2}{|b_1|^2}\right)",
+        ),
+        because="what it has along the other's column dies out as that is learned",
+        check=r"$P$ put into $\tau \dot{P} = S P + P S - 2 d P^2$, $H = S/d$; its second diagonal "
+        "entry for $e^{-s_1 t/\\tau} \\to 0$ is the sigmoid",
+        holds=vanish(
+            *(apart.diff(faded) * slopes[0] + apart.diff(own) * slopes[1] - moved),
+            strength - second / (1 + (second / start - 1) * own**2),
         ),
         main=True,
     )

@@ -17,7 +17,7 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.claims.early import mode_kappas, start_factors
 from symreln.claims.gate_law import gate_law_of, telling_samples
-from symreln.claims.head_start import copy_turns, mode_laws
+from symreln.claims.head_start import are_followed, copy_turns, mode_laws
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.mean_field import SEED, descent_of
 from symreln.claims.prediction import (
@@ -176,12 +176,14 @@ def _residuals(numbers: Derivation, kappas: Mapping[str, float]) -> Iterator[np.
     Closed forms where all modes have them, the integrated matrices else.
     """
     by_mode, steps = mode_kappas(numbers, kappas), network_of(numbers.spec).steps
-    if not numbers.closed:
+    factors = start_factors(numbers, by_mode)
+    grid = np.arange(steps, dtype=float)
+    curves = closed_curves(numbers, grid, factors=factors) if numbers.closed else {}
+    if not are_followed(numbers, curves):
         starts = first_starts(numbers, by_mode)
         yield from numbers.ask(matrices_of).residuals(steps, starts)
         return
-    targets, factors = numbers.spec.dataset.targets.to_numpy(), start_factors(numbers, by_mode)
-    curves = closed_curves(numbers, np.arange(steps, dtype=float), factors=factors)
+    targets = numbers.spec.dataset.targets.to_numpy()
     turns = copy_turns(mode_laws(numbers, factors=factors))
     u, read, strengths = written_and_read(numbers, curves, turns)
     for step in range(steps):
@@ -191,7 +193,7 @@ def _residuals(numbers: Derivation, kappas: Mapping[str, float]) -> Iterator[np.
 def _why_no_orders(numbers: Derivation, most: float) -> str:
     data, network = numbers.spec.dataset, network_of(numbers.spec)
     step = 2000 * data.samples * (4 * data.n_x + 6 * min(data.n_y, data.samples))
-    if not numbers.closed:
+    if not numbers.closed or not are_followed(numbers, mode_laws(numbers)):
         step += numbers.ask(matrices_of).multiplications
     if network.steps * step > most:
         return "following isolated units takes minutes on these data"

@@ -340,6 +340,15 @@ class Law(ABC):
         """
         return None
 
+    def speed(self, strength: Any) -> Any:
+        """Return |f|, by which the flow moves the amplitudes at a strength, in units of 1/τ.
+
+        Gradient descent comes there later than the flow by half of the logarithm of what it is
+        beside its start (:mod:`symreln.laws.finite_steps`). None where steps are exact, or are
+        counted otherwise.
+        """
+        return None
+
     @property
     def clock(self) -> Any:
         """The time constant of the curve: τ, or in gradient descent's steps g/ln(1 + g/τ).

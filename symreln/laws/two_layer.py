@@ -131,6 +131,10 @@ class TwoLayer(Law):
         """The growth s − λ of both amplitudes."""
         return self.growth
 
+    def speed(self, strength: Any) -> Any:
+        """Return √(2π) (s − dπ)."""
+        return self.ops.sqrt(2 * strength) * (self.growth - self.d * strength)
+
     @classmethod
     def ahead(cls, start: Start, grown: Any, shrunk: Any) -> Start:
         """Return the strength of amplitudes that are one: what shrinks is gone."""

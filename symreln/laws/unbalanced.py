@@ -199,6 +199,13 @@ class Unbalanced(Law):
         """The growth s − λ of the amplitudes' sum."""
         return self.growth
 
+    def speed(self, strength: Any) -> Any:
+        """Return √(a² + b²) (s − dπ); None with weight decay."""
+        if not self.closed:
+            return None
+        squares = self.ops.hypot(self.imbalance, 2 * strength)
+        return self.ops.sqrt(squares) * (self.s - self.d * strength)
+
     @classmethod
     def ahead(cls, start: Start, grown: Any, shrunk: Any) -> Start:
         """Return the start of a sum and a difference of amplitudes that are so many times these."""

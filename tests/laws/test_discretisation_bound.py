@@ -8,7 +8,7 @@ import sympy as sp
 from flint import arb
 
 import symreln as sr
-from symreln.claims.discretisation_bound import step_error, step_errors
+from symreln.claims.discretisation_bound import large_starts, step_error, step_errors
 from symreln.laws import discretisation_bound as bound_of
 from symreln.laws.choice import started
 from symreln.laws.ops import NUMPY
@@ -40,9 +40,24 @@ def test_no_strength_leaves_its_bound(rate, half_speed):
     )
 
 
-def test_later_stages_have_no_bound():
-    derivation = sr.derive(sr.load("contextual-3"))
-    assert all(step_error(derivation, m) is None for p in derivation.pathways for m in p.modes)
+def test_of_several_stages_the_first_is_bounded():
+    """It sees no later one: gradient descent on its modes alone. Later ones rest on head starts."""
+    derivation = sr.derive(sr.load("contextual-3")).at_values
+    steps = np.arange(3000)
+    curves = {curve.label: curve for curve in derivation.evaluate(steps).modes}
+    first, later = (
+        [m for p in stage.pathways for m in p.modes if not m.is_null] for stage in derivation.stages
+    )
+    for mode in first:
+        bound = step_error(derivation, mode)
+        rate, weight, found = float(1 / derivation.tau), float(derivation.strength0) ** 0.5, []
+        for _ in steps:
+            found.append(weight**2)
+            weight += rate * weight * (mode.s.to_float() - mode.d_eff.to_float() * weight**2)
+        curve = curves[mode.label]
+        assert 0.3 * bound < np.abs(curve.closed - found).max() / curve.plateau <= bound
+    assert all(step_error(derivation, mode) is None for mode in later)
+    assert "of the first stage are at no step further" in html(derivation_document(derivation))
 
 
 @pytest.mark.parametrize(
@@ -91,3 +106,35 @@ def test_all_orbits_keep_the_bound_whatever_the_start(tau, share):
 def test_the_bound_hardly_depends_on_the_start():
     weak, strong = (bound_of.step_error(*map(arb, (0.7, 0.3, p, 1000))) for p in (1e-12, 1e-2))
     assert weak < 1.02 * strong
+
+
+@pytest.mark.parametrize(
+    ("std", "nearer"), [("1/1000", False), ("1/50", True), (["1/5", "1/50"], True), ("2/3", True)]
+)
+def test_where_weights_start_large_the_flow_is_nearer_and_it_is_said(std, nearer):
+    """By gradient descent's own steps: half-times of both solutions beside the one there."""
+    derivation = sr.derive(load(init_std=std, learning_rate="1/20"))
+    claim = large_starts(derivation)
+    said = {} if claim is None else {late.label: late for late in claim.modes}
+    tau = float(derivation.tau)
+    for mode in derivation.pathways[0].modes:
+        s, d = mode.s.to_float(), mode.d_eff.to_float()
+        flow = started(derivation.known, np.array(s), np.array(d), tau, ops=NUMPY)
+        assert (mode.label in said) == nearer
+        if flow.strength0 >= flow.plateau / 2:
+            assert said[mode.label].descent is None
+            continue
+        orbit = np.array(
+            [float(p) for _, p in zip(range(int(40 * tau / s)), flow.steps(), strict=False)]
+        )
+        after = int(np.argmax(orbit >= s / d / 2))
+        left, right = orbit[after - 1 : after + 1]
+        trained = after - 1 + (s / d / 2 - left) / (right - left)
+        steps, smooth = (abs(float(law.half_time) - trained) for law in (flow.in_steps(), flow))
+        assert (smooth < steps) == nearer
+        if nearer:
+            # What is left out beside the curve: none balanced, up to ½ ln √2 steps apart.
+            late = trained - float(flow.half_time)
+            assert abs(said[mode.label].descent - late) < 0.05 + 0.18 * derivation.known.apart
+    text = html(derivation_document(derivation))
+    assert ("Large starts." in text) == nearer

@@ -10,6 +10,7 @@ from symreln.claims.claim import DIGITS
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.convergence import convergence_of
 from symreln.claims.halving import HalfTime, half_time
+from symreln.claims.later_stages import head_starts_of
 from symreln.claims.orbits import PathwayOrbit, mode_orbits, plateaus_latex
 from symreln.claims.rules import said_at
 from symreln.claims.widths import own_curves
@@ -112,7 +113,9 @@ def _figure_caption(
             " of the modes of the gates that hold; where these switch, curves end, and those of "
             "the next modes begin.",
         )
-    law = law_of(derivation.known) if derivation.closed else None
+    ahead = derivation.ask(head_starts_of)
+    closed = derivation.closed and not (ahead is not None and ahead.outrun)
+    law = law_of(derivation.known) if closed else None
     if law is not None and (not confronted or (law.closed and own_curves(derivation).holds)):
         curves = (
             "their closed forms" if law.closed else "integrated, each mode's equation by itself"
