@@ -11,6 +11,7 @@ What is put right in latex2mathml's elements, so that a browser draws what TeX p
 from __future__ import annotations
 
 import html
+import itertools
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -216,6 +217,21 @@ _VARIANTS = {
 _ACCENTS = {"^": "\N{MODIFIER LETTER CIRCUMFLEX ACCENT}", "~": "\N{SMALL TILDE}"}
 _CLOSING = (")", "]", "}")
 _BARS = frozenset("|\N{DOUBLE VERTICAL LINE}")
+# Delimiters that latex2mathml leaves as commands after \Bigl and its like.
+_DELIMITERS = {
+    **dict.fromkeys((r"\|", r"\Vert", r"\lVert", r"\rVert"), "\N{DOUBLE VERTICAL LINE}"),
+    **dict.fromkeys((r"\vert", r"\lvert", r"\rvert"), "|"),
+    **dict.fromkeys((r"\{", r"\lbrace"), "{"),
+    **dict.fromkeys((r"\}", r"\rbrace"), "}"),
+    **dict.fromkeys((r"\lbrack",), "["),
+    **dict.fromkeys((r"\rbrack",), "]"),
+    r"\langle": "\N{MATHEMATICAL LEFT ANGLE BRACKET}",
+    r"\rangle": "\N{MATHEMATICAL RIGHT ANGLE BRACKET}",
+    r"\lfloor": "\N{LEFT FLOOR}",
+    r"\rfloor": "\N{RIGHT FLOOR}",
+}
+# After these, and first in a row, a minus is a sign and not an operation.
+_BEFORE_SIGNS = frozenset("=<>≤≥≈≠≡∝→∈,([{") | _RELATIONS
 
 
 def _mend(element: Element, held: dict[str, Element]) -> None:
@@ -234,6 +250,7 @@ def _mend(element: Element, held: dict[str, Element]) -> None:
             _mend_limits(child)
             _mend_accent(child)
     _mend_scripts(element)
+    _mend_signs(element)
     _space_functions(element)
 
 
@@ -244,6 +261,8 @@ def _mend_token(element: Element) -> None:
         element.text = "".join(_in_variant(c, variant) for c in text)
     elif (element.tag == "mi" and text in _UPRIGHT) or (variant == "normal" and len(text) == 1):
         element.set("mathvariant", "normal")
+    if element.tag == "mo" and text == "∂":
+        element.tag = "mi"  # a letter to TeX, without space
     if element.tag == "mi" and text in _RELATIONS:
         element.tag = "mo"
         element.attrib.pop("mathvariant", None)
@@ -268,6 +287,7 @@ def _in_variant(character: str, variant: str) -> str:
 
 
 def _mend_operator(element: Element) -> None:
+    element.text = _DELIMITERS.get(element.text or "", element.text)
     if element.text in _BARS and element.get("fence") != "true":
         element.set("stretchy", "false")
         _set_space(element)
@@ -321,6 +341,14 @@ def _mend_scripts(element: Element) -> None:
             lone.tag = "mi"
             lone.attrib.clear()
             lone.set("mathvariant", "normal")
+
+
+def _mend_signs(element: Element) -> None:
+    """Give a minus after a relation, a comma or an opening bracket the space of a sign."""
+    for before, sign in itertools.pairwise(element):
+        signs = sign.tag == "mo" and sign.text == "−"
+        if signs and before.tag == "mo" and before.text in _BEFORE_SIGNS:
+            sign.set("form", "prefix")
 
 
 def _space_functions(row: Element) -> None:

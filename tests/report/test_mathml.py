@@ -9,6 +9,9 @@ from symreln.report.mathml import italic, lines_to_mathml, to_markup, to_mathml
 from tests.report.corpus import HOSTILE
 
 
+_DELIMITER_NAMES = "langle rangle lvert rvert lVert rVert lfloor rfloor lbrace rbrace vert Vert"
+
+
 def markup(latex, *, display=False):
     """Return the drawn part of a formula, with the annotation taken off."""
     text = to_markup(to_mathml(latex, display=display))
@@ -48,6 +51,21 @@ def markup(latex, *, display=False):
 def test_constructs(latex, expected):
     check_math(latex)
     assert expected in markup(latex)
+
+
+@pytest.mark.parametrize("size", ["Bigl", "bigr", "left"])
+@pytest.mark.parametrize(
+    "mark", ["|", r"\|", r"\{", r"\}", *(f"\\{name}" for name in _DELIMITER_NAMES.split())]
+)
+def test_no_delimiter_is_drawn_as_its_command(size, mark):
+    closed = rf"\right{mark}" if size == "left" else ""
+    drawn = markup(rf"\{size}{mark} x{closed}")
+    assert "\\" not in drawn, drawn
+
+
+def test_a_minus_after_a_relation_is_a_sign():
+    assert markup(r"x = -y").count('<mo form="prefix">−</mo>') == 1
+    assert "prefix" not in markup(r"x - y")
 
 
 def test_right_hand_of_accents():

@@ -61,7 +61,7 @@ def checks_chapter(derivation: Derived) -> Section:
                     )
                     for step in derivation.steps
                 ),
-                alignment="lppl",
+                alignment="pppl",
             ),
         ),
     )
