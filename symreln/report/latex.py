@@ -186,7 +186,7 @@ class _Renderer:
         high = [r"\frac" in row for row in cells]
         rows = [
             _ended(row, spread=any(pair))
-            for row, *pair in zip(cells, high, (*high[1:], False), strict=True)
+            for row, *pair in zip(cells, high, [*high[1:], False][: len(cells)], strict=True)
         ]
         if not _wraps(block):
             block = replace(block, alignment=block.alignment.replace("p", "l"))

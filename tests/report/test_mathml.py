@@ -8,7 +8,6 @@ from symreln.document.tex import COMMANDS, check_math
 from symreln.report.mathml import italic, lines_to_mathml, to_markup, to_mathml
 from tests.report.corpus import HOSTILE
 
-
 _DELIMITER_NAMES = "langle rangle lvert rvert lVert rVert lfloor rfloor lbrace rbrace vert Vert"
 
 

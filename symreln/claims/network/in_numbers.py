@@ -19,7 +19,7 @@ from symreln.claims.claim import Claim
 from symreln.claims.network.components import components
 from symreln.document.model import Block, Figure, Math, Section, Table, prose
 from symreln.document.numerals import scientific_latex
-from symreln.document.typeset import typeset
+from symreln.document.typeset import phrase, typeset
 from symreln.errors import NoClosedFormError
 from symreln.exact.truth import Truth
 from symreln.laws.network_flow import NetworkFlow
@@ -99,8 +99,10 @@ def _blocks(found: Curves) -> list[Block]:
     blocks += [
         Figure(
             name="modes",
-            caption="Strengths of pathways over time, from the reduction; thin lines are plateaus "
-            "s/d of modes that have one of their own.",
+            caption=phrase(
+                "Strengths of pathways over time, from the reduction; thin lines are plateaus "
+                "$s/d$ of modes that have one of their own."
+            ),
             alt="Strength of every mode against time, one colour for pathways of equal data.",
         ),
         Figure(
