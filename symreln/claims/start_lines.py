@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symreln.document.mathtext import to_latex
+from symreln.document.numerals import decimal_latex
 from symreln.laws.choice import expected_start, law_of
 from symreln.laws.law import HEAD_START, STRENGTH0, TIME, TIME_CONSTANT
 from symreln.laws.line import CANCELS, Line, vanish
@@ -80,8 +81,8 @@ def _balanced(derivation: Derivation, start: Start) -> Line:
         f"strength**; over the $N = {to_latex(sp.Rational(known.units))}$ units that take part it "
         "is its mean,",
         equation=(
-            rf"\pi_0 = N\, \mathbb{{E}} \left(\tfrac{{a_0 + b_0}}{{2}}\right)^2 = "
-            rf"{to_latex(mean)} = {to_latex(exact)}",
+            rf"\pi_0 = N\, \mathbb{{E}} \left[\left(\frac{{a_0 + b_0}}{{2}}\right)^2\right] = "
+            rf"{to_latex(mean)} = {decimal_latex(str(exact), digits=6)}",
         ),
         because=r"weights are drawn independently from $\mathcal{N}(0, \sigma^2)$; fluctuations "
         r"are of the relative order $\sqrt{2/N}$",
@@ -108,7 +109,7 @@ def _apart(derivation: Derivation, start: Start) -> Line:
         "mean, and the **conserved product** of sum and difference is",
         equation=(
             rf"\pi_0 = 0, \qquad c = |a_0 + b_0|\, |a_0 - b_0| = {to_latex(sp.factor(sum_))} "
-            rf"= {to_latex(exact)}",
+            rf"= {decimal_latex(str(exact), digits=6)}",
         ),
         because="both squared lengths have the same mean; fluctuations are of the relative order "
         r"$1/\sqrt{N}$",

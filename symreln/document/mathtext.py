@@ -181,7 +181,8 @@ def _place(factor: Any) -> int:
         return 0
     if isinstance(base, JoinedRoot):
         return 1
-    last = isinstance(factor, sp.Function | sp.exp) or (base.is_Add and power.is_Integer)
+    root = power.is_Rational and power.q == 2
+    last = isinstance(factor, sp.Function | sp.exp) or (base.is_Add and not root)
     return 3 if last else 1
 
 

@@ -51,8 +51,9 @@ _PARTS = re.compile(
     r"(?<!\w)'(?P<quoted>[^']*)'(?!\w)"
     rf"|(?P<inside>{_NAME}) >= (?P<low>{_NUMBER}) and (?P=inside) <= (?P<high>{_NUMBER})"
     rf"|(?P<name>{_NAME}) (?P<relation>[<>]=?) (?P<bound>{_NUMBER})"
+    r"|(?<![\w'’‘])(?P<pathways>p = \d+)"
     rf"|(?<!\w)(?P<map>{'|'.join(map(re.escape, _MAPS))})\((?P<of>\d+(?:,\d+)?)\)(?P<turned>\^T)?"
-    rf"|(?<![\w'’])(?P<formula>{'|'.join(map(re.escape, _FORMULAS))}|pi_\d+_\d+)(?![\w'’])"
+    rf"|(?<![\w'’‘])(?P<formula>{'|'.join(map(re.escape, _FORMULAS))}|pi_\d+_\d+)(?![\w'’])"
 )
 # Marks of a template.
 _MARKS = re.compile(
@@ -131,6 +132,8 @@ def _part(match: re.Match[str]) -> Inline | str:
     if match["name"]:
         relation = _RELATIONS[match["relation"]]
         return Math(f"{symbol_latex(match['name'])} {relation} {match['bound']}")
+    if match["pathways"]:
+        return Math(match["pathways"])
     if match["map"]:
         turned = r"^{\top}" if match["turned"] else ""
         return Math(_MAPS[match["map"]] % match["of"] + turned)

@@ -417,8 +417,7 @@ class UnbalancedDecay(Unbalanced):
         """LaTeX of the equation, without delimiters."""
         return (
             r"\tau \dot{\pi} = \sqrt{c_0^2 e^{-4 \lambda t/\tau} + 4 \pi^2} "
-            r"\left(s - d\, \pi\right) - 2 \lambda \pi, \qquad \pi(0) = \pi_0, \quad "
-            rf"\lambda = {sp.latex(self.weight_decay)}"
+            r"\left(s - d\, \pi\right) - 2 \lambda \pi, \qquad \pi(0) = \pi_0"
         )
 
     def lines(self) -> Iterator[Line]:
@@ -427,7 +426,7 @@ class UnbalancedDecay(Unbalanced):
         yield from amplitude_lines(self.s, self.d, decay)
         yield Line(
             says=r"So $c(t) = |a^2 - b^2| = c_0 e^{-2 \lambda t/\tau}$, and the strength follows",
-            equation=(self.equation.split(r", \quad \lambda")[0],),
+            equation=(self.equation,),
             because=r"product rule for $\pi = a b$, with $a^2 + b^2 = \sqrt{c(t)^2 + 4 \pi^2}$",
             check=CANCELS,
             holds=self.residual() == 0,

@@ -295,8 +295,9 @@ def _part(component: Component, start: float, times: np.ndarray) -> _Part:
         vectors=_everywhere(component, modes) if alike else [mode.vectors for mode in modes],
         strengths=tuple(
             Strengths(
-                label=component.data.bundles[b].effective.pathway.name
-                + (f" and {many - 1} alike" if many > 1 else ""),
+                label=component.name
+                if many > 1
+                else component.data.bundles[b].effective.pathway.name,
                 values=totals[:, b, reached].T,
                 plateaus=np.divide(*_numbers(flow)) if alike else np.full(len(reached), np.nan),
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from symreln.claims.orbits import PathwayOrbit
@@ -29,7 +30,7 @@ from symreln.document.model import (
     prose,
 )
 from symreln.document.symbols import symbol_latex
-from symreln.document.typeset import say
+from symreln.document.typeset import say, typeset
 from symreln.document.words import assumption, written
 from symreln.laws.law import Regime
 from symreln.spec.number import WrittenDecimal
@@ -58,7 +59,7 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
         prose(dataset.description or "A dataset given by its matrices."),
         say(
             "There are {samples} samples with {n_x} inputs and {n_y} outputs, one column a "
-            "sample in $X$ and $Y$; every entry is exact.",
+            r"sample, $x_\mu$ and $y_\mu$, in $X$ and $Y$; every entry is exact.",
             samples=Math(f"P = {dataset.samples}"),
             n_x=Math(f"n_x = {dataset.n_x}"),
             n_y=Math(f"n_y = {dataset.n_y}"),
@@ -96,7 +97,9 @@ def _read_as(spec: Spec) -> Block:
     return prose(
         "The network is read as a gated deep linear network: pathway ",
         Math("p"),
-        " with gate ",
+        " with layers of weights ",
+        Math(_layer_names(spec)),
+        ", gate ",
         Math(r"g_p(\mu)" + r" \in \{0, 1\}" * (not gains)),
         " (0, 1, or a gain that multiplies what the pathway gives out)" * gains,
         ", input mask ",
@@ -130,6 +133,13 @@ def _layers(spec: Spec) -> str:
     if count <= 3:
         return " ".join(f"W^{{({layer})}}_p" for layer in range(count, 0, -1))
     return rf"W^{{({count})}}_p \cdots W^{{(1)}}_p"
+
+
+def _layer_names(spec: Spec) -> str:
+    """Return the LaTeX of a list of a pathway's layers."""
+    count = Regime.of(spec).layers
+    names = [f"W^{{({layer})}}_p" for layer in range(1, count + 1)]
+    return ", ".join(names if count <= 3 else [names[0], r"\ldots", names[-1]])
 
 
 def _pathway_table(spec: Spec) -> Table:
@@ -220,9 +230,10 @@ def correlation_chapter(derivation: Derivation) -> Section:
             gains=Math(r"Y_p = O_p Y" + r" \operatorname{diag}(g_p)" * (not gains)),
         ),
         equation(
-            r"\Sigma^{yx}(p) = \tfrac{1}{P}\, Y_p X_p^{\top}, \qquad "
-            r"\Sigma^{x}(j, p) = \tfrac{1}{P}\, X_j X_p^{\top}, \qquad "
-            r"\Sigma^{x}(p) = \Sigma^{x}(p, p).",
+            r"\Sigma^{yx}(p) &= \tfrac{1}{P}\, Y_p X_p^{\top}, \qquad "
+            r"\Sigma^{x}(j, p) = \tfrac{1}{P}\, X_j X_p^{\top},",
+            r"\Sigma^{x}(p) &= \Sigma^{x}(p, p), \qquad "
+            r"\Sigma^{y} = \tfrac{1}{P}\, Y Y^{\top}.",
             label="eq:correlations",
         ),
     ]
@@ -236,14 +247,21 @@ def correlation_chapter(derivation: Derivation) -> Section:
                 "), which is rational, so the residual dataset is exact.",
             )
         )
-    for pathway, images in _shown(derivation):
-        blocks.append(_correlations(derivation, pathway, named))
+    shown = [
+        (pathway, images, _correlations(derivation, pathway, named))
+        for pathway, images in _shown(derivation)
+    ]
+    blocks += _block_words([line for *_, matrices in shown for line in matrices.lines])
+    for pathway, images, matrices in shown:
+        blocks.append(matrices)
         if images:
             blocks.append(
                 prose(
-                    f"A symmetry of the dataset maps pathway {pathway.number} to "
-                    f"{PathwayOrbit(pathways=images).title}: their correlations are these, "
-                    "permuted."
+                    *typeset(
+                        f"A symmetry of the dataset maps pathway {pathway.number} to "
+                        f"{PathwayOrbit(pathways=images).title}: their correlations are these, "
+                        "permuted."
+                    )
                 )
             )
     if named.patterns:
@@ -251,6 +269,19 @@ def correlation_chapter(derivation: Derivation) -> Section:
     return Section(
         title="Effective datasets and correlations", blocks=tuple(blocks), label="sec:correlations"
     )
+
+
+def _block_words(lines: list[str]) -> list[Block]:
+    """Say what the letters in blocks mean, of those that occur."""
+    words = {
+        r"(?<![A-Za-z])I(?![A-Za-z])": "$I$ is an identity matrix",
+        r"\\mathbf\{1\}": r"$\mathbf{1}$ a column of ones",
+        r"N_\{": "$N_1$, $N_2$ and so on are the matrices of whole numbers below",
+    }
+    found = [said for letter, said in words.items() if any(re.search(letter, x) for x in lines)]
+    if not found:
+        return []
+    return [say(f"Written in blocks, of the sizes that their places need: {', '.join(found)}.")]
 
 
 def _shown(

@@ -169,7 +169,9 @@ def _time_paragraph(derivation: Derivation) -> Block:
 
 def _closed(derivation: Derivation, names: Abbreviations) -> list[Block]:
     other = other_family(derivation)
-    blocks = _two_layers() if other is None else family_solution(other)
+    blocks = (
+        _two_layers() if other is None else family_solution(other, derivation.known.weight_decay)
+    )
     if len(derivation.stages) > 1:
         blocks.append(
             prose(
@@ -246,13 +248,14 @@ def _solutions(derivation: Derivation, group: PathwayOrbit, names: Abbreviations
             _solution_row(group, mode, half, names)
             for mode, half in zip(shown, halves, strict=True)
         ),
-        caption=_solutions_caption(derivation, group) + _without_half_times(shown, halves),
+        caption=typeset(_solutions_caption(derivation, group) + _without_half_times(shown, halves)),
         alignment="lccr",
     )
     title = f"Solutions of {group.title}"
     if len(shown) > _FOLDED_SOLUTIONS:
-        return [Details(summary=f"{title} ({len(shown)})", blocks=(*formulas, table))]
-    return [prose(f"{title}:"), *formulas, table]
+        summary = typeset(f"{title} ({len(shown)})")
+        return [Details(summary=summary, blocks=(*formulas, table))]
+    return [prose(*typeset(f"{title}:")), *formulas, table]
 
 
 def _formula(group: PathwayOrbit, mode: ModeDerivation, names: Abbreviations) -> str:
@@ -263,7 +266,7 @@ def _formula(group: PathwayOrbit, mode: ModeDerivation, names: Abbreviations) ->
 
 
 def _solutions_caption(derivation: Derivation, group: PathwayOrbit) -> str:
-    caption = f"Heights and half-times of {group.title}."
+    caption = f"Plateaus and half-times of {group.title}."
     later = len(derivation.stages) > 1 and group.first.stage > derivation.stages[0].stage
     if not later:
         return caption

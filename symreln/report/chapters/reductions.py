@@ -61,21 +61,22 @@ def matrix_reduction() -> list[Block]:
     return [
         say(
             r"The reduction that always holds keeps matrices. With $W^{(1)}_p = R\, B^{(1)}_p "
-            r"V_p^{\top}$ and $W^{(2)}_p = U_p B^{(2)}_p R^{\top}$,"
+            r"V_p^{\top}$ and $W^{(2)}_p = U_p B^{(2)}_p R^{\top}$, any orthonormal $R$,"
         ),
         equation(
-            r"\tau \dot{B}^{(1)}_p &= B^{(2)\,\top}_p E_p, \qquad "
-            r"\tau \dot{B}^{(2)}_p = E_p B^{(1)\,\top}_p,",
-            r"E_p &= S_p - \sum_j K_{pj}\, B^{(2)}_j B^{(1)}_j G_{jp},",
+            r"\tau \dot{B}^{(1)}_p &= B^{(2)\top}_p \hat{E}_p, \qquad "
+            r"\tau \dot{B}^{(2)}_p = \hat{E}_p B^{(1)\top}_p,",
+            r"\hat{E}_p &= S_p - \sum_j K_{pj}\, B^{(2)}_j B^{(1)}_j G_{jp},",
             label="eq:matrices",
         ),
         say(
-            r"with $S_p = U_p^{\top} \Sigma^{yx}(p) V_p$, $K_{pj} = U_p^{\top} O_p O_j U_j$ "
+            r"where $\hat{E}_p$ is what all pathways leave of $S_p = U_p^{\top} \Sigma^{yx}(p) "
+            r"V_p$, with $K_{pj} = U_p^{\top} O_p O_j U_j$ "
             r"and $G_{jp} = V_j^{\top} \Sigma^{x}(j, p) V_p$, the sum over the pathways that "
             "$p$ sees. It is exact: $V_p$ spans the pathway's inputs, and $U_p$ the targets, "
             "enlarged by every $O_p O_j U_j$ until no error points out of it. It starts from "
             r"the expected Gram matrix $\mathbb{E}[Q_p Q_p^{\top}] = 2 \pi_0 I$ of $Q_p = "
-            r"[B^{(1)\,\top}_p;\, B^{(2)}_p]$, on which alone the maps depend."
+            r"[B^{(1)\top}_p;\, B^{(2)}_p]$, on which alone the maps depend."
         ),
     ]
 

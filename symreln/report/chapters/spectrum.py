@@ -19,7 +19,7 @@ from symreln.document.model import (
     equation,
 )
 from symreln.document.numerals import decimal_latex
-from symreln.document.typeset import say
+from symreln.document.typeset import say, typeset
 from symreln.document.widths import latex_width
 from symreln.document.words import (
     NONE,
@@ -175,7 +175,7 @@ def _height_cell(
 def _caption(group: PathwayOrbit, left_out: int) -> Content:
     pathway = group.first
     nulls = sum(mode.multiplicity for mode in pathway.modes if mode.is_null)
-    content: list = [f"Modes of {group.title}, by decreasing speed."]
+    content: list = [*typeset(f"Modes of {group.title}, by decreasing speed.")]
     if not pathway.spectrum.commutes:
         content.append(" There is no joint eigenbasis, so no mode has a plateau of its own.")
     elif any(mode.d_eff is None for mode in group.learning):
@@ -204,7 +204,7 @@ def _definitions(derivation: Derivation, groups: list[PathwayOrbit]) -> list[Blo
             rows=tuple(rows),
             caption="Numbers without a form in square roots, certified: real roots are counted "
             "upwards from 1. Polynomials that are not printed here are in derivation.json.",
-            alignment="lpll",
+            alignment="lprl",
         )
     ]
 
