@@ -238,6 +238,27 @@ def test_lines_say_what_a_derivation_rests_on(name, said):
     assert [part for part in said if part not in text] == []
 
 
+def test_alignment_is_not_used_after_a_switch():
+    spec = sr.load(
+        {
+            "title": "A gate that switches",
+            "dataset": {"task": "contextual", "items": 4, "contexts": 2, "structures": "hierarchy"},
+            "pathway": [
+                {"name": "p", "then": [{"step": 400, "gate": "context == 1"}]},
+                {"name": "q", "gate": "context == 2"},
+            ],
+        }
+    )
+    derivation = sr.derive(spec)
+    assert [phase.verdict.level.value for _, phase in derivation.phases] == [
+        "coupled matrices",
+        "closed",
+    ]
+    text = words(derivation.ask(derivation_lines))
+    assert "From step 400 on" in text
+    assert "(silent alignment) is used here" not in text
+
+
 def test_only_matrices_say_that_alignment_is_not_used():
     text = words(lines("contextual-different"))
     assert "is not used" in text

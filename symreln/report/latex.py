@@ -418,7 +418,8 @@ def _listing(text: str) -> str:
 
 def _code(value: str) -> str:
     r"""Return escaped text that may break after punctuation, as keys and paths need."""
-    pieces = re.split(r"(?<=[._/,:=+-])", clean(value))
+    # But not inside of numbers.
+    pieces = re.split(r"(?<=[._/,:=+-])(?!\d)", clean(value))
     return r"\allowbreak{}".join(_chopped(piece) for piece in pieces if piece)
 
 

@@ -15,6 +15,7 @@ from symreln.cli.main import _guarded
 from symreln.errors import SpecError
 from symreln.exact.truth import Truth
 from symreln.report import html, latex
+from symreln.report.drawing import plain
 from symreln.verify import verify
 
 TABLES = {
@@ -176,6 +177,10 @@ def test_a_graphs_document_defines_what_it_uses_and_has_no_spellings_of_programs
     for spelling in ("K*M", "w_0 ", "1/tau", "|read", r"\codepoint{", r"\dot{w_", "Proof:"):
         body = page.split(r"\begin{document}")[1].split(r"\section{Checks}")[0]
         assert spelling not in body, spelling
+
+
+def test_the_legend_of_a_graph_is_not_cut(routing):
+    assert [plain(item.label) for item in routing.curves.strengths] == ["all pathways"]
 
 
 def test_witnesses_of_graphs_are_mathematics():
