@@ -174,6 +174,7 @@ def test_a_graphs_document_defines_what_it_uses_and_has_no_spellings_of_programs
         assert defined in page, defined
     assert page.index(r"$S_b = R_t^{\top} \Sigma^{yx}(b) R_s$") < page.index("eq:reduced")
     assert r"\cite{Jarvis2025}" in page
+    assert "with strength $0.02$ in every mode" in page
     for spelling in ("K*M", "w_0 ", "1/tau", "|read", r"\codepoint{", r"\dot{w_", "Proof:"):
         body = page.split(r"\begin{document}")[1].split(r"\section{Checks}")[0]
         assert spelling not in body, spelling

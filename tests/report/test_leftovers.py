@@ -71,6 +71,7 @@ def test_decimals_of_the_user_are_decimals_on_the_page_and_exact_in_the_file():
     page = render(derivation.to_document(long=True)).split(r"\begin{document}")[1]
     assert r"X &= \begin{pmatrix} 0.5 & -0.5 & 0.5 & -0.5" in page
     assert r"0.05 & 0.45 & -0.45 & -0.05" in page
+    assert r"\Sigma^{yx}(1) &= \begin{pmatrix} 0.4 & 0.225" in page
     assert r"weight decay $\lambda = 0.05$" in page
     assert page.count(r"\texttt{0.05}") == 2
     # One notation for initial strengths: in the text, in the lines and among the constants.

@@ -18,7 +18,7 @@ from symreln.base.summaries import short_repr
 from symreln.claims.claim import Claim
 from symreln.claims.network.components import components
 from symreln.document.model import Block, Figure, Math, Section, Table, prose
-from symreln.document.numerals import scientific_latex
+from symreln.document.numerals import decimal_latex, scientific_latex
 from symreln.document.typeset import phrase, typeset
 from symreln.errors import NoClosedFormError
 from symreln.exact.truth import Truth
@@ -92,7 +92,7 @@ def _blocks(found: Curves) -> list[Block]:
     blocks: list[Block] = [
         prose(
             "Every edge starts aligned, with strength ",
-            Math(scientific_latex(found.start)),
+            Math(decimal_latex(repr(found.start))),
             " in every mode that learns something.",
         )
     ]

@@ -22,7 +22,7 @@ from symreln.document.model import (
     equation,
     prose,
 )
-from symreln.document.numerals import scientific_latex
+from symreln.document.numerals import decimal_latex
 from symreln.document.roots import plain_formula
 from symreln.document.typeset import phrase, say
 from symreln.laws.routing import (
@@ -320,7 +320,7 @@ def _start(curves: InNumbers) -> list[Block]:
     return [
         prose(
             "From the declared start, aligned weights of strength ",
-            Math(scientific_latex(found.start)),
+            Math(decimal_latex(repr(found.start))),
             ", the strongest mode comes to half its plateau "
             f"{found.speed:.6g} times as fast as with unshared pathways, by the closed forms.",
         )

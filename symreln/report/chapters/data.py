@@ -9,6 +9,7 @@ from symreln.claims.orbits import PathwayOrbit
 from symreln.claims.phases import until_text
 from symreln.document.described import (
     SMALL,
+    Group,
     NamedMatrices,
     Pattern,
     describe,
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 #: Named matrices up to this many entries are printed, larger ones drawn.
 _PRINTED_ENTRIES = 160
+#: What denominators of decimals of few places divide.
+_SHORTEST = 10**6
 #: Vectors up to this length are printed.
 _PRINTED_VECTOR = 18
 #: Correlations up to this many entries are described by blocks; of larger ones the shape is said.
@@ -83,11 +86,17 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
 
 
 def _entries(matrix: ExactMatrix, spec: Spec) -> list[list[Any]]:
-    """Return the entries of X or Y; numbers as decimals, where they were written so."""
+    """Return the entries of a matrix; short decimals as such, where the data were written so."""
     rows = matrix.to_sympy(spec.symbols).tolist()
     if not spec.dataset.decimals:
         return rows
-    return [[WrittenDecimal(e.p, e.q).decimal if e.is_Rational else e for e in row] for row in rows]
+    return [
+        [
+            WrittenDecimal(e.p, e.q).decimal if e.is_Rational and _SHORTEST % e.q == 0 else e
+            for e in row
+        ]
+        for row in rows
+    ]
 
 
 def _read_as(spec: Spec) -> Block:
@@ -307,8 +316,7 @@ def _correlations(
     derivation: Derivation, pathway: PathwayDerivation, named: NamedMatrices
 ) -> Equation:
     effective = pathway.effective
-    dataset = derivation.spec.dataset
-    symbols = derivation.spec.symbols
+    spec, dataset = derivation.spec, derivation.spec.dataset
     inputs = groups_of(effective.pathway.inputs, dataset.input_groups)
     outputs = groups_of(range(dataset.n_y), dataset.output_groups)
     n = pathway.number
@@ -320,14 +328,27 @@ def _correlations(
             rf"\quad \text{{of rank }} {rank},"
         )
     else:
-        shown = describe(effective.sigma_yx, outputs, inputs, symbols, named)
+        shown = _matrix(effective.sigma_yx, outputs, inputs, spec, named)
         sigma_yx = rf"\Sigma^{{yx}}({n}) &= {shown},"
     if n_x * n_x > MOST_ENTRIES:
         sigma_x = rf"\Sigma^{{x}}({n}) &\in {_field(derivation)}^{{{n_x} \times {n_x}}}."
     else:
-        shown = describe(effective.sigma_x, inputs, inputs, symbols, named)
+        shown = _matrix(effective.sigma_x, inputs, inputs, spec, named)
         sigma_x = rf"\Sigma^{{x}}({n}) &= {shown}."
     return equation(sigma_yx, sigma_x)
+
+
+def _matrix(
+    matrix: ExactMatrix,
+    rows: list[Group],
+    columns: list[Group],
+    spec: Spec,
+    named: NamedMatrices,
+) -> str:
+    """Return the LaTeX of a correlation, in full or by blocks."""
+    if max(matrix.shape) <= SMALL:
+        return matrix_latex(_entries(matrix, spec))
+    return describe(matrix, rows, columns, spec.symbols, named)
 
 
 def _field(derivation: Derivation) -> str:
