@@ -192,7 +192,7 @@ def _one_power(number: Any, factors: list[Any]) -> tuple[Any, list[Any]]:
         base, power = factor.as_base_exp()
         if base.is_Integer and power.is_Rational and power.q > 2 and number.is_positive:
             share = round(float(sp.log(number) / sp.log(base)))
-            if share != 0 and base**share == number:
+            if share != 0 and base**share == number and power + share > -1:
                 whole = sp.Pow(base, power + share, evaluate=False)
                 return sp.S.One, [*factors[:place], whole, *factors[place + 1 :]]
     return number, factors

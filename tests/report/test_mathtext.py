@@ -67,6 +67,7 @@ _TWO = sp.Integer(2)
         (sp.cbrt(2 * d) * tau / 4, r"\frac{\tau \sqrt[3]{2 d}}{4}"),
         (2 * sp.cbrt(_TWO) ** 2, "2^{5/3}"),
         (sp.cbrt(_TWO) ** 2 / 2, r"\frac{1}{\sqrt[3]{2}}"),
+        (sp.cbrt(_TWO) * tau / 4, r"\frac{\sqrt[3]{2} \tau}{4}"),
         (sp.sqrt(2) / 2, r"\frac{\sqrt{2}}{2}"),
         (sp.sqrt(42) / (2 * sp.sqrt(2 * c**2 + 1)), r"\sqrt{\frac{21}{4 c^{2} + 2}}"),
         # Exponents fall in time.
