@@ -250,6 +250,7 @@ def _mend(element: Element, held: dict[str, Element]) -> None:
             _mend_limits(child)
             _mend_accent(child)
     _mend_scripts(element)
+    _mend_fences(element)
     _mend_signs(element)
     _space_functions(element)
 
@@ -341,6 +342,27 @@ def _mend_scripts(element: Element) -> None:
             lone.tag = "mi"
             lone.attrib.clear()
             lone.set("mathvariant", "normal")
+
+
+def _mend_fences(row: Element) -> None:
+    """Give a script after a sized bracket all that is in brackets: alone the last does not grow."""
+    opened: list[int] = []
+    for child in list(row):
+        at = list(row).index(child)
+        if _is_sized(child) and not opened:
+            opened.append(at)
+        elif _is_sized(child):
+            opened.clear()
+        elif opened and child.tag in ("msub", "msup", "msubsup") and _is_sized(child[0]):
+            inside = Element("mrow")
+            inside.extend([*list(row)[opened.pop() : at], child[0]])
+            for part in list(inside)[:-1]:
+                row.remove(part)
+            child[0] = inside
+
+
+def _is_sized(element: Element) -> bool:
+    return element.tag == "mo" and "minsize" in element.attrib
 
 
 def _mend_signs(element: Element) -> None:

@@ -62,6 +62,16 @@ def test_no_delimiter_is_drawn_as_its_command(size, mark):
     assert "\\" not in drawn, drawn
 
 
+def test_a_power_of_a_sized_bracket_is_one_of_all_that_it_holds():
+    drawn = markup(r"a \Bigl\| y + 1 \Bigr\|^2 + b")
+    held = re.search(r"<msup><mrow>(.*)</mrow><mn>2</mn></msup>", drawn)
+    assert held is not None
+    assert held[1].count("‖") == 2
+    assert "‖" not in drawn.replace(held[0], "")
+    assert drawn.startswith("<mrow><mi>a</mi>")
+    assert drawn.count("<mi>y</mi>") == drawn.count("<mi>b</mi>") == 1
+
+
 def test_a_minus_after_a_relation_is_a_sign():
     assert markup(r"x = -y").count('<mo form="prefix">−</mo>') == 1
     assert "prefix" not in markup(r"x - y")
