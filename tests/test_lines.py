@@ -268,6 +268,7 @@ MADE_SLOWLY = [
 #: Beginnings of mutants that are as right: a step that is linear is differentiated at any place, J
 #: of another m is proven too, and the lines are those of a rising mode.
 ALIKE = {
+    "amplitude_lines": ("operation FIRST * SECOND of moves(", "-"),
     "steps_line": ("number 0 of holds=holds and vanish(step.diff(of).subs(of, 0)",),
     "Depth._integrated": ("number 2 of holds=integral_defect(2, layers)",),
     "Depth._stage": (
@@ -404,6 +405,27 @@ def test_lines_say_what_a_derivation_rests_on(name, said):
     assert [part for part in said if part not in text] == []
 
 
+def test_alignment_is_not_used_after_a_switch():
+    spec = sr.load(
+        {
+            "title": "A gate that switches",
+            "dataset": {"task": "contextual", "items": 4, "contexts": 2, "structures": "hierarchy"},
+            "pathway": [
+                {"name": "p", "then": [{"step": 400, "gate": "context == 1"}]},
+                {"name": "q", "gate": "context == 2"},
+            ],
+        }
+    )
+    derivation = sr.derive(spec)
+    assert [phase.verdict.level.value for _, phase in derivation.phases] == [
+        "coupled matrices",
+        "closed",
+    ]
+    text = words(derivation.ask(derivation_lines))
+    assert "From step 400 on" in text
+    assert "(silent alignment) is used here" not in text
+
+
 def test_only_matrices_say_that_alignment_is_not_used():
     text = words(lines("contextual-different"))
     assert "is not used" in text
@@ -520,7 +542,7 @@ def test_symbols_of_lines_are_defined_and_are_those_of_the_document():
     assert r"W_p^{*}$ the maps" in text
     assert r"K_{pj} B^{(2)}_j B^{(1)}_j G_{jp} \Bigr)_{\alpha\alpha}" in text
     assert r"\tau \dot{a} &= b \left(s - d \pi\right)" in text
-    assert r"\mathbb{E} \bigl[" in text
+    assert r"\mathbb{E} \left[" in text
     notes = " ".join(line.because + line.check for line in lines("contextual-3").derived)
     assert r"\frac{d}{2} \pi^{2} - s \pi" in notes
     assert r"$s/\ln{\left(1 + s/\tau \right)}$ for $\tau$" in notes

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from symreln.claims.claim import Claim
 from symreln.claims.derivation import Derivation
-from symreln.document.model import Strong, Table
+from symreln.document.model import Math, Strong, Table
+from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import typeset
 from symreln.document.words import NONE
 from symreln.exact.enclosure import ball, in_float64, rounded_text
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derived
     from symreln.claims.narrow_law import NarrowLaw
+    from symreln.document.inlines import Content
     from symreln.laws.chain_start import ChainStart
     from symreln.laws.law import Regime
 
@@ -67,6 +69,14 @@ class Constant(Claim):
             return ""
         return rounded_text(ball(Fraction(self.value)), digits)
 
+    @property
+    def cell(self) -> Content:
+        """The value with its standard error, for a table."""
+        shown = "" if self.value is None else decimal_latex(self.shown(4))
+        if self.error is None:
+            return Math(shown) if shown else NONE
+        return Math(rf"{shown} \pm {decimal_latex(f'{self.error:.2g}')}")
+
     def values(self) -> dict[str, Any]:
         """Return it in float64; a value beyond that as its decimals."""
         value = self.value
@@ -101,7 +111,7 @@ def constants_table(constants: Iterable[Constant]) -> list[Table]:
     rows = tuple(
         (
             typeset(each.name),
-            (each.shown(4) or NONE) + ("" if each.error is None else f" ± {each.error:.2g}"),
+            each.cell,
             Strong(each.source),
             typeset(each.origin),
         )

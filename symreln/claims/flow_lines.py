@@ -162,7 +162,7 @@ def _residuals(stages: list[StageOnData]) -> Iterator[Line]:
 
 
 def basis_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Line]:
-    """Yield the change of basis, and where both assumptions are used."""
+    """Yield the change of basis, and where mutual diagonalisability is used."""
     layers, decay = derivation.known.layers, derivation.known.weight_decay != 0
     broken = [
         p.name for p in derivation.pathways if p.spectrum.commutator is not None
@@ -189,7 +189,8 @@ def basis_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[L
     yield Line(
         says=says,
         equation=(shown,),
-        because=r"joint eigenvectors $v$ of $M$ and $\Sigma^{x}$, and $u = \Sigma^{yx} v/s$",
+        because=r"joint eigenvectors $v$ of $M$ and $\Sigma^{x}$, and $u = \Sigma^{yx} v/s$"
+        + (", and of the others any orthonormal bases of these spans" if broken else ""),
         check="commutators of all pathways, and $M v = s^2 v$ and $\\Sigma^{x} v = d v$ for all "
         "modes of rational $s^2$ and $d$, entry by entry; the others in the certificate",
         holds=all(stage.commutes_as_said() for stage in stages),
@@ -206,6 +207,11 @@ def basis_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[L
         holds=reduction_holds(layers),
         main=True,
     )
+
+
+def alignment_lines(derivation: Derivation) -> Iterator[Line]:
+    """Yield where silent alignment is used: of the gates at the start, where modes close."""
+    layers = derivation.known.layers
     if all(stage.verdict.level in MATRICES for stage in derivation.stages):
         return
     start = r"B^{(l)}_p(0) \ \text{diagonal} \implies B^{(l)}_p(t) \ \text{diagonal}"

@@ -32,7 +32,7 @@ from symreln.claims.regime import regime_of
 from symreln.claims.solve import at_values
 from symreln.claims.widths import own_curves
 from symreln.document.model import Block, Code, Section, Strong, Table, equation
-from symreln.document.typeset import say
+from symreln.document.typeset import say, typeset
 from symreln.errors import InputError
 from symreln.laws.gate_classes import LISTED, gate_classes, sample_relations
 from symreln.laws.gate_law import GateShares, LinearUnits
@@ -227,7 +227,7 @@ class LawOfGates(Claim):
         when = "" if each.half is None else f", half of it by step {each.half:.0f}"
         return (
             f"gates of the spec hold up to step {self.until:.0f}: then {percent(self.tolerance)} "
-            f"of the weight of {each.name} has another gate{when}, "
+            f"of the weight of '{each.name}' has another gate{when}, "
             f"{percent(1 - float(each.shares.weight[-1]))} {self.end}"
         )
 
@@ -244,7 +244,7 @@ class LawOfGates(Claim):
             "given that the leading mode opened it; the share of weight is the mean of "
             "$\\|w\\| \\|b\\|$ over that orthant. To first order: units that have left move on as "
             "if they had not, and change no drive. {verdict}",
-            verdict=Strong(f"{self.sentence[:1].upper()}{self.sentence[1:]}."),
+            verdict=Strong(typeset(f"{self.sentence[:1].upper()}{self.sentence[1:]}.")),
         )
         yield Table(
             header=(
@@ -327,7 +327,8 @@ class LawOfGates(Claim):
         )
         yield say(
             "Initial weights are Gaussian, so the pre-activations of the pathway's units are "
-            "Gaussian at all times, with the covariance"
+            r"Gaussian at all times, with the covariance, $\Phi_{ww}$ and $\Phi_{wb}$ being the "
+            r"blocks of $\Phi$ that take $w(0)$ and $b(0)$ to $w(t)$,"
         )
         yield equation(
             r"K(t) = \sigma^2 X^{\top} \left(\Phi_{ww} \Phi_{ww}^{\top} + \Phi_{wb} "

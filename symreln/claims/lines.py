@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Claim, Step
-from symreln.claims.flow_lines import basis_lines, flow_lines
+from symreln.claims.flow_lines import alignment_lines, basis_lines, flow_lines
 from symreln.claims.from_weights import white_inputs
 from symreln.claims.mode_lines import loss_lines, matrix_lines, mode_lines
 from symreln.claims.on_data import StageOnData
@@ -135,7 +135,7 @@ def derivation_lines(derivation: Derivation) -> DerivationLines:
     """
     stages = [StageOnData(stage=s, layers=derivation.known.layers) for s in derivation.stages]
     found = [*flow_lines(derivation, stages), *basis_lines(derivation, stages)]
-    found += mode_lines(derivation, stages)
+    found += [*alignment_lines(derivation), *mode_lines(derivation, stages)]
     if any(one.found and one.found.plateau for one in derivation.ask(narrow_pathways)):
         found += narrow_lines()
     found += start_lines(derivation)

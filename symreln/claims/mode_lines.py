@@ -14,6 +14,7 @@ from symreln.claims.flow_lines import IN_LETTERS, MATRICES, whole_map
 from symreln.claims.probes import overlap_matrices, probe_bases
 from symreln.claims.relaxation import diverging
 from symreln.claims.solve import at_values
+from symreln.document.numerals import decimal_latex
 from symreln.errors import InputError
 from symreln.laws.coupled_modes import competition_lines
 from symreln.laws.flow_letters import reduced_loss_holds
@@ -143,9 +144,10 @@ def _on_this_data(derivation: Derivation) -> Iterator[Line]:
             rf"vectors of $\Sigma^{{yx}}(p)$ and to three decimals{more},",
             equation=tuple(row for each in found[:_MOST_WRITTEN] for row in each.rows),
             because="definitions; $K_{pp} = 1$ in an orthonormal basis",
-            check=r"of all pairs $S_p K_{pj} S_j$ and $G_{jp}$, from certified balls of the "
-            r"vectors, against correlations times float64 vectors; $U_p S_p V_p^{\top}$ against "
-            rf"$\Sigma^{{yx}}(p)$; to {_SAME:g} of the largest entry",
+            check=r"for all pairs, $S_p K_{pj} S_j$ and $G_{jp}$ from certified balls of the "
+            r"vectors against correlations times float64 vectors, and $U_p S_p V_p^{\top}$ "
+            rf"against $\Sigma^{{yx}}(p)$; they agree to ${decimal_latex(f'{_SAME:g}')}$ of the "
+            "largest entry",
             holds=same,
         )
 

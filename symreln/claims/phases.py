@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from symreln.claims.claim import Claim
 from symreln.claims.orbits import mode_orbits
 from symreln.document.model import Block, Code, Items, Math, Section, Table
-from symreln.document.typeset import say, typeset
+from symreln.document.typeset import phrase, say, typeset
 from symreln.document.words import number_cell
 
 if TYPE_CHECKING:
@@ -73,7 +73,9 @@ def _phase(step: int, phase: Derivation) -> Iterator[Block]:
             for group in mode_orbits(phase)
             for mode in group.learning
         ),
-        caption=f"Modes from step {step}; for modes that do not close, the pathway's own d.",
+        caption=phrase(
+            f"Modes from step {step}; for modes that do not close, the pathway's own $d$."
+        ),
         alignment="lllr",
     )
 

@@ -9,7 +9,7 @@ import sympy as sp
 
 from symreln.claims.later_stages import head_starts_of
 from symreln.document.mathtext import to_latex
-from symreln.document.words import fraction_latex
+from symreln.document.numerals import decimal_latex
 from symreln.laws.choice import expected_start, law_of
 from symreln.laws.depth import Depth
 from symreln.laws.law import HEAD_START, STRENGTH, STRENGTH0, TIME, TIME_CONSTANT
@@ -148,7 +148,7 @@ def _balanced(derivation: Derivation, start: Start) -> Line:
         "is its mean,",
         equation=(
             rf"\pi_0 = N\, \mathbb{{E}} \left[{to_latex(_GROWING)}\right] = "
-            rf"{to_latex(mean)} = {fraction_latex(start.strength0)}",
+            rf"{to_latex(mean)} = {decimal_latex(str(exact), digits=6)}",
         ),
         because=r"weights are drawn independently from $\mathcal{N}(0, \sigma^2)$; fluctuations "
         r"are of the relative order $\sqrt{2/N}$",
@@ -173,7 +173,7 @@ def _apart(derivation: Derivation, start: Start) -> Line:
         "mean, and the **conserved product** of sum and difference is",
         equation=(
             rf"\pi_0 = 0, \qquad c = |a_0 + b_0|\, |a_0 - b_0| = {to_latex(sp.factor(sum_))} "
-            rf"= {fraction_latex(start.imbalance)}",
+            rf"= {decimal_latex(str(exact), digits=6)}",
         ),
         because="both squared lengths have the same mean; fluctuations are of the relative order "
         r"$1/\sqrt{N}$",

@@ -11,6 +11,7 @@ from symreln.base.rounding import percent
 from symreln.claims.claim import Claim
 from symreln.claims.early import early_strengths, unsupported_pathways
 from symreln.document.model import Block
+from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import say, typeset
 from symreln.exact.enclosure import ball, rounded_text
 
@@ -38,7 +39,7 @@ class Unsupported(Claim):
 
     @property
     def _sentence(self) -> str:
-        named = [f"{name} ({why})" for name, why in list(self.reasons.items())[:MOST_NAMED]]
+        named = [f"'{name}' ({why})" for name, why in list(self.reasons.items())[:MOST_NAMED]]
         more = len(self.reasons) - len(named)
         return (
             "No hidden unit of a ReLU network keeps the gate of "
@@ -53,8 +54,10 @@ class Unsupported(Claim):
     def says(self) -> Iterator[Block]:
         """Say which pathways are unsupported, and why; nothing where all are supported."""
         if self.reasons:
-            said = typeset(f"{self.where}. {self._sentence}")
-            yield say("**Unsupported pathways**{said}", said=said)
+            pairs = [value.split(" = ") for value in self.where.removeprefix(" at ").split(", ")]
+            values = ", ".join(f"${symbol_latex(p[0])} = {p[1]}$" for p in pairs if len(p) == 2)
+            at = f" at {values}" if values else ""
+            yield say(f"**Unsupported pathways**{at}. {{said}}", said=typeset(self._sentence))
 
     def lines(self) -> Iterator[str]:
         """Say it on the terminal, and which units count for no pathway."""

@@ -31,6 +31,7 @@ class _Printer(LatexPrinter):
                 "root_notation": True,
                 "fold_frac_powers": True,
                 "inv_trig_style": "full",
+                "order": "none",  # products come arranged
             }
         )
         self.slashed = slashed
@@ -42,7 +43,7 @@ class _Printer(LatexPrinter):
         return symbol_latex(expr.name)
 
     def _print_ExpBase(self, expr: Any, exp: str | None = None) -> str:
-        power = slashed_latex(expr.args[0])
+        power = slashed_latex(_falling(expr.args[0]))
         if exp is not None:  # SymPy asks for (e^x)^exp
             return rf"\left(e^{{{power}}}\right)^{{{exp}}}"
         return f"e^{{{power}}}"
@@ -60,6 +61,10 @@ class _Printer(LatexPrinter):
         return f"{expr.p}/{expr.q}"
 
     def _print_Add(self, expr: Any, order: str | None = None) -> str:
+        shared = _over_one(expr)
+        if shared is not None:
+            share, total = shared
+            return self._print_product(sp.Mul(share, total, evaluate=False))
         first, *rest = ordered_terms(expr)
         return self.doprint(first) + "".join(self.signed(term) for term in rest)
 
@@ -81,7 +86,7 @@ class _Printer(LatexPrinter):
         if logarithm is not None:
             return self.doprint(logarithm)
         form = shortest_root_form(expr, _printer(False)._print_product)
-        return self._print_product(form)
+        return self._print_product(_arranged(form))
 
     def _print_product(self, form: Any) -> str:
         """Return a product, or what is left of one, in the form that was chosen."""
@@ -89,18 +94,33 @@ class _Printer(LatexPrinter):
             return self.doprint(form)
         if self.slashed:
             return self._print_slashed(form)
+        if form.is_Mul and form.could_extract_minus_sign():
+            # Here, since SymPy's own minus would bring its order back.
+            return "- " + self._print_product(_arranged(-form))
         for root in (f for f in form.args if isinstance(f, JoinedRoot)):
             share = form / root
             if _is_fraction(share) and _is_fraction(root.args[0]):
                 return f"{self.doprint(share)} {self.doprint(root)}"
-        return super()._print_Mul(form)
+        return self._beside(form) or super()._print_Mul(form)
+
+    def _beside(self, form: Any) -> str:
+        """Return a fraction beside a logarithm or arc tangent of one, which is too high in it."""
+        above, below = sp.fraction(form, exact=True)
+        high = [f for f in sp.Mul.make_args(above) if isinstance(f, sp.log | sp.atan)]
+        if len(high) != 1 or below is sp.S.One or below.has(sp.log, sp.atan):
+            return ""
+        function = self.doprint(high[0])
+        if r"\frac" not in function:
+            return ""
+        return f"{super()._print_Mul(form / high[0])} {function}"
 
     def _print_Weighted(self, expr: Any) -> str:
         weight, of = expr.args
         return self.doprint(of) if weight == 1 else f"{self._bracketed(weight)} {self.doprint(of)}"
 
     def _print_JoinedRoot(self, expr: Any, exp: str | None = None) -> str:
-        root = rf"\sqrt{{{self.doprint(expr.args[0])}}}"
+        below, *degree = map(self.doprint, expr.args)
+        root = rf"\sqrt{f'[{degree[0]}]' if degree else ''}{{{below}}}"
         return root if exp is None else f"{root}^{{{exp}}}"
 
     def _print__Logarithm(self, expr: Any, exp: str | None = None) -> str:
@@ -133,6 +153,105 @@ class _Printer(LatexPrinter):
         single = bottom.is_Symbol or (bottom.is_Integer and bottom.is_positive) or _is_root(bottom)
         single = single or isinstance(bottom, sp.log)
         return f"{above}/{below}" if single else f"{above}/({below})"
+
+
+#: Coefficients of a mode, which stand before its amplitudes, and these before its strengths.
+_COEFFICIENTS = frozenset(["s", "d", "lambda"])
+_STRENGTHS = ("pi", "strength")
+
+
+def _arranged(product: Any) -> Any:
+    """Return a product in the order in which it is printed: numbers, coefficients, strengths, sums.
+
+    Sums have their denominator taken out, and roots of one degree are one.
+    """
+    if not product.is_Mul:
+        return product
+    factors: list[Any] = []
+    for factor in product.as_ordered_factors():
+        factors += _over_one(factor, symbols=True) or (factor,)
+    number = sp.Mul(*(f for f in factors if f.is_Rational))
+    number, others = _one_power(number, _joined([f for f in factors if not f.is_Rational]))
+    others.sort(key=_place)
+    return sp.Mul(*((number,) if number != 1 else ()), *others, evaluate=False)
+
+
+def _place(factor: Any) -> int:
+    """Return where a factor stands among those of a product, among equal ones in SymPy's order."""
+    base, power = factor.as_base_exp()
+    if base.is_Symbol:
+        if base.name.startswith(_STRENGTHS):
+            return 2
+        return 0 if base.name in _COEFFICIENTS else 1
+    if not factor.free_symbols:
+        return 0
+    if isinstance(base, JoinedRoot):
+        return 1
+    root = power.is_Rational and power.q == 2
+    last = isinstance(factor, sp.Function | sp.exp) or (base.is_Add and not root)
+    return 3 if last else 1
+
+
+def _one_power(number: Any, factors: list[Any]) -> tuple[Any, list[Any]]:
+    """Return 2 · 2^(2/3) as 2^(5/3), likewise of other numbers; square roots stay as they are."""
+    for place, factor in enumerate(factors):
+        base, power = factor.as_base_exp()
+        if base.is_Integer and power.is_Rational and power.q > 2 and number.is_positive:
+            share = round(float(sp.log(number) / sp.log(base)))
+            if share != 0 and base**share == number and power + share > -1:
+                whole = sp.Pow(base, power + share, evaluate=False)
+                return sp.S.One, [*factors[:place], whole, *factors[place + 1 :]]
+    return number, factors
+
+
+def _joined(factors: list[Any]) -> list[Any]:
+    """Return the factors with roots of one degree, of positive letters and numbers, as one."""
+    found: dict[int, list[Any]] = {}
+    for factor in factors:
+        base, power = factor.as_base_exp()
+        small = power.is_Rational and power.q > 2 and 0 < power < 1
+        if small and base.is_positive and (base.is_Symbol or base.is_Integer):
+            found.setdefault(int(power.q), []).append(factor)
+    joined = [(degree, roots) for degree, roots in found.items() if len(roots) > 1]
+    kept = [f for f in factors if not any(f in roots for _, roots in joined)]
+    return kept + [
+        JoinedRoot(sp.Mul(*(root**degree for root in roots)), degree) for degree, roots in joined
+    ]
+
+
+def _over_one(total: Any, *, symbols: bool = False) -> tuple[Any, Any] | None:
+    """Return a sum as a fraction and a sum of whole multiples; None where there is no gain.
+
+    Args:
+        total: Of numbers, or anything else.
+        symbols: Whether it may have symbols.
+    """
+    if not total.is_Add or (total.free_symbols and not symbols):
+        return None
+    pairs = [term.as_coeff_Mul() for term in total.args]
+    bottom = sp.ilcm(*(number.q for number, _ in pairs if number.is_Rational))
+    if not all(number.is_Rational for number, _ in pairs):
+        return None
+    if sum(number.q > 1 for number, _ in pairs) < 2:
+        return None
+    return sp.Rational(1, bottom), sp.Add(*(bottom * n * root for n, root in pairs))
+
+
+def _falling(power: Any) -> Any:
+    """Return an exponent with numbers taken out of its differences; of time the sign in front."""
+    factors: list[Any] = []
+    for factor in sp.Mul.make_args(power):
+        signs = {term.could_extract_minus_sign() for term in sp.Add.make_args(factor)}
+        content, rest = factor.as_content_primitive() if len(signs) == 2 else (sp.S.One, factor)
+        factors += [content, rest]
+    mixed = next((f for f in factors if f.is_Add), None)
+    number = sp.Mul(*(f for f in factors if f.is_Rational))
+    others = [f for f in factors if not f.is_Rational and f is not mixed]
+    if mixed is None or not others:
+        return power
+    if number > 0 and any(factor.is_Symbol and factor.name == "t" for factor in others):
+        number, mixed = -number, -mixed
+    return sp.Mul(number, *others, mixed, evaluate=False)
 
 
 def _is_fraction(expr: Any) -> bool:
@@ -216,6 +335,8 @@ def ordered_terms(expr: sp.Expr) -> tuple[sp.Expr, ...]:
     terms: list[Any] = list(expr.as_ordered_terms())
     positive = next((t for t in terms if not t.could_extract_minus_sign()), terms[0])
     terms.remove(positive)
+    if not expr.free_symbols:  # what is added comes before what is taken off
+        terms.sort(key=lambda term: term.could_extract_minus_sign())
     if _is_sigmoid_denominator(expr):
         return (sp.S.One, *(t for t in (positive, *terms) if t is not sp.S.One))
     if terms == [sp.S.One] and sp.fraction(positive)[1].free_symbols:  # 1 + s/τ

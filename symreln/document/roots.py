@@ -21,7 +21,7 @@ _NO_INK = frozenset(["{", "}", ")", " ", r"\frac", r"\left", r"\right", "^", "_"
 
 
 class JoinedRoot(sp.Function):
-    """The square root of its argument, which SymPy would split; only for print."""
+    """The root of its argument, which SymPy would split, square or of a degree; only for print."""
 
 
 def plain_formula(expr: Any) -> str:
@@ -100,7 +100,7 @@ def _forms(product: Any) -> Iterator[Any]:
         return
     others = [factor for factor in factors if factor not in roots]
     shared = [factor for factor in others if _cancels(factor, roots)]
-    numbers = [factor for factor in others if factor.is_Integer]
+    numbers = [factor for factor in others if factor.is_Rational]
     sign = sp.S.NegativeOne if any(number.is_negative for number in numbers) else sp.S.One
     for moved in ((), shared) if shared else ((),):
         for coefficient in ((), numbers) if numbers else ((),):

@@ -36,15 +36,22 @@ _FORMULAS = {
     "s²/(2 d_eff)": r"s^{2}/(2 d_{\mathrm{eff}})",
     "d_eff": r"d_{\mathrm{eff}}",
     "pi_0": r"\pi_{0}",
+    "a² = b²": "a^{2} = b^{2}",
+    "−2λπ": r"- 2 \lambda \pi",
+    "s²/d": "s^{2}/d",
+    "s/d": "s/d",
     "s²": "s^{2}",
 }
 _GREEK = "|".join(sorted(set(GREEK.values())))
+# A correlation of one bundle or of two, or the overlap of two bundles' outputs.
+_MAPS = {"Sigma^yx": r"\Sigma^{yx}(%s)", "Sigma^x": r"\Sigma^{x}(%s)", "O": "O_{%s}"}
 # What stands in quotes is a name of the user's: nothing in it is read as mathematics.
 _PARTS = re.compile(
     r"(?<!\w)'(?P<quoted>[^']*)'(?!\w)|(?P<set>‘[^’]*’)"
     rf"|(?P<inside>{_NAME}) >= (?P<low>{_NUMBER}) and (?P=inside) <= (?P<high>{_NUMBER})"
     rf"|(?P<name>{_NAME}) (?P<relation>[<>]=?) (?P<bound>{_NUMBER})"
-    rf"|(?<!\w)(?P<formula>{'|'.join(map(re.escape, _FORMULAS))}|pi_\d+_\d+)(?!\w)"
+    rf"|(?<!\w)(?P<map>{'|'.join(map(re.escape, _MAPS))})\((?P<of>\d+(?:,\d+)?)\)(?P<turned>\^T)?"
+    rf"|(?<![\w'’‘])(?P<formula>{'|'.join(map(re.escape, _FORMULAS))}|pi_\d+_\d+)(?![\w'’])"
     rf"|(?<![\w'’])(?P<equal>[^\W\d_]|{_GREEK}) = (?P<value>{_NUMBER})(?!\w|[./]\d)"
     # Singular values, eigenvalues, and numbers that a task or a parameter calls by Greek names.
     rf"|(?<![\w'’.-])(?<!\d )(?P<letter>[sdr]|{_GREEK})(?![\w’-])"
@@ -132,5 +139,8 @@ def _part(match: re.Match[str]) -> Inline | str:
     if match["name"]:
         relation = _RELATIONS[match["relation"]]
         return Math(f"{symbol_latex(match['name'])} {relation} {match['bound']}")
+    if match["map"]:
+        turned = r"^{\top}" if match["turned"] else ""
+        return Math(_MAPS[match["map"]] % match["of"] + turned)
     formula = match["formula"]
     return Math(_FORMULAS.get(formula) or symbol_latex(formula))

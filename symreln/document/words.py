@@ -100,6 +100,8 @@ def height_cell(
     height = ratio(s, d)
     if height is not None:
         return Math(latex(height.to_sympy(symbols)))
+    if s.is_radical and d.scalar is not None:
+        return Math(latex(sp.expand(s.to_sympy(symbols) / d.to_sympy(symbols))))
     if not (evaluable(s, values) and evaluable(d, values)):
         return NONE
     with precision(_RATIO_BITS):

@@ -240,7 +240,7 @@ class Depth(Law):
             ),
             because="the diagonal entries of the flow in the basis of the modes",
             check="the negative gradient of the mode's share of the loss, "
-            rf"$-s \pi + \tfrac{{1}}{{2}} d\, \pi^2$; {CANCELS}",
+            rf"$\tfrac{{1}}{{2}} d\, \pi^2 - s \pi$; {CANCELS}",
             holds=vanish(
                 *(v + loss.diff(a) for a, v in zip(letters, slopes, strict=True)),
                 *(a * v - letters[0] * slopes[0] for a, v in zip(letters, slopes, strict=True)),

@@ -110,7 +110,7 @@ class Regime:
             decoupled=decoupled,
             layers=network.layers,
             apart=network.init_std_out is not None,
-            weight_decay=network.weight_decay * (SLOWER if found.holds else 1),
+            weight_decay=network.weight_decay * SLOWER if found.holds else network.weight_decay,
             variances=(first**2, last**2),
             units=pathway_units(network) if network.layers > 1 else None,
             half_speed=found,

@@ -59,8 +59,14 @@ def along(expr: sp.Expr, slopes: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:
 
 
 def moves(letter: str, rate: Any) -> str:
-    r"""Return the LaTeX of :math:`\tau \dot x = \ldots`, aligned."""
-    return rf"\tau \dot{{{letter}}} &= {to_latex(rate)}"
+    r"""Return the LaTeX of :math:`\tau \dot x = \ldots`, aligned; its index has no dot.
+
+    Example:
+        >>> moves("w_{1}", X)
+        '\\tau \\dot{w}_{1} &= x'
+    """
+    name, mark, index = letter.partition("_")
+    return rf"\tau \dot{{{name}}}{mark}{index} &= {to_latex(rate)}"
 
 
 def integral(integrand: Any, low: str, high: str) -> str:

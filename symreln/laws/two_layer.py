@@ -326,8 +326,7 @@ class TwoLayerDecay(TwoLayer):
         """LaTeX of the equation, without delimiters."""
         return (
             r"\tau \dot{\pi} = 2 \pi \left(s - \lambda - d\, \pi\right), "
-            r"\qquad \pi(0) = \pi_0, \quad "
-            rf"\lambda = {sp.latex(self.weight_decay)}"
+            r"\qquad \pi(0) = \pi_0"
         )
 
     @property

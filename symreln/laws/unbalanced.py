@@ -430,8 +430,7 @@ class UnbalancedDecay(Unbalanced):
         """LaTeX of the equation, without delimiters."""
         return (
             r"\tau \dot{\pi} = \sqrt{c_0^2 e^{-4 \lambda t/\tau} + 4 \pi^2} "
-            r"\left(s - d\, \pi\right) - 2 \lambda \pi, \qquad \pi(0) = \pi_0, \quad "
-            rf"\lambda = {sp.latex(self.weight_decay)}"
+            r"\left(s - d\, \pi\right) - 2 \lambda \pi, \qquad \pi(0) = \pi_0"
         )
 
     def lines(self) -> Iterator[Line]:

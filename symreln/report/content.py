@@ -11,10 +11,10 @@ from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.network.routing import routing_of
 from symreln.claims.orbits import mode_orbits
 from symreln.claims.phases import until_text
-from symreln.claims.regime import regime_of
 from symreln.claims.rules import said_at
 from symreln.document.model import (
     Block,
+    Citation,
     Content,
     Document,
     Drawing,
@@ -23,7 +23,10 @@ from symreln.document.model import (
     Section,
     Source,
     Strong,
+    contents,
+    flat,
     prose,
+    walk,
     with_drawn,
 )
 from symreln.document.typeset import typeset
@@ -70,16 +73,14 @@ _BIBLIOGRAPHY = (
             "abstraction in gated networks. ICML 2022."
         ),
     ),
-)
-
-#: Cited where initial weights are large.
-_LAZY = Source(
-    key="Chizat2019",
-    content=(
-        "L. Chizat, E. Oyallon, F. Bach: On Lazy Training in Differentiable Programming. "
-        "NeurIPS 2019."
+    Source(
+        key="Chizat2019",
+        content=(
+            "L. Chizat, E. Oyallon, F. Bach: On Lazy Training in Differentiable Programming. "
+            "NeurIPS 2019."
+        ),
+        url="https://arxiv.org/abs/1812.07956",
     ),
-    url="https://arxiv.org/abs/1812.07956",
 )
 
 
@@ -187,17 +188,16 @@ def whole_document(
     """Return the document with its title, its figures and its bibliography."""
     if isinstance(derivation, NetworkDerivation):
         subtitle = "Learning dynamics of a graph, derived by symreln"
-        sources = tuple(s for s in _BIBLIOGRAPHY if s.key == "Saxe2022")
     else:
         subtitle = "Learning dynamics, derived by symreln"
-        regime = of_pathways(derivation).ask(regime_of)
-        sources = _BIBLIOGRAPHY + (_LAZY,) * (regime is not None and regime.is_lazy)
+    inner = (flat(content) for block, _ in walk(chapters) for content in contents(block))
+    cited = {part.key for parts in inner for part in parts if isinstance(part, Citation)}
     return Document(
         title=derivation.spec.title,
         subtitle=subtitle,
         blocks=chapters,
         figures=figures,
-        bibliography=sources,
+        bibliography=tuple(source for source in _BIBLIOGRAPHY if source.key in cited),
     )
 
 

@@ -7,6 +7,7 @@ else; mathematics was checked when the document was built.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from math import ceil
 
 from symreln.document.escape import clean, escape_latex, text_from_math, typographic
@@ -75,14 +76,14 @@ _PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 % A table without a caption has no number: the one that longtable gives is taken back beforehand.
 \newcommand{\unnumbered}{\addtocounter{table}{-1}%
   \renewcommand{\theHtable}{unnumbered.\arabic{LT@tables}}}
-% Fractions are as high as rows are: those of two rows would touch.
-\newcommand{\tallrow}{\rule[-1.7ex]{0pt}{4.7ex}}
-\newcolumntype{Y}{>{\raggedright\arraybackslash}X}
+% A wrapped column, with its share of the room relative to an equal one.
+\newcolumntype{Y}[1]{>{\hsize=#1\hsize\linewidth=\hsize\raggedright\arraybackslash}X}
 \setcounter{secnumdepth}{3}
 \setlength{\emergencystretch}{3em}
 \setlength{\parindent}{0pt}
 \setlength{\parskip}{4pt plus 2pt}
 \setlength{\jot}{6pt}
+\setlength{\LTcapwidth}{\linewidth}
 \renewcommand{\arraystretch}{1.2}
 \allowdisplaybreaks
 \renewcommand{\topfraction}{0.9}
@@ -184,13 +185,23 @@ class _Renderer:
         caption = ""
         if block.caption:
             caption = rf"\caption{{{self.inline(block.caption)}}}{_label(block.label)}"
-        head = self.row(tuple(Strong(inlines(cell)) for cell in block.header))
-        rows = [self.row(row) for row in block.rows]
+        head = _ended(self.row(tuple(Strong(inlines(cell)) for cell in block.header)))
+        cells = [self.row(row) for row in block.rows]
+        # Fractions are as high as rows are: those of two rows would touch.
+        high = [r"\frac" in row for row in cells]
+        rows = [
+            _ended(row, spread=any(pair))
+            for row, *pair in zip(cells, high, [*high[1:], False][: len(cells)], strict=True)
+        ]
+        if not _wraps(block):
+            block = replace(block, alignment=block.alignment.replace("p", "l"))
         if len(rows) > _LONG_TABLE or _lines(block) > _TALL_TABLE:
             return _long_table(block, caption, head, rows)
         body = "\n".join([r"\toprule", head, r"\midrule", *rows, r"\bottomrule"])
         if "p" in block.alignment:
-            columns = _shared(block)
+            shares = _wrapped_shares(block)
+            equal = sum(shares) / len(shares)
+            columns = _columns(block, [f"Y{{{share / equal:.3f}}}" for share in shares])
             tabular = rf"\begin{{tabularx}}{{\linewidth}}{{@{{}}{columns}@{{}}}}"
             inner = "\n".join([tabular, body, r"\end{tabularx}"])
         else:
@@ -200,9 +211,7 @@ class _Renderer:
         return "\n".join(part for part in parts if part)
 
     def row(self, cells: tuple[Content, ...]) -> str:
-        row = " & ".join(map(self.inline, cells)) + r" \\"
-        if r"\frac" in row:
-            return rf"\tallrow{{}}{row}"
+        row = " & ".join(map(self.inline, cells))
         # After the \\ of the row above, a bracket or star would be its argument.
         return "{}" + row if row.startswith(("[", "*")) else row
 
@@ -244,7 +253,7 @@ class _Renderer:
             case Text(value):
                 return _breakable(typographic(value))
             case Math(latex):
-                return f"${_math_for_print(latex)}$"
+                return f"${_spread_rows(_math_for_print(latex))}$"
             case Code(value):
                 return rf"\texttt{{{_code(value)}}}"
             case Strong(inner):
@@ -265,6 +274,11 @@ class _Renderer:
         return rf"\eqref{{{label}}}" if kind == "Equation" else rf"{kind}~\ref{{{label}}}"
 
 
+def _ended(row: str, *, spread: bool = False) -> str:
+    """Return a row of a table with its end, set off from the next where ``spread``."""
+    return row + (r" \\[0.7ex]" if spread else r" \\")
+
+
 def _math_for_print(latex: str) -> str:
     r"""Return mathematics with the words in ``\text`` escaped for pdfTeX."""
     if latex.isascii() and r"\text" not in latex:
@@ -280,28 +294,31 @@ def _math_for_print(latex: str) -> str:
     return "".join(printed)
 
 
+def _spread_rows(latex: str) -> str:
+    r"""Return mathematics with the rows of matrices that hold fractions set apart, as in tables."""
+    parts = tokens(latex)
+    marks = [p for p, part in enumerate(parts) if part in (r"\begin", r"\\", r"\end")]
+    for before, place, after in zip(marks, marks[1:], marks[2:], strict=False):
+        if parts[place] == r"\\" and r"\frac" in parts[before:after]:
+            parts[place] = r"\\[0.7ex]"
+    return "".join(parts)
+
+
 def _equation(block: Equation) -> str:
     lines = [_math_for_print(line) for line in block.lines]
     star = "" if block.label else "*"
     label = _label(block.label)
-    if any(map(_has_fractions_in_rows, lines)):
-        label += "\n" + r"\renewcommand{\arraystretch}{1.6}"
     if len(lines) == 1 and len(rows_and_cells(tokens(lines[0]))[0]) == 1:
         (line,) = lines
-        if latex_width(line) > LINE:
+        wide, line = latex_width(line) > LINE, _spread_rows(line)
+        if wide:
             line = rf"\fitted[0.92]{{$\displaystyle {line}$}}"
         return f"\\begin{{equation{star}}}{label}\n{line}\n\\end{{equation{star}}}"
-    body = " \\\\\n".join(lines)
+    body = " \\\\\n".join(map(_spread_rows, lines))
     inner = f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
     if max(latex_width(line.replace("&", "")) for line in lines) > LINE:
         inner = f"\\fitted[0.92]{{$\\displaystyle\n{inner}$}}"
     return f"\\begin{{equation{star}}}{label}\n{inner}\n\\end{{equation{star}}}"
-
-
-def _has_fractions_in_rows(line: str) -> bool:
-    """Whether a display has a matrix of several rows with fractions, which would touch."""
-    bodies = re.findall(r"\\begin\{pmatrix\}(.*?)\\end\{pmatrix\}", line, re.DOTALL)
-    return any(r"\\" in body and r"\frac" in body for body in bodies)
 
 
 def _letters(cell: Content) -> float:
@@ -318,24 +335,40 @@ def _widths(block: Table) -> list[float]:
     A p column that needs less than its part of the rest leaves what it does not need to the others.
     """
     cells = [[_letters(cell) * _LETTER for cell in row] for row in (block.header, *block.rows)]
-    widths = [max(column) for column in zip(*cells, strict=True)]
-    wrapped = [place for place, mark in enumerate(block.alignment) if mark == "p"]
-    rest = 1 - _GAP * len(widths) - sum(w for p, w in enumerate(widths) if p not in wrapped)
-    wrapped.sort(key=lambda place: widths[place])
-    for left, place in zip(range(len(wrapped), 0, -1), wrapped, strict=True):
-        widths[place] = min(widths[place] + _LETTER, max(rest / left, _NARROWEST))
-        rest -= widths[place]
-    return widths
+    natural = [max(column) for column in zip(*cells, strict=True)]
+    marked = list(zip(natural, block.alignment, strict=True))
+    rest = 1 - _GAP * len(natural) - sum(w for w, mark in marked if mark != "p")
+    shares = iter(_fair([w for w, mark in marked if mark == "p"], rest))
+    return [next(shares) if mark == "p" else w for w, mark in marked]
 
 
-def _shared(block: Table) -> str:
-    """Return the columns of a table as wide as the line, in which p columns share what is left."""
-    widths = _widths(block)
-    wrapped = [width for width, mark in zip(widths, block.alignment, strict=True) if mark == "p"]
-    return "".join(
-        rf">{{\hsize={len(wrapped) * width / sum(wrapped):.3f}\hsize}}Y" if mark == "p" else mark
-        for width, mark in zip(widths, block.alignment, strict=True)
-    )
+def _fair(wanted: list[float], room: float) -> list[float]:
+    """Share room between columns: those that want less than an equal share get what they want."""
+    given, left = dict[int, float](), room
+    for place in sorted(range(len(wanted)), key=wanted.__getitem__):
+        equal = left / (len(wanted) - len(given))
+        given[place] = max(min(wanted[place], equal), _NARROWEST)
+        left -= given[place]
+    return [given[place] for place in range(len(wanted))]
+
+
+def _wraps(block: Table) -> bool:
+    """Whether a table is wider than the line unless its wrapped columns wrap."""
+    cells = [[_letters(cell) * _LETTER for cell in row] for row in (block.header, *block.rows)]
+    wide = sum(max(column) for column in zip(*cells, strict=True))
+    return wide + _GAP * len(block.header) > 1
+
+
+def _wrapped_shares(block: Table) -> list[float]:
+    """Return the widths of the wrapped columns, as shares of the line."""
+    pairs = zip(_widths(block), block.alignment, strict=True)
+    return [width for width, mark in pairs if mark == "p"]
+
+
+def _columns(block: Table, wrapped: list[str]) -> str:
+    """Return the columns of a table: letters, and for every wrapped one what is given."""
+    given = iter(wrapped)
+    return "".join(next(given) if mark == "p" else mark for mark in block.alignment)
 
 
 def _lines(block: Table) -> int:
@@ -354,9 +387,12 @@ def _lines(block: Table) -> int:
 
 
 def _long_table(block: Table, caption: str, head: str, rows: list[str]) -> str:
-    columns = "".join(
-        rf">{{\raggedright\arraybackslash}}p{{{width:.3f}\linewidth}}" if mark == "p" else mark
-        for mark, width in zip(block.alignment, _widths(block), strict=True)
+    columns = _columns(
+        block,
+        [
+            rf">{{\raggedright\arraybackslash}}p{{{share:.3f}\linewidth}}"
+            for share in _wrapped_shares(block)
+        ],
     )
     return "\n".join(
         [
@@ -388,7 +424,8 @@ def _listing(text: str) -> str:
 
 def _code(value: str) -> str:
     r"""Return escaped text that may break after punctuation, as keys and paths need."""
-    pieces = re.split(r"(?<=[._/,:=+-])", clean(value))
+    # But not inside of numbers.
+    pieces = re.split(r"(?<=[._/,:=+-])(?!\d)", clean(value))
     return r"\allowbreak{}".join(_chopped(piece) for piece in pieces if piece)
 
 

@@ -203,8 +203,6 @@ def italic(character: str) -> str:
 _CAPITAL_GREEK = frozenset("ΓΔΘΛΞΠΣΥΦΨΩ")
 _UPRIGHT = _CAPITAL_GREEK | frozenset("∇∞∅")
 _RELATIONS = frozenset("⪰⪯≻≺∝∥⟂↦⟶⟹⟺⇔")
-_SIGNS = frozenset("−±∓")
-_COMPARISONS = _RELATIONS | frozenset("=<>≤≥≈≡∼≠→⇒,")
 _FUNCTION_NAMES = frozenset(FUNCTIONS.split())
 _LIMIT_NAMES = frozenset(["max", "min", "sup", "inf", "lim"])
 _BIG = frozenset("∑∏⨁")
@@ -219,6 +217,21 @@ _VARIANTS = {
 _ACCENTS = {"^": "\N{MODIFIER LETTER CIRCUMFLEX ACCENT}", "~": "\N{SMALL TILDE}"}
 _CLOSING = (")", "]", "}")
 _BARS = frozenset("|\N{DOUBLE VERTICAL LINE}")
+# Delimiters that latex2mathml leaves as commands after \Bigl and its like.
+_DELIMITERS = {
+    **dict.fromkeys((r"\|", r"\Vert", r"\lVert", r"\rVert"), "\N{DOUBLE VERTICAL LINE}"),
+    **dict.fromkeys((r"\vert", r"\lvert", r"\rvert"), "|"),
+    **dict.fromkeys((r"\{", r"\lbrace"), "{"),
+    **dict.fromkeys((r"\}", r"\rbrace"), "}"),
+    **dict.fromkeys((r"\lbrack",), "["),
+    **dict.fromkeys((r"\rbrack",), "]"),
+    r"\langle": "\N{MATHEMATICAL LEFT ANGLE BRACKET}",
+    r"\rangle": "\N{MATHEMATICAL RIGHT ANGLE BRACKET}",
+    r"\lfloor": "\N{LEFT FLOOR}",
+    r"\rfloor": "\N{RIGHT FLOOR}",
+}
+# After these, and first in a row, a minus is a sign and not an operation.
+_BEFORE_SIGNS = frozenset("=<>≤≥≈≠≡∝→∈,([{") | _RELATIONS
 
 
 def _mend(element: Element, held: dict[str, Element]) -> None:
@@ -237,16 +250,9 @@ def _mend(element: Element, held: dict[str, Element]) -> None:
             _mend_limits(child)
             _mend_accent(child)
     _mend_scripts(element)
+    _mend_fences(element)
     _mend_signs(element)
     _space_functions(element)
-
-
-def _mend_signs(row: Element) -> None:
-    """Set a sign after a relation tight, as TeX does: the browser knows one at the beginning."""
-    for before, sign in pairwise(row):
-        compared = before.tag == "mo" and before.text in _COMPARISONS
-        if compared and sign.tag == "mo" and sign.text in _SIGNS:
-            _set_space(sign)
 
 
 def _mend_token(element: Element) -> None:
@@ -256,6 +262,8 @@ def _mend_token(element: Element) -> None:
         element.text = "".join(_in_variant(c, variant) for c in text)
     elif (element.tag == "mi" and text in _UPRIGHT) or (variant == "normal" and len(text) == 1):
         element.set("mathvariant", "normal")
+    if element.tag == "mo" and text == "∂":
+        element.tag = "mi"  # a letter to TeX, without space
     if element.tag == "mi" and text in _RELATIONS:
         element.tag = "mo"
         element.attrib.pop("mathvariant", None)
@@ -280,11 +288,12 @@ def _in_variant(character: str, variant: str) -> str:
 
 
 def _mend_operator(element: Element) -> None:
+    element.text = _DELIMITERS.get(element.text or "", element.text)
     if element.text in _BARS and element.get("fence") != "true":
         element.set("stretchy", "false")
         _set_space(element)
-    if element.text in ("/", "∂"):
-        _set_space(element)  # ordinary symbols to TeX
+    if element.text == "/":
+        _set_space(element)  # an ordinary symbol to TeX
     if element.text in _LIMIT_NAMES:
         element.set("movablelimits", "true")
         _set_space(element)
@@ -333,6 +342,35 @@ def _mend_scripts(element: Element) -> None:
             lone.tag = "mi"
             lone.attrib.clear()
             lone.set("mathvariant", "normal")
+
+
+def _mend_fences(row: Element) -> None:
+    """Give a script after a sized bracket all that is in brackets: alone the last does not grow."""
+    opened: list[int] = []
+    for child in list(row):
+        at = list(row).index(child)
+        if _is_sized(child) and not opened:
+            opened.append(at)
+        elif _is_sized(child):
+            opened.clear()
+        elif opened and child.tag in ("msub", "msup", "msubsup") and _is_sized(child[0]):
+            inside = Element("mrow")
+            inside.extend([*list(row)[opened.pop() : at], child[0]])
+            for part in list(inside)[:-1]:
+                row.remove(part)
+            child[0] = inside
+
+
+def _is_sized(element: Element) -> bool:
+    return element.tag == "mo" and "minsize" in element.attrib
+
+
+def _mend_signs(element: Element) -> None:
+    """Give a sign after a relation, a comma or an opening bracket the space of a sign."""
+    for before, sign in pairwise(element):
+        signs = sign.tag == "mo" and sign.text in ("−", "±", "∓")
+        if signs and before.tag == "mo" and before.text in _BEFORE_SIGNS:
+            sign.set("form", "prefix")
 
 
 def _space_functions(row: Element) -> None:

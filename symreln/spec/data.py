@@ -143,7 +143,12 @@ def _matrices(
 
 
 def _is_decimal(value: object) -> bool:
-    """Say whether a number, or every number of a list, is whole or was written as a decimal."""
+    """Say whether a number, or every number of a list, is whole or was written as a decimal.
+
+    A formula's numbers are, unless it divides.
+    """
+    if isinstance(value, str):
+        return "/" not in value
     if isinstance(value, list | tuple):
         return all(map(_is_decimal, value))
     if isinstance(value, Fraction):

@@ -60,7 +60,7 @@ class Arrow:
     def turned(self) -> Arrow:
         """The transpose."""
         return Arrow(
-            name=f"{self.name}ᵀ",
+            name=f"{self.name}^T",
             source=self.target,
             target=self.source,
             matrix=self.matrix.transpose(),
@@ -163,7 +163,7 @@ def _refuted(
     row, column = divmod(place, width)
     what = (
         f"at node '{arrow.source}' the product {arrow.name or '1'} is not symmetric: "
-        f"its entries ({row}, {column}) and ({column}, {row}) differ"
+        f"its entries ({row + 1}, {column + 1}) and ({column + 1}, {row + 1}) differ"
     )
     if constant:
         return Diagonality(
@@ -183,14 +183,15 @@ def _generators(data: NetworkData, bundles: Sequence[int]) -> list[Arrow]:
     found: list[Arrow] = []
     for b in bundles:
         bundle = data.bundles[b]
-        found += _arrows(f"Σyx({b})", ("yx", b), bundle.source, bundle.target, data.sigma_yx[b])
+        name = f"Sigma^yx({b + 1})"
+        found += _arrows(name, ("yx", b), bundle.source, bundle.target, data.sigma_yx[b])
     for (c, b), sigma in data.sigma_x.items():
         if b not in bundles or c not in bundles:
             continue
         into, out = data.bundles[b], data.bundles[c]
         overlap = data.overlaps[c, b]
-        found += _arrows(f"Σx({c},{b})", ("x", c, b), into.source, out.source, sigma)
-        found += _arrows(f"O({b},{c})", ("o", c, b), out.target, into.target, overlap)
+        found += _arrows(f"Sigma^x({c + 1},{b + 1})", ("x", c, b), into.source, out.source, sigma)
+        found += _arrows(f"O({b + 1},{c + 1})", ("o", c, b), out.target, into.target, overlap)
     # Combinations of other maps bring nothing new: all that is asked is linear in each map.
     independent = _Span()
     for arrow in found:

@@ -150,9 +150,9 @@ def test_data_that_do_not_are_refuted_with_a_witness():
     data = two_parts(x, y, (1, 1, 0))
     found = decide_diagonal(data)
     assert found.outcome is Truth.REFUTED
-    assert "at node 'y' the product Σyx(1) Σyx(0)ᵀ is not symmetric" in found.reason
+    assert "at node 'y' the product Sigma^yx(2) Sigma^yx(1)^T is not symmetric" in found.reason
     product = data.sigma_yx[1] @ data.sigma_yx[0].T
-    assert "entries (0, 1) and (1, 0)" in found.reason
+    assert "entries (1, 2) and (2, 1)" in found.reason
     assert product.entry(0, 1) != product.entry(1, 0)
     with pytest.raises(NoClosedFormError, match="refuted"):
         scalar_modes(data, found)

@@ -15,7 +15,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.truth import Truth
 from symreln.laws.network_flow import NetworkFlow
 from symreln.network.bundles import NetworkData
-from symreln.report import html
+from symreln.report import html, latex
 from symreln.spec.model import NetworkSpec
 from symreln.tasks.load import load
 from symreln.verdict.judge import Level
@@ -127,7 +127,7 @@ def test_null_modes_are_listed_and_stay_at_nothing() -> None:
     assert [m.is_null for m in modes] == [False, False, True]
     curves = check_curves(found)
     assert curves.strengths[0].values.shape[0] == 2
-    assert "Null modes (s = 0): 1." in html.render(found.to_document())
+    assert "Null modes ($s = 0$): 1." in latex.render(found.to_document())
 
 
 def test_null_modes_of_coupled_pathways_stay_at_nothing() -> None:

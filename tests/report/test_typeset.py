@@ -67,6 +67,22 @@ def test_sentences(text, parts):
     assert [part.latex for part in mathematics] == formulas
 
 
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("modes of equal s and d couple", [("s",), ("d",)]),
+        ("where it has s = 0: the latter's, and all modes' d", [("s = 0",), ("d",)]),
+        ("of Sigma^yx(2)^T Sigma^yx(1)", [(r"\Sigma^{yx}(2)^{\top}",), (r"\Sigma^{yx}(1)",)]),
+        ("Sigma^x(1,2) and O(2,1)^T", [(r"\Sigma^{x}(1,2)",), (r"O_{2,1}^{\top}",)]),
+        ("the word is, and 's' in quotes", []),
+        ("start balanced, a² = b²", [("a^{2} = b^{2}",)]),
+    ],
+)
+def test_letters_and_maps_in_sentences_are_mathematics(text, parts):
+    mathematics = [part for part in typeset(text) if isinstance(part, Math)]
+    assert mathematics == [Math(*part) for part in parts]
+
+
 @given(st.text(alphabet="ab'_<>=0 1/gd_eff²s(ΣSigma^x)\\", max_size=40))
 def test_any_text_keeps_its_words_and_gives_mathematics_that_can_be_set(text):
     for part in typeset(text):

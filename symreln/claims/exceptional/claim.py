@@ -15,6 +15,7 @@ from symreln.claims.claim import Claim
 from symreln.claims.exceptional.conditions import Effect
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Content, Details, Items, Math, Section, Table, Theorem
+from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import few, phrase, say, typeset
 from symreln.document.words import NONE
 from symreln.exact.algebraic import AlgebraicNumber, real_roots
@@ -187,7 +188,9 @@ class ExceptionalSet(Claim):
     @property
     def row(self) -> tuple[Content, Content, Content]:
         """The set, its points or why it is outside, and what happens."""
-        shown: Content = self.short_text
+        degree = int(self.polynomial.total_degree())
+        names = ", ".join(f"${symbol_latex(name)}$" for name in self.names)
+        shown: Content = phrase(f"a polynomial of degree {degree} in {names}")
         if len(self.text) <= SHORT:
             symbols = {name: sp.Symbol(name) for name in self.ring}
             shown = Math(f"{to_latex(factored(self.polynomial, self.ring, symbols))} = 0")

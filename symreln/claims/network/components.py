@@ -127,10 +127,10 @@ class Component(Claim):
         commutator = self.spectra[0].commutator
         if commutator is None:
             return Diagonality(outcome=Truth.PROVEN, reason=_COMMUTES)
-        where = f"entry ({commutator.row}, {commutator.column}) of their commutator"
+        where = f"entry ({commutator.row + 1}, {commutator.column + 1}) of their commutator"
         return Diagonality(
             outcome=Truth.REFUTED,
-            reason=f"Sigma^x does not commute with M = (Sigma^yx)ᵀ Sigma^yx: {where} is not 0",
+            reason=f"Sigma^x does not commute with Sigma^yx^T Sigma^yx: {where} is not 0",
         )
 
     @cached_property
@@ -321,14 +321,20 @@ def _mode_table(spec: Spec, spectrum: JointSpectrum, name: str) -> Block:
             )
         )
     if not rows:
-        return prose("The pathway ", Code(name), " learns nothing: its modes all have s = 0.")
+        nothing = "The pathway {name} learns nothing: its modes all have $s = 0$."
+        return say(nothing, name=Code(name))
     left = len(learning) - len(rows)
     notes = [f"Null modes (s = 0): {null}."] if null else []
     notes += [f"{left} more are in derivation.json."] if left else []
     if not joint:
         notes.append("Sigma^x has no eigenvalues on them: it does not commute with M.")
     return Table(
-        header=(Math("s"), *((Math("d"),) if joint else ()), "s at values", "multiplicity"),
+        header=(
+            Math("s"),
+            *((Math("d"),) if joint else ()),
+            (Math("s"), " at values"),
+            "multiplicity",
+        ),
         rows=tuple(rows),
         alignment="c" * (3 if joint else 2) + "r",
         caption=typeset(" ".join([f"Exact modes of {name}.", *notes])),
@@ -372,7 +378,7 @@ def chain_steps(chain: SharedChain) -> Iterator[Step]:
     if chain.layers > 1:
         yield step(
             "conserved differences",
-            "w_l² - (n_l/n_1) w_1² does not move",
+            "the differences of squares that are printed do not move",
             "its derivative along the flow cancels",
             holds=all(chain.along(expr) == 0 for expr in chain.conserved),
         )
@@ -391,7 +397,7 @@ def chain_steps(chain: SharedChain) -> Iterator[Step]:
     yield step(
         "finite steps",
         "gradient descent comes to a strength later than the flow, by the steps that are printed, "
-        "to leading order in 1/tau",
+        "to leading order in a step",
         "its derivative along the flow is half that of the speed",
         holds=chain.delay_residual() == 0,
     )
@@ -454,7 +460,7 @@ def _closed_blocks(chain: SharedChain) -> list[Block]:
         blocks.append(
             prose(
                 "Against pathways with edges of their own, from the same strength, it is faster "
-                "by exactly ",
+                "by exactly the factor ",
                 Math(to_latex(chain.gain)),
                 ".",
             )

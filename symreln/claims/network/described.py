@@ -17,7 +17,8 @@ from symreln.document.model import (
     equation,
     prose,
 )
-from symreln.document.typeset import say
+from symreln.document.typeset import phrase, say
+from symreln.document.words import fraction_latex
 from symreln.verdict.spaces import minimal_spaces
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from symreln.document.inlines import Content
     from symreln.network.bundles import NetworkData
     from symreln.network.parts import Edge, Node
+    from symreln.spec.model import NetworkSpec
     from symreln.verdict.spaces import NodeSpaces
 
 #: Rows of a table; derivation.json has all.
@@ -39,11 +41,13 @@ class Described(Claim):
         data: The graph on its data.
         spaces: At the input and output nodes.
         serving: What the spaces are the smallest of.
+        network: How it is trained, or None where the spec does not say.
     """
 
     data: NetworkData
     spaces: NodeSpaces
     serving: str
+    network: NetworkSpec | None
 
     @property
     def edges(self) -> list[tuple[Edge, int]]:
@@ -124,8 +128,8 @@ class Described(Claim):
             for e, uses in self.edges
         ]
         paths = [
-            (Code(graph.name(path)), str(sum(value != 0 for value in path.gate)))
-            for path in data.paths
+            (Code(graph.name(path)), str(bundle + 1), str(sum(value != 0 for value in path.gate)))
+            for path, bundle in zip(data.paths, data.bundle_of, strict=True)
         ]
         return Section(
             title="The network",
@@ -135,7 +139,12 @@ class Described(Claim):
                 _picture(),
                 _table(("node", "kind", "units", "gate"), nodes, "llrp", "Nodes"),
                 _table(("edge", "from", "to", "gate", "pathways"), edges, "lllpr", "Edges"),
-                _table(("pathway", "open samples"), paths, "pr", "Pathways: gated paths"),
+                _table(
+                    ("pathway", "bundle", "open samples"),
+                    paths,
+                    "prr",
+                    "Pathways: gated paths; those of a bundle see the same data",
+                ),
             ),
         )
 
@@ -152,24 +161,56 @@ class Described(Claim):
             label="sec:flow",
             blocks=(
                 say(
-                    "Weights $W_e$ follow the gradient of the mean loss over the dataset "
-                    "[@Saxe2022]. Pathways p with the same input node, output node and gate see "
-                    "the same data; they are a bundle b, and $T_b$ is the sum of the products of "
-                    "weights along them:"
+                    "A pathway $p$ is a gated path from an input to an output node. Pathways with "
+                    "the same input node, output node and gate $g_b$ see the same data: they are a "
+                    "bundle $b$. Of its **effective dataset**, $X_b$ has the rows of $X$ at its "
+                    "input node and $Y_b$ those of $Y$ at its output node, each column times the "
+                    "gate; $O_{bc}$ is 1 where an output of bundle $c$ is one of $b$'s, and 0 "
+                    "elsewhere. Correlations carry $1/P$ over all $P$ samples:"
+                ),
+                equation(
+                    r"\Sigma^{yx}(b) = \tfrac{1}{P}\, Y_b X_b^{\top}, \qquad "
+                    r"\Sigma^{x}(c, b) = \tfrac{1}{P}\, X_c X_b^{\top}.",
+                    label="eq:correlations",
+                ),
+                say(
+                    r"Weights $W_e$ of an edge $e$ follow the gradient of the mean loss, $\tau "
+                    r"\dot{W}_e = -\partial L/\partial W_e$ [@Saxe2022]. With $W_{\mathrm{after}"
+                    r"(e,p)}$ and $W_{\mathrm{before}(e,p)}$ the products of the weights along $p$ "
+                    "after and before $e$, and $T_b$ the sum of the products of the weights along "
+                    "the pathways of a bundle,"
                 ),
                 equation(
                     r"\tau \dot{W}_e &= \sum_{p \ni e} W_{\mathrm{after}(e,p)}^{\top} E_{b(p)} "
-                    r"W_{\mathrm{before}(e,p)}^{\top}",
-                    r"E_b &= \Sigma^{yx}(b) - \sum_{c} O_{bc} T_c \Sigma^{x}(c,b)",
+                    r"W_{\mathrm{before}(e,p)}^{\top},",
+                    r"E_b &= \Sigma^{yx}(b) - \sum_{c} O_{bc} T_c \Sigma^{x}(c,b).",
                     label="eq:flow",
                 ),
-                prose(
-                    "Here ",
-                    Math(r"\tau"),
-                    " counts steps of gradient descent: 1 over the learning rate for a mean loss, "
-                    "1 over learning rate and samples for a sum. An edge that more pathways use "
-                    f"collects more terms. There are {len(data.bundles)} bundles. {words}",
+                say(
+                    "{time} An edge that more pathways use collects more terms. There are {count} "
+                    f"bundles. {words}",
+                    time=self._time(),
+                    count=str(len(data.bundles)),
                 ),
+            ),
+        )
+
+    def _time(self) -> Content:
+        """Say what the time constant is."""
+        if self.network is None:
+            return phrase(
+                r"Here $\tau$ is $1/\eta$ for a mean loss and $1/(P \eta)$ for a sum over samples, "
+                r"$\eta$ being the learning rate, and time $t$ counts steps."
+            )
+        formula = r"1/(P \eta)" if self.network.loss == "sum" else r"1/\eta"
+        return phrase(
+            "Time $t$ counts steps of full-batch gradient descent. With learning rate {rate} and "
+            f"training on the {self.network.loss} over samples, the time constant is "
+            "{tau} steps.",
+            rate=Math(rf"\eta = {fraction_latex(self.network.learning_rate)}"),
+            tau=Math(
+                rf"\tau = {formula} = "
+                + fraction_latex(self.network.tau(self.data.dataset.samples))
             ),
         )
 
@@ -182,17 +223,24 @@ class Described(Claim):
             title="The reduction per edge",
             label="sec:reduction",
             blocks=(
-                prose(
-                    "The weights keep the form ",
-                    Math(r"W_e = R_t B_e R_s^{\top}"),
-                    " for all time if they start with it and the spaces of the outer nodes hold "
-                    "all that the correlations map into them. These are the smallest "
+                say(
+                    r"The weights keep the form $W_e = R_t B_e R_s^{\top}$ for all time, with "
+                    "orthonormal bases $R_s$ and $R_t$ of spaces of the nodes that $e$ leads from "
+                    "and to, if they start with it and the spaces of the outer nodes hold all "
+                    "that the correlations map into them. These are the smallest "
                     f"{self.serving}; a hidden node's may be any that holds its start:",
                 ),
                 _table(("node", "kind", "units", "dimension"), rows, "llrr", "Invariant spaces"),
+                say(
+                    r"With $S_b = R_t^{\top} \Sigma^{yx}(b) R_s$, $K_{bc} = R_t^{\top} O_{bc} "
+                    r"R_{t'}$ and $D_{cb} = R_{s'}^{\top} \Sigma^{x}(c,b) R_s$, where $s$, $t$ are "
+                    "the outer nodes of $b$ and $s'$, $t'$ those of $c$, and with products of $B$ "
+                    "in the place of those of $W$,"
+                ),
                 equation(
                     r"\tau \dot{B}_e = \sum_{p \ni e} B_{\mathrm{after}(e,p)}^{\top} "
-                    r"\Bigl[ S_b - \sum_c K_{bc} B_c D_{cb} \Bigr] B_{\mathrm{before}(e,p)}^{\top}",
+                    r"\Bigl[ S_b - \sum_c K_{bc} B_c D_{cb} \Bigr] "
+                    r"B_{\mathrm{before}(e,p)}^{\top}.",
                     label="eq:reduced",
                 ),
             ),
@@ -206,7 +254,12 @@ def described(derivation: NetworkDerivation) -> Described:
         if derivation.spec.parameters
         else "such spaces"
     )
-    return Described(data=derivation.data, spaces=minimal_spaces(derivation.data), serving=serving)
+    return Described(
+        data=derivation.data,
+        spaces=minimal_spaces(derivation.data),
+        serving=serving,
+        network=derivation.spec.network,
+    )
 
 
 def _picture() -> Figure:

@@ -18,8 +18,8 @@ from symreln.base.summaries import short_repr
 from symreln.claims.claim import Claim
 from symreln.claims.network.components import components
 from symreln.document.model import Block, Figure, Math, Section, Table, prose
-from symreln.document.numerals import scientific_latex
-from symreln.document.typeset import typeset
+from symreln.document.numerals import decimal_latex, scientific_latex
+from symreln.document.typeset import phrase, typeset
 from symreln.errors import NoClosedFormError
 from symreln.exact.truth import Truth
 from symreln.laws.network_flow import NetworkFlow
@@ -92,15 +92,17 @@ def _blocks(found: Curves) -> list[Block]:
     blocks: list[Block] = [
         prose(
             "Every edge starts aligned, with strength ",
-            Math(scientific_latex(found.start)),
+            Math(decimal_latex(repr(found.start))),
             " in every mode that learns something.",
         )
     ]
     blocks += [
         Figure(
             name="modes",
-            caption="Strengths of pathways over time, from the reduction; thin lines are plateaus "
-            "s/d of modes that have one of their own.",
+            caption=phrase(
+                "Strengths of pathways over time, from the reduction; thin lines are plateaus "
+                "$s/d$ of modes that have one of their own."
+            ),
             alt="Strength of every mode against time, one colour for pathways of equal data.",
         ),
         Figure(
@@ -293,8 +295,9 @@ def _part(component: Component, start: float, times: np.ndarray) -> _Part:
         vectors=_everywhere(component, modes) if alike else [mode.vectors for mode in modes],
         strengths=tuple(
             Strengths(
-                label=component.data.bundles[b].effective.pathway.name
-                + (f" and {many - 1} alike" if many > 1 else ""),
+                label=component.name
+                if many > 1
+                else component.data.bundles[b].effective.pathway.name,
                 values=totals[:, b, reached].T,
                 plateaus=np.divide(*_numbers(flow)) if alike else np.full(len(reached), np.nan),
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Quantities that are said, of a terminal and of the document; derivation.json has all.
 MOST_LINES, MOST = 24, 40
+#: Lines of a display: one does not break over pages.
+_LINES = 8
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,25 +65,18 @@ class Conserved(Claim):
 
     def _norm(self, norm: NormBalance) -> str:
         """Return a conserved sum of squared norms in plain characters."""
-        parts = []
-        for edge, factor in zip(self.graph.edges, norm.weights, strict=True):
-            if factor:
-                size = "" if abs(factor) == 1 else f"{abs(factor)} "
-                parts.append(f"{'-' if factor < 0 else '+'} {size}|{edge.name}|²")
-        return " ".join(parts).removeprefix("+ ")
+        return _signed_sum(norm, [f"|{edge.name}|²" for edge in self.graph.edges])
+
+    def _norm_latex(self, norm: NormBalance) -> str:
+        """Return the same of the numbered edges."""
+        edges = range(1, len(self.graph.edges) + 1)
+        return _signed_sum(norm, [rf"\|W_{{{edge}}}\|^{{2}}" for edge in edges])
 
     def says(self) -> Iterator[Block]:
         """Say it in a chapter of its own."""
         blocks: list[Block] = [
-            prose(
-                "At a hidden node every pathway uses one edge in and one edge out. For each set of "
-                "edges that pathways join there, a matrix does not move; its derivative along ",
-                Reference("eq:flow"),
-                " cancels term by term:",
-            ),
-            *(equation(_balance_latex(balance)) for balance in self.balances[:MOST]),
             Table(
-                header=("", "edge"),
+                header=("weights", "edge"),
                 rows=tuple(
                     (Math(f"W_{{{number}}}"), Code(edge.name))
                     for number, edge in enumerate(self.graph.edges, start=1)
@@ -90,15 +85,28 @@ class Conserved(Claim):
                 caption="Numbers of the edges.",
                 most=MOST,
             ),
+            prose(
+                "At a hidden node every pathway uses one edge in and one edge out. For each set of "
+                "edges that pathways join there, a matrix does not move; its derivative along ",
+                Reference("eq:flow"),
+                " cancels term by term:",
+            ),
+            *self._matrices(),
         ]
         if self.norms:
             blocks += [
                 prose(
                     "Sums of squared norms that are conserved; all of this kind are combinations:"
                 ),
-                Items(tuple(Code(self._norm(norm)) for norm in self.norms[:MOST])),
+                Items(tuple(Math(self._norm_latex(norm)) for norm in self.norms[:MOST])),
             ]
         yield Section(title="Conserved quantities", label="sec:conserved", blocks=tuple(blocks))
+
+    def _matrices(self) -> Iterator[Block]:
+        """Yield the conserved matrices, aligned."""
+        rows = [*map(_balance_latex, self.balances[:MOST])]
+        for start in range(0, len(rows), _LINES):
+            yield equation(*rows[start : start + _LINES])
 
     def lines(self) -> Iterator[str]:
         """Yield a line a matrix."""
@@ -134,6 +142,16 @@ class Conserved(Claim):
             )
 
 
+def _signed_sum(norm: NormBalance, names: Sequence[str]) -> str:
+    """Return a sum of norms by their names, what is added before what is taken off."""
+    named = [(factor, name) for factor, name in zip(norm.weights, names, strict=True) if factor]
+    parts = []
+    for factor, name in sorted(named, key=lambda each: each[0] < 0):
+        size = "" if abs(factor) == 1 else f"{abs(factor)} "
+        parts.append(f"{'-' if factor < 0 else '+'} {size}{name}")
+    return " ".join(parts).removeprefix("+ ")
+
+
 def conserved_of(derivation: NetworkDerivation) -> Conserved:
     """Return what the flow conserves."""
     data = derivation.data
@@ -143,4 +161,4 @@ def conserved_of(derivation: NetworkDerivation) -> Conserved:
 def _balance_latex(balance: Balance) -> str:
     plus = [rf"W_{{{e + 1}}}^{{\top}} W_{{{e + 1}}}" for e in balance.outgoing]
     minus = [rf"W_{{{e + 1}}} W_{{{e + 1}}}^{{\top}}" for e in balance.incoming]
-    return rf"{' + '.join(plus)} - {' - '.join(minus)} = \mathrm{{const}}"
+    return rf"{' + '.join(plus)} - {' - '.join(minus)} &= \mathrm{{const}}"

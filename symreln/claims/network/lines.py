@@ -125,10 +125,10 @@ def _of_part(component: Component) -> Iterator[Line]:
 def _diagonal(component: Component) -> Line:
     spectra = {id(spectrum): spectrum for spectrum in component.spectra}.values()
     return Line(
-        says="**Assumption 2.1.1** (mutually diagonalisable correlations) is used here, and "
-        "proven, and **Assumption 2.1.2** (silent alignment): all $B_e$ start diagonal, and stay "
-        "so. Dropped are their off-diagonal entries and the weights outside the bases, which "
-        "random weights have; that these stay small is assumed, and measured by training:",
+        says="**Assumption 2.1.1** of [@Jarvis2025] (mutually diagonalisable correlations) is used "
+        "here, and proven, and **Assumption 2.1.2** (silent alignment): all $B_e$ start diagonal, "
+        "and stay so. Dropped are their off-diagonal entries and the weights outside the bases, "
+        "which random weights have; that these stay small is assumed, and measured by training:",
         equation=(
             r"M \Sigma^{x} = \Sigma^{x} M \iff \Sigma^{yx}(b) = U_b S V_b^{\top}, \quad "
             r"\Sigma^{x}(b) = V_b D V_b^{\top}",

@@ -14,7 +14,6 @@ from symreln.claims.network.in_numbers import InNumbers, in_numbers
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
     Block,
-    Items,
     Math,
     Reference,
     Section,
@@ -23,9 +22,9 @@ from symreln.document.model import (
     equation,
     prose,
 )
-from symreln.document.numerals import scientific_latex
+from symreln.document.numerals import decimal_latex
 from symreln.document.roots import plain_formula
-from symreln.document.typeset import say
+from symreln.document.typeset import phrase, say
 from symreln.laws.routing import (
     DOMAINS,
     EDGES,
@@ -105,7 +104,11 @@ class Routing(Claim):
             Math(f"K = {self.partners}"),
             " partners each; ",
             Reference("sec:routing"),
-            " holds for every M and K.",
+            " holds for every ",
+            Math("M"),
+            " and ",
+            Math("K"),
+            ".",
         )
 
     def lines(self) -> Iterator[str]:
@@ -143,14 +146,15 @@ class Routing(Claim):
         for sign, words in SIGNS.items():
             yield step(
                 f"closed form, {words} difference",
-                "t(x) solves the equation where input and output edges start alike",
-                "dt/dx · dx/dt - 1, sums over roots as traces of the companion matrix",
+                "the time solves the equation where input and output edges start alike",
+                "its slope times the flow's is 1; sums over roots as traces of the companion "
+                "matrix",
                 holds=network.equal_ends(sign).residual() == 0,
             )
         yield step(
             "speed from equal weights",
-            "as w_0 goes to 0 the ratio of times is the expression given",
-            "ratio of the two limits of w_0·t",
+            "as the common start goes to 0, the ratio of times is the expression given",
+            "ratio of the two limits of the start times the time",
             holds=network.equal_weights_residual() == 0,
         )
 
@@ -158,7 +162,7 @@ class Routing(Claim):
         """Say it in a chapter of its own."""
         blocks: list[Block] = [
             _setting(),
-            _theorem(self.network),
+            *_theorem(self.network),
             *_equations(self.network.chain),
             *chain_blocks(self.network.chain),
             *_equal_ends(self.network),
@@ -193,30 +197,37 @@ def _setting() -> Block:
     )
 
 
-def _theorem(network: RoutingNetwork) -> Block:
+def _theorem(network: RoutingNetwork) -> list[Block]:
     pairs = zip(EDGES, network.chain.counts, strict=True)
-    uses = ", ".join(f"{name}: {count}" for name, count in pairs)
-    return Theorem(
-        kind="Proposition",
-        title="Reduction for every M and K",
-        label="thm:routing",
-        blocks=(
-            prose(
-                "Started alike and aligned, all input edges keep one common matrix in their "
-                "bases, and so do all output edges. The three matrices follow the flow of one "
-                "pathway, each term multiplied by the number of pathways that use the edge (",
-                *uses,
-                "). Pairs that are never trained have the same strength as those that are.",
-            ),
-            prose(
-                "Proof: the term of one pathway, shortened by the orthonormality of the bases, "
-                "stands between the two bases of its edge and holds no other, so that it is the "
-                "same for every pathway of the edge. An input edge is in K pairs; summed over "
-                "the M input domains that is KM, all of which use the hidden edge; the M output "
-                "domains divide them equally."
+    uses = ", ".join(f"{name}: ${to_latex(count)}$" for name, count in pairs)
+    return [
+        Theorem(
+            kind="Proposition",
+            title=phrase("Reduction for every $M$ and $K$"),
+            label="thm:routing",
+            blocks=(
+                say(
+                    "Started alike and aligned, all input edges keep one common matrix in their "
+                    "bases, and so do all output edges. The three matrices follow the flow of one "
+                    "pathway, each term multiplied by the number of pathways that use the edge "
+                    f"({uses}). Pairs that are never trained have the same strength as those that "
+                    "are."
+                ),
             ),
         ),
-    )
+        Theorem(
+            kind="Proof",
+            blocks=(
+                say(
+                    "The term of one pathway, shortened by the orthonormality of the bases, "
+                    "stands between the two bases of its edge and holds no other, so that it is "
+                    "the same for every pathway of the edge. An input edge is in $K$ pairs; summed "
+                    "over the $M$ input domains that is $KM$, all of which use the hidden edge; "
+                    "the $M$ output domains divide them equally."
+                ),
+            ),
+        ),
+    ]
 
 
 def _equations(chain: SharedChain) -> list[Block]:
@@ -237,32 +248,32 @@ def _equal_ends(network: RoutingNetwork) -> list[Block]:
     total, r = sp.symbols("N r", positive=True)
     form = replace(network.equal_ends(1, DELTA), total=total)
     error = to_latex(form.end_polynomial.xreplace({X: r}))
-    term = to_latex(form.root_term(r))
+    term = to_latex(-form.root_term(r))
     blocks: list[Block] = [
         say(
             r"Where input and output edges start alike, with $x = b/\sqrt{KM}$ and $\delta = "
             "b(0)^{2}/(KM) - a(0)^{2}/K$, the strength is {strength} with {total}. The sum "
-            "runs over the three roots r of {error}:",
+            "runs over the three roots $r$ of {error}:",
             strength=Math(rf"\pi = {to_latex(form.strength)}"),
             total=Math(rf"N = {to_latex(network.chain.total)}"),
             error=Math(f"q(r) = {error}"),
         ),
         equation(
-            r"t(x) = \frac{\tau}{s \sqrt{N}} \Bigl[ F(x) + \sum_{q(r) = 0} "
-            rf"\Bigl( {term} \Bigr) \Bigr] + \mathrm{{const}}",
+            r"t(x) = \frac{\tau}{s \sqrt{N}} \Bigl[ F(x) - \sum_{q(r) = 0} "
+            rf"{term} \Bigr] + \mathrm{{const}}",
             label="eq:ends",
         ),
     ]
-    cases: list[Content] = []
+    cases: list[str] = []
     for sign, words in (
         (-1, r"\delta = -\kappa^{2}"),
         (0, r"\delta = 0"),
         (1, r"\delta = \kappa^{2}"),
     ):
         start = network.equal_ends(sign).start_integral
-        cases.append((Math(words), ": ", Math(f"F(x) = {to_latex(start)}"), "."))
+        cases.append(rf"F(x) &= {to_latex(start)} \quad \text{{for }} {words}")
     blocks += [
-        Items(tuple(cases)),
+        equation(*(f"{case}," for case in cases[:-1]), f"{cases[-1]}."),
         prose(
             "Three different starts lead to the square root of a cubic in the integrand, an "
             "elliptic integral; no elementary form is given for them."
@@ -309,7 +320,7 @@ def _start(curves: InNumbers) -> list[Block]:
     return [
         prose(
             "From the declared start, aligned weights of strength ",
-            Math(scientific_latex(found.start)),
+            Math(decimal_latex(repr(found.start))),
             ", the strongest mode comes to half its plateau "
             f"{found.speed:.6g} times as fast as with unshared pathways, by the closed forms.",
         )

@@ -11,6 +11,7 @@ from symreln.claims.derivation import of_pathways
 from symreln.document.model import Block, Code, Math, Section, Strong, Table, prose
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import typeset
+from symreln.document.words import written
 from symreln.laws.choice import law_of
 from symreln.laws.law import Regime
 from symreln.laws.two_layer import SOURCE
@@ -61,7 +62,7 @@ def checks_chapter(derivation: Derived) -> Section:
                     )
                     for step in derivation.steps
                 ),
-                alignment="lppl",
+                alignment="pppl",
             ),
         ),
     )
@@ -110,7 +111,7 @@ def _settings(network: NetworkSpec, *keys: str) -> list[tuple[Content, ...]]:
     shown = {key: getattr(network, key) for key in _SETTINGS if key in keys}
     shown["loss"] = f"{network.loss} over samples, full batch"
     return [
-        (_SETTINGS[key], Code(str(value)) if isinstance(value, Fraction) else str(value))
+        (_SETTINGS[key], Code(written(value)) if isinstance(value, Fraction) else str(value))
         for key, value in shown.items()
     ]
 

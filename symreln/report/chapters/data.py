@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from symreln.claims.orbits import PathwayOrbit
 from symreln.claims.phases import until_text
 from symreln.document.described import (
     SMALL,
+    Group,
     NamedMatrices,
     Pattern,
     describe,
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
 
 #: Named matrices up to this many entries are printed, larger ones drawn.
 _PRINTED_ENTRIES = 160
+#: What denominators of decimals of few places divide.
+_SHORTEST = 10**6
 #: Vectors up to this length are printed.
 _PRINTED_VECTOR = 18
 #: Correlations up to this many entries are described by blocks; of larger ones the shape is said.
@@ -65,7 +69,7 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
         prose(*_described(dataset)),
         say(
             "There are {samples} samples with {n_x} inputs and {n_y} outputs, one column a "
-            "sample in $X$ and $Y$; every entry is exact.",
+            r"sample, $x_\mu$ and $y_\mu$, in $X$ and $Y$; every entry is exact.",
             samples=Math(f"P = {dataset.samples}"),
             n_x=Math(f"n_x = {dataset.n_x}"),
             n_y=Math(f"n_y = {dataset.n_y}"),
@@ -89,11 +93,17 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
 
 
 def _entries(matrix: ExactMatrix, spec: Spec) -> list[list[Any]]:
-    """Return the entries of X or Y; numbers as decimals, where they were written so."""
+    """Return the entries of a matrix; short decimals as such, where the data were written so."""
     rows = matrix.to_sympy(spec.symbols).tolist()
     if not spec.dataset.decimals:
         return rows
-    return [[WrittenDecimal(e.p, e.q).decimal if e.is_Rational else e for e in row] for row in rows]
+    return [
+        [
+            WrittenDecimal(e.p, e.q).decimal if e.is_Rational and _SHORTEST % e.q == 0 else e
+            for e in row
+        ]
+        for row in rows
+    ]
 
 
 def _read_as(spec: Spec) -> Block:
@@ -103,7 +113,9 @@ def _read_as(spec: Spec) -> Block:
     return prose(
         "The network is read as a gated deep linear network: pathway ",
         Math("p"),
-        " with gate ",
+        " with layers of weights ",
+        Math(_layer_names(spec)),
+        ", gate ",
         Math(r"g_p(\mu)" + r" \in \{0, 1\}" * (not gains)),
         " (0, 1, or a gain that multiplies what the pathway gives out)" * gains,
         ", input mask ",
@@ -137,6 +149,13 @@ def _layers(spec: Spec) -> str:
     if count <= 3:
         return " ".join(f"W^{{({layer})}}_p" for layer in range(count, 0, -1))
     return rf"W^{{({count})}}_p \cdots W^{{(1)}}_p"
+
+
+def _layer_names(spec: Spec) -> str:
+    """Return the LaTeX of a list of a pathway's layers."""
+    count = Regime.of(spec).layers
+    names = [f"W^{{({layer})}}_p" for layer in range(1, count + 1)]
+    return ", ".join(names if count <= 3 else [names[0], r"\ldots", names[-1]])
 
 
 def _pathway_table(spec: Spec) -> Table:
@@ -227,9 +246,10 @@ def correlation_chapter(derivation: Derivation) -> Section:
             gains=Math(r"Y_p = O_p Y" + r" \operatorname{diag}(g_p)" * (not gains)),
         ),
         equation(
-            r"\Sigma^{yx}(p) = \tfrac{1}{P}\, Y_p X_p^{\top}, \qquad "
-            r"\Sigma^{x}(j, p) = \tfrac{1}{P}\, X_j X_p^{\top}, \qquad "
-            r"\Sigma^{x}(p) = \Sigma^{x}(p, p).",
+            r"\Sigma^{yx}(p) &= \tfrac{1}{P}\, Y_p X_p^{\top}, \qquad "
+            r"\Sigma^{x}(j, p) = \tfrac{1}{P}\, X_j X_p^{\top},",
+            r"\Sigma^{x}(p) &= \Sigma^{x}(p, p), \qquad "
+            r"\Sigma^{y} = \tfrac{1}{P}\, Y Y^{\top}.",
             label="eq:correlations",
         ),
     ]
@@ -243,8 +263,13 @@ def correlation_chapter(derivation: Derivation) -> Section:
                 "), which is rational, so the residual dataset is exact.",
             )
         )
-    for pathway, images in _shown(derivation):
-        blocks.append(_correlations(derivation, pathway, named))
+    shown = [
+        (pathway, images, _correlations(derivation, pathway, named))
+        for pathway, images in _shown(derivation)
+    ]
+    blocks += _block_words([line for *_, matrices in shown for line in matrices.lines])
+    for pathway, images, matrices in shown:
+        blocks.append(matrices)
         if images:
             blocks.append(
                 prose(
@@ -265,6 +290,19 @@ def correlation_chapter(derivation: Derivation) -> Section:
     return Section(
         title="Effective datasets and correlations", blocks=tuple(blocks), label="sec:correlations"
     )
+
+
+def _block_words(lines: list[str]) -> list[Block]:
+    """Say what the letters in blocks mean, of those that occur."""
+    words = {
+        r"(?<![A-Za-z])I(?![A-Za-z])": "$I$ is an identity matrix",
+        r"\\mathbf\{1\}": r"$\mathbf{1}$ a column of ones",
+        r"N_\{": "$N_1$, $N_2$ and so on are the matrices of whole numbers below",
+    }
+    found = [said for letter, said in words.items() if any(re.search(letter, x) for x in lines)]
+    if not found:
+        return []
+    return [say(f"Written in blocks, of the sizes that their places need: {', '.join(found)}.")]
 
 
 def _shown(
@@ -290,8 +328,7 @@ def _correlations(
     derivation: Derivation, pathway: PathwayDerivation, named: NamedMatrices
 ) -> Equation:
     effective = pathway.effective
-    dataset = derivation.spec.dataset
-    symbols = derivation.spec.symbols
+    spec, dataset = derivation.spec, derivation.spec.dataset
     inputs = groups_of(effective.pathway.inputs, dataset.input_groups)
     outputs = groups_of(range(dataset.n_y), dataset.output_groups)
     n = pathway.number
@@ -303,14 +340,27 @@ def _correlations(
             rf"\quad \text{{of rank }} {rank},"
         )
     else:
-        shown = describe(effective.sigma_yx, outputs, inputs, symbols, named)
+        shown = _matrix(effective.sigma_yx, outputs, inputs, spec, named)
         sigma_yx = rf"\Sigma^{{yx}}({n}) &= {shown},"
     if n_x * n_x > MOST_ENTRIES:
         sigma_x = rf"\Sigma^{{x}}({n}) &\in {_field(derivation)}^{{{n_x} \times {n_x}}}."
     else:
-        shown = describe(effective.sigma_x, inputs, inputs, symbols, named)
+        shown = _matrix(effective.sigma_x, inputs, inputs, spec, named)
         sigma_x = rf"\Sigma^{{x}}({n}) &= {shown}."
     return equation(sigma_yx, sigma_x)
+
+
+def _matrix(
+    matrix: ExactMatrix,
+    rows: list[Group],
+    columns: list[Group],
+    spec: Spec,
+    named: NamedMatrices,
+) -> str:
+    """Return the LaTeX of a correlation, in full or by blocks."""
+    if max(matrix.shape) <= SMALL:
+        return matrix_latex(_entries(matrix, spec))
+    return describe(matrix, rows, columns, spec.symbols, named)
 
 
 def _field(derivation: Derivation) -> str:

@@ -172,7 +172,8 @@ def _time_paragraph(derivation: Derivation) -> Block:
 
 def _closed(derivation: Derivation, names: Abbreviations) -> list[Block]:
     other, coupled = other_family(derivation), any_coupled(derivation)
-    blocks = _two_layers(coupled) if other is None else family_solution(other, coupled=coupled)
+    decay = derivation.known.weight_decay
+    blocks = _two_layers(coupled) if other is None else family_solution(other, decay, coupled)
     if len(derivation.stages) > 1:
         blocks.append(
             prose(
@@ -270,7 +271,7 @@ def _formula(group: PathwayOrbit, mode: ModeDerivation, names: Abbreviations) ->
 
 
 def _solutions_caption(derivation: Derivation, group: PathwayOrbit) -> str:
-    caption = f"Heights and half-times of {group.title}."
+    caption = f"Plateaus and half-times of {group.title}."
     later = len(derivation.stages) > 1 and group.first.stage > derivation.stages[0].stage
     if not later:
         return caption

@@ -70,12 +70,13 @@ def matrix_reduction() -> list[Block]:
             label="eq:matrices",
         ),
         say(
-            r"with $S_p = U_p^{\top} \Sigma^{yx}(p) V_p$, $K_{pj} = U_p^{\top} O_p O_j U_j$ "
+            r"where $\hat{E}_p$ is what all pathways leave of $S_p = U_p^{\top} \Sigma^{yx}(p) "
+            r"V_p$, with $K_{pj} = U_p^{\top} O_p O_j U_j$ "
             r"and $G_{jp} = V_j^{\top} \Sigma^{x}(j, p) V_p$, the sum over the pathways that "
             "$p$ sees. It is exact: $V_p$ spans the pathway's inputs, and $U_p$ the targets, "
             "enlarged by every $O_p O_j U_j$ until no error points out of it. It starts from "
             r"the expected Gram matrix $\mathbb{E}[Q_p Q_p^{\top}] = 2 \pi_0 I$ of $Q_p = "
-            r"[B^{(1)\,\top}_p;\, B^{(2)}_p]$, on which alone the maps depend."
+            r"[B^{(1)\top}_p;\, B^{(2)}_p]$, on which alone the maps depend."
         ),
     ]
 

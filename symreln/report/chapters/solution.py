@@ -8,12 +8,16 @@ from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.from_weights import white_inputs
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Citation, Code, Math, Reference, equation, prose
+from symreln.document.numerals import decimal_latex
+from symreln.document.typeset import typeset
 from symreln.document.words import fraction_latex
 from symreln.laws.choice import expected_start
 from symreln.laws.depth import Depth
 from symreln.laws.two_layer import TwoLayer
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from symreln.claims.derivation import Derivation, ModeDerivation
     from symreln.claims.orbits import PathwayOrbit
     from symreln.laws.law import Law
@@ -47,33 +51,34 @@ def other_family(derivation: Derivation) -> ModeDerivation | None:
     return next((m for m in modes if m.strength is not None and m.family != TwoLayer.name), None)
 
 
-def family_solution(mode: ModeDerivation, *, coupled: bool) -> list[Block]:
+def family_solution(mode: ModeDerivation, weight_decay: Fraction, coupled: bool) -> list[Block]:
     """Say which family was taken, why the earlier ones were not, and what it solves.
 
     Args:
         mode: A mode with a trajectory.
+        weight_decay: λ, 0 for none.
         coupled: Whether couplings change what some mode's d is.
     """
     assert mode.strength is not None
     follows = _implicit(mode)
-    replaced: list = (
-        ["with ", Math("d"), " replaced by ", Math(r"d_{\mathrm{eff}}"), " where pathways couple. "]
-        if coupled
-        else []
-    )
+    decay = ("weight decay ", Math(rf"\lambda = {fraction_latex(weight_decay)}"), " and ")
+    replaced = (Math("d"), " replaced by ", Math(r"d_{\mathrm{eff}}"), " where pathways couple")
+    named = (*(decay if weight_decay else ()), *(replaced if coupled else ()))
+    if not coupled:
+        named = named[:-1]
     blocks: list[Block] = [
         prose(f"Every mode is decoupled. The solution family is “{mode.family}”: {mode.why}.")
     ]
     if mode.passed_over:
         reasons = "; ".join(f"“{name}”: {why}" for name, why in mode.passed_over)
-        blocks.append(prose(f"Families asked before and passed over: {reasons}."))
+        blocks.append(prose(*typeset(f"Families asked before and passed over: {reasons}.")))
     return [
         *blocks,
         prose("The strength ", Math(r"\pi"), " of a mode, that of its layers' product, solves"),
-        equation(mode.strength.equation + (",", ".")[not (coupled or follows)], label="eq:mode"),
+        equation(mode.strength.equation + (",", ".")[not (named or follows)], label="eq:mode"),
         *follows,
         prose(
-            *replaced,
+            *(("with ", *named, ". ") if named else ()),
             *_proof(mode.strength),
             " Source of the decoupled mode equations: ",
             Citation("Saxe2014"),
@@ -159,9 +164,14 @@ def whole_matrices(derivation: Derivation) -> list[Block]:
             " that you give, ",
             Code("symreln.from_weights(derivation, w1, w2)"),
             " has it, in floats and in certified balls (Braun and others 2022, Dominé and others "
-            "2024). A law of random weights fulfils this in the mean only.",
+            "2024). Weights from the initialisation distribution fulfil this in the mean only.",
         )
     ]
+
+
+def _decimal(value: Fraction) -> str:
+    """Return an initial strength as it is printed everywhere: a decimal, with its error if any."""
+    return decimal_latex(str(value), digits=6)
 
 
 def family_start(derivation: Derivation) -> list[Block]:
@@ -182,12 +192,12 @@ def family_start(derivation: Derivation) -> list[Block]:
     start = expected_start(derivation.known)
     content: list = [
         "Initial strengths are derived, not fitted: in expectation every mode starts at ",
-        Math(rf"\pi_0 = {fraction_latex(start.strength0)}"),
+        Math(rf"\pi_0 = {_decimal(start.strength0)}"),
     ]
     if start.imbalance:
         content += [
             ", with the conserved product ",
-            Math(rf"c = |a + b|\,|a - b| = {fraction_latex(start.imbalance)}"),
+            Math(rf"c = |a + b|\,|a - b| = {_decimal(start.imbalance)}"),
             " of its amplitudes' sum and difference (vectors over the hidden units)",
         ]
         decays = derivation.known.lowers_plateaus

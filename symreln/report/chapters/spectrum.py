@@ -204,7 +204,7 @@ def _definitions(derivation: Derivation, groups: list[PathwayOrbit]) -> list[Blo
             rows=tuple(rows),
             caption="Numbers without a form in square roots, certified: real roots are counted "
             "upwards from 1. Polynomials that are not printed here are in derivation.json.",
-            alignment="lpll",
+            alignment="lprl",
         )
     ]
 
