@@ -36,7 +36,7 @@ from symreln.document.typeset import say, typeset
 from symreln.errors import InputError
 from symreln.laws.gate_classes import LISTED, gate_classes, sample_relations
 from symreln.laws.gate_law import GateShares, LinearUnits
-from symreln.network.orbits import pathway_orbits
+from symreln.network.orbits import paired, pathway_orbits
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
@@ -221,7 +221,11 @@ class LawOfGates(Claim):
     def sentence(self) -> str:
         """The verdict of the gates before anything is trained."""
         if self.until is None:
-            return f"the first stage's units keep its gates up to step {self.last} and beyond"
+            lost = 1 - min(float(e.shares.weight[-1]) for e in self.first if e.shares is not None)
+            kept = f"the first stage's units keep its gates up to step {self.last}"
+            if lost < self.tolerance:
+                return f"{kept} and beyond"
+            return f"{kept}, the last one; {percent(lost)} of the weight has left {self.end}"
         each = min(self.first, key=lambda one: np.inf if one.until is None else one.until)
         assert each.shares is not None  # of those with units
         when = "" if each.half is None else f", half of it by step {each.half:.0f}"
@@ -254,7 +258,7 @@ class LawOfGates(Claim):
                 f"kept {self.end}",
                 "units kept",
             ),
-            rows=tuple(_row(each) for each in self.found),
+            rows=tuple(_row(each, self.tolerance) for each in self.found),
             caption=(
                 "When the weight of a pathway's units leaves its gate, in steps; what its own "
                 "learning leaves of it, and how many of its units." + self._later
@@ -336,7 +340,15 @@ class LawOfGates(Claim):
         )
 
 
-def _row(each: PathwayGates) -> tuple[str, ...]:
+def _when(each: PathwayGates, step: float | None, share: float) -> str:
+    """Return when at most a share of the weight has the gate, also where no step is so late."""
+    assert each.shares is not None  # asked before
+    if step is not None:
+        return f"{step:.0f}"
+    return "never" if each.shares.weight[-1] > share else f"after {each.times[-2]:.0f}"
+
+
+def _row(each: PathwayGates, tolerance: float) -> tuple[str, ...]:
     if each.shares is None:
         return (each.name, "–", "–", "no unit has it", "–")
     shares, place = each.shares, -1
@@ -344,8 +356,8 @@ def _row(each: PathwayGates) -> tuple[str, ...]:
     spread = float(shares.units_error[place])
     return (
         each.name,
-        "never" if each.until is None else f"{each.until:.0f}",
-        "never" if each.half is None else f"{each.half:.0f}",
+        _when(each, each.until, 1 - tolerance),
+        _when(each, each.half, 0.5),
         f"{percent(float(shares.weight[place]))} ± {percent(float(shares.error[place]))}",
         f"{units} (exact)" if shares.exact else f"{units} ± {percent(spread)}",
     )
@@ -453,7 +465,10 @@ def _left(dataset: Dataset, course: _Course, half: float) -> tuple[GatesTaken, .
     motions = course.motions(np.array([half, course.times[-1]]))
     history = course.linear.gates(motions, np.random.default_rng(SEED))
     found = []
-    for each in gate_classes([history], sample_relations(*dataset.arrays)):
+    gate = course.linear.gate.astype(int)
+    # Symmetries that move the pathway's own gate would merge it with those that units leave for.
+    relations = paired(sample_relations(*dataset.arrays), 2 * gate[:, None] + gate)
+    for each in gate_classes([history], relations):
         differs = np.array(each.gate, dtype=bool) != course.linear.gate
         if differs.any():
             found.append(

@@ -247,7 +247,9 @@ def mode_laws(
         new = []
         for pathway in stage.pathways:
             image = pathway.effective.image
-            known = None if image is None else own.get(id(image.original))
+            # Of several earlier pathways its image is driven by other ones, with other labels.
+            alone = len({each.pathway.name for each in earlier}) <= 1
+            known = own.get(id(image.original)) if alone and image is not None else None
             if known is None or any(copies.turn is not None for each in known for copies in each):
                 laws = modes.laws(pathway, earlier)
             else:  # symmetric to an earlier one in what it sees, and so in what drives it

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.rounding import percent, positional
+from symreln.base.summaries import short_repr
 from symreln.claims.claim import DIGITS, Claim
 from symreln.claims.halving import ball_laws
 from symreln.claims.head_start import OUTRUN
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _MOST_MODES = 24
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class _Ahead(Claim):
     """One mode that earlier stages drive.
@@ -93,6 +95,7 @@ class _Ahead(Claim):
             )
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True)
 class HeadStarts(Claim):
     """The modes of later stages that earlier ones drive while they learn.

@@ -196,7 +196,13 @@ def _one_power(number: Any, factors: list[Any]) -> tuple[Any, list[Any]]:
     """Return 2 · 2^(2/3) as 2^(5/3), likewise of other numbers; square roots stay as they are."""
     for place, factor in enumerate(factors):
         base, power = factor.as_base_exp()
-        if base.is_Integer and power.is_Rational and power.q > 2 and number.is_positive:
+        if (
+            base.is_Integer
+            and base > 1
+            and power.is_Rational
+            and power.q > 2
+            and number.is_positive
+        ):
             share = round(float(sp.log(number) / sp.log(base)))
             if share != 0 and base**share == number and power + share > -1:
                 whole = sp.Pow(base, power + share, evaluate=False)

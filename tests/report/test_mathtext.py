@@ -190,3 +190,8 @@ def test_what_is_printed_reads_back(expr):
 def test_printing_never_simplifies():
     expr = sp.Add(x, sp.Mul(-1, x, evaluate=False), evaluate=False)
     assert to_latex(expr).count("x") == 2
+
+
+def test_roots_of_negative_numbers_are_printed():
+    assert to_latex(2 * sp.Integer(-1) ** sp.Rational(1, 3)) == r"2 \sqrt[3]{-1}"
+    assert to_latex(2 * sp.Integer(2) ** sp.Rational(2, 3)) == "2^{5/3}"

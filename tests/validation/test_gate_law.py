@@ -7,6 +7,7 @@ import pytest
 
 import symreln as sr
 from symreln.claims.gate_law import LawOfGates, gate_law_of, telling_samples
+from symreln.document.model import Table, plain_text
 from symreln.experiment.outcome import Validation
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.sentences import gate_law_sentence
@@ -80,6 +81,15 @@ def test_pathways_that_their_inputs_cannot_open_have_no_units():
     assert [each.pathways for each in others] == [("off_1", "off_2", "off_3")]
     assert others[0].shares is None
     assert "why_not" in others[0].values()
+
+
+def test_gates_that_are_lost_after_the_last_step_are_not_said_to_be_kept():
+    law = law_of("contextual-3", "network.steps=600")
+    assert law.until is None
+    assert law.sentence.startswith("the first stage's units keep its gates up to step 599, the")
+    assert law.sentence.endswith(" of the weight has left at convergence")
+    (table,) = (block for block in next(law.says()).blocks if isinstance(block, Table))
+    assert [plain_text(cell) for cell in table.rows[0][1:3]] == ["after 599", "after 599"]
 
 
 def test_gates_that_their_own_learning_holds_open_are_never_left():

@@ -29,7 +29,6 @@ def test_the_mean_field_simulation_is_compared_with_the_network():
     assert measured == compare(found.mean_field.losses, found.network.mean_loss)
     error = found.mean_field.error
     left = measured.max_abs_over_initial
-    assert left < found.metrics["theory_vs_relu"].max_abs_over_initial
     assert (
         f"the mean-field simulation (wide ReLU network, Monte Carlo error {percent(error)}) is "
         f"{percent(left)} from the ReLU network"
