@@ -219,7 +219,7 @@ class LawOfGates(Claim):
 
     @property
     def sentence(self) -> str:
-        """The verdict of the gates before anything is trained."""
+        """The verdict of the gates before anything is trained; there are units of the first stage."""
         if self.until is None:
             lost = 1 - min(float(e.shares.weight[-1]) for e in self.first if e.shares is not None)
             kept = f"the first stage's units keep its gates up to step {self.last}"
@@ -237,7 +237,7 @@ class LawOfGates(Claim):
 
     def says(self) -> Iterator[Block]:
         """Say the law, in a chapter of its own."""
-        if self.why_not:
+        if not self.first:
             return
         yield Section(title="The law of gates", blocks=tuple(self._blocks()), label="sec:gatelaw")
 
@@ -377,6 +377,7 @@ def gate_law_of(derivation: Derivation) -> LawOfGates | None:
         if not why:
             data = spec.dataset
             found = tuple(_found(data, alike, c, tolerance) for alike, c in _courses(derivation))
+            why = "" if found else "no mode that learns moves a pathway's units"
     except (InputError, OverflowError) as beyond:
         why = str(beyond) or "numbers are beyond float64"
     return LawOfGates(
