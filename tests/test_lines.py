@@ -30,7 +30,7 @@ from symreln.claims.solve import at_values
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Section, plain_text, walk
 from symreln.exact.matrix import ExactMatrix
-from symreln.laws import coupled_modes, flow_letters, two_layer, width
+from symreln.laws import coupled_modes, flow_letters, gate_lines, two_layer, width
 from symreln.laws import line as line_module
 from symreln.laws.depth import Depth
 from symreln.laws.law import Law
@@ -236,6 +236,15 @@ def chain_lines():
     return checked(SharedChain(counts=(sp.Integer(2), sp.Integer(3))).lines(), "a chain")
 
 
+def unit_lines():
+    """The lines of the law of gates, in every regime."""
+    laws = [LAWS[name].in_symbols() for name in ("two layers", "two layers, decay", "unbalanced")]
+    for apart in (False, True):
+        checked(gate_lines.turning_lines(laws, apart=apart, decays=True), "units")
+        checked(gate_lines.moving_lines(apart=apart, decays=True), "units")
+    checked([gate_lines.share_line(1), gate_lines.share_line(2)], "shares")
+
+
 FOUR = lines_of(Depth, layers=sp.Integer(4))
 #: What the lines are made by, and what has to refuse them when they are made otherwise.
 MADE_BY = [
@@ -249,6 +258,14 @@ MADE_BY = [
     (line_module.steps_line, lines_of(OneLayer)),
     (coupled_modes.competition_lines, lambda: checked(coupled_modes.competition_lines(), "modes")),
     (coupled_modes._competition_loss, lambda: checked(coupled_modes.competition_lines(), "modes")),
+    *(
+        (f, unit_lines)
+        for f in (
+            *(gate_lines._mean, gate_lines.turning_lines, gate_lines._angle),
+            *(gate_lines._covariance, gate_lines._moved, gate_lines.share_line),
+            *(TwoLayer.angle, Unbalanced.angle, flow_letters.units_follow_layers),
+        )
+    ),
     (width.narrow_lines, lambda: checked(width.narrow_lines(), "few units")),
     (width.replacement_rate, lambda: checked(width.narrow_lines(), "few units")),
 ]
@@ -266,8 +283,9 @@ MADE_SLOWLY = [
     (SharedChain._start_lines, chain_lines),
 ]
 #: Beginnings of mutants that are as right: a step that is linear is differentiated at any place, J
-#: of another m is proven too, and the lines are those of a rising mode.
+#: of another m is proven too, the lines are those of a rising mode, and b is as often -b.
 ALIKE = {
+    "_moved": ("operation p * w + q * b of",),
     "amplitude_lines": ("operation FIRST * SECOND of moves(", "-"),
     "steps_line": ("number 0 of holds=holds and vanish(step.diff(of).subs(of, 0)",),
     "Depth._integrated": ("number 2 of holds=integral_defect(2, layers)",),

@@ -34,12 +34,15 @@ from symreln.claims.widths import own_curves
 from symreln.document.model import Block, Code, Section, Strong, Table, equation
 from symreln.document.typeset import say, typeset
 from symreln.errors import InputError
-from symreln.laws.gate_classes import LISTED, gate_classes, sample_relations
+from symreln.laws.gate_classes import gate_classes, sample_relations
 from symreln.laws.gate_law import GateShares, LinearUnits
+from symreln.laws.gate_lines import moving_lines, share_line, turning_lines
+from symreln.network.dataset import named_samples
 from symreln.network.orbits import paired, pathway_orbits
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
+    from symreln.laws.line import Line
     from symreln.network.dataset import Dataset
 
 #: A stream of its own: no network is trained with it.
@@ -54,10 +57,6 @@ _UNMOVED = 1e-9
 _MOST_INTEGRATED = 2e10
 #: Gates that a table lists.
 _MOST_TAKEN = 8
-_UNIT = (
-    "A hidden unit with weights $w$ from the inputs and $b$ to the outputs moves linearly as long "
-    "as it has its pathway's gate, driven"
-)
 
 
 @short_repr
@@ -68,17 +67,20 @@ class GatesTaken:
     Attributes:
         gate: The heaviest, 0 or 1 a sample.
         where: The samples on which it is not the pathway's: a formula over labels, or places.
+        formula: Whether it is a formula.
         samples: How many these are.
         alike: How many gates of this orbit were drawn.
-        share: Of the pathway's weight, when half of it has left.
+        share: Of the pathway's weight, when half of it has left; None where that is not before the
+            last step.
         last: At the last time.
     """
 
     gate: tuple[int, ...]
     where: str
+    formula: bool
     samples: int
     alike: int
-    share: float
+    share: float | None
     last: float
 
     def values(self) -> dict[str, Any]:
@@ -100,7 +102,10 @@ class PathwayGates(Claim):
         until: The step up to which all but the tolerated share of the weight has the gate, once
             units have turned to it; None where nothing ends that, 0 where it never is so.
         half: The step at which half of the weight has left, likewise.
-        left: Where the weight goes, the heaviest first; empty where half of it never leaves.
+        left: Where the weight goes, the heaviest first; empty where more of it is kept than the
+            tolerance asks for.
+        stays: Share of the weight with the pathway's own gate, by the same draws, when half has
+            left and at the last time; only the latter where half has not.
     """
 
     pathways: tuple[str, ...]
@@ -110,11 +115,25 @@ class PathwayGates(Claim):
     until: float | None = None
     half: float | None = None
     left: tuple[GatesTaken, ...] = ()
+    stays: tuple[float, ...] = ()
 
     @property
     def name(self) -> str:
         """The pathways, short enough for a table."""
         return short_list(self.pathways)
+
+    @property
+    def quoted(self) -> str:
+        """The pathways in a sentence."""
+        return f"'{self.name}'" if len(self.pathways) == 1 else f"pathways {self.name}"
+
+    def others(self, listed: tuple[GatesTaken, ...]) -> tuple[float, ...]:
+        """Return which share of the weight has neither its own gate nor a listed one, as stays."""
+        sums = [sum(each.share or 0.0 for each in listed), sum(each.last for each in listed)]
+        return tuple(
+            max(0.0, 1 - own - taken)
+            for own, taken in zip(self.stays, sums[2 - len(self.stays) :], strict=True)
+        )
 
     @property
     def begins(self) -> float:
@@ -141,6 +160,7 @@ class PathwayGates(Claim):
             "units": self.shares.units[:-1].tolist(),
             "units_exact": self.shares.exact,
             "left": [each.values() for each in self.left],
+            "left_for_others": list(self.others(self.left)),
         }
 
 
@@ -156,6 +176,7 @@ class LawOfGates(Claim):
         tolerance: Share of the weight that may leave.
         last: Last step of the network.
         integrated: Whether matrices are integrated, for modes have no closed forms.
+        derived: The lines of the derivation that lead to it; the main ones are said with it.
     """
 
     found: tuple[PathwayGates, ...] = ()
@@ -163,6 +184,7 @@ class LawOfGates(Claim):
     tolerance: float
     last: int
     integrated: bool = False
+    derived: tuple[Line, ...] = ()
 
     @property
     def first(self) -> tuple[PathwayGates, ...]:
@@ -219,7 +241,7 @@ class LawOfGates(Claim):
 
     @property
     def sentence(self) -> str:
-        """The verdict of the gates before anything is trained; there are units of the first stage."""
+        """The verdict of the gates before anything is trained, of units of the first stage."""
         if self.until is None:
             lost = 1 - min(float(e.shares.weight[-1]) for e in self.first if e.shares is not None)
             kept = f"the first stage's units keep its gates up to step {self.last}"
@@ -231,7 +253,7 @@ class LawOfGates(Claim):
         when = "" if each.half is None else f", half of it by step {each.half:.0f}"
         return (
             f"gates of the spec hold up to step {self.until:.0f}: then {percent(self.tolerance)} "
-            f"of the weight of '{each.name}' has another gate{when}, "
+            f"of the weight of {each.quoted} has another gate{when}, "
             f"{percent(1 - float(each.shares.weight[-1]))} {self.end}"
         )
 
@@ -242,12 +264,21 @@ class LawOfGates(Claim):
         yield Section(title="The law of gates", blocks=tuple(self._blocks()), label="sec:gatelaw")
 
     def _blocks(self) -> Iterator[Block]:
-        yield from self._moved() if self.integrated else self._turned()
-        yield say(
+        for line in self.derived:
+            if line.main:
+                yield say(line.says)
+                yield equation(*line.equation)
+        exact = any(each.shares is not None and each.shares.exact for each in self.found)
+        share = (
             "The share of units that still has the gate is an orthant probability of $K(t)$, "
-            "given that the leading mode opened it; the share of weight is the mean of "
-            "$\\|w\\| \\|b\\|$ over that orthant. To first order: units that have left move on as "
-            "if they had not, and change no drive. {verdict}",
+            "given that the leading mode opened it. "
+        )
+        yield say(
+            share
+            * (not exact)
+            + "The share of weight is the mean of $\\|w\\| \\|b\\|$ over that orthant. To first "
+            "order: units that have left move on as if they had not, and change no drive. "
+            "{verdict}",
             verdict=Strong(typeset(f"{self.sentence[:1].upper()}{self.sentence[1:]}.")),
         )
         yield Table(
@@ -269,20 +300,27 @@ class LawOfGates(Claim):
 
     def _taken(self, each: PathwayGates) -> Table:
         """Say where the weight of some pathway's units goes."""
-        more = len(each.left) - _MOST_TAKEN
+        shown = each.left[:_MOST_TAKEN]
+        when = (["half left"] if each.half is not None else []) + [self.end.removeprefix("at ")]
+        rows = [
+            (
+                Code(one.where) if one.formula else one.where,
+                str(one.alike),
+                *(percent(share) for share in (one.share, one.last) if share is not None),
+            )
+            for one in shown
+        ]
+        rows.append(("other gates", "", *map(percent, each.others(shown))))
         return Table(
-            header=("gate differs where", "orbit", "half left", self.end.removeprefix("at ")),
-            rows=tuple(
-                (Code(one.where), str(one.alike), percent(one.share), percent(one.last))
-                for one in each.left[:_MOST_TAKEN]
-            ),
+            header=("gate differs where", "orbit", *when),
+            rows=tuple(rows),
             caption=(
-                f"Gates that the units of {each.name} take, and their share of its weight when "
-                f"half of it has left, and {self.end}: the heaviest of each orbit, with how many "
-                "gates symmetries of the data map onto it, as far as they were drawn."
-                + (f" {more} more have at least {percent(LISTED)}." if more > 0 else "")
+                f"Gates that the units of {each.name} take, and their share of its weight"
+                + (" when half of it has left, and" * (each.half is not None))
+                + f" {self.end}: the heaviest of each orbit, with how many gates symmetries of the "
+                "data map onto it, as far as they were drawn."
             ),
-            alignment="lrrr",
+            alignment="lr" + "r" * len(when),
         )
 
     @property
@@ -290,54 +328,6 @@ class LawOfGates(Claim):
         if len({each.stage for each in self.found}) == 1:
             return ""
         return " Pathways of later stages have units of their own here, as a gated network has."
-
-    def _turned(self) -> Iterator[Block]:
-        """Say K by the closed forms."""
-        yield say(
-            f"{_UNIT} as the modes $(s_\\alpha, u_\\alpha, v_\\alpha)$ are. With the closed forms "
-            "$\\pi_\\alpha(t)$ of their strengths, from $\\pi_0$ on, which counts the units that "
-            "turn to the pathway early on,"
-        )
-        yield equation(
-            r"v_\alpha^{\top} w(t) = v_\alpha^{\top} w(0) \cosh\theta_\alpha + u_\alpha^{\top} "
-            r"b(0) \sinh\theta_\alpha, \qquad \theta_\alpha(t) = \tfrac{1}{2} "
-            r"\ln\frac{\pi_\alpha(t)}{\pi_0},"
-        )
-        yield say(
-            "and the same with $w$ and $b$ exchanged; what has no mode stands still. Initial "
-            "weights are Gaussian, so the pre-activations of the pathway's units are Gaussian at "
-            "all times, with the covariance"
-        )
-        yield equation(
-            r"K(t) = \sigma^2 X^{\top} \left(I + 2\, V \sinh^2\theta(t)\, V^{\top}\right) X"
-            r" = \sigma^2 X^{\top} \left(V \cosh 2\theta(t)\, V^{\top} + V_{\perp} "
-            r"V_{\perp}^{\top}\right) X,"
-        )
-        yield say(
-            r"where the columns of $V$ are the $v_\alpha$, those of $V_{\perp}$ an orthonormal "
-            r"basis of the inputs' other directions, and $\theta$ is diagonal."
-        )
-
-    def _moved(self) -> Iterator[Block]:
-        """Say K by the matrices."""
-        yield say(
-            f"{_UNIT} by $E(t)$, what all pathways leave of its correlation. Modes of the first "
-            "stage have no closed forms: matrices are followed, with gradient descent's steps, for"
-        )
-        yield equation(
-            r"\begin{pmatrix} w(t) \\ b(t) \end{pmatrix} = \Phi(t) \begin{pmatrix} w(0) \\ b(0) "
-            r"\end{pmatrix}, \qquad \tau \dot{\Phi} = \begin{pmatrix} 0 & E(t)^{\top} \\ E(t) & 0 "
-            r"\end{pmatrix} \Phi, \qquad \Phi(0) = I."
-        )
-        yield say(
-            "Initial weights are Gaussian, so the pre-activations of the pathway's units are "
-            r"Gaussian at all times, with the covariance, $\Phi_{ww}$ and $\Phi_{wb}$ being the "
-            r"blocks of $\Phi$ that take $w(0)$ and $b(0)$ to $w(t)$,"
-        )
-        yield equation(
-            r"K(t) = \sigma^2 X^{\top} \left(\Phi_{ww} \Phi_{ww}^{\top} + \Phi_{wb} "
-            r"\Phi_{wb}^{\top}\right) X."
-        )
 
 
 def _when(each: PathwayGates, step: float | None, share: float) -> str:
@@ -382,6 +372,7 @@ def gate_law_of(derivation: Derivation) -> LawOfGates | None:
         why = str(beyond) or "numbers are beyond float64"
     return LawOfGates(
         found=found,
+        derived=() if why else tuple(_lines(derivation, found)),
         why_not=why,
         tolerance=tolerance,
         last=spec.network.steps - 1,
@@ -389,8 +380,22 @@ def gate_law_of(derivation: Derivation) -> LawOfGates | None:
     )
 
 
+def _lines(derivation: Derivation, found: tuple[PathwayGates, ...]) -> Iterator[Line]:
+    """Yield the lines that lead to the law."""
+    known = derivation.known
+    regime = {"apart": known.apart, "decays": known.weight_decay != 0}
+    if _is_closed(derivation):
+        modes = [m.strength for p in derivation.pathways for m in p.modes if not m.is_null]
+        kinds = {type(law): law.in_symbols() for law in modes if law is not None}
+        yield from turning_lines(kinds.values(), **regime)
+    else:
+        yield from moving_lines(**regime)
+    for walls in sorted({each.shares.walls for each in found if each.shares is not None} - {0}):
+        yield share_line(walls)
+
+
 def _is_closed(derivation: Derivation) -> bool:
-    """Whether modes of the first stage have closed forms."""
+    """Whether modes of the first stage evolve on their own."""
     pathways = derivation.stages[0].pathways
     return not any(m.d_eff is None for p in pathways for m in p.modes if not m.is_null)
 
@@ -407,6 +412,9 @@ def _why_not(derivation: Derivation) -> str:
     regime = derivation.ask(regime_of)
     if regime is not None and regime.is_lazy:
         return f"{regime.called} regime: units do not grow from small weights"
+    laws = [m.strength for p in derivation.pathways for m in p.modes if m.strength is not None]
+    if not all(law.closed for law in laws):
+        return f"{laws[0].name}: no formula says how its units turn"
     missing = derivation.ask(unsupported_pathways)
     if len(missing) == len(derivation.stages[0].pathways):
         return "no hidden unit keeps a gate of the first stage"
@@ -452,37 +460,46 @@ def _found(
     )
     if shares is None:
         return found
-    half = course.crossing(shares, 0.5)
-    return replace(
+    found = replace(
         found,
         until=course.crossing(shares, 1 - tolerance),
-        half=half,
-        left=() if half is None else _left(dataset, course, half),
+        half=course.crossing(shares, 0.5),
     )
+    if float(shares.weight[-1]) > 1 - tolerance:
+        return found
+    return _with_left(dataset, course, found)
 
 
-def _left(dataset: Dataset, course: _Course, half: float) -> tuple[GatesTaken, ...]:
-    """Return where the weight of a pathway's units goes, from when half of it has left."""
-    motions = course.motions(np.array([half, course.times[-1]]))
-    history = course.linear.gates(motions, np.random.default_rng(SEED))
-    found = []
-    gate = course.linear.gate.astype(int)
+def _with_left(dataset: Dataset, course: _Course, found: PathwayGates) -> PathwayGates:
+    """Return them with where the weight of a pathway's units goes."""
+    looks = [course.times[-1]] if found.half is None else [found.half, course.times[-1]]
+    history = course.linear.gates(course.motions(np.array(looks)), np.random.default_rng(SEED))
+    own, left = course.linear.gate, []
     # Symmetries that move the pathway's own gate would merge it with those that units leave for.
-    relations = paired(sample_relations(*dataset.arrays), 2 * gate[:, None] + gate)
+    marks = own.astype(int)
+    relations = paired(sample_relations(*dataset.arrays), 2 * marks[:, None] + marks)
     for each in gate_classes([history], relations):
-        differs = np.array(each.gate, dtype=bool) != course.linear.gate
-        if differs.any():
-            found.append(
-                GatesTaken(
-                    gate=each.gate,
-                    where=dataset.called(differs.tolist()),
-                    samples=int(differs.sum()),
-                    alike=each.alike,
-                    share=float(each.shares[0]),
-                    last=float(each.shares[1]),
-                )
+        differs = np.array(each.gate, dtype=bool) != own
+        if not differs.any():
+            continue
+        formula = dataset.called(differs.tolist())
+        left.append(
+            GatesTaken(
+                gate=each.gate,
+                where=formula or named_samples((np.flatnonzero(differs) + 1).tolist()),
+                formula=bool(formula),
+                samples=int(differs.sum()),
+                alike=each.alike,
+                share=None if found.half is None else float(each.shares[0]),
+                last=float(each.shares[-1]),
             )
-    return tuple(sorted(found, key=lambda one: -one.share))
+        )
+    stays = [
+        float(weights[(gates == own).all(axis=1)].sum() / weights.sum())
+        for gates, weights in zip(*history, strict=True)
+    ]
+    heaviest = sorted(left, key=lambda one: -(one.last if one.share is None else one.share))
+    return replace(found, left=tuple(heaviest), stays=tuple(stays))
 
 
 def telling_samples(derivation: Derivation, pathway: PathwayDerivation) -> np.ndarray:

@@ -107,6 +107,18 @@ def _term(place: int, weights: list[Words], error: Words) -> Words:
     return _whole(weights[place + 1 :]).T @ error @ _whole(weights[:place]).T
 
 
+def units_follow_layers() -> bool:
+    """Prove of two layers that a unit, a row w of W1 and a column b of W2, moves by Eᵀb and Ew.
+
+    A vector k of the hidden layer, whichever it is, makes w = W1ᵀ k and b = W2 k.
+    """
+    weights, error, unit = _weights(2, "p"), Words.letter("E"), Words.letter("k")
+    first, last = weights
+    moved = _term(0, weights, error).T @ unit - error.T @ (last @ unit)
+    written = _term(1, weights, error) @ unit - error @ (first.T @ unit)
+    return moved.is_zero and written.is_zero
+
+
 @lru_cache(maxsize=1)
 def decay_is_gradient() -> bool:
     """Prove that ½λ‖W‖² adds −λW to the flow."""

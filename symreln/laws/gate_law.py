@@ -30,6 +30,7 @@ To first order: units that have left change the drive of no other, and move on a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -59,7 +60,7 @@ class GateShares:
         units_error: Its standard error; zero where the share is exact.
         closed: Share of the weight by how many samples of the gate are closed or others open, 0 to
             P of them, shape (T, P + 1).
-        exact: Whether shares of units are.
+        walls: How many samples bound the gate, 1 or 2, where shares of units are exact; else 0.
     """
 
     weight: np.ndarray
@@ -67,7 +68,12 @@ class GateShares:
     units: np.ndarray
     units_error: np.ndarray
     closed: np.ndarray
-    exact: bool
+    walls: int
+
+    @property
+    def exact(self) -> bool:
+        """Whether shares of units are."""
+        return self.walls > 0
 
 
 @short_repr
@@ -119,12 +125,9 @@ class LinearUnits:
             motions: At these, shape (modes, T) or (size, size, T).
             rng: Seed of the draws.
         """
-        times, wanted = motions.shape[-1], self._wanted(motions)
-        weights, kept, closed, drawn = [], [], np.zeros((times, self.samples.shape[1] + 1)), 0
-        while drawn < wanted:
-            units = self._early(_Drawn.of(self, min(_CHUNK, wanted), rng))
-            drawn += min(_CHUNK, wanted)
-            found = [units.seen_at(self, motions[..., time]) for time in range(times)]
+        times = motions.shape[-1]
+        weights, kept, closed = [], [], np.zeros((times, self.samples.shape[1] + 1))
+        for found in self._drawn(motions, rng):
             weights.append(np.array([weight for weight, _ in found]))
             kept.append(np.array([~wrong.any(axis=1) for _, wrong in found]))
             for time, (weight, wrong) in enumerate(found):
@@ -135,7 +138,8 @@ class LinearUnits:
         total = weight.sum(axis=1)
         share = (weight * kept).sum(axis=1) / total
         error = np.sqrt((weight**2 * (kept - share[:, None]) ** 2).sum(axis=1)) / total
-        exact = motions.ndim == 2 and self._binding is not None
+        bound = self._binding if motions.ndim == 2 else None
+        exact = bound is not None
         units = np.array([self._exact(a) for a in motions.T]) if exact else kept.mean(axis=1)
         spread = np.sqrt(units * (1 - units) / kept.shape[1]) * (not exact)
         return GateShares(
@@ -144,7 +148,7 @@ class LinearUnits:
             units=units,
             units_error=spread,
             closed=closed / total[:, None],
-            exact=exact,
+            walls=0 if bound is None else bound.shape[1],
         )
 
     def gates(
@@ -152,15 +156,29 @@ class LinearUnits:
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Return units' gates, shape (units, P), and weights ‖w‖‖b‖ at T times; arguments as above.
 
-        A sample that does not tell gates apart is as in the pathway's.
+        They are the units of :meth:`shares` of as many times. A sample that does not tell gates
+        apart is as in the pathway's.
         """
-        units = self._early(_Drawn.of(self, self._wanted(motions), rng))
-        found = [units.seen_at(self, motions[..., time]) for time in range(motions.shape[-1])]
-        gates = np.broadcast_to(self.gate, (len(units.seen), len(self.gate)))
-        turned = [gates.copy() for _ in found]
-        for each, (_, wrong) in zip(turned, found, strict=True):
-            each[:, self.tells] ^= wrong
-        return turned, [weight for weight, _ in found]
+        chunks = list(self._drawn(motions, rng))
+        weights = [
+            np.concatenate([weight for weight, _ in each]) for each in zip(*chunks, strict=True)
+        ]
+        wrong = [np.concatenate([wrong for _, wrong in each]) for each in zip(*chunks, strict=True)]
+        turned = [np.tile(self.gate, (len(each), 1)) for each in wrong]
+        for gates, each in zip(turned, wrong, strict=True):
+            gates[:, self.tells] ^= each
+        return turned, weights
+
+    def _drawn(
+        self, motions: np.ndarray, rng: np.random.Generator
+    ) -> Iterator[list[tuple[np.ndarray, np.ndarray]]]:
+        """Yield some units at a time: at every time their weights, and where gates differ."""
+        left = self._wanted(motions)
+        while left > 0:
+            count = min(_CHUNK, left)
+            left -= count
+            units = self._early(_Drawn.of(self, count, rng))
+            yield [units.seen_at(self, motions[..., k]) for k in range(motions.shape[-1])]
 
     def _wanted(self, motions: np.ndarray) -> int:
         cost = motions.shape[-1] * self.samples.size

@@ -376,20 +376,29 @@ class Law(ABC):
         """Return the law whose curve keeps step with gradient descent."""
         return replace(self, stepwise=True)
 
-    def angles(self, times: np.ndarray, strength0: float) -> np.ndarray | None:
-        r"""Return θ at some times: amplitudes turn by (cosh θ, sinh θ) into each other.
+    def angle(self, strength: Any, strength0: Any, t: Any) -> Any:
+        r"""Return θ: amplitudes turn by (cosh θ, sinh θ) into each other.
 
-        Of every hidden unit that takes part in the mode: it moves as the mode drives it, linearly.
-        Weight decay, which shrinks all weights of all units by one factor, is left out of it.
+        Of every hidden unit that takes part in the mode: it moves as the mode drives it, linearly,
+        with :math:`\tau \dot\theta = s - d\pi`. Weight decay, which shrinks all weights of all
+        units by one factor, is left out of it.
 
         Args:
-            times: In steps, of a law in float64; infinity is the plateau.
+            strength: π at that time.
             strength0: The strength that the units' initial weights make up.
+            t: In steps.
 
         Returns:
             None where no formula says it.
         """
         return None
+
+    def angles(self, times: np.ndarray, strength0: float) -> np.ndarray | None:
+        """Return :meth:`angle` at some times, of a law in float64; infinity is the plateau."""
+        finite = np.isfinite(times)
+        until = np.where(finite, times, 0.0)
+        strengths = np.where(finite, self.strength(until), self.plateau) if self.closed else None
+        return None if strengths is None else self.angle(strengths, strength0, until)
 
     @classmethod
     def ahead(cls, start: Start, grown: Any, shrunk: Any) -> Start | None:

@@ -140,12 +140,9 @@ class TwoLayer(Law):
         """Return the strength of amplitudes that are one: what shrinks is gone."""
         return replace(start, strength0=start.strength0 * grown)
 
-    def angles(self, times: np.ndarray, strength0: float) -> np.ndarray:
-        """Return ½ ln(π e^{2λt/τ}/π₀)."""
-        finite = np.isfinite(times)
-        strengths = np.where(finite, self.strength(np.where(finite, times, 0.0)), self.plateau)
-        decay = np.where(finite, times, 0.0) * (self.s - self.growth) / self.clock
-        return 0.5 * np.log(strengths / strength0) + decay
+    def angle(self, strength: Any, strength0: Any, t: Any) -> Any:
+        """Return ½ ln(π/π₀) + λt/τ."""
+        return self.ops.log(strength / strength0) / 2 + (self.s - self.growth) * t / self.clock
 
     @property
     def relaxation(self) -> Any:

@@ -215,14 +215,12 @@ class Unbalanced(Law):
             imbalance=start.imbalance * (grown * shrunk) ** 0.5,
         )
 
-    def angles(self, times: np.ndarray, strength0: float) -> np.ndarray | None:
-        """Return ½ (arsinh(2π/c) − arsinh(2π₀/c)); None with weight decay."""
+    def angle(self, strength: Any, strength0: Any, t: Any) -> Any:
+        """Return half of the growth of ln(2π + √(c² + 4π²)); None with weight decay."""
         if not self.closed:
             return None
-        finite = np.isfinite(times)
-        strengths = np.where(finite, self.strength(np.where(finite, times, 0.0)), self.plateau)
-        first, last = (np.arcsinh(2 * x / self.imbalance) for x in (strength0, strengths))
-        return 0.5 * (last - first)
+        sizes = [2 * x + self.ops.hypot(self.imbalance, 2 * x) for x in (strength, strength0)]
+        return self.ops.log(sizes[0] / sizes[1]) / 2
 
     @property
     def relaxation(self) -> Any:

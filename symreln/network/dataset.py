@@ -61,7 +61,7 @@ class Dataset:
         return self.targets.shape[0]
 
     def called(self, chosen: Sequence[bool]) -> str:
-        """Return some samples as a gate formula over their labels, or as their places from 1 on.
+        """Return some samples as a gate formula over their labels; "" where none is so simple.
 
         Args:
             chosen: Whether a sample is one of them, length P; at least one is.
@@ -72,21 +72,24 @@ class Dataset:
             if len(inside) == len(set(values)):
                 continue
             meant = [one and value in inside for one, value in zip(meant, values, strict=True)]
-            shown = [
-                f'"{value}"' if isinstance(value, str) else str(value)
-                for value in dict.fromkeys(values)
-                if value in inside
-            ]
+            shown = [_written(value) for value in dict.fromkeys(values) if value in inside]
             one_of = f"== {shown[0]}" if len(shown) == 1 else f"in ({', '.join(shown)})"
             parts.append(f"{name} {one_of}")
-        if parts and meant == [bool(one) for one in chosen]:
-            return " and ".join(parts)
-        return named_samples([place for place, one in enumerate(chosen, 1) if one])
+        same = meant == [bool(one) for one in chosen]
+        return " and ".join(parts) if same else ""
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
         """X and Y in floats, shapes (n_x, P) and (n_y, P)."""
         return self.inputs.to_numpy(), self.targets.to_numpy()
+
+
+def _written(value: Label) -> str:
+    """Write a label as gate formulas do, texts in quotes."""
+    if not isinstance(value, str):
+        return str(value)
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 #: Samples that are named.

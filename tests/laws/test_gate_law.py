@@ -131,8 +131,7 @@ def test_gates_of_units_are_those_that_their_shares_count():
         assert (each[:, 3] == gate[3]).all()
         wrong = (each != gate).sum(axis=1)
         found = np.bincount(wrong, weight, minlength=6) / weight.sum()
-        # Two draws of 10 000 units: a share is known to 0.005, their difference to 0.007.
-        assert found == pytest.approx(shares.closed[time], abs=0.02)
+        assert found == pytest.approx(shares.closed[time], abs=1e-12)
         assert len(np.unique(wrong)) > 1
 
 

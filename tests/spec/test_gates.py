@@ -167,18 +167,19 @@ def test_any_text_is_a_gate_or_one_message(text: str):
     ("chosen", "called"),
     [
         ([1, 1, 0, 0, 0, 0], 'side == "left"'),
-        ([0, 0, 1, 1, 1, 1], 'side in ("right", "none")'),
-        ([0, 0, 0, 1, 0, 1], 'side in ("right", "none") and item == 2'),
+        ([0, 0, 1, 1, 1, 1], 'side in ("right", "no \\\\ \\"one\\"")'),
+        ([0, 0, 0, 1, 0, 1], 'side in ("right", "no \\\\ \\"one\\"") and item == 2'),
         ([0, 1, 0, 1, 0, 1], "item == 2"),
-        ([1, 0, 0, 1, 0, 0], "samples 1, 4"),
-        ([1, 1, 1, 1, 1, 1], "samples 1, 2, 3, 4, 5, 6"),
-        ([0, 0, 0, 0, 1, 0], 'side == "none" and item == 1'),
+        ([1, 0, 0, 1, 0, 0], ""),
+        ([1, 1, 1, 1, 1, 1], ""),
+        ([0, 0, 0, 0, 1, 0], r'side == "no \\ \"one\"" and item == 1'),
     ],
 )
 def test_samples_are_called_by_a_formula_that_gives_them_back(chosen, called):
-    labels = {"side": ("left",) * 2 + ("right",) * 2 + ("none",) * 2, "item": (1, 2) * 3}
+    sides = ("left",) * 2 + ("right",) * 2 + ('no \\ "one"',) * 2
+    labels = {"side": sides, "item": (1, 2) * 3}
     data = ExactMatrix.from_rows([[1] * 6])
     found = Dataset(inputs=data, targets=data, labels=labels).called([bool(one) for one in chosen])
     assert found == called
-    if not called.startswith("samples"):
+    if called:
         assert gate_values(called, labels, samples=6) == tuple(chosen)

@@ -7,7 +7,8 @@ import pytest
 
 import symreln as sr
 from symreln.claims.gate_law import LawOfGates, gate_law_of, telling_samples
-from symreln.document.model import Table, plain_text
+from symreln.claims.lines import derivation_lines
+from symreln.document.model import Equation, Table, plain_text
 from symreln.experiment.outcome import Validation
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.sentences import gate_law_sentence
@@ -88,8 +89,54 @@ def test_gates_that_are_lost_after_the_last_step_are_not_said_to_be_kept():
     assert law.until is None
     assert law.sentence.startswith("the first stage's units keep its gates up to step 599, the")
     assert law.sentence.endswith(" of the weight has left at convergence")
-    (table,) = (block for block in next(law.says()).blocks if isinstance(block, Table))
+    table, left = (block for block in next(law.says()).blocks if isinstance(block, Table))
     assert [plain_text(cell) for cell in table.rows[0][1:3]] == ["after 599", "after 599"]
+    # Where the weight has gone by then, and all that no listed gate has.
+    (each,) = law.first
+    assert each.half is None
+    assert [plain_text(cell) for cell in left.header[2:]] == ["convergence"]
+    assert plain_text(left.rows[-1][0]) == "other gates"
+    (others,) = each.others(each.left)
+    assert each.stays[0] + others + sum(one.last for one in each.left) == pytest.approx(1)
+    assert each.stays[0] == pytest.approx(each.shares.weight[-1], abs=0.01)
+    assert all(one.share is None for one in each.left)
+
+
+def test_the_document_says_the_formulas_of_its_regime():
+    """Each with a line of the derivation, of which the law's chapter shows the main ones."""
+    apart = ("network.init_std=[0.01,0.001]",)
+    for overrides, marks in [
+        ((), (r"\frac{1}{2} \ln{\left(\frac{\pi}{\pi_{0}}", r"\sigma^2 X^{\top}")),
+        (apart, (r"2 \pi + \sqrt{c^{2} + 4 \pi^{2}}", r"\sigma_1^2 + \sigma_2^2)\, V")),
+        (("network.weight_decay=0.01",), (r"\frac{\lambda t}{\tau} + ", r"\sigma^2 X^{\top}")),
+    ]:
+        derivation = sr.derive(sr.load("xor", overrides=overrides))
+        law = derivation.ask(gate_law_of)
+        assert all(line.holds for line in law.derived)
+        shown = [row for line in law.derived if line.main for row in line.equation]
+        assert all(any(mark in row for row in shown) for mark in marks)
+        assert any("arcsin" in row for row in shown)
+        chapter = list(next(law.says()).blocks)
+        assert [row for e in chapter if isinstance(e, Equation) for row in e.lines] == shown
+        every = derivation.ask(derivation_lines).derived
+        assert {line.equation for line in law.derived} <= {line.equation for line in every}
+
+
+def test_a_law_that_no_formula_gives_has_no_law_of_gates():
+    law = law_of("xor", "network.init_std=[0.01,0.001]", "network.weight_decay=0.02")
+    assert "no formula says how its units turn" in law.why_not
+
+
+def test_where_nothing_learns_there_is_no_law():
+    zero = {
+        "title": "Nothing to learn",
+        "dataset": {"X": [[1, 0], [0, 1]], "Y": [[0, 0]]},
+        "pathway": [{"name": "p"}],
+        "network": {"hidden": 20, "init_std": "1/100", "learning_rate": "1/10", "steps": 50},
+    }
+    law = sr.derive(sr.load(zero)).ask(gate_law_of)
+    assert law.values() == {"why_not": "no mode that learns moves a pathway's units"}
+    assert list(law.lines()) == list(law.says()) == []
 
 
 def test_gates_that_their_own_learning_holds_open_are_never_left():
