@@ -242,7 +242,7 @@ def unit_lines():
     for apart in (False, True):
         checked(gate_lines.turning_lines(laws, apart=apart, decays=True), "units")
         checked(gate_lines.moving_lines(apart=apart, decays=True), "units")
-    checked([gate_lines.share_line(1), gate_lines.share_line(2)], "shares")
+        checked([gate_lines.share_line(walls, apart=apart) for walls in (1, 2)], "shares")
 
 
 FOUR = lines_of(Depth, layers=sp.Integer(4))

@@ -6,53 +6,40 @@ integrated matrices where its modes have none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from symreln.base.rounding import percent
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Claim
 from symreln.claims.early import (
-    early_strengths,
-    mode_kappas,
-    pathway_kappas,
-    start_factors,
     unsupported_pathways,
 )
-from symreln.claims.head_start import Copies, mode_laws
-from symreln.claims.integration import check_range, gate_floats, network_of
+from symreln.claims.integration import network_of
 from symreln.claims.orbits import short_list
-from symreln.claims.prediction import first_starts, matrices_of
-from symreln.claims.probes import mode_bases
+from symreln.claims.prediction import matrices_of
 from symreln.claims.regime import regime_of
 from symreln.claims.solve import at_values
+from symreln.claims.unit_courses import courses, is_closed
 from symreln.claims.widths import own_curves
 from symreln.document.model import Block, Code, Section, Strong, Table, equation
 from symreln.document.typeset import say, typeset
 from symreln.errors import InputError
 from symreln.laws.gate_classes import gate_classes, sample_relations
-from symreln.laws.gate_law import GateShares, LinearUnits
+from symreln.laws.gate_law import GateShares
 from symreln.laws.gate_lines import moving_lines, share_line, turning_lines
 from symreln.network.dataset import named_samples
-from symreln.network.orbits import paired, pathway_orbits
+from symreln.network.orbits import paired
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
+    from symreln.claims.unit_courses import Course
     from symreln.laws.line import Line
     from symreln.network.dataset import Dataset
 
-#: A stream of its own: no network is trained with it.
-SEED = 11_235
-#: Times at which shares are given, up to the last step; then once more at convergence.
-_TIMES = 200
-#: Times between two of them at which it is looked when a share is crossed.
-_BETWEEN = 20
-#: Share of a sample along a pathway's modes below which they do not move units on it.
-_UNMOVED = 1e-9
 #: Multiplications above which matrices are not integrated for it: seconds of one core.
 _MOST_INTEGRATED = 2e10
 #: Gates that a table lists.
@@ -366,7 +353,7 @@ def gate_law_of(derivation: Derivation) -> LawOfGates | None:
         why = _why_not(derivation)
         if not why:
             data = spec.dataset
-            found = tuple(_found(data, alike, c, tolerance) for alike, c in _courses(derivation))
+            found = tuple(_found(data, alike, c, tolerance) for alike, c in courses(derivation))
             why = "" if found else "no mode that learns moves a pathway's units"
     except (InputError, OverflowError) as beyond:
         why = str(beyond) or "numbers are beyond float64"
@@ -376,7 +363,7 @@ def gate_law_of(derivation: Derivation) -> LawOfGates | None:
         why_not=why,
         tolerance=tolerance,
         last=spec.network.steps - 1,
-        integrated=not _is_closed(derivation),
+        integrated=not is_closed(derivation),
     )
 
 
@@ -384,20 +371,14 @@ def _lines(derivation: Derivation, found: tuple[PathwayGates, ...]) -> Iterator[
     """Yield the lines that lead to the law."""
     known = derivation.known
     regime = {"apart": known.apart, "decays": known.weight_decay != 0}
-    if _is_closed(derivation):
+    if is_closed(derivation):
         modes = [m.strength for p in derivation.pathways for m in p.modes if not m.is_null]
         kinds = {type(law): law.in_symbols() for law in modes if law is not None}
         yield from turning_lines(kinds.values(), **regime)
     else:
         yield from moving_lines(**regime)
     for walls in sorted({each.shares.walls for each in found if each.shares is not None} - {0}):
-        yield share_line(walls)
-
-
-def _is_closed(derivation: Derivation) -> bool:
-    """Whether modes of the first stage evolve on their own."""
-    pathways = derivation.stages[0].pathways
-    return not any(m.d_eff is None for p in pathways for m in p.modes if not m.is_null)
+        yield share_line(walls, apart=known.apart)
 
 
 def _why_not(derivation: Derivation) -> str:
@@ -418,7 +399,7 @@ def _why_not(derivation: Derivation) -> str:
     missing = derivation.ask(unsupported_pathways)
     if len(missing) == len(derivation.stages[0].pathways):
         return "no hidden unit keeps a gate of the first stage"
-    if _is_closed(derivation):
+    if is_closed(derivation):
         return ""
     if derivation.ask(matrices_of).multiplications * network_of(derivation.spec).steps > (
         _MOST_INTEGRATED
@@ -427,28 +408,8 @@ def _why_not(derivation: Derivation) -> str:
     return ""
 
 
-def _courses(derivation: Derivation) -> Iterator[tuple[list[PathwayDerivation], _Course]]:
-    """Yield the units of all pathways that have a law, those that are alike together."""
-    check_range(derivation)
-    by_mode = mode_kappas(derivation, pathway_kappas(derivation, derivation.ask(early_strengths)))
-    closed = _is_closed(derivation)
-    laws = mode_laws(derivation, factors=start_factors(derivation, by_mode)) if closed else {}
-    specs = [pathway.effective.pathway for pathway in derivation.pathways]
-    originals = pathway_orbits(derivation.spec.dataset, specs)
-    members: dict[int, list[PathwayDerivation]] = {}
-    for original, pathway in zip(originals, derivation.pathways, strict=True):
-        members.setdefault(original, []).append(pathway)
-    for place, alike in members.items():
-        if closed:
-            course = _turning(derivation, alike[0], laws)
-        else:
-            course = _moving(derivation, place, by_mode)
-        if course is not None:
-            yield alike, course
-
-
 def _found(
-    dataset: Dataset, alike: list[PathwayDerivation], course: _Course, tolerance: float
+    dataset: Dataset, alike: list[PathwayDerivation], course: Course, tolerance: float
 ) -> PathwayGates:
     """Return what becomes of the gate of some pathways that are alike."""
     shares = course.shares(course.times)
@@ -470,10 +431,10 @@ def _found(
     return _with_left(dataset, course, found)
 
 
-def _with_left(dataset: Dataset, course: _Course, found: PathwayGates) -> PathwayGates:
+def _with_left(dataset: Dataset, course: Course, found: PathwayGates) -> PathwayGates:
     """Return them with where the weight of a pathway's units goes."""
     looks = [course.times[-1]] if found.half is None else [found.half, course.times[-1]]
-    history = course.linear.gates(course.motions(np.array(looks)), np.random.default_rng(SEED))
+    history = course.gates(np.array(looks))
     own, left = course.linear.gate, []
     # Symmetries that move the pathway's own gate would merge it with those that units leave for.
     marks = own.astype(int)
@@ -500,163 +461,3 @@ def _with_left(dataset: Dataset, course: _Course, found: PathwayGates) -> Pathwa
     ]
     heaviest = sorted(left, key=lambda one: -(one.last if one.share is None else one.share))
     return replace(found, left=tuple(heaviest), stays=tuple(stays))
-
-
-def telling_samples(derivation: Derivation, pathway: PathwayDerivation) -> np.ndarray:
-    """Return which samples tell a pathway's gate from others, shape (P,).
-
-    None on which no mode moves its units, which keep the sign that they started with there, and
-    none on the boundary that they slide along. Without closed modes all inputs move units.
-
-    Args:
-        derivation: Without free parameters.
-        pathway: One of its pathways.
-    """
-    own = pathway.effective.pathway
-    samples = derivation.spec.dataset.inputs.to_numpy()[list(own.inputs)]
-    seen = samples
-    if _is_closed(derivation):
-        seen = np.hstack([v for _, v in mode_bases(pathway).values()]).T @ samples
-    tells = np.linalg.norm(seen, axis=0) > _UNMOVED * np.linalg.norm(samples, axis=0)
-    tells[list(own.boundary)] = False
-    return tells
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Course:
-    """The units of one pathway over time.
-
-    Attributes:
-        linear: They.
-        times: Those of :class:`PathwayGates`.
-        motions: Their motions at any times.
-    """
-
-    linear: LinearUnits
-    times: np.ndarray
-    motions: Callable[[np.ndarray], np.ndarray]
-
-    def shares(self, times: np.ndarray) -> GateShares | None:
-        """Return the shares at some times, from the same draws whichever they are."""
-        return self.linear.shares(self.motions(times), np.random.default_rng(SEED))
-
-    def crossing(self, shares: GateShares, share: float) -> float | None:
-        """Return from which step on at most a share of the weight has the gate; None for never.
-
-        Units turn to the leading modes first: what is asked for is when they leave, not when they
-        come; 0 where so many never have the gate.
-        """
-        most = int(np.argmax(shares.weight[:-1]))
-        below = shares.weight[most:-1] <= share
-        if not below.any():
-            return None
-        place = most + int(np.argmax(below))
-        if place == most:
-            return 0.0
-        between = np.linspace(self.times[place - 1], self.times[place], _BETWEEN)
-        near = self.shares(between)
-        assert near is not None  # as shares is not
-        return float(between[np.argmax(near.weight <= share)])
-
-
-def _turning(
-    derivation: Derivation, pathway: PathwayDerivation, laws: Mapping[str, tuple[Copies, ...]]
-) -> _Course | None:
-    """Return the units of a pathway with closed modes; None of one that has no law.
-
-    Args:
-        derivation: Without free parameters.
-        pathway: Whose units they are.
-        laws: Of all modes.
-    """
-    last = network_of(derivation.spec).steps - 1
-    labels = [mode.label for mode in pathway.modes if not mode.is_null]
-    if not labels or not all(label in laws for label in labels):
-        return None
-    copies = [(label, each) for label in labels for each in laws[label]]
-    reached = (float(time) for _, each in copies for _, time in each.reached_by)
-    begin = max(1.0, max(reached, default=0.0))
-    if begin >= last:
-        return None
-    bases = mode_bases(pathway)
-    outputs, inputs = (
-        [
-            bases[label][side] if each.turn is None else bases[label][side] @ each.turn
-            for label, each in copies
-        ]
-        for side in (0, 1)
-    )
-    counts = [column.shape[1] for column in inputs]
-
-    def angles(times: np.ndarray) -> np.ndarray:
-        rows = [each.law.angles(times, float(each.start)) for _, each in copies]
-        return np.repeat(np.array(rows, dtype=float), counts, axis=0)
-
-    return _Course(
-        linear=_units(derivation, pathway, np.hstack(outputs), np.hstack(inputs)),
-        times=np.append(np.unique(np.geomspace(begin, last, _TIMES)), np.inf),
-        motions=angles,
-    )
-
-
-def _moving(derivation: Derivation, place: int, by_mode: Mapping[str, float]) -> _Course | None:
-    """Return the units of a pathway of the first stage as its matrices move them; None of others.
-
-    Args:
-        derivation: Without free parameters.
-        place: Of the pathway.
-        by_mode: κ by the label of modes.
-    """
-    pathway, last = derivation.pathways[place], network_of(derivation.spec).steps - 1
-    if pathway.stage != derivation.stages[0].pathways[0].stage or last < 1:
-        return None
-    matrices = derivation.ask(matrices_of)
-    steps = np.unique(np.geomspace(1, last, _TIMES).round())
-    found = matrices.propagators(
-        place, steps.astype(int).tolist(), first_starts(derivation, by_mode)
-    )
-    lead, *_ = mode_bases(pathway).values()
-    spans = matrices.output_bases[place], matrices.input_bases[place]
-    outer, inner = (_led_by(span.T @ part) for span, part in zip(spans, lead, strict=True))
-    both = block_diag(inner, outer)
-    turned = both.T @ found @ both
-
-    def between(times: np.ndarray) -> np.ndarray:
-        low = np.clip(np.searchsorted(steps, times, side="right") - 1, 0, len(steps) - 2)
-        share = np.clip((times - steps[low]) / (steps[low + 1] - steps[low]), 0, 1)
-        return (
-            np.moveaxis(turned[low], 0, -1) * (1 - share)
-            + np.moveaxis(turned[low + 1], 0, -1) * share
-        )
-
-    return _Course(
-        linear=_units(derivation, pathway, spans[0] @ outer, spans[1] @ inner),
-        times=np.append(steps, last),
-        motions=between,
-    )
-
-
-def _led_by(leading: np.ndarray) -> np.ndarray:
-    """Return an orthonormal basis of the whole space that begins with these columns."""
-    basis, _ = np.linalg.qr(np.hstack([leading, np.eye(len(leading))]))
-    basis[:, : leading.shape[1]] = leading
-    return basis
-
-
-def _units(
-    derivation: Derivation,
-    pathway: PathwayDerivation,
-    outputs: np.ndarray,
-    inputs: np.ndarray,
-) -> LinearUnits:
-    own = pathway.effective.pathway
-    (_, leading), *_ = mode_bases(pathway).values()
-    return LinearUnits(
-        samples=derivation.spec.dataset.inputs.to_numpy()[list(own.inputs)],
-        gate=gate_floats(own) > 0,
-        tells=telling_samples(derivation, pathway),
-        inputs=inputs,
-        outputs=outputs,
-        leading=leading.shape[1],
-        scales=derivation.known.scales,
-    )

@@ -16,7 +16,7 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.early import mode_kappas, start_factors
-from symreln.claims.gate_law import gate_law_of, telling_samples
+from symreln.claims.gate_law import gate_law_of
 from symreln.claims.head_start import are_followed, copy_turns, mode_laws
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.mean_field import SEED, descent_of
@@ -26,6 +26,7 @@ from symreln.claims.prediction import (
     matrices_of,
     written_and_read,
 )
+from symreln.claims.unit_courses import telling_samples
 from symreln.experiment.metrics import CurveComparison, compare
 from symreln.laws.gate_orders import gate_orders
 

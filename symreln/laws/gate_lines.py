@@ -202,11 +202,12 @@ def _moved(*, apart: bool) -> Line:
     )
 
 
-def share_line(walls: int) -> Line:
+def share_line(walls: int, *, apart: bool) -> Line:
     """Return the line of the share of units that keep the gate, where it is exact.
 
     Args:
         walls: How many samples bound the gate, 1 or 2.
+        apart: Whether the two layers start apart.
     """
     rho = sp.symbols("rho_1 rho_2 rho_12" if walls == 2 else "rho_1", seq=True)
     half, quarter = sp.Rational(1, 2), sp.Rational(1, 4)
@@ -214,13 +215,21 @@ def share_line(walls: int) -> Line:
     if walls == 2:
         share = quarter + sp.Add(*map(sp.asin, rho)) / (2 * sp.pi)
     # Of independent signs each halves it; a leading mode opens the gate with one half.
-    apart = share.subs(dict.fromkeys(rho, 0)) - half**walls
+    halved = share.subs(dict.fromkeys(rho, 0)) - half**walls
     # The density of two at 0, over the half that is given, times the half of a third.
     slopes = [
         share.diff(r) - 2 * half ** (walls - 1) / (2 * sp.pi * sp.sqrt(1 - r**2)) for r in rho
     ]
-    given = _mean(_SEEN * _EARLY)
-    expected = _FIRST**2 * sp.cosh(_THETA) + _LAST**2 * sp.sinh(_THETA)
+    last = _LAST if apart else _FIRST
+    both, own = (_mean(form).subs(_LAST, last) for form in (_SEEN * _EARLY, _EARLY**2))
+    shown = _FIRST**2 * sp.cosh(_THETA) + last**2 * sp.sinh(_THETA), _FIRST**2 + last**2
+    correlation = (
+        r"\frac{(v^{\top} x_i)\, (\sigma_1^2 \cosh\theta + \sigma_2^2 \sinh\theta)}"
+        r"{\sqrt{K_{ii}\, (\sigma_1^2 + \sigma_2^2)}}"
+    )
+    if not apart:
+        shown = _FIRST**2 * sp.exp(_THETA), 2 * _FIRST**2
+        correlation = r"\frac{\sigma\, (v^{\top} x_i)\, e^{\theta}}{\sqrt{2 K_{ii}}}"
     index = "i" if walls == 1 else "i, j"
     return Line(
         says="So the share of units that still has the gate is an orthant probability. "
@@ -239,16 +248,14 @@ def share_line(walls: int) -> Line:
                 else r"\frac{1}{4} + \frac{1}{2\pi} \left(\arcsin \rho_i + \arcsin \rho_j + "
                 r"\arcsin \frac{K_{ij}}{\sqrt{K_{ii} K_{jj}}}\right),"
             ),
-            r"\rho_i &= \frac{(v^{\top} x_i)\, (\sigma_1^2 \cosh\theta + \sigma_2^2 \sinh\theta)}"
-            r"{\sqrt{K_{ii}\, (\sigma_1^2 + \sigma_2^2)}}",
+            rf"\rho_i &= {correlation}",
         ),
         because="Sheppard's formula, of three variables the solid angle of three half-spaces; "
         r"$\rho_i$ is the correlation of $z$ and $w(t)^{\top} x_i$",
         check="at no correlation every sign halves it; differentiated by each correlation it is "
-        "the density at 0, Plackett's identity; the mean of the product with $z$, multiplied out; "
-        + CANCELS,
-        holds=vanish(apart, *slopes, _exponentials(given - expected))
-        and vanish(_mean(_EARLY**2) - _FIRST**2 - _LAST**2),
+        "the density at 0, Plackett's identity; the means of $z^2$ and of the product with $z$, "
+        "multiplied out; " + CANCELS,
+        holds=vanish(halved, *slopes, _exponentials(both - shown[0]), own - shown[1]),
         main=True,
     )
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.claims.gate_law import LawOfGates, gate_law_of, telling_samples
+from symreln.claims.gate_law import LawOfGates, gate_law_of
 from symreln.claims.lines import derivation_lines
+from symreln.claims.unit_courses import telling_samples
 from symreln.document.model import Equation, Table, plain_text
 from symreln.experiment.outcome import Validation
 from symreln.report.derivation_json import derivation_to_json
@@ -51,7 +52,7 @@ def test_the_common_gate_of_three_contexts_is_left_when_items_split():
 @pytest.mark.parametrize("name", ["contextual-3", "contextual-different"])
 def test_shares_are_those_of_a_linear_network_of_the_pathways_units(name, monkeypatch):
     """κ says how many units a pathway has: here four times the hidden units, to tell."""
-    monkeypatch.setattr("symreln.claims.gate_law.pathway_kappas", lambda *_: {"common": 4.0})
+    monkeypatch.setattr("symreln.claims.unit_courses.pathway_kappas", lambda *_: {"common": 4.0})
     derivation = sr.derive(sr.load(name)).at_values
     law = derivation.ask(gate_law_of)
     assert law.integrated == (name == "contextual-different")
