@@ -104,11 +104,11 @@ def test_the_summary_says_where_every_size_is_and_which_one_the_rest_is_for(tmp_
     summary = derivation.to_latex().split("Summary}")[1].split("section{")[0]
     assert f"({own} of {own} checks of its own are exact proofs)" in " ".join(summary.split())
     assert "sec:family" in summary
-    assert "as a symbol" in summary
-    assert "C = 3" in summary
+    assert "as symbols" in summary
+    assert "n = 8$, $C = 3" in summary
     assert "all other sections are for" in " ".join(summary.split())
     shown = CliRunner().invoke(cli, ["derive", "contextual-C", "--out", str(tmp_path)]).output
-    assert "modes at C = 3" in shown
+    assert "modes at n = 8, C = 3" in shown
     assert "Every size" not in sr.derive(sr.load("contextual-3")).to_latex()
 
 

@@ -36,10 +36,10 @@ def test_the_ready_made_spec_is_contextual_3_and_says_more():
         three.dataset.targets,
     )
     assert (spec.parameters, spec.network) == (three.parameters, three.network)
-    (size,), (family,) = spec.sizes, spec.families
-    assert (size.name, size.option, size.minimum, size.value) == ("C", "contexts", 2, 3)
-    assert size.symbol.is_integer
-    assert size.symbol.is_positive
+    found = [(size.name, size.option, size.minimum, size.value) for size in spec.sizes]
+    assert sorted(found) == [("C", "contexts", 2, 3), ("n", "items", 2, 8)]
+    assert all(size.symbol.is_integer and size.symbol.is_positive for size in spec.sizes)
+    (family,) = spec.families
     assert (family.name, family.gate) == ("off_{context}", "context != {context}")
     assert (family.values, family.members, family.stage) == ((1, 2, 3), (1, 2, 3), 2)
     assert three.sizes == three.families == ()
@@ -105,7 +105,7 @@ def test_a_size_in_a_formula_is_its_value_in_the_data_and_a_text_beside(value):
     assert spec.dataset.inputs == plain.dataset.inputs
     assert [p.name for p in spec.parameters] == ["c"]
     assert spec.written["context_scale"] == "c/C + 1"
-    assert (spec.written["contexts"], spec.written["items"]) == ("C", "8")
+    assert (spec.written["contexts"], spec.written["items"]) == ("C", "n")
     assert len(spec.pathways) == value + 1
 
 
@@ -124,7 +124,7 @@ def test_both_sizes_may_be_symbols():
 
 def test_an_override_may_put_a_number_in_place_of_a_size():
     spec = load("contextual-C", ["dataset.contexts=4"])
-    assert (spec.sizes, len(spec.pathways)) == ((), 5)
+    assert ([size.name for size in spec.sizes], len(spec.pathways)) == (["n"], 5)
 
 
 def gains(gate: list, parameters: dict | None = None):
