@@ -13,7 +13,7 @@ from symreln.claims.halving import half_time
 from symreln.claims.head_start import in_balls, mode_laws
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.probes import mode_bases, probe_bases
-from symreln.errors import NoClosedFormError
+from symreln.errors import NoClosedFormError, SpecError
 from symreln.exact.enclosure import precision
 from symreln.report.content import derivation_chapters
 
@@ -29,6 +29,17 @@ def derived(name: str, *overrides: str) -> sr.Derivation:
 def starts(name: str, *overrides: str) -> dict[str, float]:
     found = mode_laws(derived(name, *overrides))
     return {label: float(copies[0].law.strength0) for label, copies in found.items()}
+
+
+@pytest.mark.parametrize(
+    "setting", ["weight_decay=1/100", 'init_std=["1/1000", "1/300"]', "layers=3", "layers=1"]
+)
+def test_only_two_layers_that_start_alike_without_decay_have_later_stages(setting):
+    """The formula of head starts is theirs alone."""
+    setting = f"network.{setting}"
+    assert sr.load("linear-hierarchy", overrides=(setting,)).network.unusual
+    with pytest.raises(SpecError, match="with stages; expected stage = 1"):
+        sr.load("contextual-3", overrides=("network.activation=linear", setting))
 
 
 def test_a_first_stage_starts_where_weights_do():

@@ -14,7 +14,7 @@ its D until its half-time and nothing afterwards, since
 .. math:: F_k = \begin{pmatrix} 0 & E_k^T \\ E_k & 0 \end{pmatrix}, \qquad
           \Phi = \prod_k (1 + F_k/\tau)^{\Delta_k},
 
-later phases to the left; with weight decay λ, F − λ stands for F. A mode (s, u, v) that were alone
+later phases to the left. A mode (s, u, v) that were alone
 would have grown by 1 + s/τ a step. With q = (v, u)/√2 its strength is, from the last half-time
 :math:`t_m` on, that of one that started from
 
@@ -52,7 +52,7 @@ from flint import arb, arb_mat
 from symreln.claims.probes import mode_bases
 from symreln.errors import LimitReachedError
 from symreln.exact.numeric import ball_modes, balls
-from symreln.laws.choice import expected_start, law_of, started
+from symreln.laws.choice import expected_start, started
 from symreln.laws.ops import ARB, NUMPY
 
 if TYPE_CHECKING:
@@ -324,7 +324,6 @@ class _Columns:
         whole: Amplitudes of inputs and outputs that grow into every copy, over what the mode alone
             would have made of them; one column a copy.
         growing: Of these what is across the columns of modes that are learned before.
-        shrinking: The same of what shrinks.
     """
 
     mode: ModeDerivation
@@ -333,7 +332,6 @@ class _Columns:
     last: Any
     whole: _Matrix
     growing: _Matrix
-    shrinking: _Matrix
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -397,8 +395,9 @@ class _Modes:
         plain = {mode.label: self._plain(mode) for mode in modes}
         own = self.numbers.matrix(pathway.effective.sigma_yx)
         drives = self._drives(pathway, earlier, own)
-        if not drives or law_of(self.derivation.known).ahead(self.start, 1, 1) is None:
+        if not drives:
             return {label: (copies,) for label, copies in plain.items()}
+        assert self.derivation.known.plain.holds  # specs of later stages are read for this alone
         vectors = self.numbers.vectors(pathway)
         floats = [_floats(drive) for _, drive in drives]
         found: dict[str, tuple[Copies, ...]] = {label: (one,) for label, one in plain.items()}
@@ -423,13 +422,13 @@ class _Modes:
     def sources(
         self, pathway: PathwayDerivation, laws: Mapping[str, tuple[Copies, ...]]
     ) -> Iterator[_Earlier]:
-        """Yield the modes of a pathway as those that later stages see; none that dies out."""
+        """Yield the modes of a pathway as those that later stages see."""
         vectors = self.numbers.vectors(pathway)
         for label, groups in laws.items():
             for copies in groups:
                 law, (_, v) = copies.law, vectors[label]
-                if not law.growth > 0:
-                    continue  # it dies out
+                if not law.s > 0:
+                    continue  # it vanishes at the declared values
                 if copies.turn is not None:
                     v = self.numbers.times(v, self.numbers.given(copies.turn))
                 yield _Earlier(
@@ -484,12 +483,7 @@ class _Modes:
         ops, law = self.numbers.ops, plain.law
         logarithm = (lambda growth: growth) if self.flow else ops.log1p
         last = sum(phase.steps for phase in phases)
-        rate, decay = law.s / self.tau, (law.s - law.growth) / self.tau
-        growing, shrinking = (
-            self._moved(vectors, phases, decay, sign)
-            * ops.exp(-last * logarithm(sign * rate - decay))
-            for sign in (1, -1)
-        )
+        growing = self._moved(vectors, phases) * ops.exp(-last * logarithm(law.s / self.tau))
         return _Columns(
             mode=mode,
             plain=plain,
@@ -497,7 +491,6 @@ class _Modes:
             last=last,
             whole=growing,
             growing=growing,
-            shrinking=shrinking,
         )
 
     def _ahead(self, columns: Sequence[_Columns]) -> dict[str, tuple[Copies, ...]]:
@@ -548,20 +541,18 @@ class _Modes:
 
     def _started(self, columns: _Columns) -> tuple[Copies, ...]:
         """Return the copies of a mode that start from its columns."""
-        grown, whole, shrunk = map(self._gram, (columns.growing, columns.whole, columns.shrinking))
-        mode, begin, law = columns.mode, self.begin(columns.mode), law_of(self.derivation.known)
+        grown, whole = map(self._gram, (columns.growing, columns.whole))
+        mode, begin = columns.mode, self.begin(columns.mode)
         found = []
         for turn in _alike(grown):
-            ahead, raw = (
-                law.ahead(begin, _mean(gram, turn), _mean(shrunk, turn)) for gram in (grown, whole)
+            ahead, before = (
+                self.law(mode, replace(begin, strength0=begin.strength0 * _mean(gram, turn)))
+                for gram in (grown, whole)
             )
-            assert ahead is not None  # asked before
-            assert raw is not None
-            before = self.law(mode, raw)
             found.append(
                 replace(
                     columns.plain,
-                    law=self.law(mode, ahead),
+                    law=ahead,
                     count=mode.multiplicity if turn is None else turn.shape[1],
                     turn=turn,
                     reached_by=tuple(each for phase in columns.phases for each in phase.ends),
@@ -571,27 +562,23 @@ class _Modes:
             )
         return tuple(found)
 
-    def _moved(self, vectors: _Vectors, phases: Sequence[_Phase], decay: Any, sign: int) -> _Matrix:
-        """Return C^½ Φᵀ (V, ±U), C the covariance of initial weights."""
+    def _moved(self, vectors: _Vectors, phases: Sequence[_Phase]) -> _Matrix:
+        """Return Φᵀ (V, U)."""
         outer, inner = vectors
-        outer = outer * sign
         for phase in reversed(phases):
             one_step = 0 if self.flow else 1 / phase.steps
-            across, keep = phase.drive * (phase.steps / self.tau), decay * phase.steps
-            inner, outer = _grown(self.numbers, across, keep, one_step, (inner, outer))
-        first, last = self.derivation.known.scales
-        return self.numbers.stacked(inner * first, outer * last)
+            across = phase.drive * (phase.steps / self.tau)
+            inner, outer = _grown(self.numbers, across, one_step, (inner, outer))
+        return self.numbers.stacked(inner, outer)
 
     def _gram(self, columns: _Matrix) -> np.ndarray:
-        """Return how many times |a ± b|² of the copies is what it would have been."""
+        """Return how many times |a + b|² of the copies is what it would have been."""
         total = self.numbers.times(columns.transpose(), columns) * 0.5
         return np.array(total.tolist(), dtype=object if self.numbers.ops is ARB else float)
 
 
-def _grown(
-    numbers: Numbers, across: _Matrix, decay: Any, one_step: Any, vectors: _Vectors
-) -> _Vectors:
-    """Return (1 + X/n)^n (inner, outer), X = [[−decay, acrossᵀ], [across, −decay]], n real.
+def _grown(numbers: Numbers, across: _Matrix, one_step: Any, vectors: _Vectors) -> _Vectors:
+    """Return (1 + X/n)^n (inner, outer), X = [[0, acrossᵀ], [across, 0]], n real.
 
     By the binomial series. Its terms shrink like powers of ‖X/n‖ < 1 once there are more of them
     than n; what is left out is less than a geometric series, and balls hold it.
@@ -599,7 +586,6 @@ def _grown(
     Args:
         numbers: The number system.
         across: Drive times the steps of the phase, over τ.
-        decay: Weight decay, likewise.
         one_step: 1/n; 0 for infinitely small steps, e^X.
         vectors: inner and outer.
 
@@ -607,15 +593,12 @@ def _grown(
         LimitReachedError: Steps are so large that gradient descent diverges.
     """
     times, size = numbers.times, numbers.size
-    back, norm = across.transpose(), size(across, norm=True) + float(abs(decay))
+    back, norm = across.transpose(), size(across, norm=True)
     inner, outer = vectors
     totals = [inner, outer]
     for place in range(_MOST_TERMS):
         factor = (1 - place * one_step) / (place + 1)
-        inner, outer = (
-            (times(back, outer) - inner * decay) * factor,
-            (times(across, inner) - outer * decay) * factor,
-        )
+        inner, outer = times(back, outer) * factor, times(across, inner) * factor
         totals = [totals[0] + inner, totals[1] + outer]
         # Every later term is at most this many times the one before.
         per_step = float(one_step)

@@ -218,7 +218,7 @@ def head_starts_of(derivation: Derivation) -> HeadStarts | None:
     spec = derivation.spec
     if len(derivation.stages) < 2 or derivation.strength0 is None or derivation.later:
         return None
-    if not (derivation.closed and spec.has_values and derivation.known.plain.holds):
+    if not (derivation.closed and spec.has_values):
         return None
     laws, start = derivation.ask(ball_laws), ball(derivation.strength0)
     found = []

@@ -10,7 +10,7 @@ import sympy as sp
 from symreln.claims.later_stages import head_starts_of
 from symreln.document.mathtext import to_latex
 from symreln.document.numerals import decimal_latex
-from symreln.laws.choice import expected_start, law_of
+from symreln.laws.choice import expected_start
 from symreln.laws.depth import Depth
 from symreln.laws.law import HEAD_START, STRENGTH, STRENGTH0, TIME, TIME_CONSTANT
 from symreln.laws.line import CANCELS, Line, X, integral, vanish
@@ -43,8 +43,7 @@ def start_lines(derivation: Derivation) -> Iterator[Line]:
     start = expected_start(known)
     yield _early(decays=known.weight_decay != 0)
     yield _balanced(derivation, start) if start.imbalance == 0 else _apart(derivation, start)
-    driven = len(derivation.stages) > 1 and derivation.closed and not derivation.later
-    if driven and law_of(known).ahead(start, 1, 1) is not None:
+    if len(derivation.stages) > 1 and derivation.closed and not derivation.later:
         yield from _ahead()
         found = derivation.ask(head_starts_of)
         if found is not None and any(each.shared for each in found.modes):

@@ -135,11 +135,6 @@ class TwoLayer(Law):
         """Return √(2π) (s − dπ)."""
         return self.ops.sqrt(2 * strength) * (self.growth - self.d * strength)
 
-    @classmethod
-    def ahead(cls, start: Start, grown: Any, shrunk: Any) -> Start:
-        """Return the strength of amplitudes that are one: what shrinks is gone."""
-        return replace(start, strength0=start.strength0 * grown)
-
     def angles(self, times: np.ndarray, strength0: float) -> np.ndarray:
         """Return ½ ln(π e^{2λt/τ}/π₀)."""
         finite = np.isfinite(times)
