@@ -23,7 +23,8 @@ from symreln.claims.early import (
     start_factors,
     unsupported_pathways,
 )
-from symreln.claims.head_start import Copies, mode_laws
+from symreln.claims.head_copies import Copies
+from symreln.claims.head_start import mode_laws
 from symreln.claims.integration import check_range, gate_floats, network_of
 from symreln.claims.orbits import short_list
 from symreln.claims.prediction import first_starts, matrices_of

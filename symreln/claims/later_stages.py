@@ -10,19 +10,19 @@ from symreln.base.rounding import percent, positional
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import DIGITS, Claim
 from symreln.claims.halving import ball_laws
-from symreln.claims.head_start import OUTRUN
+from symreln.claims.head_start import without_form
 from symreln.claims.orbits import symbols_of
-from symreln.claims.probes import learning_modes
 from symreln.document.model import Block, Math, Table, equation
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import say, typeset
 from symreln.exact.enclosure import ball, decimal_of
+from symreln.spec.finding import counted
 
 if TYPE_CHECKING:
     from flint import arb
 
     from symreln.claims.derivation import Derivation
-    from symreln.claims.head_start import Copies
+    from symreln.claims.head_copies import Copies
     from symreln.document.inlines import Content
 
 #: Modes that are printed.
@@ -90,7 +90,8 @@ class _Ahead(Claim):
                 Math(symbol + own),
                 Math(_decimal(each.law.strength0)),
                 Math(_decimal(each.law.strength0 / start)),
-                f"{_modes(len(each.reached_by))}, until step {float(each.reached_by[-1][1]):.0f}",
+                f"{counted(len(each.reached_by), 'mode')}, "
+                f"until step {float(each.reached_by[-1][1]):.0f}",
                 percent(float(each.learned)),
             )
 
@@ -102,14 +103,13 @@ class HeadStarts(Claim):
 
     Attributes:
         modes: All of them that have a closed form.
-        outrun: Labels of those that have none, in time: they are learned before what drives them,
-            share units with one that is, or are of a stage after one.
+        outrun: Why others have none, in time, by label.
         strength0: π₀.
         symbols: LaTeX of the modes that tables show, by label.
     """
 
     modes: tuple[_Ahead, ...]
-    outrun: tuple[str, ...]
+    outrun: Mapping[str, str]
     strength0: arb
     symbols: Mapping[str, str] = field(metadata={"prose": True})
 
@@ -162,11 +162,8 @@ class HeadStarts(Claim):
             )
         if self.outrun:
             yield say(
-                "**No closed form in time** of {names}: such a mode has half of its plateau before "
-                "the last half-time of what drives it, shares units with one that has, or is "
-                "driven by one. Its formula is that of converged earlier stages only; what is "
-                "predicted is the reduction, integrated from $t = 0$.",
-                names=typeset(", ".join(self.outrun)),
+                "{none}. Formulas of these modes are those of converged earlier stages only.",
+                none=typeset(f"N{without_form(self.outrun)[1:]}"),
             )
         shown = [(s, each) for each in self.modes if (s := self.symbols.get(each.label))]
         if not shown:
@@ -199,7 +196,7 @@ class HeadStarts(Claim):
     def lines(self) -> Iterator[str]:
         """Say on the terminal how much stronger later stages start in effect."""
         if self.outrun:
-            yield f"no closed form in time of {', '.join(self.outrun)}: {OUTRUN}"
+            yield without_form(self.outrun)
         factors = [float(each.factor) for each in self.modes]
         if not factors:
             return
@@ -230,16 +227,14 @@ def head_starts_of(derivation: Derivation) -> HeadStarts | None:
         found.append(
             _Ahead(label=label, copies=copies, factor=strength0 / start, strength0=strength0)
         )
-    outrun = tuple(m.label for _, m in learning_modes(derivation) if m.label not in laws)
-    if not found and not outrun:
+    if not found and not laws.outrun:
         return None
     return HeadStarts(
-        modes=tuple(found), outrun=outrun, strength0=start, symbols=symbols_of(derivation)
+        modes=tuple(found),
+        outrun=laws.outrun,
+        strength0=start,
+        symbols=symbols_of(derivation),
     )
-
-
-def _modes(count: int) -> str:
-    return "1 mode" if count == 1 else f"{count} modes"
 
 
 def _decimal(value: arb) -> str:
