@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Working precision, and the relative width to which a root is enclosed.
 BITS, ROOT_BITS = 160, 100
+#: Working precision that closed forms are not raised beyond.
+_MOST_BITS = 16 * BITS
 #: Points at which a closed form is evaluated, at the most.
 _MOST_STEPS = 400
 
@@ -79,9 +81,16 @@ def half_time(derivation: Derivation, mode: ModeDerivation, digits: int) -> Half
 
 
 def ball_laws(derivation: Derivation) -> ModeLaws:
-    """Return the closed forms of all modes in balls."""
-    with precision(BITS):
-        return mode_laws(derivation, in_balls(derivation.spec.values, BITS))
+    """Return the closed forms of all modes in balls, of more bits where these are too few."""
+    bits = BITS
+    while True:
+        try:
+            with precision(bits):
+                return mode_laws(derivation, in_balls(derivation.spec.values, bits))
+        except LimitReachedError:
+            if bits >= _MOST_BITS:
+                raise
+        bits *= 4
 
 
 def _crossing(copies: tuple[Copies, ...]) -> arb | str:

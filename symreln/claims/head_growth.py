@@ -29,7 +29,7 @@ square, and is too large by the share
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import hypot
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -221,7 +221,7 @@ def _grown(numbers: Numbers, across: Matrix, one_step: Any, vectors: Vectors) ->
         # the largest entry alone would not do, as entries of one term add up in the next.
         ratio = most * max(per_step, abs(1 - (place + 1) * per_step) / (place + 2))
         if ratio < _FALLING:
-            left = sqrt(norm(inner) ** 2 + norm(outer) ** 2) * ratio / (1 - ratio)
+            left = hypot(norm(inner), norm(outer)) * ratio / (1 - ratio)
             if left <= numbers.left_out * max(map(norm, totals)):
                 return numbers.around(totals[0], left), numbers.around(totals[1], left)
     msg = "head start: the learning rate is too large for what earlier stages drive. Lower it"

@@ -14,7 +14,7 @@ from symreln.claims.head_start import without_form
 from symreln.claims.orbits import symbols_of
 from symreln.document.model import Block, Math, Table, equation
 from symreln.document.numerals import decimal_latex
-from symreln.document.typeset import say, typeset
+from symreln.document.typeset import phrase, say, typeset
 from symreln.exact.enclosure import ball, decimal_of
 from symreln.spec.finding import counted
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Modes that are printed.
 _MOST_MODES = 24
+#: What the table shows of a mode of which no formula says what switching at once leaves out.
+_UNSTATED = "not stated"
 
 
 @short_repr
@@ -55,6 +57,15 @@ class _Ahead(Claim):
         return max((each.learned for each in self.copies), key=float)
 
     @property
+    def switched(self) -> Any:
+        """The share by which it starts too high as what drives it is switched off at once.
+
+        To leading order; None where no formula says it of all copies.
+        """
+        shares = [each.switched for each in self.copies]
+        return None if None in shares else max(shares, key=float)
+
+    @property
     def shared(self) -> bool:
         """Whether modes of the pathway that are learned before take units of it."""
         return any(each.shared for each in self.copies)
@@ -69,10 +80,20 @@ class _Ahead(Claim):
 
         The strength is then the mean of the formula over copies.
         """
-        found = {**super().values(), "learned": self.learned, "reached_by": self.reached_by}
+        found = {
+            **super().values(),
+            "learned": self.learned,
+            "switched_at_once": self.switched,
+            "reached_by": self.reached_by,
+        }
         if len(self.copies) > 1:
             found["copies"] = [
-                {"count": each.count, "strength0": each.law.strength0} for each in self.copies
+                {
+                    "count": each.count,
+                    "strength0": each.law.strength0,
+                    "switched_at_once": each.switched,
+                }
+                for each in self.copies
             ]
         return found
 
@@ -93,6 +114,7 @@ class _Ahead(Claim):
                 f"{counted(len(each.reached_by), 'mode')}, "
                 f"until step {float(each.reached_by[-1][1]):.0f}",
                 percent(float(each.learned)),
+                _UNSTATED if each.switched is None else percent(float(each.switched)),
             )
 
 
@@ -150,7 +172,9 @@ class HeadStarts(Claim):
                 "itself nothing is lost by that. Where one earlier mode $\\alpha$ takes $E_p v$ "
                 "from $r u'$ to $s u$, with $\\gamma = u^{\\top} u'$, the start is too large by "
                 "the share $\\tfrac{\\pi^2}{12}\\, r s (1 - \\gamma)/s_\\alpha^2$, to second order "
-                "in $r/s_\\alpha$ and $s/s_\\alpha$: it does not fall with $\\pi_0$."
+                "in $r/s_\\alpha$ and $s/s_\\alpha$: it does not fall with $\\pi_0$. The table "
+                "states it in per cent. Where several earlier modes drive a mode, or it shares "
+                "hidden units, no formula says this share."
             )
         if any(each.shared for each in self.modes):
             yield say(
@@ -175,13 +199,17 @@ class HeadStarts(Claim):
                 Math(r"\tilde{\pi}_0/\pi_0"),
                 "driven by",
                 Math(r"\pi(t_m)/h"),
+                "switched at once",
             ),
             rows=tuple(row for symbol, each in shown for row in each.rows(symbol, self.strength0)),
-            caption=(
+            caption=phrase(
                 "Where the modes of later stages start in effect, and the share of the plateau "
                 "that they have by then, along the columns of other modes too. Weights are taken "
                 "to be small: what that leaves out falls with this share, a power of the initial "
-                "strength."
+                "strength. The last column is the share by which starts are too large as earlier "
+                "modes are switched off at once. Which earlier modes drive a mode, which "
+                "half-times are equal and which copies start alike is decided in float64, up to a "
+                "relative $10^{-9}$."
                 + (
                     " Copies of a mode that start apart have rows of their own; the strength is "
                     "their mean."
@@ -189,7 +217,7 @@ class HeadStarts(Claim):
                     else ""
                 )
             ),
-            alignment="lccrr",
+            alignment="lccrrr",
             most=_MOST_MODES,
         )
 

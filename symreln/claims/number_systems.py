@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -133,7 +134,8 @@ def floats(matrix: Matrix) -> np.ndarray:
 def _norm(matrix: np.ndarray) -> float:
     """Return √(‖M‖₁ ‖M‖_∞), which no singular value is above."""
     sizes = np.abs(matrix)
-    return float(np.sqrt(sizes.sum(axis=0).max(initial=0) * sizes.sum(axis=1).max(initial=0)))
+    columns, rows = (float(sizes.sum(axis=axis).max(initial=0)) for axis in (0, 1))
+    return sqrt(columns) * sqrt(rows)
 
 
 def _bounds(matrix: arb_mat) -> np.ndarray:
