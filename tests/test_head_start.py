@@ -12,7 +12,7 @@ from flint import arb, arb_mat
 
 import symreln as sr
 from symreln.claims import head_copies, head_growth
-from symreln.claims.halving import half_time
+from symreln.claims.halving import ball_laws, half_time
 from symreln.claims.head_copies import ABOVE, OUTRUN, SHARES, TAKES
 from symreln.claims.head_growth import Earlier, Phase, Seen
 from symreln.claims.head_start import mode_laws, without_form
@@ -495,25 +495,39 @@ def test_what_switching_at_once_leaves_out(gamma, own):
     assert left_out == pytest.approx(said, rel=0.15)
 
 
-def switched(before, after, source: float, v=(1.0,), ends: int = 1) -> float | None:
-    """Return what is said of a mode that sees one drive before, and another after."""
-    numbers, v = in_floats({}), np.array([v]).T
+def switched(before, after, source: float, v=((1.0,),), ends: int = 1) -> float | None:
+    """Return what is said of a mode, of inputs v, that sees one drive before, another after."""
+    numbers, v = in_floats({}), np.array(v)
     before, after = (np.reshape(each, (-1, len(v))) for each in (before, after))
-    taken = after @ v
-    s = np.linalg.norm(taken)
+    s = np.linalg.norm(after @ v[:, 0])
     one = Earlier(label="", half_time=1.0, pathway=None, s=source, inputs=None, scaled=None)
     phase = Phase(drive=before, steps=1.0, ends=(one,) * ends)
-    return Seen(numbers=numbers, own=after, drives=()).switched((taken / s, v), phase, s)
+    return Seen(numbers=numbers, own=after, drives=()).switched((after @ v / s, v), phase, s)
 
 
 def test_no_share_is_stated_where_the_formula_does_not_hold():
-    own = np.array([[0.1, 0.0], [0.0, 0.3], [0.0, 0.0]])
-    pair = np.array([[0.1, 0.0], [0.0, 0.1], [0.2, 0.0]])
-    assert switched(pair, own, 1.0, v=(1.0, 0.0)) > 0
-    assert switched(pair, own, 1.0, v=(1.0, 0.0), ends=2) is None
-    turned_aside = pair.copy()
-    turned_aside[2, 1] = 0.1  # E_1ᵀ u' is no longer along v
-    assert switched(turned_aside, own, 1.0, v=(1.0, 0.0)) is None
-    assert mode_laws(turned(3, 100))["pi_2_1"][0].switched is None
-    assert "not stated" in str(derivation_chapters(turned(3, 100), None, ()))
-    assert turned(3, 100).to_json()["head_starts"]["pi_2_1"]["switched_at_once"] is None
+    first, own = ((1.0,), (0.0,)), np.array([[0.1, 0.0], [0.0, 0.3], [0.0, 0.0]])
+    pair = np.array([[0.12, 0.0], [0.16, 0.0], [0.0, 0.1]])
+    assert switched(pair, own, 1.0, first) == pytest.approx(np.pi**2 / 12 * 0.02 * 0.4)
+    assert switched(pair, own, 1.0, first, ends=2) is None
+    pair[:, 1] = 0.0, 0.1, 0.0  # u' is not taken back to v alone
+    assert switched(pair, own, 1.0, first) is None
+    pair[:, 1] = -0.08, 0.06, 0.0  # it is; u is not, and what is learned later takes u' aside too
+    assert switched(pair, own, 1.0, first) is None
+    own[1, 1], pair[:, 0], pair[:, 1] = 0.1, (0.2, 0.0, 0.0), (0.0, 0.12, 0.16)  # of two γ
+    assert switched(pair, own, 1.0, np.eye(2)) is None
+    derivation = turned(3, 100)  # of several earlier modes
+    assert mode_laws(derivation)["pi_2_1"][0].switched is None
+    assert "not stated" in str(derivation_chapters(derivation, None, ()))
+    assert derivation.to_json()["head_starts"]["pi_2_1"]["switched_at_once"] is None
+
+
+def test_modes_that_few_bits_do_not_order_are_ordered_with_more_bits():
+    """Columns of the third stage differ by more orders than balls of the usual precision hold."""
+    data = {
+        "items": ([-3, -4], [-4, 3]),
+        "in_contexts": ([-2, -3, -1, 2, 3, -1], [-2, 0, -1, 3, -2, -3]),
+    }
+    last = {"name": "last", "gate": "context != 2", "stage": 3}
+    laws = ball_laws(turned(2, 100, "1/100000", **data, more=(last,)))
+    assert dict(laws.outrun) == {"pi_3_1": OUTRUN, "pi_3_2": OUTRUN}

@@ -181,7 +181,6 @@ def _is_one_pair(u: np.ndarray, v: np.ndarray, after: Matrix, before: Matrix) ->
     return bool(
         np.abs(before.T @ taken - square * v).max() <= ALIKE * scale**2
         and np.abs(aside[0].T @ aside[1]).max() <= ALIKE * scale**3
-        and np.abs(u.T @ taken - overlap * np.eye(v.shape[1])).max() <= ALIKE * scale
     )
 
 
