@@ -72,8 +72,8 @@ class Copies:
         learned: The share of the plateau that they have when the last of these is learned, what
             other modes of the pathway take of it later included; None where none drives them.
         shared: Whether modes of the pathway that are learned before do take something of it.
-        switched: By what share they start too high as what drives them is switched off at once at
-            its half-time, to leading order; None where no formula says it.
+        switched: What their start is multiplied by because what drives them falls as a sigmoid,
+            and not at once at its half-time; None where no formula says it.
     """
 
     law: Law
@@ -105,7 +105,7 @@ class Columns:
         whole: Amplitudes of inputs and outputs that grow into every copy, over what the mode alone
             would have made of them; one column a copy.
         growing: Of these what is across the columns of modes that are learned before.
-        switched: Returns what switching at once leaves out of copies in some directions.
+        switched: Returns what a sigmoid in place of a switch makes of copies in some directions.
     """
 
     numbers: Numbers
@@ -126,11 +126,13 @@ class Columns:
         """
         shared, found = self.growing is not self.whole, []
         for directions, factor, count in _apart(self.numbers, _gram(self.numbers, self.growing)):
-            law = self.starting(factor)
+            switched = None if shared else self.switched(directions)
+            smooth = 1 if switched is None else switched
+            law = self.starting(factor * smooth)
             # Of all that grows, what other modes take of it later included.
             grown = self.whole if directions is None else self.numbers.times(self.whole, directions)
             gram = self.numbers.entries(_gram(self.numbers, grown))
-            before = self.starting(np.trace(gram) / len(gram))
+            before = self.starting(np.trace(gram) / len(gram) * smooth)
             found.append(
                 replace(
                     self.plain,
@@ -140,7 +142,7 @@ class Columns:
                     reached_by=self.reached_by,
                     learned=self.numbers.ops.over(before.strength(self.last), before.plateau),
                     shared=shared,
-                    switched=None if shared else self.switched(directions),
+                    switched=switched,
                 )
             )
         return tuple(found)

@@ -16,14 +16,8 @@ its D until its half-time and nothing afterwards, since
 
 later phases to the left.
 
-What switching at once leaves out where one earlier mode α takes :math:`E_p v` from :math:`r u'` to
-:math:`s u`: with g(t) the share of D that is left, and g₀ = 1 until t_α and 0 from then on, the
-second term of the Magnus series is by :math:`[F_s, F_r]\,\int (g - g_0)(t - t_\alpha)\,dt =
-\tfrac{\pi^2}{24 s_\alpha^2} [F_s, F_r]` less. Between q and (v, u')/√2 this commutator is
-:math:`r s (1 - \gamma)` times their product, where :math:`\gamma = u \cdot u'`. A strength is a
-square, and is too large by the share
-
-.. math:: \frac{\pi^2}{12}\, \frac{r s (1 - \gamma)}{s_\alpha^2}.
+Earlier modes are not learned at once, but as sigmoids: what that makes of a start that one of them
+drives is exact (:mod:`symreln.laws.sigmoid_drive`).
 """
 
 from __future__ import annotations
@@ -36,6 +30,7 @@ import numpy as np
 
 from symreln.claims.number_systems import ALIKE, Matrix, Numbers, Vectors, floats
 from symreln.errors import LimitReachedError
+from symreln.laws.sigmoid_drive import switch_factor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,25 +142,30 @@ class Seen:
         return self.numbers.stacked(inner, outer)
 
     def switched(self, vectors: Vectors, phase: Phase, s: Any) -> Any:
-        r"""Return π² r s (1 − γ)/(12 s_α²) of a mode that one earlier mode drives; see the module.
+        """Return F⁴, what the sigmoid of one earlier mode makes of the start of a mode.
 
         Returns:
-            None where several do, or E_1 does not take v to :math:`r u'` and u' back to r v.
+            None where several drive it, or its inputs, or its outputs, do not stay one direction.
         """
-        times, entries = self.numbers.times, self.numbers.entries
-        u, v = vectors
-        if len(phase.ends) != 1 or not _is_one_pair(floats(u), floats(v), self.own, phase.drive):
+        if len(phase.ends) != 1:
             return None
-        taken = times(phase.drive, v)
-        along = np.trace(entries(times(u.transpose(), taken))) / len(entries(v).T)
-        square = np.trace(entries(times(taken.transpose(), taken))) / len(entries(v).T)
-        ops, source = self.numbers.ops, phase.ends[0]
-        share = ops.atan(ops.number(1)) ** 2 * 4 / 3  # π²/12
-        return share * s * (ops.sqrt(square) - along) / source.s**2
+        u, v = vectors
+        for outer, inner, after, before in (
+            (u, v, self.own, phase.drive),
+            (v, u, self.own.transpose(), phase.drive.transpose()),
+        ):
+            if _is_plane(floats(outer), floats(inner), floats(after), floats(before)):
+                times, entries = self.numbers.times, self.numbers.entries
+                taken, count = times(before, inner), len(entries(inner).T)
+                along = np.trace(entries(times(outer.transpose(), taken))) / count
+                square = np.trace(entries(times(taken.transpose(), taken))) / count
+                ops = self.numbers.ops
+                return switch_factor(ops, ops.sqrt(square), s, along, phase.ends[0].s)
+        return None
 
 
-def _is_one_pair(u: np.ndarray, v: np.ndarray, after: Matrix, before: Matrix) -> bool:
-    """Whether r, s and γ are all that an earlier mode does to a mode, up to rounding.
+def _is_plane(u: np.ndarray, v: np.ndarray, after: np.ndarray, before: np.ndarray) -> bool:
+    """Whether a mode is driven from r u' to s u, in one plane, and back to v alone; up to rounding.
 
     Args:
         u: Output directions of the mode.
@@ -173,15 +173,16 @@ def _is_one_pair(u: np.ndarray, v: np.ndarray, after: Matrix, before: Matrix) ->
         after: What it sees when the earlier mode is learned.
         before: What it sees until then.
     """
-    after, before = floats(after), floats(before)
     taken, scale = before @ v, max(np.linalg.norm(before), np.linalg.norm(after))
     square = np.trace(taken.T @ taken) / v.shape[1]
     overlap = np.trace(u.T @ taken) / v.shape[1]  # r γ
-    aside = before.T @ u - overlap * v, after.T @ taken - after.T @ u * overlap
-    return bool(
-        np.abs(before.T @ taken - square * v).max() <= ALIKE * scale**2
-        and np.abs(aside[0].T @ aside[1]).max() <= ALIKE * scale**3
+    own = np.trace(u.T @ after @ v) / v.shape[1]  # s
+    aside = (
+        (before.T @ taken - square * v) / scale**2,
+        (before.T @ u - overlap * v) / scale,
+        (after.T @ taken - own * overlap * v) / scale**2,
     )
+    return all(np.abs(part).max() <= ALIKE for part in aside)
 
 
 def _drive(numbers: Numbers, source: Earlier, target: PathwayDerivation) -> Matrix:

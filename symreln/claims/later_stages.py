@@ -16,6 +16,7 @@ from symreln.document.model import Block, Math, Table, equation
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import phrase, say, typeset
 from symreln.exact.enclosure import ball, decimal_of
+from symreln.laws.sigmoid_drive import FACTOR, LETTERS
 from symreln.spec.finding import counted
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 
 #: Modes that are printed.
 _MOST_MODES = 24
-#: What the table shows of a mode of which no formula says what switching at once leaves out.
-_UNSTATED = "not stated"
+#: What the table shows of a mode whose drive is taken to be switched off at its half-time.
+_AT_ONCE = "at once"
 
 
 @short_repr
@@ -58,12 +59,15 @@ class _Ahead(Claim):
 
     @property
     def switched(self) -> Any:
-        """The share by which it starts too high as what drives it is switched off at once.
+        """What its start is multiplied by because what drives it falls as a sigmoid.
 
-        To leading order; None where no formula says it of all copies.
+        The mean over copies; None where no formula says it of all of them.
         """
         shares = [each.switched for each in self.copies]
-        return None if None in shares else max(shares, key=float)
+        if None in shares:
+            return None
+        weighed = [each.count * each.switched for each in self.copies]
+        return sum(weighed, start=ball(0)) / sum(each.count for each in self.copies)
 
     @property
     def shared(self) -> bool:
@@ -83,7 +87,7 @@ class _Ahead(Claim):
         found = {
             **super().values(),
             "learned": self.learned,
-            "switched_at_once": self.switched,
+            "sigmoid_factor": self.switched,
             "reached_by": self.reached_by,
         }
         if len(self.copies) > 1:
@@ -91,7 +95,7 @@ class _Ahead(Claim):
                 {
                     "count": each.count,
                     "strength0": each.law.strength0,
-                    "switched_at_once": each.switched,
+                    "sigmoid_factor": each.switched,
                 }
                 for each in self.copies
             ]
@@ -114,7 +118,7 @@ class _Ahead(Claim):
                 f"{counted(len(each.reached_by), 'mode')}, "
                 f"until step {float(each.reached_by[-1][1]):.0f}",
                 percent(float(each.learned)),
-                _UNSTATED if each.switched is None else percent(float(each.switched)),
+                _AT_ONCE if each.switched is None else Math(_decimal(each.switched)),
             )
 
 
@@ -167,15 +171,7 @@ class HeadStarts(Claim):
             r"\qquad F_k = \begin{pmatrix} 0 & E_k^{\top} \\ E_k & 0 \end{pmatrix}."
         )
         if self.modes:
-            yield say(
-                "Each earlier mode is taken as learned at once. Where $E_p(t)$ commutes with "
-                "itself nothing is lost by that. Where one earlier mode $\\alpha$ takes $E_p v$ "
-                "from $r u'$ to $s u$, with $\\gamma = u^{\\top} u'$, the start is too large by "
-                "the share $\\tfrac{\\pi^2}{12}\\, r s (1 - \\gamma)/s_\\alpha^2$, to second order "
-                "in $r/s_\\alpha$ and $s/s_\\alpha$: it does not fall with $\\pi_0$. The table "
-                "states it in per cent. Where several earlier modes drive a mode, or it shares "
-                "hidden units, no formula says this share."
-            )
+            yield from self._switches()
         if any(each.shared for each in self.modes):
             yield say(
                 "Where what earlier stages drive turns modes of a pathway into each other, they "
@@ -199,17 +195,16 @@ class HeadStarts(Claim):
                 Math(r"\tilde{\pi}_0/\pi_0"),
                 "driven by",
                 Math(r"\pi(t_m)/h"),
-                "switched at once",
+                Math("F^4"),
             ),
             rows=tuple(row for symbol, each in shown for row in each.rows(symbol, self.strength0)),
             caption=phrase(
                 "Where the modes of later stages start in effect, and the share of the plateau "
                 "that they have by then, along the columns of other modes too. Weights are taken "
                 "to be small: what that leaves out falls with this share, a power of the initial "
-                "strength. The last column is the share by which starts are too large as earlier "
-                "modes are switched off at once. Which earlier modes drive a mode, which "
-                "half-times are equal and which copies start alike is decided in float64, up to a "
-                "relative $10^{-9}$."
+                "strength. The starts have the factor $F^4$ in them. Which earlier modes drive a "
+                "mode, which half-times are equal and which copies start alike is decided in "
+                "float64, up to a relative $10^{-9}$."
                 + (
                     " Copies of a mode that start apart have rows of their own; the strength is "
                     "their mean."
@@ -220,6 +215,25 @@ class HeadStarts(Claim):
             alignment="lccrrr",
             most=_MOST_MODES,
         )
+
+    def _switches(self) -> Iterator[Block]:
+        """Say what it makes of starts that earlier modes are not learned at once."""
+        copies = [copies for each in self.modes for copies in each.copies]
+        if any(each.switched is not None for each in copies):
+            yield say(
+                "An earlier mode is not learned at once, but as a sigmoid. Where one mode "
+                "$\\alpha$ takes $E_p v$ from $r u'$ to $s u$, with $\\gamma = u^{\\top} u'$, the "
+                "linear equation is Gauss's, and $\\tilde{\\pi}_0$ has the factor $F^4$ besides, "
+                "which is 1 where $E_p(t)$ commutes with itself:"
+            )
+            yield equation(
+                FACTOR.replace(" = ", " &= ", 1) + ",", LETTERS.replace(" = ", " &= ", 1)
+            )
+        if any(each.switched is None for each in copies):
+            yield say(
+                "Where several earlier modes drive a mode, or it shares hidden units, each earlier "
+                "mode counts as learned at its half-time: no formula says what that leaves out."
+            )
 
     def lines(self) -> Iterator[str]:
         """Say on the terminal how much stronger later stages start in effect."""
