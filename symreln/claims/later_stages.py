@@ -172,9 +172,10 @@ class HeadStarts(Claim):
                 "itself nothing is lost by that. Where one earlier mode $\\alpha$ takes $E_p v$ "
                 "from $r u'$ to $s u$, with $\\gamma = u^{\\top} u'$, the start is too large by "
                 "the share $\\tfrac{\\pi^2}{12}\\, r s (1 - \\gamma)/s_\\alpha^2$, to second order "
-                "in $r/s_\\alpha$ and $s/s_\\alpha$: it does not fall with $\\pi_0$. The table "
+                "in $r/s_\\alpha$ and $s/s_\\alpha$, where $r t_\\alpha/\\tau$ is large; the next order "
+                "is of the relative size $r/s_\\alpha$. It does not fall with $\\pi_0$. The table "
                 "states it in per cent. Where several earlier modes drive a mode, or it shares "
-                "hidden units, no formula says this share."
+                "hidden units, no formula says it."
             )
         if any(each.shared for each in self.modes):
             yield say(
