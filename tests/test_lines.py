@@ -31,7 +31,7 @@ from symreln.claims.solve import at_values
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Section, plain_text, walk
 from symreln.exact.matrix import ExactMatrix
-from symreln.laws import coupled_modes, flow_letters, two_layer, width
+from symreln.laws import coupled_modes, flow_letters, sigmoid_drive, two_layer, width
 from symreln.laws import line as line_module
 from symreln.laws.depth import Depth
 from symreln.laws.law import Law
@@ -261,6 +261,10 @@ MADE_BY = [
         start_lines._mean,
         lambda: checked(start_lines.start_lines(derived("xor")), "starts"),
     ),
+    *(
+        (f, lambda: checked(sigmoid_drive.sigmoid_lines(), "a sigmoid"))
+        for f in (sigmoid_drive._halved, sigmoid_drive._gauss, sigmoid_drive._connected)
+    ),
     (width.narrow_lines, lambda: checked(width.narrow_lines(), "few units")),
     (width.replacement_rate, lambda: checked(width.narrow_lines(), "few units")),
 ]
@@ -280,8 +284,10 @@ MADE_SLOWLY = [
     (start_lines._ahead, lambda: checked(start_lines._ahead(), "head starts")),
 ]
 #: Beginnings of mutants that are as right: a step that is linear is differentiated at any place, J
-#: of another m is proven too, the lines are those of a rising mode, and twice 0 is 0.
+#: of another m is proven too, the lines are those of a rising mode, twice 0 is 0, and
+#: the logarithm of Gamma(1 - x) has the same second order.
 ALIKE = {
+    "_connected": ("operation 1 + x of inside",),
     "amplitude_lines": ("operation FIRST * SECOND of moves(", "-"),
     "steps_line": ("number 0 of holds=holds and vanish(step.diff(of).subs(of, 0)",),
     "narrow_lines": tuple(

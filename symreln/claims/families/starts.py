@@ -67,8 +67,9 @@ def _sigmoid(started: list[HeadStart]) -> Iterator[Block]:
         return
     which = "" if len(known) == len(started) else f" for {len(known)} of {len(started)} of them"
     yield say(
-        r"The earlier mode is learned as a sigmoid, not at once. $\Sigma^{yx}(p)^{\top} u' = \gamma "
-        rf"s v$ holds exactly too{which}, and $\tilde{{\pi}}_0$ has the factor $F^4$ besides,"
+        r"The earlier mode is learned as a sigmoid, not at once. "
+        r"$\Sigma^{yx}(p)^{\top} u' = \gamma s v$ holds exactly too"
+        rf"{which}, and $\tilde{{\pi}}_0$ has the factor $F^4$ besides,"
     )
     yield equation(*(row.replace(" = ", " &= ", 1) for row in (FACTOR + ",", LETTERS + ".")))
 
