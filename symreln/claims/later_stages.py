@@ -141,42 +141,9 @@ class HeadStarts(Claim):
 
     def says(self) -> Iterator[Block]:
         """Say what drives later stages, the formula, and where their modes start in effect."""
-        yield say(
-            "**Head start.** While earlier stages learn, a pathway $p$ of a later one sees more "
-            "than its own residual: beside it what modes $\\alpha$ of earlier pathways $j$, "
-            "with plateaus $h_\\alpha$, have not learned yet,"
-        )
-        yield equation(
-            r"E_p(t) = \Sigma^{yx}(p) + \sum_\alpha D_\alpha \left(1 - \frac{\pi_\alpha(t)}"
-            r"{h_\alpha}\right), \qquad D_\alpha = h_\alpha\, O_p u_\alpha v_\alpha^{\top} "
-            r"\Sigma^{x}(j, p)."
-        )
-        yield say(
-            "Its weights are small by then, and grow linearly. Since $\\int_0^\\infty (1 - "
-            "\\pi_\\alpha/h_\\alpha)\\, dt$ is the half-time $t_\\alpha$, each earlier mode counts "
-            "in full until then and not at all afterwards, to leading order: between half-times "
-            "$E_p$ is a constant $E_k$ for $\\Delta_k$ steps, each of which multiplies the "
-            "amplitudes of inputs and outputs by $1 + F_k/\\tau$. Initial weights are, in the "
-            "mean, equally large in all directions. From the last half-time $t_m$ on a mode "
-            "$(s, u, v)$ with plateau $h$ and $q = (v, u)/\\sqrt{2}$ follows its own closed form "
-            "from"
-        )
-        yield equation(
-            r"\tilde{\pi}_0 = \pi_0 \left(1 + \frac{s}{\tau}\right)^{-2 t_m} q^{\top} \Phi "
-            r"\Phi^{\top} q, \qquad \Phi = \prod_k \left(1 + \frac{F_k}{\tau}\right)^{\Delta_k}, "
-            r"\qquad F_k = \begin{pmatrix} 0 & E_k^{\top} \\ E_k & 0 \end{pmatrix}."
-        )
+        yield from _what_drives()
         if self.modes:
-            yield say(
-                "Each earlier mode is taken as learned at once. Where $E_p(t)$ commutes with "
-                "itself nothing is lost by that. Where one earlier mode $\\alpha$ takes $E_p v$ "
-                "from $r u'$ to $s u$, with $\\gamma = u^{\\top} u'$, the start is too large by "
-                "the share $\\tfrac{\\pi^2}{12}\\, r s (1 - \\gamma)/s_\\alpha^2$, to second order "
-                "in $r/s_\\alpha$ and $s/s_\\alpha$, where $r t_\\alpha/\\tau$ is large; the next order "
-                "is of the relative size $r/s_\\alpha$. It does not fall with $\\pi_0$. The table "
-                "states it in per cent. Where several earlier modes drive a mode, or it shares "
-                "hidden units, no formula says it."
-            )
+            yield _at_once()
         if any(each.shared for each in self.modes):
             yield say(
                 "Where what earlier stages drive turns modes of a pathway into each other, they "
@@ -190,6 +157,10 @@ class HeadStarts(Claim):
                 "{none}. Formulas of these modes are those of converged earlier stages only.",
                 none=typeset(f"N{without_form(self.outrun)[1:]}"),
             )
+        yield from self._table()
+
+    def _table(self) -> Iterator[Block]:
+        """Yield where modes start in effect, one row for copies that start alike."""
         shown = [(s, each) for each in self.modes if (s := self.symbols.get(each.label))]
         if not shown:
             return
@@ -234,6 +205,49 @@ class HeadStarts(Claim):
             f"head start of later stages: {positional(low, 3)} to {positional(high, 3)} times "
             "pi_0, derived"
         )
+
+
+def _what_drives() -> Iterator[Block]:
+    """Yield what drives later stages, and the formula."""
+    yield say(
+        "**Head start.** While earlier stages learn, a pathway $p$ of a later one sees more "
+        "than its own residual: beside it what modes $\\alpha$ of earlier pathways $j$, "
+        "with plateaus $h_\\alpha$, have not learned yet,"
+    )
+    yield equation(
+        r"E_p(t) = \Sigma^{yx}(p) + \sum_\alpha D_\alpha \left(1 - \frac{\pi_\alpha(t)}"
+        r"{h_\alpha}\right), \qquad D_\alpha = h_\alpha\, O_p u_\alpha v_\alpha^{\top} "
+        r"\Sigma^{x}(j, p)."
+    )
+    yield say(
+        "Its weights are small by then, and grow linearly. Since $\\int_0^\\infty (1 - "
+        "\\pi_\\alpha/h_\\alpha)\\, dt$ is the half-time $t_\\alpha$, each earlier mode counts "
+        "in full until then and not at all afterwards, to leading order: between half-times "
+        "$E_p$ is a constant $E_k$ for $\\Delta_k$ steps, each of which multiplies the "
+        "amplitudes of inputs and outputs by $1 + F_k/\\tau$. Initial weights are, in the "
+        "mean, equally large in all directions. From the last half-time $t_m$ on a mode "
+        "$(s, u, v)$ with plateau $h$ and $q = (v, u)/\\sqrt{2}$ follows its own closed form "
+        "from"
+    )
+    yield equation(
+        r"\tilde{\pi}_0 = \pi_0 \left(1 + \frac{s}{\tau}\right)^{-2 t_m} q^{\top} \Phi "
+        r"\Phi^{\top} q, \qquad \Phi = \prod_k \left(1 + \frac{F_k}{\tau}\right)^{\Delta_k}, "
+        r"\qquad F_k = \begin{pmatrix} 0 & E_k^{\top} \\ E_k & 0 \end{pmatrix}."
+    )
+
+
+def _at_once() -> Block:
+    """Say what switching earlier modes off at once leaves out."""
+    return say(
+        "Each earlier mode is taken as learned at once. Where $E_p(t)$ commutes with "
+        "itself nothing is lost by that. Where one earlier mode $\\alpha$ takes $E_p v$ "
+        "from $r u'$ to $s u$, with $\\gamma = u^{\\top} u'$, the start is too large by "
+        "the share $\\tfrac{\\pi^2}{12}\\, r s (1 - \\gamma)/s_\\alpha^2$, to second order "
+        "in $r/s_\\alpha$ and $s/s_\\alpha$, where $r t_\\alpha/\\tau$ is large; the "
+        "next order is of the relative size $r/s_\\alpha$. It does not fall with $\\pi_0$. The "
+        "table states it in per cent. Where several earlier modes drive a mode, or it shares "
+        "hidden units, no formula says it."
+    )
 
 
 def head_starts_of(derivation: Derivation) -> HeadStarts | None:
