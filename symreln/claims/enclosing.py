@@ -41,7 +41,9 @@ def enclose(
 ) -> dict[str, tuple[arb, ...]]:
     """Return certified balls of every closed-form strength; see Derivation.enclose.
 
-    The working precision is raised until every ball has the digits asked for.
+    The working precision is raised until every ball has the digits asked for. Of later stages
+    float64 decides which earlier modes drive a mode, which half-times are equal and which modes
+    share hidden units (:data:`symreln.claims.number_systems.ALIKE`); balls hold the numbers then.
 
     Raises:
         InputError: The times are no sequence of exact numbers from 0 on, the digits no positive

@@ -145,31 +145,7 @@ class HeadStarts(Claim):
 
     def says(self) -> Iterator[Block]:
         """Say what drives later stages, the formula, and where their modes start in effect."""
-        yield say(
-            "**Head start.** While earlier stages learn, a pathway $p$ of a later one sees more "
-            "than its own residual: beside it what modes $\\alpha$ of earlier pathways $j$, "
-            "with plateaus $h_\\alpha$, have not learned yet,"
-        )
-        yield equation(
-            r"E_p(t) = \Sigma^{yx}(p) + \sum_\alpha D_\alpha \left(1 - \frac{\pi_\alpha(t)}"
-            r"{h_\alpha}\right), \qquad D_\alpha = h_\alpha\, O_p u_\alpha v_\alpha^{\top} "
-            r"\Sigma^{x}(j, p)."
-        )
-        yield say(
-            "Its weights are small by then, and grow linearly. Since $\\int_0^\\infty (1 - "
-            "\\pi_\\alpha/h_\\alpha)\\, dt$ is the half-time $t_\\alpha$, each earlier mode counts "
-            "in full until then and not at all afterwards, to leading order: between half-times "
-            "$E_p$ is a constant $E_k$ for $\\Delta_k$ steps, each of which multiplies the "
-            "amplitudes of inputs and outputs by $1 + F_k/\\tau$. Initial weights are, in the "
-            "mean, equally large in all directions. From the last half-time $t_m$ on a mode "
-            "$(s, u, v)$ with plateau $h$ and $q = (v, u)/\\sqrt{2}$ follows its own closed form "
-            "from"
-        )
-        yield equation(
-            r"\tilde{\pi}_0 = \pi_0 \left(1 + \frac{s}{\tau}\right)^{-2 t_m} q^{\top} \Phi "
-            r"\Phi^{\top} q, \qquad \Phi = \prod_k \left(1 + \frac{F_k}{\tau}\right)^{\Delta_k}, "
-            r"\qquad F_k = \begin{pmatrix} 0 & E_k^{\top} \\ E_k & 0 \end{pmatrix}."
-        )
+        yield from _what_drives()
         if self.modes:
             yield from self._switches()
         if any(each.shared for each in self.modes):
@@ -185,6 +161,10 @@ class HeadStarts(Claim):
                 "{none}. Formulas of these modes are those of converged earlier stages only.",
                 none=typeset(f"N{without_form(self.outrun)[1:]}"),
             )
+        yield from self._table()
+
+    def _table(self) -> Iterator[Block]:
+        """Yield where modes start in effect, one row for copies that start alike."""
         shown = [(s, each) for each in self.modes if (s := self.symbols.get(each.label))]
         if not shown:
             return
@@ -224,11 +204,11 @@ class HeadStarts(Claim):
                 "An earlier mode is not learned at once, but as a sigmoid. Where one mode "
                 "$\\alpha$ takes $E_p v$ from $r u'$ to $s u$, with $\\gamma = u^{\\top} u'$, the "
                 "linear equation is Gauss's, and $\\tilde{\\pi}_0$ has the factor $F^4$ besides, "
-                "which is 1 where $E_p(t)$ commutes with itself:"
+                "up to a power of the earlier mode's initial strength; it is 1 where $E_p(t)$ "
+                "commutes with itself:"
             )
-            yield equation(
-                FACTOR.replace(" = ", " &= ", 1) + ",", LETTERS.replace(" = ", " &= ", 1)
-            )
+            rows = (FACTOR + ",", LETTERS + ".")
+            yield equation(*(row.replace(" = ", " &= ", 1) for row in rows))
         if any(each.switched is None for each in copies):
             yield say(
                 "Where several earlier modes drive a mode, or it shares hidden units, each earlier "
@@ -247,6 +227,35 @@ class HeadStarts(Claim):
             f"head start of later stages: {positional(low, 3)} to {positional(high, 3)} times "
             "pi_0, derived"
         )
+
+
+def _what_drives() -> Iterator[Block]:
+    """Yield what drives later stages, and the formula."""
+    yield say(
+        "**Head start.** While earlier stages learn, a pathway $p$ of a later one sees more "
+        "than its own residual: beside it what modes $\\alpha$ of earlier pathways $j$, "
+        "with plateaus $h_\\alpha$, have not learned yet,"
+    )
+    yield equation(
+        r"E_p(t) = \Sigma^{yx}(p) + \sum_\alpha D_\alpha \left(1 - \frac{\pi_\alpha(t)}"
+        r"{h_\alpha}\right), \qquad D_\alpha = h_\alpha\, O_p u_\alpha v_\alpha^{\top} "
+        r"\Sigma^{x}(j, p)."
+    )
+    yield say(
+        "Its weights are small by then, and grow linearly. Since $\\int_0^\\infty (1 - "
+        "\\pi_\\alpha/h_\\alpha)\\, dt$ is the half-time $t_\\alpha$, each earlier mode counts "
+        "in full until then and not at all afterwards, to leading order: between half-times "
+        "$E_p$ is a constant $E_k$ for $\\Delta_k$ steps, each of which multiplies the "
+        "amplitudes of inputs and outputs by $1 + F_k/\\tau$. Initial weights are, in the "
+        "mean, equally large in all directions. From the last half-time $t_m$ on a mode "
+        "$(s, u, v)$ with plateau $h$ and $q = (v, u)/\\sqrt{2}$ follows its own closed form "
+        "from"
+    )
+    yield equation(
+        r"\tilde{\pi}_0 = \pi_0 \left(1 + \frac{s}{\tau}\right)^{-2 t_m} q^{\top} \Phi "
+        r"\Phi^{\top} q, \qquad \Phi = \prod_k \left(1 + \frac{F_k}{\tau}\right)^{\Delta_k}, "
+        r"\qquad F_k = \begin{pmatrix} 0 & E_k^{\top} \\ E_k & 0 \end{pmatrix}."
+    )
 
 
 def head_starts_of(derivation: Derivation) -> HeadStarts | None:
