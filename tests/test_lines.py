@@ -15,6 +15,7 @@ import sympy as sp
 
 import symreln as sr
 from symreln.claims import mode_lines as mode_lines_module
+from symreln.claims import start_lines
 from symreln.claims.claim import Claim
 from symreln.claims.families.lines import family_lines
 from symreln.claims.lines import DerivationLines, derivation_lines
@@ -30,7 +31,7 @@ from symreln.claims.solve import at_values
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Section, plain_text, walk
 from symreln.exact.matrix import ExactMatrix
-from symreln.laws import coupled_modes, flow_letters, gate_lines, two_layer, width
+from symreln.laws import coupled_modes, flow_letters, gate_lines, sigmoid_drive, two_layer, width
 from symreln.laws import line as line_module
 from symreln.laws.depth import Depth
 from symreln.laws.law import Law
@@ -245,6 +246,10 @@ def unit_lines():
         checked([gate_lines.share_line(walls, apart=apart) for walls in (1, 2)], "shares")
 
 
+def start_line(line, **arguments: bool):
+    return lambda: checked([line(**arguments)], "starts")
+
+
 FOUR = lines_of(Depth, layers=sp.Integer(4))
 #: What the lines are made by, and what has to refuse them when they are made otherwise.
 MADE_BY = [
@@ -266,6 +271,17 @@ MADE_BY = [
             *(TwoLayer.angle, Unbalanced.angle, flow_letters.units_follow_layers),
         )
     ),
+    (start_lines._early, start_line(start_lines._early, decays=False)),
+    (start_lines._across, start_line(start_lines._across)),
+    (start_lines._step, start_line(start_lines._product)),
+    (
+        start_lines._mean,
+        lambda: checked(start_lines.start_lines(derived("xor")), "starts"),
+    ),
+    *(
+        (f, lambda: checked(sigmoid_drive.sigmoid_lines(), "a sigmoid"))
+        for f in (sigmoid_drive._halved, sigmoid_drive._gauss, sigmoid_drive._connected)
+    ),
     (width.narrow_lines, lambda: checked(width.narrow_lines(), "few units")),
     (width.replacement_rate, lambda: checked(width.narrow_lines(), "few units")),
 ]
@@ -281,13 +297,20 @@ MADE_SLOWLY = [
     *((f, FOUR) for f in (Depth.time.fget, Depth.scale.fget, Depth.delay.fget)),
     (SharedChain.lines, chain_lines),
     (SharedChain._start_lines, chain_lines),
+    (start_lines._product, start_line(start_lines._product)),
+    (start_lines._ahead, lambda: checked(start_lines._ahead(), "head starts")),
 ]
 #: Beginnings of mutants that are as right: a step that is linear is differentiated at any place, J
-#: of another m is proven too, the lines are those of a rising mode, and b is as often -b.
+#: of another m is proven too, the lines are those of a rising mode, twice 0 is 0, b is as often -b,
+#: and the logarithm of Gamma(1 - x) has the same second order.
 ALIKE = {
     "_moved": ("operation p * w + q * b of",),
+    "_connected": ("operation 1 + x of inside",),
     "amplitude_lines": ("operation FIRST * SECOND of moves(", "-"),
     "steps_line": ("number 0 of holds=holds and vanish(step.diff(of).subs(of, 0)",),
+    "narrow_lines": tuple(
+        f"operation {x} of rests =" for x in ("error * first.T", "last.T * error")
+    ),
     "Depth._integrated": ("number 2 of holds=integral_defect(2, layers)",),
     "Depth._stage": (
         "number 2 of m, power = (layers - 2, root ** (layers - 2)) if self.falls",
@@ -310,6 +333,18 @@ def test_no_number_sign_or_operation_of_a_line_can_be_wrong(function, check):
     check()
     alike = ALIKE.get(function.__qualname__, ("-",))
     assert [what for what in not_refused(function, check) if not what.startswith(alike)] == []
+
+
+def test_only_the_refusal_of_a_line_counts():
+    """A mutant that does not run, or a check that breaks, is not refused."""
+
+    def breaks() -> None:
+        raise ZeroDivisionError
+
+    for check, said in ((breaks, "raises ZeroDivisionError"), (lambda: None, "passes")):
+        found = not_refused(OneLayer._expr.func, check)
+        assert found
+        assert all(f": {said}" in what for what in found)
 
 
 # -- every regime ----------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from flint import arb
 
 import symreln as sr
-from symreln.claims.head_start import in_balls
+from symreln.claims.number_systems import in_balls
 from symreln.errors import NoClosedFormError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar

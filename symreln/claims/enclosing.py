@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
-from symreln.claims.head_start import OUTRUN, Copies, are_followed, in_balls, mode_laws
+from symreln.claims.head_copies import Copies
+from symreln.claims.head_start import are_followed, mode_laws, without_form
 from symreln.claims.integration import network_of
+from symreln.claims.number_systems import in_balls
 from symreln.claims.solve import check_values
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError, LimitReachedError, NoClosedFormError, NotSupportedError
@@ -39,7 +41,9 @@ def enclose(
 ) -> dict[str, tuple[arb, ...]]:
     """Return certified balls of every closed-form strength; see Derivation.enclose.
 
-    The working precision is raised until every ball has the digits asked for.
+    The working precision is raised until every ball has the digits asked for. Of later stages
+    float64 decides which earlier modes drive a mode, which half-times are equal and which modes
+    share hidden units (:data:`symreln.claims.number_systems.ALIKE`); balls hold the numbers then.
 
     Raises:
         InputError: The times are no sequence of exact numbers from 0 on, the digits no positive
@@ -112,7 +116,7 @@ def _balls(
         try:
             laws = mode_laws(derivation, in_balls(derivation.spec.values, bits), start)
             if not are_followed(derivation, laws):
-                msg = f"{OUTRUN}. derivation.evaluate(times) does that in float64"
+                msg = f"{without_form(laws.outrun)}: derivation.evaluate(times) does it in float64"
                 raise NoClosedFormError(msg)
             return {label: _mean(copies, moments) for label, copies in laws.items()}
         except LimitReachedError:

@@ -13,19 +13,21 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
-from symreln.claims.head_start import OUTRUN, Copies, in_balls, mode_laws
+from symreln.claims.head_copies import ABOVE, Copies
+from symreln.claims.head_start import ModeLaws, mode_laws
+from symreln.claims.number_systems import in_balls
 from symreln.claims.widths import learned_counts
 from symreln.errors import LimitReachedError
 from symreln.exact.enclosure import ball, decimal_of, precision
-from symreln.laws.choice import law_of, started
-from symreln.laws.ops import ARB
+from symreln.laws.choice import law_of
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation
 
 #: Working precision, and the relative width to which a root is enclosed.
 BITS, ROOT_BITS = 160, 100
-_ABOVE = "the mode starts above half of its plateau"
+#: Working precision that closed forms are not raised beyond.
+_MOST_BITS = 16 * BITS
 #: Points at which a closed form is evaluated, at the most.
 _MOST_STEPS = 400
 
@@ -67,12 +69,10 @@ def half_time(derivation: Derivation, mode: ModeDerivation, digits: int) -> Half
     if learned_counts(derivation).get(mode.label) == 0:
         return HalfTime(why="the pathway's few hidden units learn other modes first")
     with precision(BITS):
-        copies = derivation.ask(ball_laws).get(mode.label)
-        if copies is None:
-            s, d = (number.ball(spec.values, BITS) for number in (mode.s, mode.d_eff))
-            alone = started(known, s, d, derivation.tau, ops=ARB)
-            return HalfTime(why=OUTRUN if alone.strength0 < alone.plateau / 2 else _ABOVE)
-        found = _crossing(copies)
+        laws = derivation.ask(ball_laws)
+        if mode.label in laws.outrun:
+            return HalfTime(why=laws.outrun[mode.label])
+        found = _crossing(laws[mode.label])
         if isinstance(found, str):
             return HalfTime(why=found)
         if spec.until is not None and not found < spec.until:
@@ -80,10 +80,17 @@ def half_time(derivation: Derivation, mode: ModeDerivation, digits: int) -> Half
         return HalfTime(decimal=decimal_of(found, digits))
 
 
-def ball_laws(derivation: Derivation) -> dict[str, tuple[Copies, ...]]:
-    """Return the closed forms of all modes in balls."""
-    with precision(BITS):
-        return mode_laws(derivation, in_balls(derivation.spec.values, BITS))
+def ball_laws(derivation: Derivation) -> ModeLaws:
+    """Return the closed forms of all modes in balls, of more bits where these are too few."""
+    bits = BITS
+    while True:
+        try:
+            with precision(bits):
+                return mode_laws(derivation, in_balls(derivation.spec.values, bits))
+        except LimitReachedError:
+            if bits >= _MOST_BITS:
+                raise
+        bits *= 4
 
 
 def _crossing(copies: tuple[Copies, ...]) -> arb | str:
@@ -96,7 +103,7 @@ def _crossing(copies: tuple[Copies, ...]) -> arb | str:
         return "s is not above the weight decay, and the mode dies out"
     half = law.plateau / 2
     if not all(each.strength0 < half for _, each in laws):
-        return _ABOVE
+        return ABOVE
     if len(laws) == 1 and law.half_time is not None:
         return law.half_time
     whole = sum(count for count, _ in laws)

@@ -10,23 +10,26 @@ from symreln.base.rounding import percent, positional
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import DIGITS, Claim
 from symreln.claims.halving import ball_laws
-from symreln.claims.head_start import OUTRUN
+from symreln.claims.head_start import without_form
 from symreln.claims.orbits import symbols_of
-from symreln.claims.probes import learning_modes
 from symreln.document.model import Block, Math, Table, equation
 from symreln.document.numerals import decimal_latex
-from symreln.document.typeset import say, typeset
+from symreln.document.typeset import phrase, say, typeset
 from symreln.exact.enclosure import ball, decimal_of
+from symreln.laws.sigmoid_drive import FACTOR, LETTERS
+from symreln.spec.finding import counted
 
 if TYPE_CHECKING:
     from flint import arb
 
     from symreln.claims.derivation import Derivation
-    from symreln.claims.head_start import Copies
+    from symreln.claims.head_copies import Copies
     from symreln.document.inlines import Content
 
 #: Modes that are printed.
 _MOST_MODES = 24
+#: What the table shows of a mode whose drive is taken to be switched off at its half-time.
+_AT_ONCE = "at once"
 
 
 @short_repr
@@ -55,6 +58,18 @@ class _Ahead(Claim):
         return max((each.learned for each in self.copies), key=float)
 
     @property
+    def switched(self) -> Any:
+        """What its start is multiplied by because what drives it falls as a sigmoid.
+
+        The mean over copies; None where no formula says it of all of them.
+        """
+        shares = [each.switched for each in self.copies]
+        if None in shares:
+            return None
+        weighed = [each.count * each.switched for each in self.copies]
+        return sum(weighed, start=ball(0)) / sum(each.count for each in self.copies)
+
+    @property
     def shared(self) -> bool:
         """Whether modes of the pathway that are learned before take units of it."""
         return any(each.shared for each in self.copies)
@@ -69,10 +84,20 @@ class _Ahead(Claim):
 
         The strength is then the mean of the formula over copies.
         """
-        found = {**super().values(), "learned": self.learned, "reached_by": self.reached_by}
+        found = {
+            **super().values(),
+            "learned": self.learned,
+            "sigmoid_factor": self.switched,
+            "reached_by": self.reached_by,
+        }
         if len(self.copies) > 1:
             found["copies"] = [
-                {"count": each.count, "strength0": each.law.strength0} for each in self.copies
+                {
+                    "count": each.count,
+                    "strength0": each.law.strength0,
+                    "sigmoid_factor": each.switched,
+                }
+                for each in self.copies
             ]
         return found
 
@@ -90,8 +115,10 @@ class _Ahead(Claim):
                 Math(symbol + own),
                 Math(_decimal(each.law.strength0)),
                 Math(_decimal(each.law.strength0 / start)),
-                f"{_modes(len(each.reached_by))}, until step {float(each.reached_by[-1][1]):.0f}",
+                f"{counted(len(each.reached_by), 'mode')}, "
+                f"until step {float(each.reached_by[-1][1]):.0f}",
                 percent(float(each.learned)),
+                _AT_ONCE if each.switched is None else Math(_decimal(each.switched)),
             )
 
 
@@ -102,14 +129,13 @@ class HeadStarts(Claim):
 
     Attributes:
         modes: All of them that have a closed form.
-        outrun: Labels of those that have none, in time: they are learned before what drives them,
-            share units with one that is, or are of a stage after one.
+        outrun: Why others have none, in time, by label.
         strength0: π₀.
         symbols: LaTeX of the modes that tables show, by label.
     """
 
     modes: tuple[_Ahead, ...]
-    outrun: tuple[str, ...]
+    outrun: Mapping[str, str]
     strength0: arb
     symbols: Mapping[str, str] = field(metadata={"prose": True})
 
@@ -119,39 +145,9 @@ class HeadStarts(Claim):
 
     def says(self) -> Iterator[Block]:
         """Say what drives later stages, the formula, and where their modes start in effect."""
-        yield say(
-            "**Head start.** While earlier stages learn, a pathway $p$ of a later one sees more "
-            "than its own residual: beside it what modes $\\alpha$ of earlier pathways $j$, "
-            "with plateaus $h_\\alpha$, have not learned yet,"
-        )
-        yield equation(
-            r"E_p(t) = \Sigma^{yx}(p) + \sum_\alpha D_\alpha \left(1 - \frac{\pi_\alpha(t)}"
-            r"{h_\alpha}\right), \qquad D_\alpha = h_\alpha\, O_p u_\alpha v_\alpha^{\top} "
-            r"\Sigma^{x}(j, p)."
-        )
-        yield say(
-            "Its weights are small by then, and grow linearly. Since $\\int_0^\\infty (1 - "
-            "\\pi_\\alpha/h_\\alpha)\\, dt$ is the half-time $t_\\alpha$, each earlier mode counts "
-            "in full until then and not at all afterwards, to leading order: between half-times "
-            "$E_p$ is a constant $E_k$ for $\\Delta_k$ steps, each of which multiplies the "
-            "amplitudes of inputs and outputs by $1 + F_k/\\tau$. Initial weights are, in the "
-            "mean, equally large in all directions. From the last half-time $t_m$ on a mode "
-            "$(s, u, v)$ with plateau $h$ and $q = (v, u)/\\sqrt{2}$ follows its own closed form "
-            "from"
-        )
-        yield equation(
-            r"\tilde{\pi}_0 = \pi_0 \left(1 + \frac{s}{\tau}\right)^{-2 t_m} q^{\top} \Phi "
-            r"\Phi^{\top} q, \qquad \Phi = \prod_k \left(1 + \frac{F_k}{\tau}\right)^{\Delta_k}, "
-            r"\qquad F_k = \begin{pmatrix} 0 & E_k^{\top} \\ E_k & 0 \end{pmatrix}."
-        )
+        yield from _what_drives()
         if self.modes:
-            yield say(
-                "Each earlier mode is taken as learned at once. Where $E_p(t)$ commutes with "
-                "itself nothing is lost by that. Where one earlier mode $\\alpha$ takes $E_p v$ "
-                "from $r u'$ to $s u$, with $\\gamma = u^{\\top} u'$, the start is too large by "
-                "the share $\\tfrac{\\pi^2}{12}\\, r s (1 - \\gamma)/s_\\alpha^2$, to second order "
-                "in $r/s_\\alpha$ and $s/s_\\alpha$: it does not fall with $\\pi_0$."
-            )
+            yield from self._switches()
         if any(each.shared for each in self.modes):
             yield say(
                 "Where what earlier stages drive turns modes of a pathway into each other, they "
@@ -162,12 +158,13 @@ class HeadStarts(Claim):
             )
         if self.outrun:
             yield say(
-                "**No closed form in time** of {names}: such a mode has half of its plateau before "
-                "the last half-time of what drives it, shares units with one that has, or is "
-                "driven by one. Its formula is that of converged earlier stages only; what is "
-                "predicted is the reduction, integrated from $t = 0$.",
-                names=typeset(", ".join(self.outrun)),
+                "{none}. Formulas of these modes are those of converged earlier stages only.",
+                none=typeset(f"N{without_form(self.outrun)[1:]}"),
             )
+        yield from self._table()
+
+    def _table(self) -> Iterator[Block]:
+        """Yield where modes start in effect, one row for copies that start alike."""
         shown = [(s, each) for each in self.modes if (s := self.symbols.get(each.label))]
         if not shown:
             return
@@ -178,13 +175,16 @@ class HeadStarts(Claim):
                 Math(r"\tilde{\pi}_0/\pi_0"),
                 "driven by",
                 Math(r"\pi(t_m)/h"),
+                Math("F^4"),
             ),
             rows=tuple(row for symbol, each in shown for row in each.rows(symbol, self.strength0)),
-            caption=(
+            caption=phrase(
                 "Where the modes of later stages start in effect, and the share of the plateau "
                 "that they have by then, along the columns of other modes too. Weights are taken "
                 "to be small: what that leaves out falls with this share, a power of the initial "
-                "strength."
+                "strength. The starts have the factor $F^4$ in them. Which earlier modes drive a "
+                "mode, which half-times are equal and which copies start alike is decided in "
+                "float64, up to a relative $10^{-9}$."
                 + (
                     " Copies of a mode that start apart have rows of their own; the strength is "
                     "their mean."
@@ -192,14 +192,33 @@ class HeadStarts(Claim):
                     else ""
                 )
             ),
-            alignment="lccrr",
+            alignment="lccrrr",
             most=_MOST_MODES,
         )
+
+    def _switches(self) -> Iterator[Block]:
+        """Say what it makes of starts that earlier modes are not learned at once."""
+        copies = [copies for each in self.modes for copies in each.copies]
+        if any(each.switched is not None for each in copies):
+            yield say(
+                "An earlier mode is not learned at once, but as a sigmoid. Where one mode "
+                "$\\alpha$ takes $E_p v$ from $r u'$ to $s u$, with $\\gamma = u^{\\top} u'$, the "
+                "linear equation is Gauss's, and $\\tilde{\\pi}_0$ has the factor $F^4$ besides, "
+                "up to a power of the earlier mode's initial strength; it is 1 where $E_p(t)$ "
+                "commutes with itself:"
+            )
+            rows = (FACTOR + ",", LETTERS + ".")
+            yield equation(*(row.replace(" = ", " &= ", 1) for row in rows))
+        if any(each.switched is None for each in copies):
+            yield say(
+                "Where several earlier modes drive a mode, or it shares hidden units, each earlier "
+                "mode counts as learned at its half-time: no formula says what that leaves out."
+            )
 
     def lines(self) -> Iterator[str]:
         """Say on the terminal how much stronger later stages start in effect."""
         if self.outrun:
-            yield f"no closed form in time of {', '.join(self.outrun)}: {OUTRUN}"
+            yield without_form(self.outrun)
         factors = [float(each.factor) for each in self.modes]
         if not factors:
             return
@@ -210,6 +229,35 @@ class HeadStarts(Claim):
         )
 
 
+def _what_drives() -> Iterator[Block]:
+    """Yield what drives later stages, and the formula."""
+    yield say(
+        "**Head start.** While earlier stages learn, a pathway $p$ of a later one sees more "
+        "than its own residual: beside it what modes $\\alpha$ of earlier pathways $j$, "
+        "with plateaus $h_\\alpha$, have not learned yet,"
+    )
+    yield equation(
+        r"E_p(t) = \Sigma^{yx}(p) + \sum_\alpha D_\alpha \left(1 - \frac{\pi_\alpha(t)}"
+        r"{h_\alpha}\right), \qquad D_\alpha = h_\alpha\, O_p u_\alpha v_\alpha^{\top} "
+        r"\Sigma^{x}(j, p)."
+    )
+    yield say(
+        "Its weights are small by then, and grow linearly. Since $\\int_0^\\infty (1 - "
+        "\\pi_\\alpha/h_\\alpha)\\, dt$ is the half-time $t_\\alpha$, each earlier mode counts "
+        "in full until then and not at all afterwards, to leading order: between half-times "
+        "$E_p$ is a constant $E_k$ for $\\Delta_k$ steps, each of which multiplies the "
+        "amplitudes of inputs and outputs by $1 + F_k/\\tau$. Initial weights are, in the "
+        "mean, equally large in all directions. From the last half-time $t_m$ on a mode "
+        "$(s, u, v)$ with plateau $h$ and $q = (v, u)/\\sqrt{2}$ follows its own closed form "
+        "from"
+    )
+    yield equation(
+        r"\tilde{\pi}_0 = \pi_0 \left(1 + \frac{s}{\tau}\right)^{-2 t_m} q^{\top} \Phi "
+        r"\Phi^{\top} q, \qquad \Phi = \prod_k \left(1 + \frac{F_k}{\tau}\right)^{\Delta_k}, "
+        r"\qquad F_k = \begin{pmatrix} 0 & E_k^{\top} \\ E_k & 0 \end{pmatrix}."
+    )
+
+
 def head_starts_of(derivation: Derivation) -> HeadStarts | None:
     """Return the modes that have a head start; None where no stage drives a later one.
 
@@ -218,7 +266,7 @@ def head_starts_of(derivation: Derivation) -> HeadStarts | None:
     spec = derivation.spec
     if len(derivation.stages) < 2 or derivation.strength0 is None or derivation.later:
         return None
-    if not (derivation.closed and spec.has_values and derivation.known.plain.holds):
+    if not (derivation.closed and spec.has_values):
         return None
     laws, start = derivation.ask(ball_laws), ball(derivation.strength0)
     found = []
@@ -230,16 +278,14 @@ def head_starts_of(derivation: Derivation) -> HeadStarts | None:
         found.append(
             _Ahead(label=label, copies=copies, factor=strength0 / start, strength0=strength0)
         )
-    outrun = tuple(m.label for _, m in learning_modes(derivation) if m.label not in laws)
-    if not found and not outrun:
+    if not found and not laws.outrun:
         return None
     return HeadStarts(
-        modes=tuple(found), outrun=outrun, strength0=start, symbols=symbols_of(derivation)
+        modes=tuple(found),
+        outrun=laws.outrun,
+        strength0=start,
+        symbols=symbols_of(derivation),
     )
-
-
-def _modes(count: int) -> str:
-    return "1 mode" if count == 1 else f"{count} modes"
 
 
 def _decimal(value: arb) -> str:

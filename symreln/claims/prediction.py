@@ -17,13 +17,13 @@ from symreln.claims.constants import printed_constants, training_constants
 from symreln.claims.curves import ModeCurve, Prediction
 from symreln.claims.divergence import check_start, check_step_size, largest_norm
 from symreln.claims.early import start_factor, start_factors
+from symreln.claims.head_copies import Copies
 from symreln.claims.head_start import (
     NO_FACTORS,
-    OUTRUN,
-    Copies,
     are_followed,
     copy_turns,
     mode_laws,
+    without_form,
 )
 from symreln.claims.integration import (
     check_range,
@@ -329,7 +329,7 @@ def loss_of_curves(
         NotSupportedError: A mode has no closed form.
     """
     if not are_followed(derivation, curves):
-        raise NotSupportedError(OUTRUN)
+        raise NotSupportedError(without_form(mode_laws(derivation, factors=factors).outrun))
     loss = loss_of_modes(derivation, curves, grid)
     if loss is None:
         turns = copy_turns(mode_laws(derivation, factors=factors))

@@ -28,7 +28,7 @@ from flint import arb
 from symreln.claims.claim import Claim
 from symreln.claims.solve import at_values
 from symreln.document.model import Block, Strong
-from symreln.document.typeset import say, typeset
+from symreln.document.typeset import few, say, typeset
 from symreln.errors import InputError
 from symreln.exact.enclosure import ball, precision, rounded_text
 from symreln.exact.numeric import numpy_modes
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 #: Working precision of comparisons, in bits.
 _BITS = 128
-#: Modes that are named.
-_MOST_NAMED = 6
 
 
 #: What it comes to, by name.
@@ -98,9 +96,7 @@ class Regime(Claim):
         scale = f"relative scale s/(4 d_eff pi_0) {low}" + (f" to {high}" if high != low else "")
         if self.name == "lazy":
             return f"{start} is at least half of the plateau of every mode ({scale})"
-        more = len(self.lazy) - _MOST_NAMED
-        named = ", ".join(self.lazy[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-        return f"{start} is at least half of the plateau of {named} ({scale})"
+        return f"{start} is at least half of the plateau of {few(self.lazy)} ({scale})"
 
     def values(self) -> dict[str, Any]:
         """Return "name" (rich, mixed or lazy), the lazy modes and the range of relative scales."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
@@ -10,11 +10,13 @@ import sympy as sp
 from symreln.claims.later_stages import head_starts_of
 from symreln.document.mathtext import to_latex
 from symreln.document.numerals import decimal_latex
-from symreln.laws.choice import expected_start, law_of
+from symreln.laws.choice import expected_start
 from symreln.laws.depth import Depth
 from symreln.laws.law import HEAD_START, STRENGTH, STRENGTH0, TIME, TIME_CONSTANT
-from symreln.laws.line import CANCELS, Line, X, integral, vanish
+from symreln.laws.line import CANCELS, Line, X, along, integral, vanish
+from symreln.laws.sigmoid_drive import sigmoid_lines
 from symreln.laws.two_layer import TwoLayer
+from symreln.spec.finding import counted
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
 
 _A0, _B0, _S, _UNITS, _H = sp.symbols("a_0 b_0 s N h", positive=True)
 _SIGMA, _ONE, _TWO = sp.symbols("sigma sigma_1 sigma_2", positive=True)
-#: Steps of the phase that is multiplied out.
-_STEPS = 3
+#: Steps of the phases that are multiplied out, and of the mode alone after them.
+_PHASES, _STEPS = (2, 1), 1
 _GROWN = sp.exp(_S * TIME / TIME_CONSTANT)
 #: What grows of a product of two amplitudes, and what dies out.
 _GROWING, _DYING = ((_A0 + sign * _B0) ** 2 / 4 for sign in (1, -1))
@@ -43,11 +45,13 @@ def start_lines(derivation: Derivation) -> Iterator[Line]:
     start = expected_start(known)
     yield _early(decays=known.weight_decay != 0)
     yield _balanced(derivation, start) if start.imbalance == 0 else _apart(derivation, start)
-    driven = len(derivation.stages) > 1 and derivation.closed and not derivation.later
-    if driven and law_of(known).ahead(start, 1, 1) is not None:
+    if len(derivation.stages) > 1 and derivation.closed and not derivation.later:
         yield from _ahead()
         found = derivation.ask(head_starts_of)
-        if found is not None and any(each.shared for each in found.modes):
+        modes = () if found is None else found.modes
+        if any(copies.switched is not None for each in modes for copies in each.copies):
+            yield from sigmoid_lines()
+        if any(each.shared for each in modes):
             yield _across()
 
 
@@ -129,17 +133,26 @@ def _early(*, decays: bool) -> Line:
     )
 
 
-def _mean(square: sp.Expr, first: sp.Expr, second: sp.Expr) -> Any:
-    """Return the mean of a quadratic form in amplitudes that are drawn independently, of mean 0."""
-    form = sp.Poly(sp.expand(square), _A0, _B0)
-    return form.coeff_monomial(_A0**2) * first**2 + form.coeff_monomial(_B0**2) * second**2
+def _mean(square: Any, letters: Iterable[Any], *squares: sp.Expr) -> Any:
+    """Return the mean of a quadratic form in amplitudes that are drawn independently, of mean 0.
+
+    Args:
+        square: The form.
+        letters: The amplitudes.
+        squares: Means of their squares.
+    """
+    names = tuple(letters)
+    form = sp.Poly(sp.expand(square), *names)
+    return sum(
+        form.coeff_monomial(name**2) * mean for name, mean in zip(names, squares, strict=True)
+    )
 
 
 def _balanced(derivation: Derivation, start: Start) -> Line:
     known = derivation.known
     assert known.units is not None
     assert known.variances is not None
-    mean = _UNITS * _mean(_GROWING, _SIGMA, _SIGMA)
+    mean = _UNITS * _mean(_GROWING, (_A0, _B0), _SIGMA**2, _SIGMA**2)
     value = mean.subs({_UNITS: sp.Rational(known.units), _SIGMA: sp.sqrt(known.variances[0])})
     exact = sp.Rational(start.strength0)
     return Line(
@@ -163,7 +176,9 @@ def _apart(derivation: Derivation, start: Start) -> Line:
     known = derivation.known
     assert known.units is not None
     assert known.variances is not None
-    sum_, difference = (4 * _UNITS * _mean(part, _ONE, _TWO) for part in (_GROWING, _DYING))
+    sum_, difference = (
+        4 * _UNITS * _mean(part, (_A0, _B0), _ONE**2, _TWO**2) for part in (_GROWING, _DYING)
+    )
     numbers = dict(zip((_ONE, _TWO), map(sp.sqrt, known.variances), strict=True))
     value = sum_.subs({_UNITS: sp.Rational(known.units), **numbers})
     exact = sp.Rational(start.imbalance)
@@ -185,17 +200,14 @@ def _apart(derivation: Derivation, start: Start) -> Line:
 
 def _ahead() -> Iterator[Line]:
     """Yield the head start of later stages."""
-    strength = TwoLayer(s=_S, d=_S / _H, height=_H).in_symbols()
-    step = sp.log(1 + _S / TIME_CONSTANT)
-    clock = _S / step
-    faded = sp.exp(-2 * step * TIME)
-    law = _H / (1 + (_H / STRENGTH0 - 1) * faded)
-    primitive = -sp.log(1 + (_H / STRENGTH0 - 1) * faded) / (2 * step)
+    found = TwoLayer(s=_S, d=_S / _H, height=_H)
+    step, fades = sp.log(1 + _S / TIME_CONSTANT), sp.Symbol("e", positive=True)
+    clock, faded = _S / step, sp.exp(-2 * step * TIME)
+    below = 1 + (_H / STRENGTH0 - 1) * fades
+    law, primitive = _H / below.subs(fades, faded), -sp.log(below) / (2 * step)
     total = sp.log(_H / STRENGTH0) / (2 * step)
-    numbers = {strength.s: _S, strength.d: _S / _H}
-    half = strength.half_time.subs(numbers).subs(TIME_CONSTANT, clock)
-    own = strength.rate.subs(numbers)
-    letter = next(iter(own.free_symbols - {_S, _H}))
+    half: Any = found.in_steps().half_time
+    own: Any = found.rate
     yield Line(
         says="**Head start.** Until earlier stages have learned, a later pathway sees more than "
         "its own residual. An earlier mode of plateau $h$ counts for as long as its half-time:",
@@ -207,10 +219,12 @@ def _ahead() -> Iterator[Line]:
         check="differentiated, the integrand comes out; both ends; the difference to the half-time "
         r"vanishes with $\pi_0$",
         holds=vanish(
-            clock * law.diff(TIME) - own.subs(letter, law),
-            primitive.diff(TIME) - (1 - law / _H),
+            clock * law.diff(TIME) - own.subs(STRENGTH, law),
+            primitive.subs(fades, faded).diff(TIME) - (1 - law / _H),
+            law.subs(TIME, 0) - STRENGTH0,
+            primitive.subs(fades, 0),
+            -primitive.subs(fades, faded.subs(TIME, 0)) - total,
         )
-        and sp.simplify(-primitive.subs(TIME, 0) - total) == 0
         and sp.limit(total - half, STRENGTH0, 0) == 0,
     )
     yield _product()
@@ -218,12 +232,19 @@ def _ahead() -> Iterator[Line]:
 
 def _product() -> Line:
     """Return the effective initial strength of a mode that earlier ones drive as well."""
-    drive, rate = sp.symbols("r s", positive=True)
-    phase = sp.Matrix([[0, drive], [drive, 0]])
-    q = sp.Matrix([1, 1]) / sp.sqrt(2)  # a mode and a drive along the same directions
-    step = sp.eye(2) + phase / TIME_CONSTANT
-    grown = (q.T * step**_STEPS * (step**_STEPS).T * q)[0]
-    alone = (1 + rate / TIME_CONSTANT) ** (-2 * _STEPS)
+    alone: Any = sp.Matrix([_S, 0])  # E v of the mode, in the directions u and one across
+    drives: list[Any] = [sp.Matrix(sp.symbols(f"x_{k} y_{k}")) for k in range(len(_PHASES))]
+    q = sp.Matrix([1, 1, 0]) / sp.sqrt(2)
+    phi = sp.eye(3)
+    for drive, steps in zip(drives, _PHASES, strict=True):
+        phi = _step(drive) ** steps * phi
+    own, ends = 1 + _S / TIME_CONSTANT, sum(_PHASES)
+    start = own ** (-2 * ends) * (q.T * phi * phi.T * q).trace()  # over π₀
+    begin: Any = sp.Matrix(sp.symbols("z_1 z_2 z_3"))
+    squares = [_SIGMA for _ in begin]
+    grown = (q.T * _step(alone) ** _STEPS * phi * begin).trace() ** 2
+    strength = _mean(grown, begin, *squares) / _mean((q.T * begin).trace() ** 2, begin, *squares)
+    undriven = {x: y for drive in drives for x, y in zip(drive, alone, strict=True)}
     return Line(
         says="While its own weights are small they grow linearly, in steps of $1 + F_k/\\tau$ "
         r"with $F_k = \bigl(\begin{smallmatrix} 0 & E_k^{\top} \\ E_k & 0 \end{smallmatrix}\bigr)$ "
@@ -237,28 +258,41 @@ def _product() -> Line:
         ),
         because="of a mode's weights only the part along $q$ grows on; where earlier modes add "
         r"nothing, $\tilde{\pi}_0 = \pi_0$",
-        check=f"one phase of {_STEPS} steps, the drive $r$ along the mode's own directions, "
-        rf"multiplied out: $(1 + r/\tau)^{{{2 * _STEPS}}}$, and $\pi_0$ for $r = s$; numbers, of "
-        "all phases, by balls",
+        check=f"phases of {' and '.join(map(str, _PHASES))} steps, drives along other directions, "
+        f"and {counted(_STEPS, 'step')} of the mode alone, multiplied out: in the mean over "
+        "initial weights that are equally large in all directions the strength is "
+        r"$\tilde{\pi}_0 (1 + s/\tau)^{2 t}$, and $\pi_0$ is left where all drives are $s u$",
         holds=vanish(
-            grown - (1 + drive / TIME_CONSTANT) ** (2 * _STEPS),
-            grown.subs(drive, rate) * alone - 1,
+            strength - start * own ** (2 * (ends + _STEPS)),
+            start.subs(undriven) - 1,
         ),
         main=True,
     )
 
 
+def _step(drive: Any) -> Any:
+    """Return what a step multiplies the amplitudes of v and of the outputs by."""
+    before, after = sp.zeros(1), sp.zeros(len(drive))
+    phase = sp.Matrix(sp.BlockMatrix([[before, drive.T], [drive, after]]))
+    return sp.eye(3) + phase / TIME_CONSTANT
+
+
 def _across() -> Line:
     """Return where a mode starts in effect that shares hidden units with one learned before."""
-    first, second, faded, own = sp.symbols("h_1 h_2 e_1 e_2", positive=True)
-    rates = sp.diag(*sp.symbols("s_1 s_2", positive=True))
-    one, both, other = sp.symbols("g_11 g_12 g_22", positive=True)
-    inverse, fade = sp.diag(1 / first, 1 / second), sp.diag(faded, own)
-    apart = fade * (sp.Matrix([[one, both], [both, other]]).inv() - inverse) * fade
-    strength = (inverse + apart).inv()[1, 1].subs(faded, 0)
-    start = other - both**2 / one
-    moved = -(rates * apart + apart * rates)  # of P⁻¹, in units of 1/tau; that of H⁻¹ adds 2d
-    slopes = [-rates[k, k] * e for k, e in enumerate((faded, own))]
+    rates, d = sp.symbols("s_1 s_2", positive=True), sp.Symbol("d", positive=True)
+    faded, own = sp.symbols("e_1 e_2", positive=True)
+    columns = sp.Matrix([sp.symbols(f"b_1{k} b_2{k}", positive=True) for k in ("x", "y")])
+    begin = STRENGTH0 * columns.T * columns
+    s, fade = sp.diag(*rates), sp.diag(faded, own)
+    plateaus = s / d
+    inverse = plateaus.inv() + fade * (begin.inv() - plateaus.inv()) * fade  # of P
+    fades = {e: -rate * e for e, rate in zip((faded, own), rates, strict=True)}
+    # τ Ṗ = S P + P S − 2 d P², of P⁻¹: P⁻¹ Ṗ P⁻¹ is less the derivative of P⁻¹.
+    moved = inverse.applyfunc(lambda entry: along(entry, fades))
+    residual = moved + inverse * s + s * inverse - 2 * d * sp.eye(2)
+    first, second = columns.col(0), columns.col(1)
+    start = STRENGTH0 * (second.dot(second) - first.dot(second) ** 2 / first.dot(first))
+    strength = inverse.inv()[1, 1].subs(faded, 0)
     return Line(
         says="Where what earlier stages drive turns two modes into each other, they share hidden "
         "units: their columns $b = (1 + s/\\tau)^{-t_m} \\Phi^{\\top} q$ are not orthogonal. Of "
@@ -269,11 +303,13 @@ def _across() -> Line:
             r"\tilde{\pi}_{0,2} = \pi_0 \left(|b_2|^2 - \frac{(b_1^{\top} b_2)^2}{|b_1|^2}\right)",
         ),
         because="what it has along the other's column dies out as that is learned",
-        check=r"$P$ put into $\tau \dot{P} = S P + P S - 2 d P^2$, $H = S/d$; its second diagonal "
-        "entry for $e^{-s_1 t/\\tau} \\to 0$ is the sigmoid",
+        check=r"$P$ with $P_0 = \pi_0 b^{\top} b$ put into $\tau \dot{P} = S P + P S - 2 d P^2$, "
+        r"$H = S/d$; its value at $t = 0$; its second diagonal entry for "
+        r"$e^{-s_1 t/\tau} \to 0$ is the sigmoid from $\tilde{\pi}_{0,2}$",
         holds=vanish(
-            *(apart.diff(faded) * slopes[0] + apart.diff(own) * slopes[1] - moved),
-            strength - second / (1 + (second / start - 1) * own**2),
+            *residual,
+            *(inverse.subs({faded: 1, own: 1}) * begin - sp.eye(2)),
+            strength - rates[1] / d / (1 + (rates[1] / d / start - 1) * own**2),
         ),
         main=True,
     )

@@ -10,7 +10,8 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from symreln.claims.early import early_strengths, mode_kappas, pathway_kappas, start_factors
-from symreln.claims.head_start import Copies, mode_laws
+from symreln.claims.head_copies import Copies
+from symreln.claims.head_start import mode_laws
 from symreln.claims.integration import check_range, gate_floats, network_of
 from symreln.claims.prediction import first_starts, matrices_of
 from symreln.claims.probes import mode_bases

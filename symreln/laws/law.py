@@ -400,20 +400,6 @@ class Law(ABC):
         strengths = np.where(finite, self.strength(until), self.plateau) if self.closed else None
         return None if strengths is None else self.angle(strengths, strength0, until)
 
-    @classmethod
-    def ahead(cls, start: Start, grown: Any, shrunk: Any) -> Start | None:
-        """Return where a mode starts in effect that other modes have driven as well.
-
-        Args:
-            start: Where it starts.
-            grown: How many times |a + b|² of its amplitudes is what it alone would have made it.
-            shrunk: The same of |a − b|².
-
-        Returns:
-            None where no formula says it.
-        """
-        return None
-
     @property
     def growth(self) -> Any:
         """s, less what takes as much off it: a mode with s > 0 is learned where it is positive."""

@@ -21,6 +21,8 @@ X = sp.Symbol("x", positive=True)
 #: π = a b, the strength.
 PRODUCT = sp.Symbol("pi", positive=True)
 
+#: How the refusal of a line that does not hold begins.
+REFUSAL = "the derivation's own check failed"
 #: How lines are checked, in words.
 CANCELS = "both sides subtracted; the difference cancels to 0"
 DIFFERENTIATED = "differentiated; the integrand comes out, and the lower end gives 0"
@@ -187,9 +189,6 @@ def checked(lines: Iterable[Line], what: str) -> tuple[Line, ...]:
     found = tuple(lines)
     for number, line in enumerate(found, start=1):
         if not line.holds:
-            msg = (
-                f"the derivation's own check failed: {what}, line {number}: "
-                f"{' '.join(line.equation)} ({line.check})"
-            )
+            msg = f"{REFUSAL}: {what}, line {number}: {' '.join(line.equation)} ({line.check})"
             raise ArithmeticError(msg)
     return found

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 from flint import arb, fmpq
+from scipy.special import gammaln
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +26,7 @@ class Ops:
         exp: Exponential.
         log: Natural logarithm.
         log1p: ln(1 + x).
+        log_gamma: ln Γ(x) of positive numbers.
         pace: ln(1 + x)/x, 1 at x = 0: how fast growth by 1 + x a step is beside e^x.
         expm1: e^x − 1.
         atan: Arc tangent.
@@ -41,6 +43,7 @@ class Ops:
     exp: Callable[[Any], Any]
     log: Callable[[Any], Any]
     log1p: Callable[[Any], Any]
+    log_gamma: Callable[[Any], Any]
     pace: Callable[[Any], Any]
     expm1: Callable[[Any], Any]
     atan: Callable[[Any], Any]
@@ -98,6 +101,7 @@ SYMPY = Ops(
     exp=sp.exp,
     log=sp.log,
     log1p=lambda x: sp.log(1 + x),
+    log_gamma=sp.loggamma,
     pace=lambda x: sp.S.One if x == 0 else sp.log(1 + x) / x,
     expm1=lambda x: sp.exp(x) - 1,
     atan=sp.atan,
@@ -113,6 +117,7 @@ NUMPY = Ops(
     exp=np.exp,
     log=np.log,
     log1p=np.log1p,
+    log_gamma=gammaln,
     pace=_pace_floats,
     expm1=np.expm1,
     atan=np.arctan,
@@ -128,6 +133,7 @@ ARB = Ops(
     exp=arb.exp,
     log=arb.log,
     log1p=arb.log1p,
+    log_gamma=arb.lgamma,
     pace=lambda x: arb(1) if x.is_zero() else x.log1p() / x,
     expm1=arb.expm1,
     atan=arb.atan,

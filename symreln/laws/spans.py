@@ -11,7 +11,8 @@ import numpy as np
 _SPAN_TOLERANCE = 1e-11
 
 
-#: Relative distance of two lengths that may be rounding: of such rows the first one leads.
+#: Relative distance of two lengths that may be rounding: of such rows the first one leads. Between
+#: the rounding of a basis, 1e-16 over _SPAN_TOLERANCE, and lengths that data tell apart.
 _TIE = 1e-6
 
 

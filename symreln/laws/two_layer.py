@@ -135,11 +135,6 @@ class TwoLayer(Law):
         """Return √(2π) (s − dπ)."""
         return self.ops.sqrt(2 * strength) * (self.growth - self.d * strength)
 
-    @classmethod
-    def ahead(cls, start: Start, grown: Any, shrunk: Any) -> Start:
-        """Return the strength of amplitudes that are one: what shrinks is gone."""
-        return replace(start, strength0=start.strength0 * grown)
-
     def angle(self, strength: Any, strength0: Any, t: Any) -> Any:
         """Return ½ ln(π/π₀) + λt/τ."""
         return self.ops.log(strength / strength0) / 2 + (self.s - self.growth) * t / self.clock

@@ -206,15 +206,6 @@ class Unbalanced(Law):
         squares = self.ops.hypot(self.imbalance, 2 * strength)
         return self.ops.sqrt(squares) * (self.s - self.d * strength)
 
-    @classmethod
-    def ahead(cls, start: Start, grown: Any, shrunk: Any) -> Start:
-        """Return the start of a sum and a difference of amplitudes that are so many times these."""
-        half = start.imbalance / 2  # of a start at 0, which |a + b|² and |a − b|² are twice
-        return Start(
-            strength0=half * (grown - shrunk) / 2,
-            imbalance=start.imbalance * (grown * shrunk) ** 0.5,
-        )
-
     def angle(self, strength: Any, strength0: Any, t: Any) -> Any:
         """Return half of the growth of ln(2π + √(c² + 4π²)); None with weight decay."""
         if not self.closed:

@@ -153,14 +153,15 @@ def narrow_lines() -> Iterator[Line]:
         main=True,
     )
     q, (known, gain) = d[1] / d[0], (a**2 / b for a, b in zip(s, d, strict=True))
-    rate: Any = replacement_rate(s[0], s[1], q)
+    free: Any = s[1]  # the rate of learning on a unit that is free
+    rate: Any = replacement_rate(s[0], free, q)
     yield Line(
         says="So $\\beta$ replaces $\\alpha$ exactly where its $s^2/d$ is the larger one, which is "
         "slower than learning on a unit that is free:",
         equation=(
             rf"\det &= {to_latex(determinant)} < 0 \iff "
             rf"{to_latex(gain)} > {to_latex(known)},",
-            rf"r &= {to_latex(rate)} < {to_latex(s[1])}",
+            rf"r &= {to_latex(rate)} < {to_latex(free)}",
         ),
         because="a negative determinant has one positive eigenvalue, $r$",
         check="determinant and characteristic polynomial of the two equations; of modes of this "
@@ -170,7 +171,7 @@ def narrow_lines() -> Iterator[Line]:
             determinant - d[1] * (known - gain),
             sp.expand((rate * sp.eye(2) - slopes).det()),
             # The characteristic polynomial is positive at s_beta, beyond its root.
-            sp.expand((s[1] * sp.eye(2) - slopes).det() - s[0] * s[1] * (1 + q) - s[0] ** 2 * q),
+            sp.expand((free * sp.eye(2) - slopes).det() - s[0] * s[1] * (1 + q) - s[0] ** 2 * q),
         ),
         main=True,
     )

@@ -15,7 +15,8 @@ from symreln.claims.families.checks import _members, _with_copies
 from symreln.claims.families.derivation import FamilyDerivation, FamilyMode
 from symreln.claims.families.derive import derive_family_unchecked
 from symreln.claims.families.head_start import GROWN, grown
-from symreln.claims.head_start import Copies, mode_laws
+from symreln.claims.head_copies import Copies
+from symreln.claims.head_start import mode_laws
 from symreln.laws.law import STRENGTH0, TIME_CONSTANT
 from tests.families.examples import EXAMPLES, off, tables
 from tests.report.read_latex import read_latex

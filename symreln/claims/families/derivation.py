@@ -16,6 +16,7 @@ from symreln.claims.families.head_start import Driven, driven, grown
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.laws.choice import printed
 from symreln.laws.law import HEAD_START, STRENGTH0, Regime
+from symreln.laws.sigmoid_drive import switch_factor
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -355,6 +356,10 @@ def _ahead(
     faster = root_of(start.faster_squared, family.template.domain, family.symbols)
     overlap = start.along.to_sympy(family.symbols) / faster
     factor = grown(law.s, faster * law.s, overlap, by.half_time, law.tau)
+    if start.in_plane:
+        assert by.law is not None  # it has a half-time
+        r = faster * law.s
+        factor *= switch_factor(law.ops, r, law.s, r * overlap, by.law.s)
     return HeadStart(
         by=by,
         pathway=pathway.template,

@@ -20,6 +20,9 @@ t_α the half-time of the earlier mode
           \frac{(1 + \gamma)^2}{4} \left(1 + \frac{r}{\tau}\right)^{2t_\alpha}
           + \frac{(1 - \gamma)^2}{4} \left(1 - \frac{r}{\tau}\right)^{2t_\alpha}
           + \frac{1 - \gamma^2}{2} \right].
+
+Where :math:`A^* D E = c\, E` too, u' is taken to γ s v afterwards, and that the earlier mode is
+learned as a sigmoid multiplies this by F⁴ of :mod:`symreln.laws.sigmoid_drive`.
 """
 
 from __future__ import annotations
@@ -57,11 +60,13 @@ class Driven:
         mode_class: The earlier class.
         faster_squared: (r/s)².
         along: (r/s) γ: the part of E_1 v along u, over s.
+        in_plane: Whether u' is taken back to v alone afterwards.
     """
 
     mode_class: FamilyClass
     faster_squared: Scalar
     along: Scalar
+    in_plane: bool
 
 
 #: LaTeX of :func:`grown`, in the order of the module's formula.
@@ -155,9 +160,15 @@ def _driven_by(
             target.m,
             whole.adjoint @ whole,
             drive.adjoint @ target.drive,
+            target.drive.adjoint @ drive,
         )
     ]
-    own, both, across = (None if each is None else each[0] for each in numbers)
+    own, both, across, back = (None if each is None else each[0] for each in numbers)
     if own is None or both is None or across is None or both.is_zero:
         return "what drives it turns it into other modes"
-    return Driven(mode_class=source, faster_squared=both / own, along=1 + across / own)
+    return Driven(
+        mode_class=source,
+        faster_squared=both / own,
+        along=1 + across / own,
+        in_plane=back == across,
+    )

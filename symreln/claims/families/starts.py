@@ -12,6 +12,7 @@ from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Math, Table, equation
 from symreln.document.typeset import say
 from symreln.document.words import NONE
+from symreln.laws.sigmoid_drive import FACTOR, LETTERS
 
 if TYPE_CHECKING:
     from symreln.claims.families.derivation import (
@@ -52,10 +53,25 @@ def start_blocks(family: FamilyDerivation) -> Iterator[Block]:
             r"$E_1^{\top} u = \gamma r v$ hold exactly, so that in effect the mode starts from"
         )
         yield equation(rf"\tilde{{\pi}}_0 = \pi_0\, {GROWN}.")
+        yield from _sigmoid([ahead for _, _, ahead in started])
         yield _table(family)
         yield from _why(family)
     for at, why in _unknown(family).items():
         yield say(f"{{at}}: {_UNKNOWN}: {why}.", at=at)
+
+
+def _sigmoid(started: list[HeadStart]) -> Iterator[Block]:
+    """Say what it makes of these starts that the earlier mode is learned as a sigmoid."""
+    known = [ahead for ahead in started if ahead.driven.in_plane]
+    if not known:
+        return
+    which = "" if len(known) == len(started) else f" for {len(known)} of {len(started)} of them"
+    yield say(
+        r"The earlier mode is learned as a sigmoid, not at once. "
+        r"$\Sigma^{yx}(p)^{\top} u' = \gamma s v$ holds exactly too"
+        rf"{which}, and $\tilde{{\pi}}_0$ has the factor $F^4$ besides,"
+    )
+    yield equation(*(row.replace(" = ", " &= ", 1) for row in (FACTOR + ",", LETTERS + ".")))
 
 
 def _started(family: FamilyDerivation) -> list[tuple[FamilyPathway, FamilyMode, HeadStart]]:

@@ -1,0 +1,269 @@
+r"""What a pathway of a later stage sees while earlier ones still learn, and grows into.
+
+While its weights are small a pathway p of a later stage grows linearly in what it sees,
+
+.. math:: E_p(t) = \Sigma^{yx}(p) + \sum_\alpha D_\alpha (1 - \pi_\alpha(t)/h_\alpha), \qquad
+          D_\alpha = h_\alpha\, O_p u_\alpha v_\alpha^T \Sigma^x(j, p),
+
+the sum over the modes of pathways j of earlier stages, h their plateaus. To leading order each adds
+its D until its half-time and nothing afterwards, since
+:math:`\int_0^\infty (1 - \pi_\alpha/h_\alpha)\,dt = t_\alpha`. Between half-times E_p is E_k for
+:math:`\Delta_k` steps, each of which multiplies the amplitudes (a, b) of inputs and outputs by
+:math:`1 + F_k/\tau`,
+
+.. math:: F_k = \begin{pmatrix} 0 & E_k^T \\ E_k & 0 \end{pmatrix}, \qquad
+          \Phi = \prod_k (1 + F_k/\tau)^{\Delta_k},
+
+later phases to the left.
+
+Earlier modes are not learned at once, but as sigmoids: what that makes of a start that one of them
+drives is exact (:mod:`symreln.laws.sigmoid_drive`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import hypot
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symreln.claims.number_systems import ALIKE, Matrix, Numbers, Vectors, floats
+from symreln.errors import LimitReachedError
+from symreln.laws.sigmoid_drive import switch_factor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from symreln.claims.derivation import PathwayDerivation
+
+#: Terms of the binomial series after which it is given up.
+_MOST_TERMS = 20_000
+#: Ratio of terms from which on they are bounded by a geometric series: the bound of what is left
+#: out is then at most 1000 terms, which a few more terms take away.
+_FALLING = 0.999
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Earlier:
+    """Copies of a mode of an earlier stage that start alike.
+
+    Attributes:
+        label: Symbol of its strength.
+        half_time: In steps; 0 where it starts at half of its plateau or beyond.
+        pathway: Its pathway.
+        s: Its singular value.
+        inputs: v of every copy.
+        scaled: vᵀ h/s of every copy.
+    """
+
+    label: str
+    half_time: Any
+    pathway: PathwayDerivation
+    s: Any
+    inputs: Matrix
+    scaled: Matrix
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Phase:
+    """Steps in which a pathway of a later stage sees one drive.
+
+    Attributes:
+        drive: E_k.
+        steps: How many; no whole number.
+        ends: The earlier modes that are learned at its end.
+    """
+
+    drive: Matrix
+    steps: Any
+    ends: tuple[Earlier, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Seen:
+    """What a pathway of a later stage sees.
+
+    Attributes:
+        numbers: The number system.
+        own: Its Sigma^{yx}.
+        drives: The earlier modes that it sees, by half-time, with D of each.
+    """
+
+    numbers: Numbers
+    own: Matrix
+    drives: tuple[tuple[Earlier, Matrix], ...]
+
+    @classmethod
+    def of(cls, numbers: Numbers, pathway: PathwayDerivation, earlier: Sequence[Earlier]) -> Seen:
+        """Return what a pathway sees of earlier modes."""
+        own = numbers.matrix(pathway.effective.sigma_yx)
+        found = [
+            (each, _drive(numbers, each, pathway))
+            for each in sorted(earlier, key=lambda mode: float(mode.half_time))
+        ]
+        seen = [
+            (each, drive)
+            for each, drive in found
+            if numbers.norm(drive) > numbers.least * numbers.norm(own + drive)
+        ]
+        return cls(numbers=numbers, own=own, drives=tuple(seen))
+
+    def reaching(self, vectors: Vectors) -> tuple[tuple[Earlier, Matrix], ...]:
+        """Return what of it drives a mode: its directions, or those that others turn it to."""
+        in_floats = [floats(drive) for _, drive in self.drives]
+        u, v = map(floats, vectors)
+        return tuple(self.drives[n] for n in _reaching(u, v, floats(self.own), in_floats))
+
+    def phases(self, drives: Sequence[tuple[Earlier, Matrix]]) -> tuple[Phase, ...]:
+        """Return what a mode sees while these earlier ones still learn, phase by phase."""
+        ends: list[tuple[list[Earlier], Matrix]] = []
+        for each, drive in drives:
+            if not each.half_time > 0:
+                continue  # learned from the start
+            if ends and not _apart(ends[-1][0][-1].half_time, each.half_time):
+                ends[-1] = ([*ends[-1][0], each], ends[-1][1] + drive)
+            else:
+                ends.append(([each], drive))
+        own, phases = self.own, []
+        for place, (modes, drive) in reversed([*enumerate(ends)]):
+            own = own + drive
+            begin = ends[place - 1][0][0].half_time if place else 0
+            phases.append(Phase(drive=own, steps=modes[0].half_time - begin, ends=tuple(modes)))
+        return tuple(reversed(phases))
+
+    def grown(self, vectors: Vectors, phases: Sequence[Phase], tau: Any, *, flow: bool) -> Matrix:
+        """Return Φᵀ (V, U), of one stack of columns; of infinitely small steps where they flow."""
+        outer, inner = vectors
+        for phase in reversed(phases):
+            one_step = 0 if flow else 1 / phase.steps
+            across = phase.drive * (phase.steps / tau)
+            inner, outer = _grown(self.numbers, across, one_step, (inner, outer))
+        return self.numbers.stacked(inner, outer)
+
+    def switched(self, vectors: Vectors, phase: Phase, s: Any) -> Any:
+        """Return F⁴, what the sigmoid of one earlier mode makes of the start of a mode.
+
+        Returns:
+            None where several drive it, or its inputs, or its outputs, do not stay one direction.
+        """
+        if len(phase.ends) != 1:
+            return None
+        u, v = vectors
+        for outer, inner, after, before in (
+            (u, v, self.own, phase.drive),
+            (v, u, self.own.transpose(), phase.drive.transpose()),
+        ):
+            if _is_plane(floats(outer), floats(inner), floats(after), floats(before)):
+                times, entries = self.numbers.times, self.numbers.entries
+                taken, count = times(before, inner), len(entries(inner).T)
+                along = np.trace(entries(times(outer.transpose(), taken))) / count
+                square = np.trace(entries(times(taken.transpose(), taken))) / count
+                ops = self.numbers.ops
+                return switch_factor(ops, ops.sqrt(square), s, along, phase.ends[0].s)
+        return None
+
+
+def _is_plane(u: np.ndarray, v: np.ndarray, after: np.ndarray, before: np.ndarray) -> bool:
+    """Whether a mode is driven from r u' to s u, in one plane, and back to v alone; up to rounding.
+
+    Args:
+        u: Output directions of the mode.
+        v: Its input directions.
+        after: What it sees when the earlier mode is learned.
+        before: What it sees until then.
+    """
+    taken, scale = before @ v, max(np.linalg.norm(before), np.linalg.norm(after))
+    square = np.trace(taken.T @ taken) / v.shape[1]
+    overlap = np.trace(u.T @ taken) / v.shape[1]  # r γ
+    own = np.trace(u.T @ after @ v) / v.shape[1]  # s
+    aside = (
+        (before.T @ taken - square * v) / scale**2,
+        (before.T @ u - overlap * v) / scale,
+        (after.T @ taken - own * overlap * v) / scale**2,
+    )
+    return all(np.abs(part).max() <= ALIKE for part in aside)
+
+
+def _drive(numbers: Numbers, source: Earlier, target: PathwayDerivation) -> Matrix:
+    """Return D of an earlier mode in a pathway of a later stage."""
+    effective = source.pathway.effective
+    written = numbers.matrix(target.effective.masked(effective.sigma_yx))
+    seen = numbers.matrix(effective.cross_sigma_x(target.effective))
+    times = numbers.times
+    return times(times(written, source.inputs), times(source.scaled, seen))
+
+
+def _grown(numbers: Numbers, across: Matrix, one_step: Any, vectors: Vectors) -> Vectors:
+    """Return (1 + X/n)^n (inner, outer), X = [[0, acrossᵀ], [across, 0]], n real.
+
+    By the binomial series. Its terms shrink like powers of ‖X/n‖ < 1 once there are more of them
+    than n; what is left out is less than a geometric series, and balls hold it.
+
+    Args:
+        numbers: The number system.
+        across: Drive times the steps of the phase, over τ.
+        one_step: 1/n; 0 for infinitely small steps, e^X.
+        vectors: inner and outer.
+
+    Raises:
+        LimitReachedError: Steps are so large that gradient descent diverges.
+    """
+    times, norm = numbers.times, numbers.norm
+    back, most, per_step = across.transpose(), norm(across), float(one_step)
+    inner, outer = vectors
+    totals = [inner, outer]
+    for place in range(_MOST_TERMS):
+        factor = (1 - place * one_step) / (place + 1)
+        inner, outer = times(back, outer) * factor, times(across, inner) * factor
+        totals = [totals[0] + inner, totals[1] + outer]
+        # Every later term is at most this many times the one before, in the norm of ℓ²: a bound of
+        # the largest entry alone would not do, as entries of one term add up in the next.
+        ratio = most * max(per_step, abs(1 - (place + 1) * per_step) / (place + 2))
+        if ratio < _FALLING:
+            left = hypot(norm(inner), norm(outer)) * ratio / (1 - ratio)
+            if left <= numbers.left_out * max(map(norm, totals)):
+                return numbers.around(totals[0], left), numbers.around(totals[1], left)
+    msg = "head start: the learning rate is too large for what earlier stages drive. Lower it"
+    raise LimitReachedError(msg)
+
+
+def _reaching(
+    outer: np.ndarray, inner: np.ndarray, own: np.ndarray, drives: Sequence[np.ndarray]
+) -> list[int]:
+    """Return which drives reach a mode: its directions, or those that others turn it to.
+
+    Args:
+        outer: U of the mode.
+        inner: V of the mode.
+        own: Sigma^{yx} of its pathway.
+        drives: D of every earlier mode.
+    """
+    reach: set[int] = set()
+    while True:
+        seen = {
+            place
+            for place, drive in enumerate(drives)
+            if max(_size(drive @ inner), _size(drive.T @ outer)) > ALIKE * _size(drive)
+        }
+        maps = [each / (_size(each) or 1.0) for each in (own, *(drives[n] for n in sorted(seen)))]
+        wider = [_basis([outer, *(each @ inner for each in maps)])]
+        wider += [_basis([inner, *(each.T @ outer for each in maps)])]
+        if seen == reach and [w.shape for w in wider] == [outer.shape, inner.shape]:
+            return sorted(reach)
+        reach, (outer, inner) = seen, wider
+
+
+def _size(matrix: np.ndarray) -> float:
+    return float(np.abs(matrix).max(initial=0))
+
+
+def _basis(parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Return an orthonormal basis of the columns of some matrices."""
+    basis, sizes, _ = np.linalg.svd(np.hstack(parts), full_matrices=False)
+    return basis[:, sizes > ALIKE * sizes[0]]
+
+
+def _apart(one: Any, other: Any) -> bool:
+    """Whether two half-times are two; those that symmetry makes equal are apart by rounding."""
+    return abs(float(one - other)) > ALIKE * abs(float(one))
