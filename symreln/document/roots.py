@@ -27,6 +27,8 @@ class JoinedRoot(sp.Function):
 def plain_formula(expr: Any) -> str:
     """Return a formula as it is typed: roots in their shortest form, a positive term first.
 
+    A sum of numbers is one fraction, and a minus that all its terms have in common is in front.
+
     Example:
         >>> a = sp.Symbol("a", positive=True)
         >>> plain_formula(2 * sp.sqrt(120 * a**2 + 45) / (8 * a**2 + 3))
@@ -39,12 +41,22 @@ class _Plain(StrPrinter):
     """SymPy's own spelling, but of products with roots and of where a sum begins."""
 
     def _as_ordered_terms(self, expr: Any, order: str | None = None) -> list[Any]:
-        terms = list(super()._as_ordered_terms(expr, order))
+        terms = list(map(sign_first, super()._as_ordered_terms(expr, order)))
         return sorted(terms, key=lambda term: term is not _first_positive(terms))
 
+    def _print_Add(self, expr: Any, order: str | None = None) -> str:
+        shared = over_one(expr)
+        if shared is None:
+            return super()._print_Add(expr, order)
+        return super()._print_Mul(sp.Mul(*shared, evaluate=False))
+
     def _print_Mul(self, expr: Any) -> str:
-        form = shortest_root_form(expr, self._print_product)
-        return self._print_product(form)
+        form = shortest_root_form(sign_first(expr), self._print_product)
+        return self._print_product(_whole_sums(form))
+
+    def _print_Pow(self, expr: Any, rational: bool = False) -> str:
+        form = sign_first(expr)
+        return super()._print_Pow(expr, rational) if form is expr else self.doprint(form)
 
     def _print_product(self, form: Any) -> str:
         return super()._print_Mul(form) if form.is_Mul else self.doprint(form)
@@ -58,6 +70,59 @@ _PLAIN = _Plain()
 
 def _first_positive(terms: list[Any]) -> Any:
     return next((term for term in terms if not term.could_extract_minus_sign()), terms[0])
+
+
+def _whole_sums(product: Any) -> Any:
+    """Return a product with the denominator of its sums of numbers in front of them."""
+    shared = {factor: over_one(factor) for factor in sp.Mul.make_args(product)}
+    if not any(shared.values()):
+        return product
+    factors = [part for factor, parts in shared.items() for part in parts or (factor,)]
+    number = sp.Mul(*(factor for factor in factors if factor.is_Rational))
+    return sp.Mul(number, *(f for f in factors if not f.is_Rational), evaluate=False)
+
+
+def over_one(total: Any, *, symbols: bool = False) -> tuple[Any, Any] | None:
+    """Return a sum as a fraction and a sum of whole multiples; None where there is no gain.
+
+    A minus that all terms have in common is the fraction's.
+
+    Args:
+        total: Of numbers, or anything else.
+        symbols: Whether it may have symbols.
+    """
+    if not total.is_Add or (total.free_symbols and not symbols):
+        return None
+    pairs = [term.as_coeff_Mul() for term in total.args]
+    bottom = sp.ilcm(*(number.q for number, _ in pairs if number.is_Rational))
+    if not all(number.is_Rational for number, _ in pairs):
+        return None
+    if sum(number.q > 1 for number, _ in pairs) < 2:
+        return None
+    if _is_below_zero(total):
+        bottom = -bottom
+    return sp.Rational(1, bottom), sp.Add(*(bottom * n * root for n, root in pairs))
+
+
+def sign_first(product: Any) -> Any:
+    """Return a product with a minus that a sum in it has in common in front: -(a + b)/c.
+
+    Anything else is returned itself.
+    """
+    if not (product.is_Mul or product.is_Pow):
+        return product
+    sign, factors = sp.S.One, []
+    for factor in sp.Mul.make_args(product):
+        base, power = factor.as_base_exp()
+        if power.is_Integer and _is_below_zero(base):
+            sign, factor = sign * (-1) ** power, (-base) ** power
+        factors.append(factor)
+    return product if tuple(factors) == sp.Mul.make_args(product) else sp.Mul(sign, *factors)
+
+
+def _is_below_zero(total: Any) -> bool:
+    """Whether every term of a sum has a minus."""
+    return total.is_Add and all(term.could_extract_minus_sign() for term in total.args)
 
 
 def shortest_root_form(product: Any, printed: Callable[[Any], str]) -> Any:
