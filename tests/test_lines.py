@@ -89,6 +89,8 @@ def test_lines_end_in_the_printed_formula_and_the_half_time(name):
     *_, solved, half = [line for line in law.lines() if line.main]
     assert half.equation[-1].startswith("t_{1/2}")
     rows = "".join(row.replace("&=", "=") for row in solved.equation)
+    if law.expr is not None and not isinstance(law, Unbalanced):
+        assert law.to_latex() == to_latex(law.printed)  # of the same printer
     if isinstance(law, Depth):
         assert rf"t(\pi) = {to_latex(law.scale)}" in rows
     elif isinstance(law, Unbalanced):

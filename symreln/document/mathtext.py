@@ -112,7 +112,9 @@ class _Printer(LatexPrinter):
         function = self.doprint(high[0])
         if r"\frac" not in function:
             return ""
-        return f"{super()._print_Mul(form / high[0])} {function}"
+        # Not the quotient: SymPy would multiply a number before a sum out.
+        rest = sp.Mul(*(f for f in form.args if f is not high[0]), evaluate=False)
+        return f"{super()._print_Mul(rest)} {function}"
 
     def _print_Weighted(self, expr: Any) -> str:
         weight, of = expr.args

@@ -506,7 +506,7 @@ class Law(ABC):
 
     def to_latex(self) -> str:
         """Return the LaTeX of the solution, without delimiters."""
-        return sp.latex(self.expr)
+        return to_latex(self.printed)
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.to_latex()}$"

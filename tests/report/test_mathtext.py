@@ -80,6 +80,14 @@ _TWO = sp.Integer(2)
         (sp.exp((s - lam) / tau), r"e^{\left(s - \lambda\right)/\tau}"),
         # A fraction in a logarithm is no fraction's numerator.
         (sp.log(s / d) / s, r"\frac{1}{s} \ln{\left(\frac{s}{d} \right)}"),
+        (
+            c - (1 - sp.sqrt(5)) / 20 * sp.log(s / d),
+            r"\frac{\sqrt{5} - 1}{20} \ln{\left(\frac{s}{d} \right)} + c",
+        ),
+        (
+            (sp.sqrt(5) - 2) * sp.log(s / d) / 20,
+            r"\frac{\sqrt{5} - 2}{20} \ln{\left(\frac{s}{d} \right)}",
+        ),
         (sp.log(s + d) / s, r"\frac{\ln{\left(d + s \right)}}{s}"),
     ],
 )
