@@ -99,28 +99,29 @@ def over_one(total: Any, *, symbols: bool = False) -> tuple[Any, Any] | None:
         return None
     if sum(number.q > 1 for number, _ in pairs) < 2:
         return None
-    if _is_below_zero(total):
+    if _has_minus(total):
         bottom = -bottom
     return sp.Rational(1, bottom), sp.Add(*(bottom * n * root for n, root in pairs))
 
 
 def sign_first(product: Any) -> Any:
-    """Return a product with a minus that a sum in it has in common in front: -(a + b)/c.
+    """Return a product with the minus of its sums in front: -(a + b)/c, and so -(√5 - 1)/c.
 
-    Anything else is returned itself.
+    A sum has one where all its terms have, or where it is a number below zero. Anything else is returned itself.
     """
     if not (product.is_Mul or product.is_Pow):
         return product
     sign, factors = sp.S.One, []
     for factor in sp.Mul.make_args(product):
         base, power = factor.as_base_exp()
-        if power.is_Integer and _is_below_zero(base):
+        below = _has_minus(base) or (base.is_Add and not base.free_symbols and base.is_negative)
+        if power.is_Integer and below:
             sign, factor = sign * (-1) ** power, (-base) ** power
         factors.append(factor)
     return product if tuple(factors) == sp.Mul.make_args(product) else sp.Mul(sign, *factors)
 
 
-def _is_below_zero(total: Any) -> bool:
+def _has_minus(total: Any) -> bool:
     """Whether every term of a sum has a minus."""
     return total.is_Add and all(term.could_extract_minus_sign() for term in total.args)
 

@@ -82,7 +82,7 @@ _TWO = sp.Integer(2)
         (sp.log(s / d) / s, r"\frac{1}{s} \ln{\left(\frac{s}{d} \right)}"),
         (
             c - (1 - sp.sqrt(5)) / 20 * sp.log(s / d),
-            r"\frac{\sqrt{5} - 1}{20} \ln{\left(\frac{s}{d} \right)} + c",
+            r"c + \frac{\sqrt{5} - 1}{20} \ln{\left(\frac{s}{d} \right)}",
         ),
         (
             (sp.sqrt(5) - 2) * sp.log(s / d) / 20,
