@@ -14,7 +14,7 @@ from typing import Any
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
 
-from symreln.document.roots import JoinedRoot, over_one, shortest_root_form, sign_first
+from symreln.document.roots import PLACES, JoinedRoot, over_one, shortest_root_form, sign_first
 from symreln.document.symbols import symbol_latex
 
 
@@ -32,6 +32,7 @@ class _Printer(LatexPrinter):
                 "fold_frac_powers": True,
                 "inv_trig_style": "full",
                 "order": "none",  # products come arranged
+                **PLACES,
             }
         )
         self.slashed = slashed
@@ -184,7 +185,7 @@ def _arranged(product: Any) -> Any:
 def _negated(product: Any) -> Any:
     """Return a product that begins with a minus without it; SymPy's own minus multiplies out."""
     number, *others = product.args
-    if not number.is_Rational:
+    if not number.is_Number:
         return -product
     return sp.Mul(*((-number,) if number != -1 else ()), *others, evaluate=False)
 

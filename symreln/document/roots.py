@@ -20,6 +20,10 @@ _MOST_OPERATIONS = 120
 _NO_INK = frozenset(["{", "}", ")", " ", r"\frac", r"\left", r"\right", "^", "_"])
 
 
+#: Powers of ten from which on SymPy would write decimals in another way: none.
+PLACES = {"min": -(10**6), "max": 10**6}
+
+
 class JoinedRoot(sp.Function):
     """The root of its argument, which SymPy would split, square or of a degree; only for print."""
 
@@ -65,7 +69,7 @@ class _Plain(StrPrinter):
         return f"sqrt({self.doprint(expr.args[0])})"
 
 
-_PLAIN = _Plain()
+_PLAIN = _Plain({"full_prec": False, **PLACES})
 
 
 def _first_positive(terms: list[Any]) -> Any:
@@ -94,9 +98,9 @@ def over_one(total: Any, *, symbols: bool = False) -> tuple[Any, Any] | None:
     if not total.is_Add or (total.free_symbols and not symbols):
         return None
     pairs = [term.as_coeff_Mul() for term in total.args]
-    bottom = sp.ilcm(*(number.q for number, _ in pairs if number.is_Rational))
     if not all(number.is_Rational for number, _ in pairs):
         return None
+    bottom = sp.ilcm(*(number.q for number, _ in pairs))
     if sum(number.q > 1 for number, _ in pairs) < 2:
         return None
     if _has_minus(total):
@@ -107,7 +111,8 @@ def over_one(total: Any, *, symbols: bool = False) -> tuple[Any, Any] | None:
 def sign_first(product: Any) -> Any:
     """Return a product with the minus of its sums in front: -(a + b)/c, and so -(√5 - 1)/c.
 
-    A sum has one where all its terms have, or where it is a number below zero. Anything else is returned itself.
+    A sum has one where all its terms have, or where it is a number below zero. Anything else is
+    returned itself.
     """
     if not (product.is_Mul or product.is_Pow):
         return product

@@ -20,6 +20,7 @@ from symreln.claims.orbits import mode_orbits
 from symreln.document.described import NamedMatrices, describe, groups_of, outer_factors
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Details, Equation, Section, Table, plain_text, walk
+from symreln.document.words import Notation
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.pipeline.certificate import certificate
@@ -217,7 +218,7 @@ class TestDescribe:
             ends = [sum(sizes[:i]) for i in range(len(sizes) + 1)]
             groups.append([(str(i), tuple(range(ends[i], ends[i + 1]))) for i in range(len(sizes))])
         named = NamedMatrices()
-        return describe(matrix, *groups, {}, named), named
+        return describe(matrix, *groups, Notation(symbols={}, values={}), named), named
 
     def test_small_matrices_are_printed_in_full(self):
         text, named = self.shown([[1, 2], [3, 4]], [2], [2])
@@ -245,7 +246,7 @@ class TestDescribe:
         """Put the printed factors and named patterns back together, exactly."""
         sigma_x = three.pathways[0].effective.sigma_x
         groups = groups_of(range(11), three.spec.dataset.input_groups)
-        text = describe(sigma_x, groups, groups, three.spec.symbols, NamedMatrices())
+        text = describe(sigma_x, groups, groups, Notation.of(three.spec), NamedMatrices())
         assert text == (
             r"\begin{pmatrix} \frac{1}{8}\,I & \frac{c}{24}\,\mathbf{1}\mathbf{1}^{\top} \\ "
             r"\frac{c}{24}\,\mathbf{1}\mathbf{1}^{\top} & \frac{c^{2}}{3}\,I \end{pmatrix}"

@@ -28,7 +28,7 @@ from symreln.document.mathtext import slashed_latex, to_latex
 from symreln.document.model import Block, Code, Math, Section, Strong, Table, equation, prose
 from symreln.document.roots import plain_formula
 from symreln.document.typeset import say, typeset
-from symreln.document.words import decimal_cell, number_cell
+from symreln.document.words import Notation, decimal_cell, number_cell
 from symreln.exact.spectrum import joint_spectrum
 from symreln.exact.truth import Truth
 from symreln.laws.depth import Depth
@@ -306,7 +306,7 @@ def mode_values(spectrum: JointSpectrum) -> list[dict[str, Any]]:
 
 
 def _mode_table(spec: Spec, spectrum: JointSpectrum, name: str) -> Block:
-    symbols, values = spec.symbols, spec.values
+    notation = Notation.of(spec)
     learning = [mode for mode in spectrum.modes if not mode.is_null]
     null = sum(mode.multiplicity for mode in spectrum.modes if mode.is_null)
     joint = spectrum.commutes
@@ -314,9 +314,9 @@ def _mode_table(spec: Spec, spectrum: JointSpectrum, name: str) -> Block:
     for k, mode in enumerate(learning[:MOST_ROWS], start=1):
         rows.append(
             (
-                number_cell(mode.s, symbols, values, f"s_{{{k}}}"),
-                *((number_cell(mode.d, symbols, values, f"d_{{{k}}}"),) if joint else ()),
-                decimal_cell(mode.s, values),
+                number_cell(mode.s, notation, f"s_{{{k}}}"),
+                *((number_cell(mode.d, notation, f"d_{{{k}}}"),) if joint else ()),
+                decimal_cell(mode.s, spec.values),
                 str(mode.multiplicity),
             )
         )

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from symreln.claims.claim import DIGITS
-from symreln.claims.converged import converged_decimal, converged_loss
+from symreln.claims.converged import converged_decimal, converged_loss, converged_number
 from symreln.claims.widths import narrow_pathways
 from symreln.document.breaking import sum_lines
 from symreln.document.mathtext import ordered_terms, weighted
 from symreln.document.model import Block, Details, Math, equation, prose
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import say
-from symreln.document.words import scalar_latex
+from symreln.document.words import Notation, scalar_latex
+from symreln.exact.scalar import Scalar
 from symreln.laws.loss import strength_symbol
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ MOST_TERMS = 120
 
 def loss_blocks(derivation: Derivation, names: Abbreviations) -> list[Block]:
     """Return the loss in mode space, written out where that can be read, and where it goes."""
-    symbols = derivation.spec.symbols
-    final = scalar_latex(derivation.final_loss, symbols)
-    initial = scalar_latex(derivation.initial_loss, symbols)
+    notation = Notation.of(derivation.spec)
+    final = scalar_latex(derivation.final_loss, notation)
+    initial = scalar_latex(derivation.initial_loss, notation)
     # Whatever the training descends, losses are shown as means.
     definition = r"L = \tfrac{1}{2P} \sum_\mu \|y_\mu - \hat{y}_\mu\|^2"
     if derivation.loss is None:
@@ -74,15 +75,26 @@ def _end(derivation: Derivation, final: str) -> list[Any]:
         ]
     if converged_loss(derivation) is None:
         return [" to ", Math(final), ", the least-squares value that the pathways can reach."]
-    decimal = converged_decimal(derivation, DIGITS)
-    value = [] if decimal is None else [", ", Math(decimal_latex(*decimal, digits=8)), ","]
     return [
         " to what it is with every strength at its plateau",
-        *value,
+        *_limit(derivation),
         " and not to the least-squares value ",
         Math(final),
         ": weight decay holds the strengths below.",
     ]
+
+
+def _limit(derivation: Derivation) -> list[Any]:
+    """Return that value between commas: exact where it is rational, else as a decimal."""
+    number, decimal = derivation.ask(converged_number), converged_decimal(derivation, DIGITS)
+    if decimal is None:
+        return []
+    where = " at the declared values" if derivation.spec.parameters else ""
+    if number is None:
+        shown = decimal_latex(*decimal, digits=8)
+    else:
+        shown = scalar_latex(Scalar.of(number), Notation.of(derivation.spec))
+    return [", ", Math(shown), f"{where},"]
 
 
 def _written_out(derivation: Derivation, loss: sp.Expr, names: Abbreviations) -> list[Block]:
