@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from symreln.base.rounding import filled
 from symreln.claims.claim import Claim, Step
 from symreln.claims.orbits import symbols_of
 from symreln.claims.widths import own_curves
@@ -90,7 +91,7 @@ class _StepErrors(Claim):
         yield Table(
             header=("strength", "solution against gradient descent, at most"),
             rows=tuple(
-                (Math(symbol), f"{rounded_up(100 * self.bounds[label], 2):g} %")
+                (Math(symbol), _at_most(self.bounds[label]))
                 for label, symbol in self.symbols.items()
                 if label in self.bounds
             ),
@@ -232,6 +233,11 @@ class LargeStarts(Claim):
             "steps) has better half-times than the solution in steps, which is that of growth "
             "from little"
         )
+
+
+def _at_most(bound: float) -> str:
+    """Return a bound as per cent, rounded up to two significant digits."""
+    return f"{filled(f'{rounded_up(100 * bound, 2):g}', 2)} %"
 
 
 def large_starts(derivation: Derivation) -> LargeStarts | None:

@@ -121,6 +121,15 @@ class _Printer(LatexPrinter):
         weight, of = expr.args
         return self.doprint(of) if weight == 1 else f"{self._bracketed(weight)} {self.doprint(of)}"
 
+    def _print_Summed(self, expr: Any) -> str:
+        numbers, first, *rest = expr.args
+        low, *_, high = numbers
+        between = rf"_{{p={low}}}^{{{high}}}"
+        if high - low + 1 != len(numbers):
+            between = rf"_{{p \in \{{{', '.join(map(str, numbers))}\}}}}"
+        inner = self.doprint(first) + "".join(map(self.signed, rest))
+        return rf"\sum{between} \left({inner}\right)"
+
     def _print_JoinedRoot(self, expr: Any, exp: str | None = None) -> str:
         below, *degree = map(self.doprint, expr.args)
         root = rf"\sqrt{f'[{degree[0]}]' if degree else ''}{{{below}}}"
@@ -266,6 +275,10 @@ def _is_root(expr: Any) -> bool:
 
 class Weighted(sp.Function):
     """The product of its arguments, printed as the first times the second; only for print."""
+
+
+class Summed(sp.Function):
+    """A sum over pathways p: their numbers, two at least, and terms in order; only for print."""
 
 
 def weighted(term: Any, variables: Collection[Any]) -> Any:

@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from symreln.document.mathtext import slashed_latex
 from symreln.document.model import Drawing
@@ -33,6 +32,7 @@ from symreln.report.drawing import (
     legend_below,
     legend_outside,
     line_style,
+    log_scale,
     new_axes,
     plain,
     stack,
@@ -234,10 +234,7 @@ def _replay(found: ReplayReport) -> Drawing | None:
     panel.axhline(own, linestyle="-.", color=FAINT, linewidth=1.2, label="gates of the spec")
     panel.axhline(floor, color=FAINT, linewidth=3, alpha=0.5, label="other seeds")
     panel.set_xscale("log")
-    panel.set_yscale("log")
-    panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    panel.yaxis.set_minor_formatter(NullFormatter())
+    log_scale(panel)
     dress(panel, x="time windows W", y="max |ΔL|/L(0), %", title="Replay against the network")
     panel.tick_params(labelsize=FONT_SIZE - 1)
     legend_outside(panel)
