@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import few, short_repr
 from symreln.claims.claim import Claim, Step
 from symreln.claims.resting_points import MOST_NAMED, RestingPoints, resting_points, why_a_point
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Content, Math, Table, equation
 from symreln.document.symbols import symbol_latex
-from symreln.document.typeset import few, say, typeset
+from symreln.document.typeset import say, typeset
 from symreln.document.words import Notation, decimal_cell, number_cell, scalar_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
@@ -358,9 +358,10 @@ class Equilibria(Claim):
         return say(
             f"{'Aligned modes' if whole else 'The aligned modes in this table'}"
             + ", their stage seeing what converged earlier stages leave," * (self.stages > 1)
-            + " come to rest at the equilibrium below from every positive start. With $L$ as a "
+            + " come to rest at the equilibrium below from every positive start. With $L$ a "
             "function of the strengths"
-            + ", of those that are alike of their sum" * any(race.shared for race in ended)
+            + ", of modes with equal couplings that of their sum"
+            * any(race.shared for race in ended)
             + r", $m_a \kappa_{ab}$ is symmetric and positive "
             + (
                 "definite (checked exactly)"
@@ -381,7 +382,7 @@ class Equilibria(Claim):
             return
         named = [f"${' : '.join(symbol_latex(mode.label) for mode in modes)}$" for modes in groups]
         yield say(
-            "Modes that act, and are acted on, alike keep their ratios for ever: "
+            "Modes with equal $s$ and equal couplings keep their ratios for ever: "
             f"{few(named, MOST_NAMED)}. Their sum obeys the equation of one of them, and is what "
             "is given for them; each has the share of it that it started with,"
         )
@@ -433,7 +434,7 @@ class Equilibria(Claim):
             and (
                 f"{len(ended)} of {len(races)} competitions of modes come to rest at the "
                 "equilibrium that is given, from every positive start of the aligned modes; where "
-                "modes are alike, it is that of their sum.",
+                "modes have equal s and couplings, it is that of their sum.",
                 "substitution: drives of winners cancel to 0, those of losers are not positive, by "
                 "exact signs; the loss's form is symmetric, entry by entry, and positive "
                 f"{'definite' if definite else 'semidefinite'}, by its pivots",
@@ -449,7 +450,7 @@ class Equilibria(Claim):
             ),
             "modes that share": any(race.shared for race in races)
             and (
-                "The ratios of modes that are called alike never change.",
+                "The ratios of modes with equal s and couplings never change.",
                 "equal s, and equal rows and columns of couplings, entry by entry",
             ),
             "conserved quantities": any(race.system.conserved for race in races)

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from flint import arb
 
+from symreln.base.summaries import few
 from symreln.claims.claim import Claim
 from symreln.claims.solve import at_values
 from symreln.document.model import Block, Strong
@@ -42,10 +43,6 @@ if TYPE_CHECKING:
 
 #: Working precision of comparisons, in bits.
 _BITS = 128
-#: Modes that are named.
-_MOST_NAMED = 6
-
-
 #: What it comes to, by name.
 _MEANS = {
     "lazy": "Weights change by less than their size, most gates stay as they were drawn, and "
@@ -91,16 +88,17 @@ class Regime(Claim):
     @property
     def reason(self) -> str:
         """Why, in a clause; "" in the rich regime."""
-        if not self.lazy:
-            return ""
+        match self.name:
+            case "rich":
+                return ""
+            case "mixed":
+                which = few(self.lazy)
+            case "lazy":
+                which = "every mode"
         start = f"the initial strength {rounded_text(ball(self.strength0), 3)}"
         low, high = (rounded_text(scale, 2) for scale in self.scales)
         scale = f"relative scale s/(4 d_eff pi_0) {low}" + (f" to {high}" if high != low else "")
-        if self.name == "lazy":
-            return f"{start} is at least half of the plateau of every mode ({scale})"
-        more = len(self.lazy) - _MOST_NAMED
-        named = ", ".join(self.lazy[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-        return f"{start} is at least half of the plateau of {named} ({scale})"
+        return f"{start} is at least half of the plateau of {which} ({scale})"
 
     def values(self) -> dict[str, Any]:
         """Return "name" (rich, mixed or lazy), the lazy modes and the range of relative scales."""

@@ -403,7 +403,7 @@ class Depth(Law):
         if share == 1:
             return (plateau,) * len(times)
         if not share < 1 and not share > 1:
-            msg = "depth L: at this precision the start cannot be told from the plateau"
+            msg = "depth L: at this precision the start cannot be distinguished from the plateau"
             raise LimitReachedError(msg)
         unit = layers * self.s * plateau**e / self.tau
         late = self._late(unit, share < 1)
@@ -534,7 +534,7 @@ class Clock:
             y = np.maximum(y + step, start)
             if np.all(np.abs(step) <= _SETTLED * (1 + np.abs(y)) + self._noise(y, goal) / rate):
                 return y
-        msg = "depth L: the inversion of t(strength) did not settle"
+        msg = "depth L: the inversion of t(strength) did not converge"
         raise LimitReachedError(msg)
 
     def _first(self, goal: np.ndarray, start: np.ndarray, growth: np.ndarray) -> np.ndarray:

@@ -97,7 +97,7 @@ def _draw_speeds(ax: Axes, found: RaceReport) -> None:
             if runner.pattern == name and runner.rate is not None
         ]
         if lines:
-            more = f" and {len(alike) - 1} alike" if len(alike) > 1 else ""
+            more = f", orbit of size {len(alike)}" if len(alike) > 1 else ""
             x, y = (np.concatenate(parts) for parts in zip(*lines, strict=True))
             label = plain(race.names[name] + more)
             ax.plot(x, y, label=label, linewidth=1.4, **line_style(drawn))

@@ -195,7 +195,8 @@ def _witnesses(derivation: Derivation, broken: list[PathwayDerivation]) -> Table
             Math(r"\|[M, \Sigma^{x}]\| / \|M \Sigma^{x}\|"),
         ),
         rows=tuple(rows[:MOST_LINES]),
-        caption="Witnesses that no joint eigenbasis exists." + more * (left_out > 0),
+        caption="Nonzero entries of commutators: no joint eigenbasis exists."
+        + more * (left_out > 0),
         alignment="lccr",
     )
 
