@@ -574,7 +574,7 @@ def test_an_uncoupled_document_speaks_of_no_effective_eigenvalue():
 
     assert r"d_{\mathrm{eff}}" not in dynamics("xor")
     assert r"replaced by $d_{\mathrm{eff}}$" in dynamics("contextual-3")
-    assert r"\frac{\Delta^{2} + 2}{8} \pi_{4,1}^{2}." in dynamics("xor")
+    assert r"\frac{\Delta^{2} + 2}{8} \pi_{p,1}^{2}\right)." in dynamics("xor")
     assert r"\Delta(" not in dynamics("xor")
     assert r"carries $\Delta$ times" in derived("xor").to_latex()
 
