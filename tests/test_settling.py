@@ -48,7 +48,11 @@ def test_the_final_loss_is_where_the_curves_end(decay, final):
         np.testing.assert_allclose(curve.best[-1], curve.plateau, atol=2e-3)
     statements = [step.statement for step in derivation.steps]
     assert not any("plateaus reach the least-squares" in text for text in statements)
-    assert "weight decay holds the strengths below" in derivation.to_latex()
+    text = derivation.to_latex()
+    assert "weight decay holds the strengths below" in text
+    # Rational numbers are exact in print, and have a radius where their decimal does not end.
+    assert rf"$\frac{{{final.numerator}}}{{{final.denominator}}}$, and not to the least" in text
+    assert (found["radius"] == "0") == (final.denominator == 200)
 
 
 def test_without_decay_it_is_the_least_squares_value():

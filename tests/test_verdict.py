@@ -167,3 +167,17 @@ def test_what_no_basis_mends_is_said_not_to_close_rather_than_not_proven(targets
     assert derivation.verdict.level is Level.COUPLED_MATRICES
     last = derivation.verdict.reasons[-1]
     assert last == f"{reason}, so the strengths alone, each starting anywhere, do not close"
+
+
+def test_a_long_entry_is_about_a_decimal_in_a_sentence_and_exact_in_the_file():
+    inputs = [["123456789/1000000007", "1/3"], ["22/7", "5/11"]]
+    tables = {
+        "dataset": {"X": inputs, "Y": [["1/999983", "2/5"]]},
+        "pathway": [{"name": "all"}],
+    }
+    derivation = sr.derive(sr.load(tables))
+    (reason,) = derivation.verdict.reasons
+    assert reason.endswith("about 0.02915, not 0")
+    entry = derivation.to_json()["pathways"][0]["commutator"]["witness"]["value"]["expr"]
+    assert len(entry) > 40
+    assert abs(float(Fraction(entry)) - 0.02915) < 1e-5

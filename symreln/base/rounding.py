@@ -77,9 +77,29 @@ def _plain(number: Decimal) -> str:
 def percent(value: float, beside: float | None = None) -> str:
     """Return a share as per cent with two significant digits, or more where it is large.
 
+    What was rounded has all of them, 0.20 % beside 0.23 %; what is exact has no zeros to its right.
+
     Args:
         value: The share.
         beside: A bound that the share is compared with, as :func:`bound_text` prints it: as many
             digits more are given as it takes to lie on the bound's same side in print too.
     """
-    return f"{rounded(value, 2 if value < 0.1 else 3, beside, power=2)} %"
+    digits = 2 if value < 0.1 else 3
+    text = rounded(value, digits, beside, power=2)
+    if isfinite(value) and Decimal(text) != _decimal(value, 2):
+        text = filled(text, digits)
+    return f"{text} %"
+
+
+def filled(text: str, digits: int) -> str:
+    """Return a number with zeros to its right up to so many significant digits.
+
+    Example:
+        >>> filled("0.2", 2), filled("5", 2), filled("12", 2), filled("0", 2)
+        ('0.20', '5.0', '12', '0')
+    """
+    figures = text.lstrip("-0.").replace(".", "")
+    missing = digits - len(figures)
+    if not figures or missing <= 0 or "e" in text:
+        return text
+    return text + "." * ("." not in text) + "0" * missing

@@ -1,4 +1,4 @@
-"""Reprs that fit on a screen, whatever a result holds.
+"""Reprs that fit on a screen, whatever a result holds; lists that fit in a sentence.
 
 A dataclass's own repr prints every field of every value within it: a confrontation's is a third of
 a million characters. :func:`short_repr` prints a line a field instead, or the class's summary.
@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 import textwrap
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from enum import Enum
 from typing import Any, TypeVar
 
 Class = TypeVar("Class", bound=type)
+
+#: Names in a list, if nobody says how many.
+MOST_NAMED = 6
 
 #: Lines of a repr, of a summary's, and characters of a line.
 MOST_LINES = 28
@@ -22,6 +25,18 @@ LINE = 100
 _MOST_ITEMS = 4
 #: Characters that an item has at least, where a line is full.
 _LEAST_ROOM = 32
+
+
+def few(names: Iterable[str], most: int = MOST_NAMED) -> str:
+    """Return names in a sentence: the first ones, and how many more there are.
+
+    Example:
+        >>> few("abcd", 2)
+        'a, b and 2 more'
+    """
+    known = list(names)
+    more = f" and {len(known) - most} more" if len(known) > most else ""
+    return ", ".join(known[:most]) + more
 
 
 def short_repr(cls: Class) -> Class:

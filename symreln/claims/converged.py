@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+import sympy as sp
+
 from symreln.claims.solve import at_values
+from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.enclosure import ball, decimal_of, precision
+from symreln.exact.scalar import Scalar
 from symreln.laws.choice import solve
 from symreln.laws.loss import strength_symbol
 from symreln.laws.ops import ARB
 
 if TYPE_CHECKING:
-    import sympy as sp
-
     from symreln.claims.derivation import Derivation
 
 _BITS = 160
@@ -35,15 +38,30 @@ def converged_loss(derivation: Derivation) -> sp.Expr | None:
     return found
 
 
+def converged_number(derivation: Derivation) -> Fraction | None:
+    """Return that limit at the declared values where it is rational; None otherwise."""
+    if not derivation.spec.has_values:
+        return None
+    limit: Any = converged_loss(derivation.ask(at_values))
+    if limit is None:
+        return None
+    limit = sp.expand(limit)  # roots of modes cancel
+    return Fraction(int(limit.p), int(limit.q)) if limit.is_Rational else None
+
+
 def converged_decimal(derivation: Derivation, digits: int) -> tuple[str, str] | None:
     """Return (decimal, radius) of that limit at the declared values, or None without them.
 
-    A mode that stays below its height s/d by g adds m d g²/2 to the least-squares value.
+    A mode that stays below its plateau s/d by g adds m d g²/2 to the least-squares value. A limit
+    that is rational has a radius of 0 where its decimal ends.
     """
     if derivation.spec.network is None:
         return None
     if not derivation.spec.has_values:
         return None
+    number = derivation.ask(converged_number)
+    if number is not None:
+        return AlgebraicNumber.rational(Scalar.of(number)).decimal({}, digits)
     exact = derivation.ask(at_values)
     with precision(_BITS):
         total = ball(exact.final_loss.to_fraction())

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 from flint import arb
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import few, short_repr
 from symreln.claims.claim import Claim, Step
 from symreln.claims.halving import half_time
 from symreln.claims.orbits import symbols_of
@@ -24,7 +24,7 @@ from symreln.claims.widths import narrow_pathways
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Details, Math, Table, equation, prose
 from symreln.document.numerals import rounded_up
-from symreln.document.typeset import few, say, typeset
+from symreln.document.typeset import say, typeset
 from symreln.exact.enclosure import ball, precision
 from symreln.exact.truth import Truth
 from symreln.laws.converging import Earlier, Later, Push, antiderivative, residuals

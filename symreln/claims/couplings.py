@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import sympy as sp
 
 from symreln.claims.claim import Claim, Formula
 from symreln.claims.probes import overlap_matrices
 from symreln.claims.solve import at_values
-from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Content, Math, Table, prose
 from symreln.document.typeset import say
+from symreln.document.words import Notation
 from symreln.errors import InputError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.enclosure import ball, precision
@@ -63,13 +62,14 @@ class _Overlap(Claim):
             return {"overlap": None, "input_overlap": self.g, "why": _UNDETERMINED}
         return {"overlap": self.k, "input_overlap": self.g}
 
-    def cells(self, symbols: Mapping[str, sp.Symbol]) -> tuple[str, str, str]:
+    def cells(self, notation: Notation) -> tuple[str, str, str]:
         """Return k, g and k g as LaTeX, a dash where there is none."""
         assert self.g is not None
-        g = self.g.to_sympy(symbols)
+        g = self.g.to_sympy(notation.symbols)
         if self.k is None:
-            return "–", to_latex(g), "–"
-        return to_latex(self.k.expr), to_latex(g), to_latex(self.k.expr * g)
+            return "–", notation.latex(g), "–"
+        k, product = notation.latex(self.k.expr), notation.latex(self.k.expr * g)
+        return k, notation.latex(g), product
 
 
 def _overlap(derivation: Derivation, stage: StageDerivation, found: ModeCoupling) -> _Overlap:
@@ -171,9 +171,9 @@ class Couplings(Claim):
 
     def _table(self, plain: list[tuple[ModeCoupling, _Overlap]]) -> Table:
         """One row for all couplings with the same k and g, pathways and modes listed."""
-        symbols = self.derivation.spec.symbols
+        notation = Notation.of(self.derivation.spec)
         pathways = self.stage.pathways
-        latex = {id(overlap): overlap.cells(symbols) for _, overlap in plain}
+        latex = {id(overlap): overlap.cells(notation) for _, overlap in plain}
         # Dictionaries as sets that keep their order.
         rows: dict[tuple[str, str, str], tuple[dict[str, None], dict[str, None]]] = {}
         for coupling, overlap in plain:

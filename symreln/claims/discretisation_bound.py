@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from symreln.base.rounding import filled
+from symreln.base.summaries import few
 from symreln.claims.claim import Claim, Step
 from symreln.claims.orbits import symbols_of
 from symreln.claims.widths import own_curves
 from symreln.document.model import Block, Details, Math, Table, equation
 from symreln.document.numerals import rounded_up
-from symreln.document.typeset import MOST_NAMED, say
+from symreln.document.typeset import say
 from symreln.document.words import NONE
 from symreln.exact.enclosure import precision
 from symreln.laws import discretisation_bound
@@ -90,7 +92,7 @@ class _StepErrors(Claim):
         yield Table(
             header=("strength", "solution against gradient descent, at most"),
             rows=tuple(
-                (Math(symbol), f"{rounded_up(100 * self.bounds[label], 2):g} %")
+                (Math(symbol), _at_most(self.bounds[label]))
                 for label, symbol in self.symbols.items()
                 if label in self.bounds
             ),
@@ -225,13 +227,16 @@ class LargeStarts(Claim):
 
     def lines(self) -> Iterator[str]:
         """Say it on the terminal."""
-        labels = [each.label for each in self.modes]
-        more = f" and {len(labels) - MOST_NAMED} more" if len(labels) > MOST_NAMED else ""
         yield (
-            f"large starts: of {', '.join(labels[:MOST_NAMED])}{more} the flow (infinitely small "
+            f"large starts: of {few(each.label for each in self.modes)} the flow (infinitely small "
             "steps) has better half-times than the solution in steps, which is that of growth "
             "from little"
         )
+
+
+def _at_most(bound: float) -> str:
+    """Return a bound as per cent, rounded up to two significant digits."""
+    return f"{filled(f'{rounded_up(100 * bound, 2):g}', 2)} %"
 
 
 def large_starts(derivation: Derivation) -> LargeStarts | None:

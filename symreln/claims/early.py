@@ -152,7 +152,7 @@ def _why_none(strength: EarlyStrength) -> str:
     if not strength.kappa:
         return f"none of the {UNITS} units that were followed ended with its gate"
     return (
-        f"gates have not settled after {MOST_LOOKS} growth times: units that add "
+        f"gates still change after {MOST_LOOKS} growth times: units that add "
         f"{100 * strength.moved:.2g} % of κ came to its gate or left it in the last of them"
     )
 

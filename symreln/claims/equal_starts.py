@@ -14,11 +14,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from symreln.base.summaries import few
 from symreln.claims.claim import Claim
 from symreln.claims.equilibria import competition_of
 from symreln.claims.widths import narrow_pathways
 from symreln.document.model import Block
-from symreln.document.typeset import few, say, typeset
+from symreln.document.typeset import say, typeset
 from symreln.exact.truth import Truth
 from symreln.verdict.judge import Level
 

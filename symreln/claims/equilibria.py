@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import few, short_repr
 from symreln.claims.claim import Claim, Step
 from symreln.claims.resting_points import MOST_NAMED, RestingPoints, resting_points, why_a_point
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Content, Math, Table, equation
 from symreln.document.symbols import symbol_latex
-from symreln.document.typeset import few, say, typeset
-from symreln.document.words import decimal_cell, number_cell
+from symreln.document.typeset import say, typeset
+from symreln.document.words import Notation, decimal_cell, number_cell, scalar_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.exact.truth import Truth
@@ -57,7 +57,7 @@ class Race(Claim):
         unstable: The other equilibria with positive strengths, each with a mode that grows when
             it is put in; None where they were not listed.
         declared: The parameters' values.
-        symbols: The parameters' symbols.
+        notation: How numbers are printed.
         strength0: Where the prediction starts every mode; None where that is not known.
     """
 
@@ -70,7 +70,7 @@ class Race(Claim):
     undecided: str
     unstable: tuple[Equilibrium, ...] | None
     declared: Mapping[str, Fraction]
-    symbols: Mapping[str, sp.Symbol]
+    notation: Notation
     strength0: Fraction | None
 
     def strengths(
@@ -135,18 +135,22 @@ class Race(Claim):
         squares = [c.eigenvalue[0] for c in self.system.classes]
 
         def root(square: Scalar) -> sp.Expr:
-            return AlgebraicNumber.rational(square, is_sqrt=True).to_sympy(self.symbols)
+            return AlgebraicNumber.rational(square, is_sqrt=True).to_sympy(self.notation.symbols)
 
         found = []
         for row in self.system.conserved:
             first = next(p for p, c in enumerate(row) if not c.is_zero)
             terms = [
-                c.to_sympy(self.symbols)
+                c.to_sympy(self.notation.symbols)
                 * root(squares[first] / square)
                 * sp.log(sp.Symbol(mode.label, positive=True))
                 for c, square, (mode, *_) in zip(row, squares, self.modes, strict=True)
             ]
-            rate = 2 * sum(row[1:], start=row[0]).to_sympy(self.symbols) * root(squares[first])
+            rate = (
+                2
+                * sum(row[1:], start=row[0]).to_sympy(self.notation.symbols)
+                * root(squares[first])
+            )
             found.append((sp.Add(*terms), rate))
         return tuple(found)
 
@@ -213,11 +217,11 @@ class Race(Claim):
         found: dict[str, tuple[Content, ...]] = {}
         for modes, strength in self.strengths(self.end):
             name = " + ".join(symbol_latex(mode.label) for mode in modes)
-            cell = number_cell(strength, self.symbols, self.declared)
+            cell = number_cell(strength, self.notation)
             decimal = decimal_cell(strength, self.declared)
             found[modes[0].label] = (Math(name), cell, decimal, Math("0"))
         for mode, shortfall in self.losers(self.end):
-            cell = number_cell(shortfall, self.symbols, self.declared)
+            cell = number_cell(shortfall, self.notation)
             found[mode.label] = (Math(symbol_latex(mode.label)), Math("0"), Math("0"), cell)
         return (found[label] for label in self.labels if label in found)
 
@@ -354,9 +358,10 @@ class Equilibria(Claim):
         return say(
             f"{'Aligned modes' if whole else 'The aligned modes in this table'}"
             + ", their stage seeing what converged earlier stages leave," * (self.stages > 1)
-            + " come to rest at the equilibrium below from every positive start. With $L$ as a "
+            + " come to rest at the equilibrium below from every positive start. With $L$ a "
             "function of the strengths"
-            + ", of those that are alike of their sum" * any(race.shared for race in ended)
+            + ", of modes with equal couplings that of their sum"
+            * any(race.shared for race in ended)
             + r", $m_a \kappa_{ab}$ is symmetric and positive "
             + (
                 "definite (checked exactly)"
@@ -377,7 +382,7 @@ class Equilibria(Claim):
             return
         named = [f"${' : '.join(symbol_latex(mode.label) for mode in modes)}$" for modes in groups]
         yield say(
-            "Modes that act, and are acted on, alike keep their ratios for ever: "
+            "Modes with equal $s$ and equal couplings keep their ratios for ever: "
             f"{few(named, MOST_NAMED)}. Their sum obeys the equation of one of them, and is what "
             "is given for them; each has the share of it that it started with,"
         )
@@ -388,8 +393,8 @@ class Equilibria(Claim):
     def _says_loss(self) -> Iterator[Block]:
         if self.loss is None:
             return
-        declared, symbols = self.competitions[0].declared, self.competitions[0].symbols
-        loss, least = (to_latex(value.to_sympy(symbols)) for value in (self.loss, self.least))
+        declared, notation = self.competitions[0].declared, self.competitions[0].notation
+        loss, least = (scalar_latex(value, notation) for value in (self.loss, self.least))
         # Who stays is decided at the declared values, and so is what there is to compare.
         where = ", at the declared values" if declared and self.loss != self.least else ""
         if self.loss.substitute(declared) == self.least.substitute(declared):
@@ -429,7 +434,7 @@ class Equilibria(Claim):
             and (
                 f"{len(ended)} of {len(races)} competitions of modes come to rest at the "
                 "equilibrium that is given, from every positive start of the aligned modes; where "
-                "modes are alike, it is that of their sum.",
+                "modes have equal s and couplings, it is that of their sum.",
                 "substitution: drives of winners cancel to 0, those of losers are not positive, by "
                 "exact signs; the loss's form is symmetric, entry by entry, and positive "
                 f"{'definite' if definite else 'semidefinite'}, by its pivots",
@@ -445,7 +450,7 @@ class Equilibria(Claim):
             ),
             "modes that share": any(race.shared for race in races)
             and (
-                "The ratios of modes that are called alike never change.",
+                "The ratios of modes with equal s and couplings never change.",
                 "equal s, and equal rows and columns of couplings, entry by entry",
             ),
             "conserved quantities": any(race.system.conserved for race in races)
@@ -533,7 +538,7 @@ def _race(derivation: Derivation, stage: StageDerivation, nodes: list[tuple[int,
         undecided=reason,
         unstable=None if end is None else _unstable(summed, end, derivation.spec.values),
         declared=derivation.spec.values,
-        symbols=derivation.spec.symbols,
+        notation=Notation.of(derivation.spec),
         strength0=derivation.strength0,
     )
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symreln.base.summaries import few
 from symreln.claims.head_copies import ABOVE, LATE, Columns, Copies, shared_out
 from symreln.claims.head_growth import Earlier, Seen
 from symreln.claims.number_systems import Matrix, Numbers, Vectors, in_floats
-from symreln.document.typeset import few
 from symreln.laws.choice import expected_start, started
 
 if TYPE_CHECKING:

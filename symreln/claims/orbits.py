@@ -10,6 +10,7 @@ import sympy as sp
 
 from symreln.document.symbols import symbol_latex
 from symreln.exact.algebraic import ratio
+from symreln.laws.loss import strength_symbol
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
@@ -48,6 +49,10 @@ class PathwayOrbit:
     def symbol(self, mode: ModeDerivation, letter: str = "pi") -> str:
         """Return the LaTeX of a mode's strength (or of its s), with p for several pathways."""
         return symbol_latex(self._name(mode, letter))
+
+    def strength_symbol(self, mode: ModeDerivation) -> sp.Symbol:
+        """Return the symbol of a mode's strength, likewise."""
+        return strength_symbol(self._name(mode, "pi"))
 
     def _name(self, mode: ModeDerivation, letter: str) -> str:
         index = str(self.first.number) if len(self.pathways) == 1 else "p"

@@ -10,7 +10,7 @@ from symreln.claims.claim import Claim
 from symreln.claims.orbits import mode_orbits
 from symreln.document.model import Block, Code, Items, Math, Section, Table
 from symreln.document.typeset import phrase, say, typeset
-from symreln.document.words import number_cell
+from symreln.document.words import Notation, number_cell
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
@@ -49,7 +49,7 @@ def phases_of(derivation: Derivation) -> Phases | None:
 
 
 def _phase(step: int, phase: Derivation) -> Iterator[Block]:
-    symbols, values = phase.spec.symbols, phase.spec.values
+    notation = Notation.of(phase.spec)
     yield say(f"From step {step} the verdict is {phase.verdict.level.value}:")
     yield Items(tuple(typeset(f"{reason}.") for reason in phase.verdict.reasons))
     yield Table(
@@ -66,8 +66,8 @@ def _phase(step: int, phase: Derivation) -> Iterator[Block]:
         rows=tuple(
             (
                 group.short_name,
-                number_cell(mode.s, symbols, values),
-                number_cell(mode.d if mode.d_eff is None else mode.d_eff, symbols, values),
+                number_cell(mode.s, notation),
+                number_cell(mode.d if mode.d_eff is None else mode.d_eff, notation),
                 str(mode.multiplicity),
             )
             for group in mode_orbits(phase)

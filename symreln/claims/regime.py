@@ -25,10 +25,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from flint import arb
 
+from symreln.base.summaries import few
 from symreln.claims.claim import Claim
 from symreln.claims.solve import at_values
 from symreln.document.model import Block, Strong
-from symreln.document.typeset import few, say, typeset
+from symreln.document.typeset import say, typeset
 from symreln.errors import InputError
 from symreln.exact.enclosure import ball, precision, rounded_text
 from symreln.exact.numeric import numpy_modes
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
 
 #: Working precision of comparisons, in bits.
 _BITS = 128
-
-
 #: What it comes to, by name.
 _MEANS = {
     "lazy": "Weights change by less than their size, most gates stay as they were drawn, and "
@@ -89,14 +88,17 @@ class Regime(Claim):
     @property
     def reason(self) -> str:
         """Why, in a clause; "" in the rich regime."""
-        if not self.lazy:
-            return ""
+        match self.name:
+            case "rich":
+                return ""
+            case "mixed":
+                which = few(self.lazy)
+            case "lazy":
+                which = "every mode"
         start = f"the initial strength {rounded_text(ball(self.strength0), 3)}"
         low, high = (rounded_text(scale, 2) for scale in self.scales)
         scale = f"relative scale s/(4 d_eff pi_0) {low}" + (f" to {high}" if high != low else "")
-        if self.name == "lazy":
-            return f"{start} is at least half of the plateau of every mode ({scale})"
-        return f"{start} is at least half of the plateau of {few(self.lazy)} ({scale})"
+        return f"{start} is at least half of the plateau of {which} ({scale})"
 
     def values(self) -> dict[str, Any]:
         """Return "name" (rich, mixed or lazy), the lazy modes and the range of relative scales."""

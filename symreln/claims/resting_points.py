@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 from flint import arb
 
+from symreln.base.summaries import few
 from symreln.claims.claim import Claim
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Details, equation
 from symreln.document.numerals import decimal_latex
-from symreln.document.typeset import few, say, typeset
+from symreln.document.typeset import say, typeset
 from symreln.exact.algebraic import WRITTEN_BITS, AlgebraicNumber
 from symreln.exact.enclosure import ball, decimal_of, precision
 from symreln.laws.resting_line import BITS, place_on_line

@@ -29,12 +29,12 @@ class Unsupported(Claim):
 
     Attributes:
         reasons: Why, by a pathway's name.
-        where: For which values of the parameters that is decided; "" without parameters.
+        where: The values of the parameters for which that is decided, as text.
         counted: A sentence on the units that were followed and count for no pathway, or "".
     """
 
     reasons: Mapping[str, str]
-    where: str
+    where: Mapping[str, str]
     counted: str = ""
 
     @property
@@ -54,15 +54,15 @@ class Unsupported(Claim):
     def says(self) -> Iterator[Block]:
         """Say which pathways are unsupported, and why; nothing where all are supported."""
         if self.reasons:
-            pairs = [value.split(" = ") for value in self.where.removeprefix(" at ").split(", ")]
-            values = ", ".join(f"${symbol_latex(p[0])} = {p[1]}$" for p in pairs if len(p) == 2)
-            at = f" at {values}" if values else ""
+            named = [f"${symbol_latex(name)} = {value}$" for name, value in self.where.items()]
+            at = _at(named)
             yield say(f"**Unsupported pathways**{at}. {{said}}", said=typeset(self._sentence))
 
     def lines(self) -> Iterator[str]:
         """Say it on the terminal, and which units count for no pathway."""
         if self.reasons:
-            yield f"unsupported pathways{self.where}: {self._sentence}"
+            at = _at([f"{name} = {value}" for name, value in self.where.items()])
+            yield f"unsupported pathways{at}: {self._sentence}"
         if self.counted:
             yield self.counted
 
@@ -76,7 +76,7 @@ def unsupported_early(derivation: Derivation) -> Unsupported:
     """Return what the units show that were followed through the early phase as well."""
     early = derivation.ask(early_strengths)
     counted = (
-        f"Of {early.followed} isolated hidden units {percent(early.elsewhere)} settle on no "
+        f"Of {early.followed} isolated hidden units {percent(early.elsewhere)} end on no "
         f"pathway's gate, and {percent(early.closed)} are closed on all samples: they count for "
         "no pathway."
     )
@@ -87,13 +87,16 @@ def unsupported_early(derivation: Derivation) -> Unsupported:
     )
 
 
-def _where(spec: Spec) -> str:
-    """Return for which values of the parameters it is decided, "" without parameters."""
-    values = [
-        f"{parameter.name} = {_short(parameter.value)}"
+def _where(spec: Spec) -> dict[str, str]:
+    """Return for which values of the parameters it is decided, as text by their names."""
+    return {
+        parameter.name: _short(parameter.value)
         for parameter in spec.parameters
         if parameter.value is not None and not parameter.integer
-    ]
+    }
+
+
+def _at(values: list[str]) -> str:
     return f" at {', '.join(values)}" if values else ""
 
 

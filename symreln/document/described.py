@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 from math import gcd
 from typing import TYPE_CHECKING
 
-from symreln.document.mathtext import to_latex
 from symreln.document.matrices import matrix_latex
+from symreln.document.words import Notation
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 if TYPE_CHECKING:
-    import sympy as sp
     from flint import fmpz
 
     from symreln.exact.matrix import ExactMatrix
@@ -65,15 +64,15 @@ def describe(
     matrix: ExactMatrix,
     rows: Sequence[Group],
     columns: Sequence[Group],
-    symbols: Mapping[str, sp.Symbol],
+    notation: Notation,
     named: NamedMatrices,
 ) -> str:
     """Return the LaTeX of a matrix, in full or by blocks."""
     if max(matrix.shape) <= SMALL:
-        return matrix_latex(matrix.to_sympy(symbols).tolist())
+        return matrix_latex(notation.entries(matrix))
     tables = [(key, part.flint.tolist()) for key, part in matrix.terms.items()]
     cells = [
-        [_block(matrix, tables, row, column, symbols, named) for _, column in columns]
+        [_block(matrix, tables, row, column, notation, named) for _, column in columns]
         for _, row in rows
     ]
     return cells[0][0] if len(cells) == len(cells[0]) == 1 else matrix_latex(cells)
@@ -84,7 +83,7 @@ def _block(
     tables: Sequence[tuple[tuple[int, ...], list[list[fmpz]]]],
     rows: tuple[int, ...],
     columns: tuple[int, ...],
-    symbols: Mapping[str, sp.Symbol],
+    notation: Notation,
     named: NamedMatrices,
 ) -> str:
     parts: dict[Pattern, dict[tuple[int, ...], int]] = {}
@@ -103,7 +102,8 @@ def _block(
     for pattern, polynomial in parts.items():
         factor = Scalar(matrix.parameters, ring.from_dict(polynomial), matrix.denominator)
         terms += [
-            _times(factor * multiple, symbols, shape) for multiple, shape in _shapes(pattern, named)
+            _times(factor * multiple, notation, shape)
+            for multiple, shape in _shapes(pattern, named)
         ]
     return " + ".join(terms).replace("+ -", "- ")
 
@@ -134,13 +134,13 @@ def outer_factors(pattern: Pattern) -> tuple[tuple[int, ...], tuple[int, ...]] |
     return (column, row) if product == pattern else None
 
 
-def _times(factor: Scalar, symbols: Mapping[str, sp.Symbol], shape: str) -> str:
+def _times(factor: Scalar, notation: Notation, shape: str) -> str:
     if factor == 1 and shape:
         return shape
     if factor == -1 and shape:
         return f"-{shape}"
-    expr = factor.to_sympy(symbols)
-    printed = to_latex(expr)
+    expr = factor.to_sympy(notation.symbols)
+    printed = notation.latex(expr)
     if expr.is_Add and shape:
         printed = rf"\left({printed}\right)"
     return rf"{printed}\,{shape}" if shape else printed

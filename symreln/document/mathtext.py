@@ -14,7 +14,7 @@ from typing import Any
 import sympy as sp
 from sympy.printing.latex import LatexPrinter
 
-from symreln.document.roots import JoinedRoot, shortest_root_form
+from symreln.document.roots import PLACES, JoinedRoot, over_one, shortest_root_form, sign_first
 from symreln.document.symbols import symbol_latex
 
 
@@ -32,6 +32,7 @@ class _Printer(LatexPrinter):
                 "fold_frac_powers": True,
                 "inv_trig_style": "full",
                 "order": "none",  # products come arranged
+                **PLACES,
             }
         )
         self.slashed = slashed
@@ -61,15 +62,15 @@ class _Printer(LatexPrinter):
         return f"{expr.p}/{expr.q}"
 
     def _print_Add(self, expr: Any, order: str | None = None) -> str:
-        shared = _over_one(expr)
+        shared = over_one(expr)
         if shared is not None:
-            share, total = shared
-            return self._print_product(sp.Mul(share, total, evaluate=False))
+            return self._print_product(sp.Mul(*shared, evaluate=False))
         first, *rest = ordered_terms(expr)
         return self.doprint(first) + "".join(self.signed(term) for term in rest)
 
     def signed(self, term: Any) -> str:
         """Return ``term`` with the sign that joins it to what stands before."""
+        term = sign_first(term)
         if term.could_extract_minus_sign() and not term.is_Add:
             return f" - {self._bracketed(-term)}"
         return f" + {self._bracketed(term)}"
@@ -85,7 +86,7 @@ class _Printer(LatexPrinter):
         logarithm = _with_base(expr)
         if logarithm is not None:
             return self.doprint(logarithm)
-        form = shortest_root_form(expr, _printer(False)._print_product)
+        form = shortest_root_form(sign_first(expr), _printer(False)._print_product)
         return self._print_product(_arranged(form))
 
     def _print_product(self, form: Any) -> str:
@@ -96,7 +97,7 @@ class _Printer(LatexPrinter):
             return self._print_slashed(form)
         if form.is_Mul and form.could_extract_minus_sign():
             # Here, since SymPy's own minus would bring its order back.
-            return "- " + self._print_product(_arranged(-form))
+            return "- " + self._print_product(_arranged(_negated(form)))
         for root in (f for f in form.args if isinstance(f, JoinedRoot)):
             share = form / root
             if _is_fraction(share) and _is_fraction(root.args[0]):
@@ -112,11 +113,22 @@ class _Printer(LatexPrinter):
         function = self.doprint(high[0])
         if r"\frac" not in function:
             return ""
-        return f"{super()._print_Mul(form / high[0])} {function}"
+        # Not the quotient: SymPy would multiply a number before a sum out.
+        rest = sp.Mul(*(f for f in form.args if f is not high[0]), evaluate=False)
+        return f"{super()._print_Mul(rest)} {function}"
 
     def _print_Weighted(self, expr: Any) -> str:
         weight, of = expr.args
         return self.doprint(of) if weight == 1 else f"{self._bracketed(weight)} {self.doprint(of)}"
+
+    def _print_Summed(self, expr: Any) -> str:
+        numbers, first, *rest = expr.args
+        low, *_, high = numbers
+        between = rf"_{{p={low}}}^{{{high}}}"
+        if high - low + 1 != len(numbers):
+            between = rf"_{{p \in \{{{', '.join(map(str, numbers))}\}}}}"
+        inner = self.doprint(first) + "".join(map(self.signed, rest))
+        return rf"\sum{between} \left({inner}\right)"
 
     def _print_JoinedRoot(self, expr: Any, exp: str | None = None) -> str:
         below, *degree = map(self.doprint, expr.args)
@@ -133,6 +145,9 @@ class _Printer(LatexPrinter):
         sigmoid = None if self.slashed else _sigmoid(expr)
         if sigmoid:
             return self._print_sigmoid(*sigmoid)
+        form = sign_first(expr)
+        if form is not expr:
+            return self.doprint(form)
         if self.slashed and expr.exp.is_Rational and expr.exp.is_negative:
             return self._print_slashed(expr)
         return super()._print_Pow(expr)
@@ -169,11 +184,19 @@ def _arranged(product: Any) -> Any:
         return product
     factors: list[Any] = []
     for factor in product.as_ordered_factors():
-        factors += _over_one(factor, symbols=True) or (factor,)
+        factors += over_one(factor, symbols=True) or (factor,)
     number = sp.Mul(*(f for f in factors if f.is_Rational))
     number, others = _one_power(number, _joined([f for f in factors if not f.is_Rational]))
     others.sort(key=_place)
     return sp.Mul(*((number,) if number != 1 else ()), *others, evaluate=False)
+
+
+def _negated(product: Any) -> Any:
+    """Return a product that begins with a minus without it; SymPy's own minus multiplies out."""
+    number, *others = product.args
+    if not number.is_Number:
+        return -product
+    return sp.Mul(*((-number,) if number != -1 else ()), *others, evaluate=False)
 
 
 def _place(factor: Any) -> int:
@@ -225,24 +248,6 @@ def _joined(factors: list[Any]) -> list[Any]:
     ]
 
 
-def _over_one(total: Any, *, symbols: bool = False) -> tuple[Any, Any] | None:
-    """Return a sum as a fraction and a sum of whole multiples; None where there is no gain.
-
-    Args:
-        total: Of numbers, or anything else.
-        symbols: Whether it may have symbols.
-    """
-    if not total.is_Add or (total.free_symbols and not symbols):
-        return None
-    pairs = [term.as_coeff_Mul() for term in total.args]
-    bottom = sp.ilcm(*(number.q for number, _ in pairs if number.is_Rational))
-    if not all(number.is_Rational for number, _ in pairs):
-        return None
-    if sum(number.q > 1 for number, _ in pairs) < 2:
-        return None
-    return sp.Rational(1, bottom), sp.Add(*(bottom * n * root for n, root in pairs))
-
-
 def _falling(power: Any) -> Any:
     """Return an exponent with numbers taken out of its differences; of time the sign in front."""
     factors: list[Any] = []
@@ -270,6 +275,10 @@ def _is_root(expr: Any) -> bool:
 
 class Weighted(sp.Function):
     """The product of its arguments, printed as the first times the second; only for print."""
+
+
+class Summed(sp.Function):
+    """A sum over pathways p: their numbers, two at least, and terms in order; only for print."""
 
 
 def weighted(term: Any, variables: Collection[Any]) -> Any:
@@ -338,7 +347,7 @@ def ordered_terms(expr: sp.Expr) -> tuple[sp.Expr, ...]:
     """Return the terms of a sum as they are printed: SymPy's order, a positive one first."""
     if not expr.is_Add:
         return (expr,)
-    terms: list[Any] = list(expr.as_ordered_terms())
+    terms: list[Any] = list(map(sign_first, expr.as_ordered_terms()))
     positive = next((t for t in terms if not t.could_extract_minus_sign()), terms[0])
     terms.remove(positive)
     if not expr.free_symbols:  # what is added comes before what is taken off

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import Any
+
+import sympy as sp
 
 from symreln.document.mathtext import to_latex
 from symreln.errors import InputError
+from symreln.spec.number import WrittenDecimal
 
-if TYPE_CHECKING:
-    import sympy as sp
+#: Places of a decimal that is shown in place of a fraction.
+_PLACES = 6
 
 
 def decimal_latex(decimal: str, radius: str = "0", digits: int = 8) -> str:
@@ -40,6 +43,46 @@ def decimal_latex(decimal: str, radius: str = "0", digits: int = 8) -> str:
         rounded = round(middle / unit)
         doubt = _ceiling((error + abs(middle - rounded * unit)) / unit)
     return _printed(rounded, unit, doubt, exponent, digits)
+
+
+def short_decimal(value: Fraction) -> str | None:
+    """Return a fraction as a decimal where it has at most _PLACES places, else None.
+
+    Example:
+        >>> short_decimal(Fraction(617, 2500)), short_decimal(Fraction(1, 3))
+        ('0.2468', None)
+    """
+    if 10**_PLACES % value.denominator:
+        return None
+    return WrittenDecimal(value.numerator, value.denominator).decimal
+
+
+def in_decimals(expr: Any) -> Any:
+    """Return a formula for print with its fractions as decimals, those of few places.
+
+    Fractions stay beside roots of numbers, in powers of numbers and below roots, where SymPy would
+    work a decimal out. The result is good for print alone.
+
+    Example:
+        >>> import sympy as sp
+        >>> x = sp.Symbol("x", positive=True)
+        >>> in_decimals(sp.Rational(617, 2500) * x + sp.Rational(1, 3)), in_decimals(sp.sqrt(5) / 4)
+        (0.2468*x + 1/3, sqrt(5)/4)
+    """
+    if expr.is_Rational:
+        shown = None if expr.is_Integer else short_decimal(Fraction(int(expr.p), int(expr.q)))
+        return expr if shown is None else sp.Float(shown, len(shown))
+    if not expr.free_symbols:
+        return expr
+    if expr.is_Mul:
+        number, factors = expr.as_coeff_mul()
+        alone = all(factor.free_symbols for factor in factors)
+        return sp.Mul(in_decimals(number) if alone else number, *map(in_decimals, factors))
+    if expr.is_Pow and expr.base.is_Add and (expr.exp.is_Integer or expr.exp.free_symbols):
+        return sp.Pow(in_decimals(expr.base), in_decimals(expr.exp))
+    if expr.is_Add or isinstance(expr, sp.exp | sp.Max):
+        return expr.func(*map(in_decimals, expr.args))
+    return expr
 
 
 def scientific_latex(value: float) -> str:

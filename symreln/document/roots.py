@@ -20,12 +20,18 @@ _MOST_OPERATIONS = 120
 _NO_INK = frozenset(["{", "}", ")", " ", r"\frac", r"\left", r"\right", "^", "_"])
 
 
+#: Powers of ten from which on SymPy would write decimals in another way: none.
+PLACES = {"min": -(10**6), "max": 10**6}
+
+
 class JoinedRoot(sp.Function):
     """The root of its argument, which SymPy would split, square or of a degree; only for print."""
 
 
 def plain_formula(expr: Any) -> str:
     """Return a formula as it is typed: roots in their shortest form, a positive term first.
+
+    A sum of numbers is one fraction, and a minus that all its terms have in common is in front.
 
     Example:
         >>> a = sp.Symbol("a", positive=True)
@@ -39,12 +45,22 @@ class _Plain(StrPrinter):
     """SymPy's own spelling, but of products with roots and of where a sum begins."""
 
     def _as_ordered_terms(self, expr: Any, order: str | None = None) -> list[Any]:
-        terms = list(super()._as_ordered_terms(expr, order))
+        terms = list(map(sign_first, super()._as_ordered_terms(expr, order)))
         return sorted(terms, key=lambda term: term is not _first_positive(terms))
 
+    def _print_Add(self, expr: Any, order: str | None = None) -> str:
+        shared = over_one(expr)
+        if shared is None:
+            return super()._print_Add(expr, order)
+        return super()._print_Mul(sp.Mul(*shared, evaluate=False))
+
     def _print_Mul(self, expr: Any) -> str:
-        form = shortest_root_form(expr, self._print_product)
-        return self._print_product(form)
+        form = shortest_root_form(sign_first(expr), self._print_product)
+        return self._print_product(_whole_sums(form))
+
+    def _print_Pow(self, expr: Any, rational: bool = False) -> str:
+        form = sign_first(expr)
+        return super()._print_Pow(expr, rational) if form is expr else self.doprint(form)
 
     def _print_product(self, form: Any) -> str:
         return super()._print_Mul(form) if form.is_Mul else self.doprint(form)
@@ -53,11 +69,66 @@ class _Plain(StrPrinter):
         return f"sqrt({self.doprint(expr.args[0])})"
 
 
-_PLAIN = _Plain()
+_PLAIN = _Plain({"full_prec": False, **PLACES})
 
 
 def _first_positive(terms: list[Any]) -> Any:
     return next((term for term in terms if not term.could_extract_minus_sign()), terms[0])
+
+
+def _whole_sums(product: Any) -> Any:
+    """Return a product with the denominator of its sums of numbers in front of them."""
+    shared = {factor: over_one(factor) for factor in sp.Mul.make_args(product)}
+    if not any(shared.values()):
+        return product
+    factors = [part for factor, parts in shared.items() for part in parts or (factor,)]
+    number = sp.Mul(*(factor for factor in factors if factor.is_Rational))
+    return sp.Mul(number, *(f for f in factors if not f.is_Rational), evaluate=False)
+
+
+def over_one(total: Any, *, symbols: bool = False) -> tuple[Any, Any] | None:
+    """Return a sum as a fraction and a sum of whole multiples; None where there is no gain.
+
+    A minus that all terms have in common is the fraction's.
+
+    Args:
+        total: Of numbers, or anything else.
+        symbols: Whether it may have symbols.
+    """
+    if not total.is_Add or (total.free_symbols and not symbols):
+        return None
+    pairs = [term.as_coeff_Mul() for term in total.args]
+    if not all(number.is_Rational for number, _ in pairs):
+        return None
+    bottom = sp.ilcm(*(number.q for number, _ in pairs))
+    if sum(number.q > 1 for number, _ in pairs) < 2:
+        return None
+    if _has_minus(total):
+        bottom = -bottom
+    return sp.Rational(1, bottom), sp.Add(*(bottom * n * root for n, root in pairs))
+
+
+def sign_first(product: Any) -> Any:
+    """Return a product with the minus of its sums in front: -(a + b)/c, and so -(√5 - 1)/c.
+
+    A sum has one where all its terms have, or where it is a number below zero. Anything else is
+    returned itself.
+    """
+    if not (product.is_Mul or product.is_Pow):
+        return product
+    sign, factors = sp.S.One, []
+    for factor in sp.Mul.make_args(product):
+        base, power = factor.as_base_exp()
+        below = _has_minus(base) or (base.is_Add and not base.free_symbols and base.is_negative)
+        if power.is_Integer and below:
+            sign, factor = sign * (-1) ** power, (-base) ** power
+        factors.append(factor)
+    return product if tuple(factors) == sp.Mul.make_args(product) else sp.Mul(sign, *factors)
+
+
+def _has_minus(total: Any) -> bool:
+    """Whether every term of a sum has a minus."""
+    return total.is_Add and all(term.could_extract_minus_sign() for term in total.args)
 
 
 def shortest_root_form(product: Any, printed: Callable[[Any], str]) -> Any:

@@ -7,7 +7,6 @@ everywhere: the terminal and derivation.json have ``d_eff`` and ``c >= 0``, a pa
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from symreln.document.escape import GREEK
 from symreln.document.inlines import (
@@ -61,8 +60,6 @@ _MARKS = re.compile(
     r"\$(?P<math>[^$]+)\$|\{(?P<slot>\w+)\}|\[@(?P<cited>\w+)\]|\[#(?P<label>[\w:]+)\]"
     r"|`(?P<code>[^`]+)`|\*\*(?P<strong>[^*]+)\*\*"
 )
-#: Names in a list, if nobody says how many.
-MOST_NAMED = 6
 
 
 def say(template: str, **slots: Content) -> Paragraph:
@@ -96,18 +93,6 @@ def phrase(template: str, **slots: Content) -> tuple[Inline, ...]:
 
 
 _MARKED = {"math": Math, "cited": Citation, "label": Reference, "code": Code, "strong": Strong}
-
-
-def few(names: Iterable[str], most: int = MOST_NAMED) -> str:
-    """Return names in a sentence: the first ones, and how many more there are.
-
-    Example:
-        >>> few("abcd", 2)
-        'a, b and 2 more'
-    """
-    known = list(names)
-    more = f" and {len(known) - most} more" if len(known) > most else ""
-    return ", ".join(known[:most]) + more
 
 
 def typeset(text: str) -> tuple[Inline | str, ...]:

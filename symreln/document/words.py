@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Content, Math
-from symreln.document.numerals import decimal_latex
+from symreln.document.numerals import decimal_latex, in_decimals, short_decimal
 from symreln.document.roots import plain_formula
 from symreln.document.symbols import symbol_latex
 from symreln.exact.algebraic import AlgebraicNumber, ratio
@@ -19,7 +20,8 @@ from symreln.exact.scalar import Scalar
 from symreln.spec.number import WrittenDecimal
 
 if TYPE_CHECKING:
-    from symreln.spec.model import Parameter
+    from symreln.exact.matrix import ExactMatrix
+    from symreln.spec.model import Parameter, Spec
 
 Values = Mapping[str, Fraction]
 Symbols = Mapping[str, "sp.Symbol"]
@@ -42,12 +44,51 @@ def evaluable(number: AlgebraicNumber, values: Values) -> bool:
     return all(name in values for name in number.parameters)
 
 
-def short_number(number: AlgebraicNumber | None, symbols: Symbols, values: Values) -> str:
+@dataclass(frozen=True, kw_only=True)
+class Notation:
+    """How the numbers of a spec are printed.
+
+    Attributes:
+        symbols: The parameters' symbols.
+        values: The parameters' values.
+        decimals: Whether fractions are decimals where they have few places: the data were written
+            as such.
+    """
+
+    symbols: Symbols
+    values: Values
+    decimals: bool = False
+
+    @classmethod
+    def of(cls, spec: Spec) -> Notation:
+        """Return that of a spec."""
+        return cls(symbols=spec.symbols, values=spec.values, decimals=spec.dataset.decimals)
+
+    def shown(self, expr: sp.Expr) -> sp.Expr:
+        """Return a formula as it is printed."""
+        return in_decimals(expr) if self.decimals else expr
+
+    def entries(self, matrix: ExactMatrix) -> list[list[sp.Expr]]:
+        """Return the entries of a matrix as they are printed."""
+        rows = matrix.to_sympy(self.symbols).tolist()
+        return [[self.shown(entry) for entry in row] for row in rows]
+
+    def latex(self, expr: sp.Expr) -> str:
+        """Return the LaTeX of a formula."""
+        return to_latex(self.shown(expr))
+
+    def plain(self, expr: sp.Expr) -> str:
+        """Return a formula as it is typed."""
+        return plain_formula(self.shown(expr))
+
+
+def short_number(number: AlgebraicNumber | None, notation: Notation) -> str:
     """Return a number for a terminal: its formula if short, else a decimal."""
     if number is None:
         return "-"
+    values = notation.values
     if number.is_radical:
-        text = plain_formula(number.to_sympy(symbols))
+        text = notation.plain(number.to_sympy(notation.symbols))
         if len(text) <= SHORT or not evaluable(number, values):
             return text
     if not evaluable(number, values):
@@ -57,27 +98,25 @@ def short_number(number: AlgebraicNumber | None, symbols: Symbols, values: Value
 
 def number_cell(
     number: AlgebraicNumber | None,
-    symbols: Symbols,
-    values: Values,
+    notation: Notation,
     name: str = "",
-    latex: Callable[[sp.Expr], str] = to_latex,
+    latex: Callable[[sp.Expr], str] | None = None,
 ) -> Content:
     """Return a number for a table: its formula in radicals, else its name or a decimal.
 
     Args:
         number: The number, or None where there is none.
-        symbols: The parameters' symbols.
-        values: The parameters' values.
+        notation: How numbers are printed.
         name: LaTeX of the symbol that stands for a number without a radical form.
-        latex: How a formula is printed.
+        latex: How a formula is printed, if not by the notation alone.
     """
     if number is None:
         return NONE
     if number.is_radical:
-        return Math(latex(number.to_sympy(symbols)))
+        return Math((latex or notation.latex)(number.to_sympy(notation.symbols)))
     if name:
         return Math(name)
-    return decimal_cell(number, values, digits=8)
+    return decimal_cell(number, notation.values, digits=8)
 
 
 def decimal_cell(number: AlgebraicNumber | None, values: Values, digits: int = 6) -> Content:
@@ -87,21 +126,16 @@ def decimal_cell(number: AlgebraicNumber | None, values: Values, digits: int = 6
     return Math(decimal_latex(*number.decimal(values, 21), digits=digits))
 
 
-def height_cell(
-    s: AlgebraicNumber,
-    d: AlgebraicNumber | None,
-    symbols: Symbols,
-    values: Values,
-    latex: Callable[[sp.Expr], str] = to_latex,
-) -> Content:
+def height_cell(s: AlgebraicNumber, d: AlgebraicNumber | None, notation: Notation) -> Content:
     """Return s/d: as the root of one rational function where it is one, else as a decimal."""
     if d is None or d.is_zero:
         return NONE
+    symbols, values = notation.symbols, notation.values
     height = ratio(s, d)
     if height is not None:
-        return Math(latex(height.to_sympy(symbols)))
+        return Math(notation.latex(height.to_sympy(symbols)))
     if s.is_radical and d.scalar is not None:
-        return Math(latex(sp.expand(s.to_sympy(symbols) / d.to_sympy(symbols))))
+        return Math(notation.latex(sp.expand(s.to_sympy(symbols) / d.to_sympy(symbols))))
     if not (evaluable(s, values) and evaluable(d, values)):
         return NONE
     with precision(_RATIO_BITS):
@@ -114,29 +148,38 @@ def written(value: Fraction) -> str:
     return value.decimal if isinstance(value, WrittenDecimal) else str(value)
 
 
-def fraction_latex(value: Fraction) -> str:
+def fraction_latex(value: Fraction, *, decimals: bool = False) -> str:
     """Return a rational number: as a fraction if short, else as a decimal with its error.
 
     One that was written as a decimal stays one.
+
+    Args:
+        value: The number.
+        decimals: Whether it is shown as a decimal of few places where it is one.
     """
     if isinstance(value, WrittenDecimal) and len(value.decimal) <= _LONG_DECIMAL:
         return value.decimal
+    short = short_decimal(value) if decimals else None
+    if short is not None:
+        return short
     if max(len(str(value.numerator)), len(str(value.denominator))) <= 6:
         return to_latex(sp.Rational(value.numerator, value.denominator))
     shown = AlgebraicNumber.rational(Scalar.of(value)).decimal({}, 21)
     return decimal_latex(*shown, digits=6)
 
 
-def scalar_latex(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> str:
+def scalar_latex(value: Scalar, notation: Notation) -> str:
     """Return an exact number in full, or as a decimal with its error where it is a long fraction.
 
     Formulas with parameters are printed in full.
     """
-    if not value.parameters:
+    expr: Any = value.to_sympy(notation.symbols)
+    shown = notation.shown(expr)
+    if not value.parameters and shown is expr:
         fraction = value.to_fraction()
         if len(str(fraction.numerator)) + len(str(fraction.denominator)) > _LONG_FRACTION:
             return decimal_latex(*AlgebraicNumber.rational(value).decimal({}, 21))
-    return to_latex(value.to_sympy(symbols))
+    return to_latex(shown)
 
 
 def assumption(parameter: Parameter) -> Content:

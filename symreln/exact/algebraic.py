@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from math import isqrt
 from typing import TYPE_CHECKING
 
 from symreln.errors import FloatRangeError, InputError
@@ -245,16 +246,24 @@ class AlgebraicNumber:
 
     def decimal(self, values: Values | None = None, digits: int = 21) -> tuple[str, str]:
         """Return (decimal, radius) as text; the number is certified to lie within the radius."""
-        exact = self.scalar
-        if exact is not None and not self.is_sqrt:
-            value = exact.substitute(self._point(values)).to_fraction()
-            if _terminates(value.denominator):
-                text = enclosure.exact_decimal(value)
-                if len(text) <= digits + 10:
-                    return text, "0"
+        value = self._rational_at(values)
+        if value is not None and _terminates(value.denominator):
+            text = enclosure.exact_decimal(value)
+            if len(text) <= digits + 10:
+                return text, "0"
         ball = self.enclose(values, digits + 5)
         with enclosure.precision(int(digits * 3.33) + 80):
             return enclosure.decimal_of(ball, digits)
+
+    def _rational_at(self, values: Values | None) -> Fraction | None:
+        """Return the rational number that this is, or is the root of; None of any other one."""
+        if self.scalar is None:
+            return None
+        value = self.scalar.substitute(self._point(values)).to_fraction()
+        if not self.is_sqrt:
+            return value
+        root = Fraction(isqrt(value.numerator), isqrt(value.denominator))
+        return root if root**2 == value else None
 
     def scientific(self, values: Values | None = None, digits: int = 10) -> str:
         """Return the value with some significant digits; beyond float64 as 1.00e+400."""

@@ -313,7 +313,7 @@ def _why_no_closed(numbers: Derivation) -> str:
     if not numbers.closed or not own_curves(numbers).holds or not numbers.loss_separates:
         return "the modes are not closed ones whose loss is a sum"
     if not numbers.known.plain.holds or len(numbers.stages) > 1:
-        return "their flow is not that of one stage of two layers that start alike"
+        return "their flow is not that of one stage of two layers of equal initial scale"
     return ""
 
 
@@ -338,7 +338,7 @@ def _train_growing(
     the layers are then balanced and aligned.
 
     Args:
-        numbers: Of one stage, with a network of two layers that start alike.
+        numbers: Of one stage, with a network of two layers of equal initial scale.
         kappas: κ of pathways by name.
         seeds: Networks.
         rng: Seed of the confrontation.

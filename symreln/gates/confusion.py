@@ -136,7 +136,7 @@ class Confusion(Result):
                 table(rows, columns),
                 "",
             ]
-        columns = [("gate", _first), ("alike", lambda row: row[1])]
+        columns = [("gate", _first), ("orbit", lambda row: row[1])]
         columns += [
             (f"step {step}", lambda row, k=k: row[2][k]) for k, step in enumerate(self.updates)
         ]

@@ -115,8 +115,9 @@ class GrowingGate(SignedGate):
         return self.at if self.fractions else None
 
     def __repr__(self) -> str:
+        orbit = f"orbit of size {self.size}"
         name = type(self).__name__
-        return f"{name}({self.pattern}, {self.kind}, s = {float(self.s):.6g}, {self.size} alike)"
+        return f"{name}({self.pattern}, {self.kind}, s = {float(self.s):.6g}, {orbit})"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

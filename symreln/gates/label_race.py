@@ -177,7 +177,7 @@ class SubsetsReport(Result):
         what = "the targets" if stage.stage == 1 else "what converged stages leave"
         columns = [
             ("m", lambda each: each.m),
-            ("gates alike", lambda each: each.size),
+            ("orbit", lambda each: each.size),
             ("speed", lambda each: each.speed.to_sympy() if each.speed else "0"),
             ("decimal", lambda each: f"{float(each.speed):.5f}" if each.speed else "0"),
             ("self-consistent", lambda each: "yes" if each.self_consistent else "no"),
@@ -191,12 +191,12 @@ class SubsetsReport(Result):
             columns = [
                 ("m", lambda each: each.m),
                 ("partial gate", lambda each: each.gate.pattern),
-                ("alike", lambda each: each.gate.size),
+                ("orbit", lambda each: each.gate.size),
                 ("speed", lambda each: each.gate.s.to_sympy()),
                 ("decimal", lambda each: f"{float(each.gate.s):.5f}"),
                 ("fractions", lambda each: ", ".join(sorted({*each.fractions} - {"0", "1"}))),
             ]
-            lines += ["", "No gate of 0 and 1 by subset is self-consistent; units settle on these:"]
+            lines += ["", "No gate of 0 and 1 by subset is self-consistent; units end on these:"]
             lines += ["", table(stage.partial, columns)]
         return [*lines, ""]
 

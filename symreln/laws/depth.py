@@ -52,7 +52,7 @@ import numpy as np
 import sympy as sp
 from flint import arb, ctx, fmpq, fmpq_poly, fmpz_poly
 
-from symreln.document.mathtext import to_latex
+from symreln.document.mathtext import slashed_latex, to_latex
 from symreln.errors import LimitReachedError
 from symreln.laws.finite_steps import delay, delay_residual
 from symreln.laws.law import COUPLED, STRENGTH, Law, Match, Regime
@@ -117,7 +117,7 @@ class Depth(Law):
         return (
             r"\tau \dot{\pi} = L \pi^{2 - 2/L} \left(s - d\, \pi\right), "
             r"\qquad \pi(0) = \pi_0, \quad "
-            rf"L = {sp.latex(self.layers)}"
+            rf"L = {to_latex(self.layers)}"
         )
 
     # -- what is printed ---------------------------------------------------------------------------
@@ -206,14 +206,12 @@ class Depth(Law):
 
     def to_latex(self) -> str:
         """Return the LaTeX of t(π), without delimiters."""
-        name, stage = sp.latex(self.root), sp.latex(self.stage)
-        power, layers = f"{'-' * self.falls}1/{self.layers}", str(self.layers)
-        scale = sp.latex(self.tau / self.s) + rf"\left({sp.latex(self.d / self.s)}\right)"
+        name, share = to_latex(self.root), to_latex(self.d / self.s)
         later = rf" + \tfrac{{1}}{{2}} {to_latex(2 * self.delay)}" if self.delay != 0 else ""
         return (
-            rf"t = {scale}^{{1 - 2/{layers}}} \left[T({name}) - T({name}_0)\right]{later}, \quad "
-            rf"T({name}) = {stage}, \quad {name} = \left({sp.latex(self.d / self.s)}\, "
-            rf"\pi\right)^{{{power}}}"
+            rf"t = {to_latex(self.scale)} \left[T({name}) - T({name}_0)\right]{later}, \quad "
+            rf"T({name}) = {to_latex(self.stage)}, \quad "
+            rf"{name} = \left({share}\, \pi\right)^{{{slashed_latex(self.root_power)}}}"
         )
 
     @property
@@ -405,7 +403,7 @@ class Depth(Law):
         if share == 1:
             return (plateau,) * len(times)
         if not share < 1 and not share > 1:
-            msg = "depth L: at this precision the start cannot be told from the plateau"
+            msg = "depth L: at this precision the start cannot be distinguished from the plateau"
             raise LimitReachedError(msg)
         unit = layers * self.s * plateau**e / self.tau
         late = self._late(unit, share < 1)
@@ -536,7 +534,7 @@ class Clock:
             y = np.maximum(y + step, start)
             if np.all(np.abs(step) <= _SETTLED * (1 + np.abs(y)) + self._noise(y, goal) / rate):
                 return y
-        msg = "depth L: the inversion of t(strength) did not settle"
+        msg = "depth L: the inversion of t(strength) did not converge"
         raise LimitReachedError(msg)
 
     def _first(self, goal: np.ndarray, start: np.ndarray, growth: np.ndarray) -> np.ndarray:

@@ -54,12 +54,12 @@ def odd_symmetry(inputs: ExactMatrix, targets: ExactMatrix) -> tuple[bool, str]:
     """
     samples = list(zip(_columns(inputs), _columns(targets), strict=True))
     counts = Counter(samples)
-    for place, (x, y) in enumerate(samples):
+    for place, (x, y) in enumerate(samples, start=1):
         found = counts[_negative(x), _negative(y)]
         if found != counts[x, y]:
             return False, (
-                f"sample {place} occurs {counts[x, y]} times and its negative (−x, −y) {found}: "
-                "the data are not closed under x → −x with odd targets"
+                f"sample {place}: its copies are {counts[x, y]}, those of (−x, −y) {found}; the "
+                "data are not closed under x → −x with odd targets"
             )
     return True, "the data are closed under x → −x with odd targets"
 

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
+from symreln.document.mathtext import to_latex
 from symreln.errors import FloatRangeError, InputError, LimitReachedError, NoClosedFormError
 from symreln.exact.enclosure import ball, rounded_text
 from symreln.exact.matrix import ExactMatrix
@@ -287,7 +288,7 @@ class BalancedMatrices(MatrixFlow):
 
     def to_latex(self) -> str:
         """Return the LaTeX of QQᵀ(t), without delimiters."""
-        return _latex("" if self.beta == 1 else sp.latex(sp.Rational(self.beta)))
+        return _latex("" if self.beta == 1 else to_latex(sp.Rational(self.beta)))
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.to_latex()}$"

@@ -36,7 +36,7 @@ STRENGTH = sp.Symbol("pi", positive=True)
 HEAD_START = sp.Symbol("pitilde_0", positive=True)
 
 #: What most reductions are written for.
-PLAIN = "two layers that start alike, without weight decay"
+PLAIN = "two layers of equal initial scale, without weight decay"
 #: Why no law of single modes solves one that is coupled.
 COUPLED = "the mode is coupled to modes of other pathways"
 
@@ -76,8 +76,8 @@ class Regime:
         half_speed: Whether its ReLU network is linear at half speed, and why or why not: then time
             constant and weight decay count twice.
         linear: Whether its network has linear units.
-        unusual: The keys of the network by which it is not that of two layers that start alike
-            without weight decay.
+        unusual: The keys of the network by which it is not that of two layers of equal initial
+            scale without weight decay.
     """
 
     decoupled: bool = True
@@ -162,12 +162,12 @@ class Regime:
         elif self.half_speed.holds:
             why = "a ReLU network that is linear at half speed has an output that is, but no layer"
         elif self.apart:
-            why = "they are predicted of layers that start alike"
+            why = "they are predicted of layers of equal initial scale"
         return Match(holds=not why, why=why)
 
     @property
     def plain(self) -> Match:
-        """Whether it is that of two layers that start alike, without weight decay."""
+        """Whether it is that of two layers of equal initial scale, without weight decay."""
         set_ = f", and network.{self.unusual[0]} is set" if self.unusual else ""
         return Match(holds=not self.unusual, why=f"{PLAIN}{set_}")
 
@@ -501,7 +501,7 @@ class Law(ABC):
 
     def to_latex(self) -> str:
         """Return the LaTeX of the solution, without delimiters."""
-        return sp.latex(self.expr)
+        return to_latex(self.printed)
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.to_latex()}$"

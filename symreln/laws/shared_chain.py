@@ -136,8 +136,8 @@ class SharedChain:
         """Yield the lines from the strengths of the edges to the printed formula."""
         used = ", ".join(map(to_latex, self.counts))
         yield Line(
-            says=rf"Edges at the {self.layers} places are used by ${used}$ pathways. Started alike "
-            r"at each place they stay alike, and of a mode, $\pi$ being the product of its "
+            says=rf"Edges at the {self.layers} places are used by ${used}$ pathways. Started equal "
+            r"at each place they stay equal, and of a mode, $\pi$ being the product of its "
             "strengths, every term is counted as often as its edge is used:",
             equation=tuple(
                 moves(to_latex(w), rate)
@@ -189,7 +189,7 @@ class SharedChain:
         drive = 2 * sp.Mul(*self.strengths) * (S - D * sp.Mul(*self.strengths))
         pairs = list(zip(self.strengths, self.counts, strict=True))
         yield Line(
-            says="Aligned edges that start alike, from $w_0$ each, are not balanced where they are "
+            says="Aligned edges that start equal, from $w_0$ each, are not balanced where they are "
             "used by different numbers of pathways. Their squares follow one variable $I$:",
             equation=(
                 rf"w_l^2 &= w_0^2 + n_l I, \qquad n = ({', '.join(map(to_latex, self.counts))}),",
@@ -204,7 +204,7 @@ class SharedChain:
         yield Line(
             says=r"While $d \pi$ is small beside $s$, a mode takes the time $\tau/(2 s) "
             r"\int dI/\pi$ to grow, and a balanced start has $\pi = \sqrt{N} I^{L/2}$, "
-            r"$N = \prod_l n_l$. The one that arrives together with edges that started alike is "
+            r"$N = \prod_l n_l$. The one that arrives together with edges that started equal is "
             "their **effective initial strength**:",
             equation=(*self._in_step_rows(), rf"\pi_0 &= {self._start_latex()}"),
             because="both times are equal; what is left out vanishes with $w_0$",

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import few, short_repr
 from symreln.exact.matrix import ExactMatrix
 
 Label = int | str
@@ -92,12 +92,6 @@ def _written(value: Label) -> str:
     return f'"{escaped}"'
 
 
-#: Samples that are named.
-_MOST_NAMED = 6
-
-
 def named_samples(samples: Sequence[int]) -> str:
     """Return some samples by their places, counted from 1."""
-    shown = ", ".join(map(str, samples[:_MOST_NAMED]))
-    more = f" and {len(samples) - _MOST_NAMED} more" if len(samples) > _MOST_NAMED else ""
-    return f"{'sample' if len(samples) == 1 else 'samples'} {shown}{more}"
+    return f"{'sample' if len(samples) == 1 else 'samples'} {few(map(str, samples))}"

@@ -7,7 +7,7 @@ back gives exactly the formula that was proven is checked for every formula befo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
@@ -15,6 +15,7 @@ import sympy as sp
 from symreln.document.breaking import equation_lines, name_common, put_back
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Math, equation, prose
+from symreln.document.numerals import in_decimals
 from symreln.document.widths import latex_width
 
 if TYPE_CHECKING:
@@ -36,14 +37,17 @@ class Abbreviations:
     Attributes:
         definitions: (name, part), each in terms of those before it.
         shortened: Formula -> the same with names in it; a formula that is absent has none.
+        decimals: Whether fractions are shown as decimals where they have few places.
     """
 
     definitions: tuple[tuple[sp.Symbol, sp.Expr], ...] = ()
     shortened: Mapping[sp.Expr, sp.Expr] = field(default_factory=dict)
+    decimals: bool = False
 
     def short(self, expr: sp.Expr) -> sp.Expr:
         """Return a formula as it is printed."""
-        return self.shortened.get(expr, expr)
+        found = self.shortened.get(expr, expr)
+        return in_decimals(found) if self.decimals else found
 
     def latex(self, expr: sp.Expr) -> str:
         """Return the LaTeX of a formula as it is printed."""
@@ -56,7 +60,7 @@ class Abbreviations:
         lines = [
             line
             for name, part in self.definitions
-            for line in _aligned(equation_lines(to_latex(name), part))
+            for line in _aligned(equation_lines(to_latex(name), self.short(part)))
         ]
         return [
             prose(
@@ -151,12 +155,14 @@ def abbreviations(derivation: Derivation, groups: list[PathwayOrbit], most: int)
         for mode in [m for m in group.first.modes if not m.is_null][:most]
     ]
     numbers = [expr for _, mode in modes for expr in _numbers(derivation, mode)]
+    decimals = derivation.spec.dataset.decimals
     # Searching takes time, and without a long number there is nothing to find.
     if not any(latex_width(to_latex(expr)) >= LONG for expr in dict.fromkeys(numbers)):
-        return NO_NAMES
+        return replace(NO_NAMES, decimals=decimals)
     solutions = [group.strength(mode) for group, mode in modes]
     losses = [] if derivation.loss is None else list(sp.Add.make_args(derivation.loss))
-    return abbreviate(numbers, [*(s for s in solutions if s is not None), *losses])
+    found = abbreviate(numbers, [*(s for s in solutions if s is not None), *losses])
+    return replace(found, decimals=decimals)
 
 
 def _numbers(derivation: Derivation, mode: ModeDerivation) -> list[sp.Expr]:

@@ -21,6 +21,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from symreln.base.progress import phase
 from symreln.document.escape import clean, typographic
@@ -41,6 +42,7 @@ DASHES = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (5, 1.4, 1.2, 1.4)))
 INK, FAINT = "#222222", "#8a8a8a"
 TEXT_WIDTH = 6.1  # inches: the text width of the LaTeX page
 LABEL_LENGTH = 32  # letters
+_FEW_POWERS = 1e3  # a ratio: within less an axis names numbers between the powers of ten
 FONT_SIZE = 8.5  # points; the figures are not scaled, so this is what is printed
 _FONTS = ["STIXGeneral", "DejaVu Sans"]  # both come with matplotlib: the same glyphs everywhere
 _STYLE: dict[Any, Any] = {
@@ -86,6 +88,17 @@ def dress(ax: Axes, *, x: str = "", y: str = "", title: str = "") -> None:
         ax.spines[side].set_visible(False)
     for side in ("left", "bottom"):
         ax.spines[side].set(color=INK, linewidth=0.6)
+
+
+def log_scale(ax: Axes) -> None:
+    """Make the vertical axis logarithmic; within few powers of ten it names numbers in between."""
+    ax.set_yscale("log")
+    low, high = ax.get_ylim()
+    if high < _FEW_POWERS * low:
+        between = (1, 2, 5) if high > 10 * low else (1, 1.5, 2, 3, 4, 6, 8)
+        ax.yaxis.set_major_locator(LogLocator(subs=between))
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        ax.yaxis.set_minor_formatter(NullFormatter())
 
 
 def plain(label: str) -> str:

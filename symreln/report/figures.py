@@ -22,6 +22,7 @@ from symreln.report.drawing import (
     dress,
     legend_outside,
     line_style,
+    log_scale,
     new_axes,
     plain,
     stack,
@@ -162,9 +163,9 @@ def loss_curves(
             _loss_curve(ax, curve, index)
         ax.margins(x=0.01)
     dress(linear, x=time_label, y=f"loss $L(t)$ ({unit})")
-    dress(logarithmic, x=time_label)
+    dress(logarithmic, x=time_label, y="loss $L(t)$, logarithmic")
     linear.set_ylim(bottom=0)
-    logarithmic.set_yscale("log")
+    log_scale(logarithmic)
     for index, curve in enumerate(curves):
         if curve.drop_time is not None:
             colour = FAINT if curve.rival else PALETTE[index % len(PALETTE)]

@@ -7,13 +7,13 @@ from fractions import Fraction
 from functools import singledispatch
 
 import numpy as np
-import sympy as sp
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from symreln.document.mathtext import slashed_latex
 from symreln.document.model import Drawing
+from symreln.document.symbols import symbol_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.gates.confronted import RacePoint, predicted_shares
 from symreln.gates.label_race import SubsetsReport
@@ -32,6 +32,7 @@ from symreln.report.drawing import (
     legend_below,
     legend_outside,
     line_style,
+    log_scale,
     new_axes,
     plain,
     stack,
@@ -64,7 +65,7 @@ def _race(found: RaceReport) -> Drawing:
     if points:
         _draw_shares(panels[1:], race, points, curves)
     _mark(panels, race.boundaries)
-    panels[-1].set_xlabel(f"${sp.latex(sp.Symbol(race.parameter))}$", fontsize=FONT_SIZE)
+    panels[-1].set_xlabel(f"${symbol_latex(race.parameter)}$", fontsize=FONT_SIZE)
     panels[0].margins(x=0.01)
     handles, labels = panels[0].get_legend_handles_labels()
     for kind in dict.fromkeys(mark.kind for mark in race.boundaries):
@@ -96,7 +97,7 @@ def _draw_speeds(ax: Axes, found: RaceReport) -> None:
             if runner.pattern == name and runner.rate is not None
         ]
         if lines:
-            more = f" and {len(alike) - 1} alike" if len(alike) > 1 else ""
+            more = f", orbit of size {len(alike)}" if len(alike) > 1 else ""
             x, y = (np.concatenate(parts) for parts in zip(*lines, strict=True))
             label = plain(race.names[name] + more)
             ax.plot(x, y, label=label, linewidth=1.4, **line_style(drawn))
@@ -165,7 +166,7 @@ def _mark(panels: Sequence[Axes], boundaries: Sequence[PhaseBoundary]) -> None:
         for panel in panels:
             panel.axvline(value, color=INK, linewidth=0.7, linestyle=KINDS[mark.kind], zorder=0)
         if value not in named:
-            label = sp.latex(mark.value.to_sympy(), fold_short_frac=True)
+            label = slashed_latex(mark.value.to_sympy())
             panels[0].annotate(
                 f"${label}$", (value, 1), xycoords=("data", "axes fraction"), xytext=(0, 3),
                 textcoords="offset points", ha="center", fontsize=FONT_SIZE - 1,
@@ -233,10 +234,7 @@ def _replay(found: ReplayReport) -> Drawing | None:
     panel.axhline(own, linestyle="-.", color=FAINT, linewidth=1.2, label="gates of the spec")
     panel.axhline(floor, color=FAINT, linewidth=3, alpha=0.5, label="other seeds")
     panel.set_xscale("log")
-    panel.set_yscale("log")
-    panel.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    panel.yaxis.set_minor_formatter(NullFormatter())
+    log_scale(panel)
     dress(panel, x="time windows W", y="max |ΔL|/L(0), %", title="Replay against the network")
     panel.tick_params(labelsize=FONT_SIZE - 1)
     legend_outside(panel)

@@ -70,6 +70,9 @@ _PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \newenvironment{tablehere}{\par\nopagebreak\medskip\noindent\begin{minipage}{\linewidth}\centering\small
   \def\@captype{table}\setlength{\abovecaptionskip}{0pt}\setlength{\belowcaptionskip}{5pt}}
   {\end{minipage}\par\medskip}
+% A heading has the first lines of its section below it, or goes to the next page with them.
+\newcommand{\room}{\par\vskip 0pt plus 9\baselineskip\penalty-100\vskip 0pt plus -9\baselineskip
+  \vskip 9\baselineskip\penalty9999\vskip -9\baselineskip\vskip 0pt}
 % A list stays with the words that announce it.
 \@beginparpenalty=10000
 \makeatother
@@ -164,7 +167,7 @@ class _Renderer:
 
     def section(self, block: Section, depth: int) -> str:
         head = rf"\{_LEVELS[depth]}{{{self.heading(block.title)}}}{_label(block.label)}"
-        return "\n".join([head, "", *self.blocks(block.blocks, depth + 1)]).rstrip()
+        return "\n".join([r"\room", head, "", *self.blocks(block.blocks, depth + 1)]).rstrip()
 
     def heading(self, title: Content) -> str:
         """Return a title that bookmarks can show: they hold words only, no mathematics."""

@@ -6,7 +6,7 @@ from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.derivation import Derivation, Derived, of_pathways
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.rules import printed_of
-from symreln.document.words import short_number
+from symreln.document.words import Notation, short_number
 from symreln.exact.truth import Truth
 
 #: Modes that are listed, and characters of a line.
@@ -51,13 +51,13 @@ def network_lines(derivation: NetworkDerivation) -> list[str]:
 
 
 def _modes(derivation: Derivation) -> list[str]:
-    symbols, values = derivation.spec.symbols, derivation.spec.values
+    notation = Notation.of(derivation.spec)
     found = [(pathway, mode) for pathway in derivation.pathways for mode in pathway.modes]
     learning = [(pathway, mode) for pathway, mode in found if not mode.is_null]
     lines = []
     for pathway, mode in learning[:MOST_MODES]:
         shown = {
-            name: short_number(number, symbols, values)
+            name: short_number(number, notation)
             for name, number in (("s", mode.s), ("d", mode.d), ("d_eff", mode.d_eff))
             if number is not None
         }

@@ -20,7 +20,7 @@ from symreln.claims.regime import regime_of
 from symreln.claims.rules import printed_of
 from symreln.claims.unsupported import unsupported_early
 from symreln.document.symbols import strengths_in_text
-from symreln.document.words import short_number
+from symreln.document.words import Notation, short_number
 from symreln.exact.truth import Truth
 from symreln.experiment.metrics import METRICS, metric_cells
 from symreln.experiment.outcome import Validation
@@ -129,17 +129,16 @@ _MODE_HEADER = ["pathway", "s", "d", "d_eff", "multiplicity", "family"]
 
 
 def _mode_rows(derivation: Derivation) -> list[list[str]]:
-    symbols = derivation.spec.symbols
-    values = derivation.spec.values
+    notation = Notation.of(derivation.spec)
     rows = []
     for group in mode_orbits(derivation):  # pathways with equal modes are one
         nulls = sum(mode.multiplicity for mode in group.first.modes if mode.is_null)
         rows += [
             [
                 group.short_name,
-                short_number(mode.s, symbols, values),
-                short_number(mode.d, symbols, values),
-                short_number(mode.d_eff, symbols, values),
+                short_number(mode.s, notation),
+                short_number(mode.d, notation),
+                short_number(mode.d_eff, notation),
                 str(mode.multiplicity),
                 mode.family,
             ]

@@ -129,7 +129,7 @@ def _predicted_edges(
 def _mean_field_sketch(found: MeanField, derivation: Derivation) -> Sketch:
     classes = [
         GateShare(
-            label=f"{letter(place)} {each.alike} alike",
+            label=f"{letter(place)} (orbit of size {each.alike})",
             gate="".join(map(str, each.gate)),
             shares=each.shares,
         )

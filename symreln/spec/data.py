@@ -11,7 +11,7 @@ import csv
 import io
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from math import prod
@@ -122,11 +122,11 @@ def _matrices(
 ) -> tuple[list[ExactMatrix], dict[str, str], bool]:
     """Return X and Y as far as they could be read, and the fingerprints of their files.
 
-    And whether all their numbers are whole or were written as decimals.
+    And whether numbers were written as decimals, and all others are whole.
     """
     found = [matrix for matrix in (model.X, model.Y) if matrix is not None]
     files: dict[str, str] = {}
-    decimals = all(_is_decimal(table.get(key, ())) for key in ("X", "Y"))
+    written = {way for key in ("X", "Y") for way in _written(table.get(key, ()))}
     for key in ("inputs", "targets", "data"):
         name = getattr(model, key)
         if name is not None:
@@ -137,23 +137,25 @@ def _matrices(
                     found += matrices_from_npz(data, name)
                 else:
                     rows = _numbers_from_csv(data, name, model.delimiter)
-                    decimals &= all(_is_decimal(row) for row in rows)
+                    written |= set(_written(rows))
                     found.append(matrix_of_fractions(rows))
-    return found, files, decimals
+    return found, files, "decimal" in written and "fraction" not in written
 
 
-def _is_decimal(value: object) -> bool:
-    """Say whether a number, or every number of a list, is whole or was written as a decimal.
-
-    A formula's numbers are, unless it divides.
-    """
-    if isinstance(value, str):
-        return "/" not in value
-    if isinstance(value, list | tuple):
-        return all(map(_is_decimal, value))
-    if isinstance(value, Fraction):
-        return isinstance(value, WrittenDecimal) or value.denominator == 1
-    return isinstance(value, int | float | Decimal | DecimalText)
+def _written(value: object) -> Iterator[str]:
+    """Yield how the numbers of a list are written: "whole", "decimal" or "fraction"."""
+    match value:
+        case list() | tuple():
+            for entry in value:
+                yield from _written(entry)
+        case str():
+            yield "fraction" if "/" in value else "decimal" if "." in value else "whole"
+        case WrittenDecimal() | float() | Decimal() | DecimalText():
+            yield "decimal"
+        case Fraction() if value.denominator != 1:
+            yield "fraction"
+        case _:
+            yield "whole"
 
 
 def _labels(

@@ -170,7 +170,7 @@ class NetworkSpec:
 
     @property
     def unusual(self) -> tuple[str, ...]:
-        """The keys by which it differs from two layers that start alike without weight decay."""
+        """The keys by which it is not two layers of equal initial scale without weight decay."""
         found = {
             "layers": self.layers != 2,
             "weight_decay": self.weight_decay != 0,

@@ -40,7 +40,7 @@ def _check_network(
 ) -> None:
     deep, says = network.layers != 2, f"layers = {network.layers}"
     unusual = next(iter(network.unusual), "")
-    usual = "These are derived for two layers that start alike, without weight decay."
+    usual = "These are derived for two layers of equal initial scale, without weight decay."
     staged = network.training == "staged" or any(pathway.stage > 1 for pathway in pathways)
     own_units = any(pathway.hidden is not None for pathway in pathways)
     for excluded, key, found, needed, hint in (
@@ -101,7 +101,7 @@ def _check_switches(
         problems.add(
             "pathway",
             f"then with network.{network.unusual[0]}",
-            "two layers that start alike, without weight decay",
+            "two layers of equal initial scale, without weight decay",
             "Weights that are carried over a switch are derived for these.",
         )
     late = max(switching, key=lambda pathway: pathway.then[-1].step)

@@ -125,7 +125,7 @@ def driven_classes(
     if not all(keys):
         return [], (
             f"modes of stage {second.stage} are driven in directions of the outputs that are not "
-            "orthogonal, or not alike"
+            "orthogonal, or differ between pathways"
         )
     found: list[DrivenClass] = []
     for p in originals:

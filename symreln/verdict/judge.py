@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from symreln.exact.spectrum import JointSpectrum
     from symreln.network.effective import EffectiveDataset
 
+#: Characters of an entry that is printed in a sentence; files have it exactly.
+_LONGEST_ENTRY = 32
+
 
 class Level(Enum):
     """The five levels, strongest first.
@@ -336,7 +339,7 @@ def _commutator_reason(name: str, spectrum: JointSpectrum) -> str:
     found = spectrum.commutator
     assert found is not None
     value = AlgebraicNumber.rational(found.value)
-    if not value.is_long:
+    if len(str(found.value)) <= _LONGEST_ENTRY:
         shown = f"= {found.value}"
     elif value.parameters:
         shown = f"is a long function of {', '.join(value.parameters)}"

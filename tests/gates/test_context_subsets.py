@@ -140,7 +140,7 @@ def test_the_table_says_what_holds() -> None:
     assert "Fastest: m = 4. m = 3 is not among them." in text
     assert "Fastest: m = 2. m = 3 is not among them." in text
     assert "For all C, m, n and c, proven" in text
-    assert "units settle on these" in text
+    assert "units end on these" in text
 
 
 def test_bad_input() -> None:

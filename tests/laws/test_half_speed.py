@@ -209,7 +209,9 @@ def test_one_changed_target_is_noticed(seed):
     samples[place] = (x, [y + Fraction(1, 1000)])
     closed, why = half_speed.odd_symmetry(*matrices(samples))
     assert not closed
-    assert why.startswith("sample ")
+    named = int(why.removeprefix("sample ").partition(":")[0])  # counted from 1
+    x, y = samples[named - 1]
+    assert samples.count((x, y)) != samples.count(([-v for v in x], [-v for v in y]))
     assert "not closed" in why
 
 

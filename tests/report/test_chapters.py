@@ -20,6 +20,7 @@ from symreln.claims.orbits import mode_orbits
 from symreln.document.described import NamedMatrices, describe, groups_of, outer_factors
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Details, Equation, Section, Table, plain_text, walk
+from symreln.document.words import Notation
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.pipeline.certificate import certificate
@@ -111,7 +112,7 @@ def test_the_verdict_names_its_witness(different):
     found = different.pathways[0].spectrum.commutator
     assert found is not None
     assert to_latex(found.value.to_sympy(different.spec.symbols)) in text
-    assert "Witnesses that no joint eigenbasis exists" in text
+    assert "Nonzero entries of commutators" in text
 
 
 def test_coupled_modes_print_their_system():
@@ -139,6 +140,13 @@ def test_a_page_folds_the_long_parts(three):
     folded = [b for b, _ in walk(derivation_document(three).blocks) if isinstance(b, Details)]
     summaries = [plain_text(block.summary) for block in folded]
     assert "The loss written out" in summaries
+    # Pathways with equal modes are one sum over p.
+    written = next(b for b in folded if plain_text(b.summary) == "The loss written out")
+    lines = " ".join(line for b in written.blocks if isinstance(b, Equation) for line in b.lines)
+    assert lines.count(r"\sum_{p=2}^{4} \left(") == 1
+    inner = lines.split(r"\left(")[1]
+    assert [f"pi_{{p,{n}}}" in inner for n in (1, 2, 3)] == [True] * 3
+    assert "pi_{2,1}" not in lines
 
 
 def test_json_follows_the_interface(three):
@@ -217,7 +225,7 @@ class TestDescribe:
             ends = [sum(sizes[:i]) for i in range(len(sizes) + 1)]
             groups.append([(str(i), tuple(range(ends[i], ends[i + 1]))) for i in range(len(sizes))])
         named = NamedMatrices()
-        return describe(matrix, *groups, {}, named), named
+        return describe(matrix, *groups, Notation(symbols={}, values={}), named), named
 
     def test_small_matrices_are_printed_in_full(self):
         text, named = self.shown([[1, 2], [3, 4]], [2], [2])
@@ -245,7 +253,7 @@ class TestDescribe:
         """Put the printed factors and named patterns back together, exactly."""
         sigma_x = three.pathways[0].effective.sigma_x
         groups = groups_of(range(11), three.spec.dataset.input_groups)
-        text = describe(sigma_x, groups, groups, three.spec.symbols, NamedMatrices())
+        text = describe(sigma_x, groups, groups, Notation.of(three.spec), NamedMatrices())
         assert text == (
             r"\begin{pmatrix} \frac{1}{8}\,I & \frac{c}{24}\,\mathbf{1}\mathbf{1}^{\top} \\ "
             r"\frac{c}{24}\,\mathbf{1}\mathbf{1}^{\top} & \frac{c^{2}}{3}\,I \end{pmatrix}"

@@ -117,6 +117,21 @@ def test_loss_is_drawn_on_both_scales_with_band_and_drops():
     assert red == green == blue
 
 
+def test_a_logarithmic_axis_is_named_and_has_numbers_within_one_power_of_ten():
+    times = np.linspace(0.0, 10.0, 50)
+    few = LossCurve(label="reduction", times=times, loss=0.62 + 0.88 * np.exp(-times))
+    many = LossCurve(label="reduction", times=times, loss=np.exp(-3 * times))
+    axes = [loss_curves([curve])[1] for curve in (few, many)]
+    assert all("logarithmic" in ax.get_ylabel() for ax in axes)
+    for ax in axes:
+        ax.figure.draw_without_rendering()
+    low, high = axes[0].get_ylim()
+    named = [text.get_text() for text in axes[0].get_yticklabels()]
+    shown = [place for place in map(float, named) if low <= place <= high]
+    assert len(shown) >= 3, named
+    assert "10^{" in axes[1].get_yticklabels()[0].get_text()
+
+
 def test_gates_are_dark_where_open():
     ax = gate_pattern(GATES, ["common", "off_1"], groups=[("one", 2), ("two", 4)])
     shown = np.zeros(GATES.shape)

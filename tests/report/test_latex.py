@@ -49,6 +49,11 @@ def test_one_line_with_a_matrix_is_not_aligned():
     assert text.startswith(r"\begin{equation*}")
 
 
+def test_a_heading_asks_for_room_for_the_first_lines_of_its_section():
+    section = Section(title="Found", blocks=(prose("Words."),))
+    assert "\\room\n\\section{Found}" in latex.render(Document(title="T", blocks=(section,)))
+
+
 def test_wide_equation_is_fitted_and_narrow_is_not():
     assert r"\fitted" not in body(equation("a + b"))
     assert r"\fitted" in body(equation(" + ".join("abcdefghijklmnopqrstuvwxyz")))

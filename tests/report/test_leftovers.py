@@ -12,6 +12,7 @@ from symreln.report.chapters.data import data_chapter
 from symreln.report.content import derivation_document
 from symreln.report.latex import render
 from symreln.report.plots import _coinciding, _twins
+from symreln.report.terminal import summary_of
 from tests.cases import contexts_spec
 from tests.pathways.examples import RATIONAL
 
@@ -78,6 +79,41 @@ def test_decimals_of_the_user_are_decimals_on_the_page_and_exact_in_the_file():
     assert page.count(r"2.5 \times 10^{-5}") == 3
     assert "e-0" not in page
     assert derivation.spec.network.weight_decay == Fraction(1, 20)
+
+
+def test_what_is_computed_from_decimals_is_a_decimal_where_it_has_few_places():
+    """In tables, formulas and losses, and on the terminal; the file has the fractions."""
+    data = {
+        "X": [["0.8", 0], ["-0.8", 0], [0, "1.2"], [0, "-1.2"]],
+        "Y": [["0.7*c", 0], ["-0.7*c", 0], [0, "0.9"], [0, "-0.9"]],
+    }
+    parameters = {"c": {"positive": True, "value": "0.4"}}
+    network = SMALL["network"] | {"learning_rate": "0.16"}
+    spec = {**SMALL, "dataset": data, "parameters": parameters, "network": network}
+    derivation = sr.derive(sr.load(spec))
+    page = render(derivation.to_document()).split(r"\begin{document}")[1]
+    for shown in (
+        r"Y &= \begin{pmatrix} 0.7 c & 0",
+        r"\begin{pmatrix} 0.28 c & - 0.28 c",
+        r"$\pi_{1,1}$ & $1.08$ & $1.44$ & $0.75$ & $1.08$ & 1",
+        r"$\pi_{1,2}$ & $0.56 c$ & $0.64$ & $0.875 c$ & $0.224$ & 1",
+        r"\max\left(0, 0.875 c - 0.078125\right)",
+        r"\left(1 + \frac{1.03}{\tau}\right)^{- 2 t}",
+        r"\tau = 1/\eta = 6.25$",
+        r"0.245 c^{2} + 0.405 - 1.08 \pi_{1,1} + 0.72 \pi_{1,1}^{2}",
+    ):
+        assert shown in page, shown
+    head, table, *_ = summary_of(derivation).values()
+    assert [row[1] for row in table[2]] == ["1.08", "0.56*c", "0"], head
+    modes = derivation.to_json()["pathways"][0]["modes"]
+    assert [mode["s"]["expr"] for mode in modes[:2]] == ["27/25", "14*c/25"]
+    assert modes[0]["s"]["decimal"] == "1.08"
+
+
+def test_whole_numbers_alone_are_no_decimals():
+    whole = {"X": [[1, 1], [1, -1]], "Y": [[1, 3], [2, -2]]}
+    page = render(sr.derive(sr.load({**SMALL, "dataset": whole})).to_document())
+    assert r"\frac{1}{2}" in page or r"\frac{3}{2}" in page
 
 
 def test_plateaus_of_sums_of_roots_are_formulas_too():

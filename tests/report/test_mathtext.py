@@ -61,6 +61,11 @@ _TWO = sp.Integer(2)
             (sp.sqrt(5) / 20 - sp.sqrt(3) / 20) / strength0,
             r"\frac{\sqrt{5} - \sqrt{3}}{20 \pi_{0}}",
         ),
+        # A minus that all terms of a sum have in common is in front.
+        ((-sp.sqrt(5) - sp.sqrt(3)) / 20, r"- \frac{\sqrt{3} + \sqrt{5}}{20}"),
+        ((-1 - sp.sqrt(5)) / (2 * a + 1), r"- \frac{1 + \sqrt{5}}{2 a + 1}"),
+        (c + a * (-sp.sqrt(5) - 1) / 4, r"c - \frac{\left(1 + \sqrt{5}\right) a}{4}"),
+        (1 / (-a - b), r"- \frac{1}{a + b}"),
         (strength**2 * (c**2 / 2 + _TWO**-2) / 2, r"\frac{\pi^{2} \left(2 c^{2} + 1\right)}{8}"),
         # Roots of one degree are one, and powers of a number too.
         (sp.cbrt(a) ** 2 * sp.cbrt(b), r"\sqrt[3]{a^{2} b}"),
@@ -75,6 +80,14 @@ _TWO = sp.Integer(2)
         (sp.exp((s - lam) / tau), r"e^{\left(s - \lambda\right)/\tau}"),
         # A fraction in a logarithm is no fraction's numerator.
         (sp.log(s / d) / s, r"\frac{1}{s} \ln{\left(\frac{s}{d} \right)}"),
+        (
+            c - (1 - sp.sqrt(5)) / 20 * sp.log(s / d),
+            r"c + \frac{\sqrt{5} - 1}{20} \ln{\left(\frac{s}{d} \right)}",
+        ),
+        (
+            (sp.sqrt(5) - 2) * sp.log(s / d) / 20,
+            r"\frac{\sqrt{5} - 2}{20} \ln{\left(\frac{s}{d} \right)}",
+        ),
         (sp.log(s + d) / s, r"\frac{\ln{\left(d + s \right)}}{s}"),
     ],
 )

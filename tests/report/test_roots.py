@@ -62,6 +62,12 @@ def test_printed_form(product, printed):
         (sp.sqrt(8 - b) * sp.sqrt(a + 1) / (8 * sp.sqrt(a * b)), "sqrt((8 - b)*(a + 1)/(a*b))/8"),
         (sp.sqrt(8 - b) * sp.sqrt(a - 1) / 8, "sqrt(8 - b)*sqrt(a - 1)/8"),
         (sp.sqrt(21) / 12 - a, "sqrt(21)/12 - a"),
+        # A sum of numbers is one fraction, and a common minus is in front.
+        ((sp.sqrt(5) - sp.sqrt(3)) / 20, "(sqrt(5) - sqrt(3))/20"),
+        ((-sp.sqrt(5) - sp.sqrt(3)) / 20, "-(sqrt(3) + sqrt(5))/20"),
+        (a * (sp.sqrt(5) / 4 + sp.Rational(1, 4)), "a*(1 + sqrt(5))/4"),
+        (b + (-a - 1) / (a + b), "b - (a + 1)/(a + b)"),
+        (1 / (-a - b), "-1/(a + b)"),
     ],
 )
 def test_typed_form(product, typed):

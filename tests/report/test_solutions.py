@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import mpmath
@@ -13,7 +14,7 @@ import symreln as sr
 from symreln.claims.derivation import Derivation
 from symreln.claims.network.components import _solution
 from symreln.document.model import Equation
-from symreln.document.words import scalar_latex
+from symreln.document.words import Notation, scalar_latex
 from symreln.exact.scalar import Scalar
 from symreln.laws.depth import Depth
 from symreln.report.chapters.dynamics import dynamics_chapter
@@ -97,8 +98,13 @@ def test_heights_are_lowered_by_weight_decay_in_figures_and_words():
 
 
 def test_a_long_fraction_is_a_decimal_and_a_formula_stays():
-    symbols = {"a": sp.Symbol("a")}
-    assert scalar_latex(Scalar.of(Fraction(5, 16)), {}) == r"\frac{5}{16}"
+    notation = Notation(symbols={"a": sp.Symbol("a")}, values={})
+    assert scalar_latex(Scalar.of(Fraction(5, 16)), notation) == r"\frac{5}{16}"
     long = Fraction(10**30 + 1, 3 * 10**30)
-    assert scalar_latex(Scalar.of(long), {}) == "0.33333333(1)"
-    assert "a" in scalar_latex(Scalar.symbol("a", ("a",)) * Scalar.of(long, ("a",)), symbols)
+    assert scalar_latex(Scalar.of(long), notation) == "0.33333333(1)"
+    assert "a" in scalar_latex(Scalar.symbol("a", ("a",)) * Scalar.of(long, ("a",)), notation)
+    decimals = replace(notation, decimals=True)
+    assert scalar_latex(Scalar.of(Fraction(5, 16)), decimals) == "0.3125"
+    exact = Fraction(1234567890123, 10**6)  # of few places, however long
+    assert scalar_latex(Scalar.of(exact), decimals) == "1234567.890123"
+    assert scalar_latex(Scalar.of(exact), notation) == "1234567.9(1)"

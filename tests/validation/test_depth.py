@@ -140,7 +140,7 @@ def test_sentence_rows_and_json_say_what_was_found(compared):
     assert f"{compared.curves.distance:.2f}" in depth_sentence(compared)
     assert len(depth_rows(compared)) == len(told["crossings"]) > 0
     alike = replace(compared, relu=compared.gdln)
-    assert "cannot be told apart" in depth_sentence(alike)
+    assert "cannot be distinguished" in depth_sentence(alike)
 
 
 def test_nothing_learned_is_said(compared):

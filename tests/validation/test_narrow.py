@@ -170,7 +170,7 @@ def test_few_units_of_other_networks_are_said_and_not_predicted(network):
     )
     (one,) = derivation.narrow
     assert (one.units, one.rank) == (2, 4)
-    assert "two layers that start alike" in one.undecided
+    assert "two layers of equal initial scale" in one.undecided
     with pytest.raises(NotSupportedError, match="2 hidden units for 4 modes"):
         derivation.evaluate()
     with pytest.raises(NotSupportedError, match="2 hidden units for 4"):

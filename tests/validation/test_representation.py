@@ -209,7 +209,7 @@ def test_chapter_figure_and_json_say_what_was_measured(compared):
     ("name", "changes", "reason"),
     [
         ("linear-hierarchy", ("network.layers=3",), "one hidden layer"),
-        ("linear-hierarchy", ('network.init_std=["1/1000", "1/100"]',), "start alike"),
+        ("linear-hierarchy", ('network.init_std=["1/1000", "1/100"]',), "equal initial scale"),
     ],
 )
 def test_what_is_not_predicted_is_refused(name, changes, reason):

@@ -41,7 +41,7 @@ def test_json_document_and_terminal_say_why(confronted):
         derivation_document(derivation),
         derivation_document(derivation, confronted),
     ):
-        assert "Unsupported pathways" in render(document)
+        assert r"\textbf{Unsupported pathways} at $\Delta = 2$" in render(document)
 
 
 def test_the_command_says_it_and_ends_with_the_verdict(tmp_path, capsys):
@@ -66,4 +66,4 @@ def test_units_on_other_gates_are_counted():
     modes = list(told["modes"].values())
     assert all(mode == modes[0] for mode in modes)
     assert modes[0]["orbit"] == list(told["modes"])
-    assert "settle on no pathway's gate" in render(derivation_document(found.derivation, found))
+    assert "end on no pathway's gate" in render(derivation_document(found.derivation, found))

@@ -10,13 +10,13 @@ from typing import Any
 import sympy as sp
 from flint import fmpz_mpoly
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import few, short_repr
 from symreln.claims.claim import Claim
 from symreln.claims.exceptional.conditions import Effect
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Content, Details, Items, Math, Section, Table, Theorem
 from symreln.document.symbols import symbol_latex
-from symreln.document.typeset import few, phrase, say, typeset
+from symreln.document.typeset import phrase, say, typeset
 from symreln.document.words import NONE
 from symreln.exact.algebraic import AlgebraicNumber, real_roots
 from symreln.exact.domain import variables

@@ -8,10 +8,10 @@ from fractions import Fraction
 from itertools import islice, product
 from typing import TYPE_CHECKING
 
+from symreln.base.summaries import few
 from symreln.claims.exceptional.claim import Consequence, SpecialPoint
 from symreln.claims.exceptional.conditions import Effect
 from symreln.claims.solve import derive_unchecked
-from symreln.document.typeset import few
 from symreln.errors import LimitReachedError
 from symreln.exact.algebraic import AlgebraicNumber, real_roots
 from symreln.exact.domain import variables

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from symreln.base.summaries import few
 from symreln.claims.exceptional.claim import Consequence, ExceptionalSet, ExceptionalSets
 from symreln.claims.exceptional.conditions import (
     Condition,
@@ -21,7 +22,6 @@ from symreln.claims.exceptional.points import (
 )
 from symreln.claims.exceptional.stronger import witnesses
 from symreln.claims.widths import narrow_pathways
-from symreln.document.typeset import few
 from symreln.exact import domain
 from symreln.exact.algebraic import real_roots
 from symreln.exact.factoring import factors

@@ -28,7 +28,7 @@ from symreln.document.mathtext import slashed_latex, to_latex
 from symreln.document.model import Block, Code, Math, Section, Strong, Table, equation, prose
 from symreln.document.roots import plain_formula
 from symreln.document.typeset import say, typeset
-from symreln.document.words import decimal_cell, number_cell
+from symreln.document.words import Notation, decimal_cell, number_cell
 from symreln.exact.spectrum import joint_spectrum
 from symreln.exact.truth import Truth
 from symreln.laws.depth import Depth
@@ -178,7 +178,7 @@ class Component(Claim):
         if self.is_regular and self.decision.outcome is Truth.PROVEN:
             if max(self.counts) == 1:
                 return f"one chain of edges, and {_COMMUTES}"
-            return f"edges at each place are used alike, and {_COMMUTES}"
+            return f"the edges of a place are used by equally many pathways, and {_COMMUTES}"
         if self.ordinary is not None:
             return self.ordinary.stages[0].verdict.reasons[-1]
         proven = self.decision.outcome is Truth.PROVEN
@@ -233,9 +233,9 @@ class Component(Claim):
         elif self.is_regular:
             blocks.append(
                 prose(
-                    "Every pathway is used alike at each place, so that one matrix a place follows "
-                    "the reduced flow, its term multiplied by the uses; the matrices are kept "
-                    "whole."
+                    "The edges of a place are used by equally many pathways, so that one matrix a "
+                    "place follows the reduced flow, its term multiplied by the uses; the matrices "
+                    "are kept whole."
                 )
             )
         elif self.ordinary is not None:
@@ -306,7 +306,7 @@ def mode_values(spectrum: JointSpectrum) -> list[dict[str, Any]]:
 
 
 def _mode_table(spec: Spec, spectrum: JointSpectrum, name: str) -> Block:
-    symbols, values = spec.symbols, spec.values
+    notation = Notation.of(spec)
     learning = [mode for mode in spectrum.modes if not mode.is_null]
     null = sum(mode.multiplicity for mode in spectrum.modes if mode.is_null)
     joint = spectrum.commutes
@@ -314,9 +314,9 @@ def _mode_table(spec: Spec, spectrum: JointSpectrum, name: str) -> Block:
     for k, mode in enumerate(learning[:MOST_ROWS], start=1):
         rows.append(
             (
-                number_cell(mode.s, symbols, values, f"s_{{{k}}}"),
-                *((number_cell(mode.d, symbols, values, f"d_{{{k}}}"),) if joint else ()),
-                decimal_cell(mode.s, values),
+                number_cell(mode.s, notation, f"s_{{{k}}}"),
+                *((number_cell(mode.d, notation, f"d_{{{k}}}"),) if joint else ()),
+                decimal_cell(mode.s, spec.values),
                 str(mode.multiplicity),
             )
         )
@@ -371,7 +371,7 @@ def chain_steps(chain: SharedChain) -> Iterator[Step]:
     """Say how a chain of shared edges was reduced and solved."""
     yield step(
         "reduction",
-        "edges that start alike at their place stay alike",
+        "edges that start equal at their place stay equal",
         "one pathway's term stands in the bases of its edge alone",
         holds=all(place_proofs(chain.layers)),
     )
@@ -385,7 +385,7 @@ def chain_steps(chain: SharedChain) -> Iterator[Step]:
         yield step(
             "balanced equation",
             "a balanced start stays balanced, and its strength closes",
-            "all edges move alike, and the product rule",
+            "all edges move equally, and the product rule",
             holds=all(part == 0 for part in chain.balanced_residuals()),
         )
     yield step(
@@ -449,8 +449,8 @@ def _closed_blocks(chain: SharedChain) -> list[Block]:
         ]
     blocks: list[Block] = [
         prose(
-            f"Edges at the {chain.layers} places are used by {used} pathways each. Started alike "
-            "at each place, edges stay alike, and a mode of strengths ",
+            f"Edges at the {chain.layers} places are used by {used} pathways each. Started equal "
+            "at each place, edges stay equal, and a mode of strengths ",
             Math("w_l"),
             " follows one pathway's flow with every term multiplied by the uses.",
         ),

@@ -19,6 +19,7 @@ from symreln.document.model import (
 )
 from symreln.document.typeset import phrase, say
 from symreln.document.words import fraction_latex
+from symreln.spec.number import WrittenDecimal
 from symreln.verdict.spaces import minimal_spaces
 
 if TYPE_CHECKING:
@@ -210,7 +211,10 @@ class Described(Claim):
             rate=Math(rf"\eta = {fraction_latex(self.network.learning_rate)}"),
             tau=Math(
                 rf"\tau = {formula} = "
-                + fraction_latex(self.network.tau(self.data.dataset.samples))
+                + fraction_latex(
+                    self.network.tau(self.data.dataset.samples),
+                    decimals=isinstance(self.network.learning_rate, WrittenDecimal),
+                )
             ),
         )
 

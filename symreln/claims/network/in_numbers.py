@@ -68,7 +68,7 @@ class InNumbers(Claim):
             yield f"no curves: {self.found}"
         elif self.found.difference is not None:
             apart = self.found.difference
-            yield f"full flow against reduction: losses within {apart:.1e} of L(0)"
+            yield f"full flow against reduction: losses differ by at most {apart:.1e} of L(0)"
 
     def says(self) -> Iterator[Block]:
         """Say it in a chapter of its own; its figures are left out where they are not drawn."""
@@ -107,7 +107,7 @@ def _blocks(found: Curves) -> list[Block]:
         ),
         Figure(
             name="loss",
-            caption="Loss of the reduction, down to what float64 can tell from 0.",
+            caption="Loss of the reduction, down to the resolution of float64.",
             alt="Loss against time on a linear and a logarithmic scale.",
         ),
     ]

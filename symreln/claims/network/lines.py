@@ -186,7 +186,8 @@ def _open(component: Component) -> Iterator[Line]:
             says=f"**Assumption 2.1.1** is used here for {component.name}, and proven at all its "
             "nodes at once, and **Assumption 2.1.2** (silent alignment): every edge has one "
             "strength $w_e$ in each mode and no other entries. Dropped is what random weights "
-            "have beside them. Edges are not used alike, so that modes stay coupled along them:",
+            "have beside them. Edges are used by different numbers of pathways, so that modes stay "
+            "coupled along them:",
             equation=(
                 r"\tau \dot{w}_e = \sum_{p \ni e} \Bigl( \prod_{f \in p,\, f \neq e} w_f \Bigr) "
                 r"\Bigl[ s_b - \sum_c o_{bc}\, T_c\, d_{cb} \Bigr], \qquad T_c = \sum_{p \in c} "

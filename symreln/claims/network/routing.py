@@ -146,7 +146,7 @@ class Routing(Claim):
         for sign, words in SIGNS.items():
             yield step(
                 f"closed form, {words} difference",
-                "the time solves the equation where input and output edges start alike",
+                "the time solves the equation where input and output edges start equal",
                 "its slope times the flow's is 1; sums over roots as traces of the companion "
                 "matrix",
                 holds=network.equal_ends(sign).residual() == 0,
@@ -207,7 +207,7 @@ def _theorem(network: RoutingNetwork) -> list[Block]:
             label="thm:routing",
             blocks=(
                 say(
-                    "Started alike and aligned, all input edges keep one common matrix in their "
+                    "Started equal and aligned, all input edges keep one common matrix in their "
                     "bases, and so do all output edges. The three matrices follow the flow of one "
                     "pathway, each term multiplied by the number of pathways that use the edge "
                     f"({uses}). Pairs that are never trained have the same strength as those that "
@@ -251,7 +251,7 @@ def _equal_ends(network: RoutingNetwork) -> list[Block]:
     term = to_latex(-form.root_term(r))
     blocks: list[Block] = [
         say(
-            r"Where input and output edges start alike, with $x = b/\sqrt{KM}$ and $\delta = "
+            r"Where input and output edges start equal, with $x = b/\sqrt{KM}$ and $\delta = "
             "b(0)^{2}/(KM) - a(0)^{2}/K$, the strength is {strength} with {total}. The sum "
             "runs over the three roots $r$ of {error}:",
             strength=Math(rf"\pi = {to_latex(form.strength)}"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from symreln.claims.orbits import PathwayOrbit
 from symreln.claims.phases import until_text
@@ -32,9 +32,8 @@ from symreln.document.model import (
 )
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import say, typeset
-from symreln.document.words import assumption, written
+from symreln.document.words import Notation, assumption, written
 from symreln.laws.law import Regime
-from symreln.spec.number import WrittenDecimal
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
@@ -44,8 +43,6 @@ if TYPE_CHECKING:
 
 #: Named matrices up to this many entries are printed, larger ones drawn.
 _PRINTED_ENTRIES = 160
-#: What denominators of decimals of few places divide.
-_SHORTEST = 10**6
 #: Vectors up to this length are printed.
 _PRINTED_VECTOR = 18
 #: Correlations up to this many entries are described by blocks; of larger ones the shape is said.
@@ -79,7 +76,7 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
         blocks.append(
             equation(
                 *(
-                    f"{name} &= {matrix_latex(_entries(matrix, spec))}"
+                    f"{name} &= {matrix_latex(Notation.of(spec).entries(matrix))}"
                     for name, matrix in (("X", dataset.inputs), ("Y", dataset.targets))
                 )
             )
@@ -90,20 +87,6 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
     if figures:
         blocks.append(_gates_figure(spec))
     return Section(title="Dataset and pathways", blocks=tuple(blocks), label="sec:data")
-
-
-def _entries(matrix: ExactMatrix, spec: Spec) -> list[list[Any]]:
-    """Return the entries of a matrix; short decimals as such, where the data were written so."""
-    rows = matrix.to_sympy(spec.symbols).tolist()
-    if not spec.dataset.decimals:
-        return rows
-    return [
-        [
-            WrittenDecimal(e.p, e.q).decimal if e.is_Rational and _SHORTEST % e.q == 0 else e
-            for e in row
-        ]
-        for row in rows
-    ]
 
 
 def _read_as(spec: Spec) -> Block:
@@ -358,9 +341,7 @@ def _matrix(
     named: NamedMatrices,
 ) -> str:
     """Return the LaTeX of a correlation, in full or by blocks."""
-    if max(matrix.shape) <= SMALL:
-        return matrix_latex(_entries(matrix, spec))
-    return describe(matrix, rows, columns, spec.symbols, named)
+    return describe(matrix, rows, columns, Notation.of(spec), named)
 
 
 def _field(derivation: Derivation) -> str:

@@ -74,7 +74,7 @@ def depth_sentence(found: DepthComparison) -> str:
         f"ReLU networks with {depth} hidden layers and their gated network DIFFER"
         if found.differ
         else f"{found.seeds} ReLU networks with {depth} hidden layers and {found.seeds} gated "
-        "networks cannot be told apart"
+        "networks cannot be distinguished"
     )
     if found.too_few:
         head = (

@@ -46,6 +46,7 @@ from symreln.report.chapters.solution import (
     time_constant,
     whole_matrices,
 )
+from symreln.spec.number import WrittenDecimal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -158,11 +159,12 @@ def _time_paragraph(derivation: Derivation) -> Block:
         ]
     else:
         formula = time_constant(network, twice=half)
+        decimals = isinstance(network.learning_rate, WrittenDecimal)
         content += [
             "With learning rate ",
             Math(rf"\eta = {fraction_latex(network.learning_rate)}"),
             f" and training on the {network.loss} over samples, the time constant is ",
-            Math(rf"\tau = {formula} = {fraction_latex(derivation.tau)}"),
+            Math(rf"\tau = {formula} = {fraction_latex(derivation.tau, decimals=decimals)}"),
             " steps.",
         ]
         if half:

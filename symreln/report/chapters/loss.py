@@ -4,32 +4,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import sympy as sp
+
 from symreln.claims.claim import DIGITS
-from symreln.claims.converged import converged_decimal, converged_loss
+from symreln.claims.converged import converged_decimal, converged_loss, converged_number
+from symreln.claims.orbits import PathwayOrbit, mode_orbits
 from symreln.claims.widths import narrow_pathways
 from symreln.document.breaking import sum_lines
-from symreln.document.mathtext import ordered_terms, weighted
+from symreln.document.mathtext import Summed, ordered_terms, to_latex, weighted
 from symreln.document.model import Block, Details, Math, equation, prose
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import say
-from symreln.document.words import scalar_latex
+from symreln.document.widths import latex_width
+from symreln.document.words import Notation, scalar_latex
+from symreln.exact.scalar import Scalar
 from symreln.laws.loss import strength_symbol
 
 if TYPE_CHECKING:
-    import sympy as sp
-
     from symreln.claims.derivation import Derivation
     from symreln.report.abbreviations import Abbreviations
 
 #: Terms of the loss that are printed.
 MOST_TERMS = 120
+#: Letters of a line within the brackets of a sum over pathways.
+SUM_WIDTH = 56.0
 
 
 def loss_blocks(derivation: Derivation, names: Abbreviations) -> list[Block]:
     """Return the loss in mode space, written out where that can be read, and where it goes."""
-    symbols = derivation.spec.symbols
-    final = scalar_latex(derivation.final_loss, symbols)
-    initial = scalar_latex(derivation.initial_loss, symbols)
+    notation = Notation.of(derivation.spec)
+    final = scalar_latex(derivation.final_loss, notation)
+    initial = scalar_latex(derivation.initial_loss, notation)
     # Whatever the training descends, losses are shown as means.
     definition = r"L = \tfrac{1}{2P} \sum_\mu \|y_\mu - \hat{y}_\mu\|^2"
     if derivation.loss is None:
@@ -74,27 +79,85 @@ def _end(derivation: Derivation, final: str) -> list[Any]:
         ]
     if converged_loss(derivation) is None:
         return [" to ", Math(final), ", the least-squares value that the pathways can reach."]
-    decimal = converged_decimal(derivation, DIGITS)
-    value = [] if decimal is None else [", ", Math(decimal_latex(*decimal, digits=8)), ","]
     return [
         " to what it is with every strength at its plateau",
-        *value,
+        *_limit(derivation),
         " and not to the least-squares value ",
         Math(final),
         ": weight decay holds the strengths below.",
     ]
 
 
+def _limit(derivation: Derivation) -> list[Any]:
+    """Return that value between commas: exact where it is rational, else as a decimal."""
+    number, decimal = derivation.ask(converged_number), converged_decimal(derivation, DIGITS)
+    if decimal is None:
+        return []
+    where = " at the declared values" if derivation.spec.parameters else ""
+    if number is None:
+        shown = decimal_latex(*decimal, digits=8)
+    else:
+        shown = scalar_latex(Scalar.of(number), Notation.of(derivation.spec))
+    return [", ", Math(shown), f"{where},"]
+
+
 def _written_out(derivation: Derivation, loss: sp.Expr, names: Abbreviations) -> list[Block]:
-    """Print the loss term by term, where that can be read: the constant, then mode by mode."""
+    """Print the loss term by term, where that can be read: the constant, then mode by mode.
+
+    Pathways with equal modes are a sum over p, as in the tables.
+    """
     terms = _by_mode(derivation, loss)
-    if len(terms) > MOST_TERMS:
+    groups = mode_orbits(derivation)
+    shown = [_terms_of(group, terms, names) for group in groups]
+    if sum(len(mode) for own in shown for mode in own) > MOST_TERMS:
         return [prose(f"Written out it has {len(terms)} terms; they are in derivation.json.")]
-    modes = [strength_symbol(m.label) for pathway in derivation.pathways for m in pathway.modes]
-    lines = sum_lines("L(t)", [weighted(names.short(term), modes) for term in terms])
+    printed: list[Any] = [names.short(term) for term in terms if not _modes_in(term, derivation)]
+    for group, own in zip(groups, shown, strict=True):
+        if len(group.pathways) == 1:
+            printed += [term for mode in own for term in mode]
+        else:
+            printed += _sums([pathway.number for pathway in group.pathways], own)
+    lines = sum_lines("L(t)", printed)
     return [
         Details(summary="The loss written out", blocks=(equation(*lines[:-1], f"{lines[-1]}."),))
     ]
+
+
+def _sums(numbers: list[int], modes: list[list[Any]]) -> list[Any]:
+    """Return the terms of modes as sums over pathways, as many modes in one as fit on a line."""
+
+    def summed(terms: list[Any]) -> Any:
+        return Summed(sp.Tuple(*numbers), *terms)
+
+    lines: list[list[Any]] = []
+    for mode in modes:
+        terms = [-term for term in mode]
+        if lines and latex_width(to_latex(summed(lines[-1] + terms))) <= SUM_WIDTH:
+            lines[-1] += terms
+        else:
+            lines.append(terms)
+    return [-summed(line) for line in lines]
+
+
+def _modes_in(term: sp.Expr, derivation: Derivation) -> bool:
+    """Whether a term of the loss has a strength."""
+    modes = (mode for pathway in derivation.pathways for mode in pathway.modes)
+    return not term.free_symbols.isdisjoint(strength_symbol(mode.label) for mode in modes)
+
+
+def _terms_of(group: PathwayOrbit, terms: list[sp.Expr], names: Abbreviations) -> list[list[Any]]:
+    """Return the terms of every mode of the pathway that stands for a group, in its symbols."""
+    found: list[list[Any]] = []
+    for mode in group.first.modes:
+        strength = strength_symbol(mode.label)
+        named = {strength: group.strength_symbol(mode)}
+        own = [
+            weighted(group.renamed(mode, names.short(term)), [strength]).xreplace(named)
+            for term in terms
+            if strength in term.free_symbols
+        ]
+        found += [own] if own else []
+    return found
 
 
 def _by_mode(derivation: Derivation, loss: sp.Expr) -> list[sp.Expr]:

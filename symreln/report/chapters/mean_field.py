@@ -70,11 +70,11 @@ def _table(found: MeanField) -> Table:
         )
     left_out = len(found.classes) - len(shown)
     return Table(
-        header=("gate", "alike", "open samples", "largest share", "steps with half of it"),
+        header=("gate", "orbit", "open samples", "largest share", "steps with half of it"),
         rows=tuple(rows),
         caption=(
             "Classes of the mean-field simulation's gates; those of one class are mapped onto "
-            "each other by symmetries of the data, as far as the program can tell them apart."
+            "each other by symmetries of the data, as far as the program can distinguish them."
             + (f" {left_out} more carry at least 1 % at some time." if left_out else "")
         ),
         alignment="lrrrr",

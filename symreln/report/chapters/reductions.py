@@ -9,7 +9,7 @@ from symreln.claims.rules import said_at
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Citation, Details, Math, equation, prose
 from symreln.document.typeset import say
-from symreln.document.words import scalar_latex
+from symreln.document.words import Notation, scalar_latex
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def not_closed(derivation: Derivation) -> list[Block]:
         for stage in derivation.stages:
             blocks += _systems(derivation, stage)
         blocks += said_at(derivation, "reduction")
-    symbols = derivation.spec.symbols
+    notation = Notation.of(derivation.spec)
     return [
         *blocks,
         *matrix_reduction(),
@@ -50,8 +50,8 @@ def not_closed(derivation: Derivation) -> list[Block]:
             "The least loss that the pathways can reach{later} is {final_loss}; it starts "
             "from {initial_loss} with all outputs zero.",
             later=" with the gates taken last" if derivation.later else "",
-            final_loss=Math(scalar_latex(derivation.final_loss, symbols)),
-            initial_loss=Math(scalar_latex(derivation.initial_loss, symbols)),
+            final_loss=Math(scalar_latex(derivation.final_loss, notation)),
+            initial_loss=Math(scalar_latex(derivation.initial_loss, notation)),
         ),
     ]
 
@@ -94,8 +94,9 @@ def _systems(derivation: Derivation, stage: StageDerivation) -> list[Block]:
     system = symbolic_system(stage, derivation.spec.symbols)
     if system is None:
         return [prose("Some s² is not rational; the system is integrated in numbers.")]
+    notation = Notation.of(derivation.spec)
     lines = tuple(
-        rf"\tau {_dotted(p)} &= 2 {to_latex(p)} \left( {to_latex(drive)} \right)"
+        rf"\tau {_dotted(p)} &= 2 {to_latex(p)} \left( {notation.latex(drive)} \right)"
         for p, drive in zip(system.strengths, system.drives, strict=True)
     )
     shown = equation(*lines[:_MOST_EQUATIONS])

@@ -49,7 +49,7 @@ def representation_chapter(
 
 def _modes() -> Paragraph:
     return say(
-        "How alike two samples are to a hidden layer is the product of what it holds "
+        "How similar two samples are to a hidden layer is the product of what it holds "
         r"of them. A pathway that is aligned and balanced has $W_1^T W_1 = \sum_\alpha "
         r"\pi_\alpha v_\alpha v_\alpha^T$, and a hidden unit belongs to one pathway, so "
         r"that the predicted similarity is $S_{\mu\nu}(t) = \sum_p \sum_\alpha "
@@ -60,7 +60,7 @@ def _modes() -> Paragraph:
 
 def _matrices() -> Paragraph:
     return prose(
-        "How alike two samples are to a hidden layer is the product of what it holds of them. A "
+        "How similar two samples are to a hidden layer is the product of what it holds of them. A "
         "hidden unit belongs to one pathway, so that the predicted similarity is ",
         Math(r"S_{\mu\nu}(t) = \sum_p (g_p(\mu) x_\mu)^T W_{1,p}^T W_{1,p}(t)\, (g_p(\nu) x_\nu)"),
         ", with the coupled matrices of the prediction and nothing fitted.",
@@ -85,7 +85,7 @@ def _table(found: RepresentationComparison, names: dict[str, str]) -> Table:
         caption=(
             f"Predicted similarities against {found.seeds} trained networks of each kind, where "
             "the predicted samples have half their final spread and at the end: correlation over "
-            "pairs of samples, which says little where all pairs are about equally alike; ",
+            "pairs of samples, which says little where all pairs are about equally similar; ",
             Math(r"\|S_{\text{net}} - S\| / \|S_{\text{net}}\|"),
             ", mean over seeds; and the latter of each network against the mean of the others.",
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -23,7 +24,7 @@ from symreln.document.typeset import say, typeset
 from symreln.document.widths import latex_width
 from symreln.document.words import (
     NONE,
-    Symbols,
+    Notation,
     Values,
     decimal_cell,
     evaluable,
@@ -128,15 +129,15 @@ def _figure_caption(derivation: Derivation) -> Content:
 
 def _mode_table(derivation: Derivation, group: PathwayOrbit, names: Abbreviations) -> Table:
     pathway = group.first
-    symbols, values = derivation.spec.symbols, derivation.spec.values
+    notation, values = Notation.of(derivation.spec), derivation.spec.values
     learning = group.learning
     joint = pathway.spectrum.commutes
     rows: list[tuple[Content, ...]] = []
     for mode in learning[:MOST_ROWS]:
-        speed = number_cell(mode.s, symbols, values, group.symbol(mode, "s"), names.latex)
+        speed = number_cell(mode.s, notation, group.symbol(mode, "s"), names.latex)
         heights = (
-            number_cell(mode.d, symbols, values, group.symbol(mode, "d"), names.latex),
-            _height_cell(group, mode, symbols, names),
+            number_cell(mode.d, notation, group.symbol(mode, "d"), names.latex),
+            _height_cell(group, mode, notation, names, lowered=derivation.known.lowers_plateaus),
         )
         rows.append(
             (
@@ -162,13 +163,21 @@ def _mode_table(derivation: Derivation, group: PathwayOrbit, names: Abbreviation
 
 
 def _height_cell(
-    group: PathwayOrbit, mode: ModeDerivation, symbols: Symbols, names: Abbreviations
+    group: PathwayOrbit,
+    mode: ModeDerivation,
+    notation: Notation,
+    names: Abbreviations,
+    *,
+    lowered: bool,
 ) -> Content:
-    """Return a mode's height; a decimal only of a number that depends on no parameter."""
+    """Return s/d, which is the plateau unless that is lowered.
+
+    A decimal only of a number that depends on no parameter.
+    """
     d = mode.d if mode.d_eff is None else mode.d_eff
-    if d is not None and not (mode.s.parameters or d.parameters):
-        return height_cell(mode.s, d, symbols, {})
-    height = group.height(mode, symbols)
+    if d is not None and (lowered or not (mode.s.parameters or d.parameters)):
+        return height_cell(mode.s, d, replace(notation, values={}))
+    height = group.height(mode, notation.symbols)
     return NONE if height is None else Math(names.latex(height))
 
 

@@ -21,7 +21,7 @@ from symreln.document.model import (
 )
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import say, typeset
-from symreln.document.words import number_cell, scalar_latex
+from symreln.document.words import Notation, number_cell, scalar_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.verdict.judge import Level, acts_across
 
@@ -195,20 +195,21 @@ def _witnesses(derivation: Derivation, broken: list[PathwayDerivation]) -> Table
             Math(r"\|[M, \Sigma^{x}]\| / \|M \Sigma^{x}\|"),
         ),
         rows=tuple(rows[:MOST_LINES]),
-        caption="Witnesses that no joint eigenbasis exists." + more * (left_out > 0),
+        caption="Nonzero entries of commutators: no joint eigenbasis exists."
+        + more * (left_out > 0),
         alignment="lccr",
     )
 
 
 def _witness(value: Scalar, derivation: Derivation) -> Content:
-    symbols, values = derivation.spec.symbols, derivation.spec.values
+    notation = Notation.of(derivation.spec)
     if value.parameters:
-        return number_cell(AlgebraicNumber.rational(value), symbols, values)
-    return Math(scalar_latex(value, symbols))
+        return number_cell(AlgebraicNumber.rational(value), notation)
+    return Math(scalar_latex(value, notation))
 
 
 def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Block]:
-    symbols, values = derivation.spec.symbols, derivation.spec.values
+    notation = Notation.of(derivation.spec)
     across = acts_across(stage.verdict.couplings, stage.verdict.components)
     blocks: list[Block] = [
         say(
@@ -234,8 +235,8 @@ def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Blo
             if mode.is_null or mode.d is None or mode.d_eff is None:
                 continue
             key = (
-                number_cell(mode.d, symbols, values),
-                number_cell(mode.d_eff, symbols, values),
+                number_cell(mode.d, notation),
+                number_cell(mode.d_eff, notation),
             )
             rows.setdefault(key, []).append(symbol_latex(mode.label))
     blocks.append(
