@@ -51,6 +51,17 @@ def test_only_two_layers_that_start_alike_without_decay_have_later_stages(settin
         sr.load("contextual-3", overrides=("network.activation=linear", setting))
 
 
+def test_layers_that_start_apart_start_stronger_by_their_conserved_product():
+    """Of one stage: κ of a mode scales c, as strengths start at 0."""
+    derivation = derived("linear-hierarchy", 'network.init_std=["1/1000", "1/300"]')
+    ((first, _), *_) = laws = list(mode_laws(derivation).items())
+    stronger = mode_laws(derivation, factors={first: 4.0})
+    for label, (copies,) in laws:
+        expected = copies.law.imbalance * (4 if label == first else 1)
+        assert expected > 0
+        assert stronger[label][0].law.imbalance == pytest.approx(expected, rel=1e-12)
+
+
 def test_a_first_stage_starts_where_weights_do():
     derivation = derived("contextual-3")
     found = starts("contextual-3")
