@@ -16,7 +16,7 @@ from symreln.document.model import Block, Math, Table, equation
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import phrase, say, typeset
 from symreln.exact.enclosure import ball, decimal_of
-from symreln.laws.sigmoid_drive import FACTOR, LETTERS
+from symreln.laws.sigmoid_drive import aligned_factor
 from symreln.spec.finding import counted
 
 if TYPE_CHECKING:
@@ -207,8 +207,7 @@ class HeadStarts(Claim):
                 "up to a power of the earlier mode's initial strength; it is 1 where $E_p(t)$ "
                 "commutes with itself:"
             )
-            rows = (FACTOR + ",", LETTERS + ".")
-            yield equation(*(row.replace(" = ", " &= ", 1) for row in rows))
+            yield equation(*aligned_factor())
         if any(each.switched is None for each in copies):
             yield say(
                 "Where several earlier modes drive a mode, or it shares hidden units, each earlier "

@@ -48,6 +48,13 @@ LETTERS = (
 )
 
 
+def aligned_factor() -> tuple[str, str]:
+    """Return the LaTeX of the formula and of its letters, aligned."""
+    rows = (FACTOR + ",", LETTERS + ".")
+    factor, letters = (row.replace(" = ", " &= ", 1) for row in rows)
+    return factor, letters
+
+
 def switch_factor(ops: Ops, r: Any, s: Any, shared: Any, source: Any) -> Any:
     """Return F⁴, by which a strength starts lower than if its drive were switched at once.
 
@@ -80,10 +87,9 @@ def _halved() -> Line:
     moved = {x: one * a + two * b, a: one * x, b: two * x}
     slopes = square.applyfunc(lambda entry: along(entry, moved))
     return Line(
-        says="An earlier mode is not learned at once, but as a sigmoid: of its part of the drive "
-        r"$g = 1/(1 + z)$ is left, $z = e^{2 s_\alpha (t - t_\alpha)/\tau}$. Where it takes $E_p "
-        r"v$ from $r u'$ to $s u$, amplitudes $(x, a)$ of a unit are the entries of $\psi "
-        r"\psi^{\top}$:",
+        says="An earlier mode is learned as a sigmoid: of its part of the drive $g = 1/(1 + z)$ is "
+        r"left, $z = e^{2 s_\alpha (t - t_\alpha)/\tau}$. Where it takes $E_p v$ from $r u'$ to "
+        r"$s u$, amplitudes $(x, a)$ of a unit are the entries of $\psi \psi^{\top}$:",
         equation=(
             r"\tau \dot{x} &= e^{\top} a, \quad \tau \dot{a} = e\, x, \qquad e = s u + g (r u' - "
             r"s u),",
@@ -154,15 +160,18 @@ def _connected() -> Line:
     first, second = (logarithm.diff(unit, order).subs(unit, 0) for order in (1, 2))
     order = -(sp.pi**2) * r * s * (1 - cosine) / (48 * source**2)
     return Line(
-        says=r"As $z \to \infty$ it is $z^{\sigma}$ times what Gauss's connection formula says. "
-        "Over the part of a drive that is switched at once at the half-time it is $F$; amplitudes "
-        "are squares of $\\psi$, strengths squares of amplitudes, and a start is lower by $F^4$:",
+        says="An earlier mode is learned as a sigmoid, not at once. Where one takes $E_p v$ from "
+        r"$r u'$ to $s u$, $\gamma = u^{\top} u'$, amplitudes are squares of what obeys Gauss's "
+        "equation, and strengths squares of amplitudes. By his connection formula a start is lower "
+        "than of a drive that is switched at the half-time:",
         equation=(
-            r"\tilde{\pi}_0 \to F^4\, \tilde{\pi}_0, \qquad " + FACTOR + ",",
-            r"F^4 &= 1 - \frac{\pi^2}{12}\, \frac{r s (1 - \gamma)}{s_\alpha^2} + \ldots",
+            r"\tilde{\pi}_0 &\to F^4\, \tilde{\pi}_0, \qquad F^4 = 1 - \frac{\pi^2}{12}\, "
+            r"\frac{r s (1 - \gamma)}{s_\alpha^2} + \ldots,",
+            *aligned_factor(),
         ),
-        because=r"$\Gamma(1 + 2\rho) \Gamma(2\sigma)/(\Gamma(\rho + \sigma - \delta) \Gamma(1 + "
-        r"\rho + \sigma + \delta))$ is the formula's; $(\rho + \sigma - \delta)/2\sigma$ at once",
+        because=r"as $z \to \infty$ it is $z^{\sigma}$ times $\Gamma(1 + 2\rho) "
+        r"\Gamma(2\sigma)/(\Gamma(\rho + \sigma - \delta) \Gamma(1 + \rho + \sigma + \delta))$, "
+        r"and $(\rho + \sigma - \delta)/2\sigma$ for a switch",
         check="the quotient of both, by the recurrence of Gamma; the derivatives of its logarithm "
         f"at 0; {CANCELS}",
         holds=vanish(

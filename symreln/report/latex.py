@@ -71,8 +71,8 @@ _PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
   \def\@captype{table}\setlength{\abovecaptionskip}{0pt}\setlength{\belowcaptionskip}{5pt}}
   {\end{minipage}\par\medskip}
 % A heading has the first lines of its section below it, or goes to the next page with them.
-\newcommand{\room}{\par\vskip 0pt plus 9\baselineskip\penalty-100\vskip 0pt plus -9\baselineskip
-  \vskip 9\baselineskip\penalty9999\vskip -9\baselineskip\vskip 0pt}
+\newcommand{\room}{\par\dimen@=\pagegoal\advance\dimen@-\pagetotal
+  \ifdim\dimen@<7\baselineskip\ifdim\dimen@>0pt\vfil\fi\break\fi}
 % A list stays with the words that announce it.
 \@beginparpenalty=10000
 \makeatother

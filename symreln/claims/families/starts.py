@@ -12,7 +12,7 @@ from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Math, Table, equation
 from symreln.document.typeset import say
 from symreln.document.words import NONE
-from symreln.laws.sigmoid_drive import FACTOR, LETTERS
+from symreln.laws.sigmoid_drive import aligned_factor
 
 if TYPE_CHECKING:
     from symreln.claims.families.derivation import (
@@ -71,7 +71,7 @@ def _sigmoid(started: list[HeadStart]) -> Iterator[Block]:
         r"$\Sigma^{yx}(p)^{\top} u' = \gamma s v$ holds exactly too"
         rf"{which}, and $\tilde{{\pi}}_0$ has the factor $F^4$ besides,"
     )
-    yield equation(*(row.replace(" = ", " &= ", 1) for row in (FACTOR + ",", LETTERS + ".")))
+    yield equation(*aligned_factor())
 
 
 def _started(family: FamilyDerivation) -> list[tuple[FamilyPathway, FamilyMode, HeadStart]]:
