@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 from flint import arb, arb_mat
-from scipy.integrate import solve_ivp
+from scipy.linalg import expm
 
 import symreln as sr
 from symreln.claims import head_copies, head_growth
@@ -23,7 +23,7 @@ from symreln.claims.probes import mode_bases, probe_bases
 from symreln.errors import NoClosedFormError, SpecError
 from symreln.exact.enclosure import precision
 from symreln.laws.ops import NUMPY
-from symreln.laws.sigmoid_drive import switch_factor
+from symreln.laws.sigmoid_drive import letters, sigmoid_factor
 from symreln.report.content import derivation_chapters
 
 #: π̃₀ of the three levels of a context's tree, of C = 3 (theory.md, 10).
@@ -72,9 +72,7 @@ def test_a_first_stage_starts_where_weights_do():
 def test_head_starts_of_three_contexts_are_those_that_are_known():
     """They are of earlier modes that are learned at once, at their half-times."""
     found, laws = starts("contextual-3"), mode_laws(derived("contextual-3"))
-    at_once = [
-        found[label] / float(laws[label][0].switched) for label in ("pi_2_1", "pi_2_2", "pi_2_3")
-    ]
+    at_once = [float(laws[f"pi_2_{n}"][0].at_once) for n in (1, 2, 3)]
     assert at_once == pytest.approx(KNOWN, rel=0.02)
     assert found["pi_3_1"] == pytest.approx(found["pi_2_1"], rel=1e-12)
 
@@ -124,8 +122,7 @@ def test_a_head_start_is_what_repeated_steps_give(name):
     left = {label: np.arange(max(ends.values())) < end for label, end in ends.items()}
     for label, found in repeated(derivation, left).items():
         (copies,) = laws[label]
-        at_once = float(copies.law.strength0) / float(copies.switched)
-        assert at_once == pytest.approx(found, rel=0.01)
+        assert float(copies.at_once) == pytest.approx(found, rel=0.01)
 
 
 def along_sigmoids(derivation: sr.Derivation) -> dict[str, float]:
@@ -150,8 +147,27 @@ def test_starts_are_those_that_sigmoids_leave(name):
         (copies,) = laws[label]
         assert float(copies.law.strength0) == pytest.approx(found, rel=3e-3)
         said = derivation.to_json()["head_starts"][label]["sigmoid_factor"]["decimal"]
-        assert float(said) == pytest.approx(float(copies.switched), rel=1e-9)
-    assert float(laws["pi_2_1"][0].switched) < 0.94
+        factor = float(copies.law.strength0) / float(copies.at_once)
+        assert float(said) == pytest.approx(factor, rel=1e-9)
+    assert factor < 0.94
+
+
+@pytest.mark.parametrize(("target", "scale"), [(3, "1/10000"), (3, "1/100"), (10, "1/10000")])
+def test_what_turns_round_is_learned_as_if_it_were_learned_at_once(target, scale):
+    """γ = −1: of one item and one output all drives commute, and nothing is left out."""
+    network = {"hidden": 100, "init_std": scale, "learning_rate": "1/1000", "loss": "mean"}
+    data = {
+        "X": [[1] * 3],
+        "Y": [[1, target, target]],
+        "labels": {"context": [1, 2, 3]},
+    }
+    pathways = [{"name": "common"}, {"name": "first", "gate": "context == 1", "stage": 2}]
+    network |= {"steps": 10, "activation": "linear"}
+    spec = sr.load({"dataset": data, "pathway": pathways, "network": network})
+    (copies,) = mode_laws(sr.derive(spec))["pi_2_1"]
+    assert copies.law.strength0 == pytest.approx(copies.at_once, rel=1e-12)
+    found = along_sigmoids(sr.derive(spec))["pi_2_1"]
+    assert float(copies.law.strength0) == pytest.approx(found, rel=1e-3)
 
 
 def one_item(contexts: int) -> sr.Derivation:
@@ -193,7 +209,8 @@ def test_the_factor_of_a_sigmoid_is_one_minus_its_second_order():
         found = along_sigmoids(derivation)["pi_2_1"]
         assert float(copies.law.strength0) == pytest.approx(found, rel=2e-3)
         order = np.pi**2 / 12 * (np.sqrt(5) - 1) / (2 * contexts) ** 2
-        apart.append(1 - (1 - float(copies.switched)) / order)
+        factor = float(copies.law.strength0) / float(copies.at_once)
+        apart.append(1 - (1 - factor) / order)
     assert apart[1] / apart[0] == pytest.approx(0.5, rel=0.2)
     assert apart[2] / apart[1] == pytest.approx(0.5, rel=0.2)
 
@@ -206,7 +223,6 @@ def test_a_context_sees_what_the_common_pathway_has_not_learned_and_grows_c_time
     s, ((label, time),) = float(copies.law.s), copies.reached_by
     assert time == laws[label][0].law.half_time
     r, known = 3 * s, float(derivation.strength0) * (2 / 3) ** 2  # ((1 + 1/3)/2)²
-    known *= float(copies.switched)
     expected = known * ((1 + r / tau) / (1 + s / tau)) ** (2 * float(time))
     assert float(copies.law.strength0) == pytest.approx(expected, rel=1e-9)
 
@@ -476,83 +492,96 @@ def test_copies_that_start_apart_are_given_one_by_one():
     assert str(derivation_chapters(derivation, None, ())).count(r"(1 \\text{ of } 2)") == 2
 
 
-@pytest.mark.parametrize("faster", [0.2, 2.0])
+TURNS = [(1 / 2, 1 / 2), (1 / 4, 1 / 4), (0, 1 / 2), (0.3, 1), (0.9, 3 / 4), (-0.5, 3 / 4)]
+
+
 @pytest.mark.parametrize(
-    ("gamma", "own"), [(1 / 2, 1 / 2), (1 / 4, 1 / 4), (0, 1 / 2), (0.3, 1), (0.9, 3 / 4)]
+    ("gamma", "own", "faster", "before", "apart"),
+    [
+        *((gamma, own, faster, 30, 1e-4) for gamma, own in TURNS for faster in (0.2, 2.0)),
+        *((-1, own, faster, 5, 1e-4) for own, faster in ((0.5, 0.2), (1, 0.5))),
+        *((gamma, 0.5, 0.4, 5, 0.02) for gamma in (-0.9, -0.5, 0, 0.5)),
+    ],
 )
-def test_a_sigmoid_in_place_of_a_switch(gamma, own, faster):
-    """Linear growth of (v, u, u across) while one earlier mode is learned as a sigmoid.
+def test_starts_are_those_of_a_sigmoid(gamma, own, faster, before, apart):
+    """Linear growth of (v, u, u across) while one earlier mode is learned as a sigmoid, by Runge-Kutta.
 
-    On the contextual task r = C s and γ = 1/C.
+    On the contextual task r = C s and γ = 1/C. The whole start, of all weights that are equally
+    large in all directions, with a half-time that is late, or early beside the growth.
     """
-    source = 1.0
     own *= faster
-    before = faster * np.array([gamma, np.sqrt(1 - gamma**2)])
-    drives = {"before": before, "after": np.array([own, 0.0])}
+    first, last = faster * np.array([gamma, np.sqrt(1 - gamma**2)]), np.array([own, 0.0])
 
-    def rate(time: float) -> np.ndarray:
-        left = 1 / (1 + np.exp(2 * source * time))
-        drive = left * drives["before"] + (1 - left) * drives["after"]
-        return np.block([[np.zeros((1, 1)), drive[None]], [drive[:, None], np.zeros((2, 2))]])
+    rates = [np.zeros((3, 3)), np.zeros((3, 3))]
+    for each, drive in zip(rates, (first, last), strict=True):
+        each[0, 1:] = each[1:, 0] = drive
+    after, step, moved = 30.0, 0.005, np.eye(3)
 
-    span = 30.0
-    flow = solve_ivp(
-        lambda time, y: (rate(time) @ y.reshape(3, 3)).ravel(),
-        (-span, span),
-        np.eye(3).ravel(),
-        method="DOP853",
-        rtol=1e-10,
-        atol=1e-12,
-    )
-    moved = flow.y[:, -1].reshape(3, 3)
-    at_once = np.eye(3)
-    for name in ("before", "after"):
-        flat = rate(span if name == "after" else -span)
-        values, vectors = np.linalg.eigh(flat)
-        at_once = (vectors * np.exp(values * span)) @ vectors.T @ at_once
+    def slope(time: float, y: np.ndarray) -> np.ndarray:
+        left = 1 / (1 + np.exp(2 * time))
+        return (left * rates[0] + (1 - left) * rates[1]) @ y
+
+    for time in np.arange(-before, after - step / 2, step):
+        one = slope(time, moved)
+        two = slope(time + step / 2, moved + step / 2 * one)
+        three = slope(time + step / 2, moved + step / 2 * two)
+        four = slope(time + step, moved + step * three)
+        moved = moved + step / 6 * (one + 2 * two + 2 * three + four)
     q = np.array([1, 1, 0]) / np.sqrt(2)
-    growing = np.array([1, *before / faster]) / np.sqrt(2)
-    found = (q @ moved @ growing / (q @ at_once @ growing)) ** 2
-    said = switched(before, drives["after"], source)
-    assert found == pytest.approx(said, rel=1e-4)
+    found, at_once = (
+        (q @ whole @ whole.T @ q) * np.exp(-2 * own * span)
+        for whole, span in ((moved, before + after), (expm(rates[0] * before), before))
+    )
+    added = smoothed(first, last, 1.0, before=before)
+    assert at_once + added == pytest.approx(found, rel=apart)
+    assert abs(at_once + added - found) <= abs(at_once - found) + 1e-4 * found
     # Input directions that turn are the same, the other way round.
-    turned = switched(before, drives["after"], source, transposed=True)
-    assert turned == pytest.approx(said, rel=1e-12)
+    turned = smoothed(first, last, 1.0, before=before, transposed=True)
+    assert turned == pytest.approx(added, rel=1e-9, abs=1e-12)
 
 
-def switched(
-    before, after, source: float, v=((1.0,),), ends: int = 1, *, transposed: bool = False
+def smoothed(
+    first,
+    last,
+    source: float,
+    v=((1.0,),),
+    ends: int = 1,
+    *,
+    before: float = 1.0,
+    transposed: bool = False,
 ) -> float | None:
-    """Return what is said of a mode, of inputs v, that sees one drive before, another after."""
+    """Return what is added of a mode, of inputs v, that sees one drive first, another last."""
     numbers, v = in_floats({}), np.array(v)
-    before, after = (np.reshape(each, (-1, len(v))) for each in (before, after))
-    s = np.linalg.norm(after @ v[:, 0])
-    u = after @ v / s
+    first, last = (np.reshape(each, (-1, len(v))) for each in (first, last))
+    s = np.linalg.norm(last @ v[:, 0])
+    u = last @ v / s
     if transposed:
-        before, after, u, v = before.T, after.T, v, u
-    one = Earlier(label="", half_time=1.0, pathway=None, s=source, inputs=None, scaled=None)
-    phase = Phase(drive=before, steps=1.0, ends=(one,) * ends)
-    return Seen(numbers=numbers, own=after, drives=()).switched((u, v), phase, s)
+        first, last, u, v = first.T, last.T, v, u
+    one = Earlier(label="", half_time=before, pathway=None, s=source, inputs=None, scaled=None)
+    phases = (Phase(drive=first, steps=before, ends=(one,) * ends),)
+    seen = Seen(numbers=numbers, own=last, drives=())
+    return seen.smoothed((u, v), phases, s, lambda r: np.exp(2 * before * (r - s)))
 
 
 def test_no_factor_is_stated_where_the_formula_does_not_hold():
     first, own = ((1.0,), (0.0,)), np.array([[0.1, 0.0], [0.0, 0.3], [0.0, 0.0]])
     pair = np.array([[0.12, 0.0], [0.16, 0.0], [0.0, 0.1]])
     # What is learned later in the pathway would take u' aside, to another input.
-    assert switched(pair, own, 1.0, first) is None
+    assert smoothed(pair, own, 1.0, first) is None
     own[1] = 0
-    expected = switch_factor(NUMPY, 0.2, 0.1, 0.12, 1.0)
-    assert switched(pair, own, 1.0, first) == pytest.approx(expected, rel=1e-12)
-    assert switched(pair, own, 1.0, first, ends=2) is None
+    factor = sigmoid_factor(NUMPY, *letters(0.2, 0.1, 0.6, 1.0, np.sqrt))
+    expected = (factor - 1) * 0.64 * np.exp(0.2)  # ((1 + γ)/2)², 2 (r − s) t_α
+    assert smoothed(pair, own, 1.0, first) == pytest.approx(expected, rel=1e-12)
+    assert smoothed(pair, own, 1.0, first, ends=2) is None
     pair[:, 1] = 0.0, 0.1, 0.0  # u' is not taken back to v alone
-    assert switched(pair, own, 1.0, first) is None
+    assert smoothed(pair, own, 1.0, first) is None
     pair[:, 1] = -0.08, 0.06, 0.0  # it is; u is not
-    assert switched(pair, own, 1.0, first) is None
+    assert smoothed(pair, own, 1.0, first) is None
     own[1, 1], pair[:, 0], pair[:, 1] = 0.1, (0.2, 0.0, 0.0), (0.0, 0.12, 0.16)  # of two γ
-    assert switched(pair, own, 1.0, np.eye(2)) is None
+    assert smoothed(pair, own, 1.0, np.eye(2)) is None
     derivation = turned(3, 100)  # of several earlier modes
-    assert mode_laws(derivation)["pi_2_1"][0].switched is None
-    assert "at once" in str(derivation_chapters(derivation, None, ()))
+    assert mode_laws(derivation)["pi_2_1"][0].at_once is None
+    assert "not stated" in str(derivation_chapters(derivation, None, ()))
     assert derivation.to_json()["head_starts"]["pi_2_1"]["sigmoid_factor"] is None
 
 

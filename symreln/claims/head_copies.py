@@ -72,8 +72,8 @@ class Copies:
         learned: The share of the plateau that they have when the last of these is learned, what
             other modes of the pathway take of it later included; None where none drives them.
         shared: Whether modes of the pathway that are learned before do take something of it.
-        switched: What their start is multiplied by because what drives them falls as a sigmoid,
-            and not at once at its half-time; None where no formula says it.
+        at_once: Where they would start in effect if what drives them were learned at once, at its
+            half-time; None where no formula says what a sigmoid makes of it.
     """
 
     law: Law
@@ -83,7 +83,7 @@ class Copies:
     reached_by: tuple[tuple[str, Any], ...] = ()
     learned: Any = None
     shared: bool = False
-    switched: Any = None
+    at_once: Any = None
 
     @property
     def turn(self) -> np.ndarray | None:
@@ -105,7 +105,8 @@ class Columns:
         whole: Amplitudes of inputs and outputs that grow into every copy, over what the mode alone
             would have made of them; one column a copy.
         growing: Of these what is across the columns of modes that are learned before.
-        switched: Returns what a sigmoid in place of a switch makes of copies in some directions.
+        smoothed: Returns what a sigmoid in place of a switch adds to the start of copies in some
+            directions, over that of the mode alone.
     """
 
     numbers: Numbers
@@ -116,7 +117,7 @@ class Columns:
     last: Any
     whole: Matrix
     growing: Matrix
-    switched: Callable[[Matrix | None], Any]
+    smoothed: Callable[[Matrix | None], Any]
 
     def copies(self) -> tuple[Copies, ...]:
         """Return the copies of the mode that start from its columns, those that do alike together.
@@ -126,13 +127,12 @@ class Columns:
         """
         shared, found = self.growing is not self.whole, []
         for directions, factor, count in _apart(self.numbers, _gram(self.numbers, self.growing)):
-            switched = None if shared else self.switched(directions)
-            smooth = 1 if switched is None else switched
-            law = self.starting(factor * smooth)
+            added = None if shared else self.smoothed(directions)
+            law = self.starting(factor if added is None else factor + added)
             # Of all that grows, what other modes take of it later included.
             grown = self.whole if directions is None else self.numbers.times(self.whole, directions)
             gram = self.numbers.entries(_gram(self.numbers, grown))
-            before = self.starting(np.trace(gram) / len(gram) * smooth)
+            before = self.starting(np.trace(gram) / len(gram) + (0 if added is None else added))
             found.append(
                 replace(
                     self.plain,
@@ -142,7 +142,7 @@ class Columns:
                     reached_by=self.reached_by,
                     learned=self.numbers.ops.over(before.strength(self.last), before.plateau),
                     shared=shared,
-                    switched=switched,
+                    at_once=None if added is None else self.starting(factor).strength0,
                 )
             )
         return tuple(found)

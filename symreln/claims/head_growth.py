@@ -30,7 +30,7 @@ import numpy as np
 
 from symreln.claims.number_systems import ALIKE, Matrix, Numbers, Vectors, floats
 from symreln.errors import LimitReachedError
-from symreln.laws.sigmoid_drive import switch_factor
+from symreln.laws.sigmoid_drive import letters, sigmoid_factor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,26 +141,35 @@ class Seen:
             inner, outer = _grown(self.numbers, across, one_step, (inner, outer))
         return self.numbers.stacked(inner, outer)
 
-    def switched(self, vectors: Vectors, phase: Phase, s: Any) -> Any:
-        """Return F⁴, what the sigmoid of one earlier mode makes of the start of a mode.
+    def smoothed(self, vectors: Vectors, phases: Sequence[Phase], s: Any, alone: Any) -> Any:
+        """Return what is added to π̃₀/π₀ because what drives a mode is learned as a sigmoid.
+
+        Args:
+            vectors: Of copies of a mode.
+            phases: What they see.
+            s: Their singular value.
+            alone: (1 + r/τ)^(2t_α) over (1 + s/τ)^(2t_α), of r.
 
         Returns:
-            None where several drive it, or its inputs, or its outputs, do not stay one direction.
+            None where several earlier modes drive it, or one of them out of a plane.
         """
-        if len(phase.ends) != 1:
+        (phase, *others), (u, v) = phases, vectors
+        if others or len(phase.ends) != 1:
             return None
-        u, v = vectors
+        times, entries, ops = self.numbers.times, self.numbers.entries, self.numbers.ops
         for outer, inner, after, before in (
             (u, v, self.own, phase.drive),
             (v, u, self.own.transpose(), phase.drive.transpose()),
         ):
-            if _is_plane(floats(outer), floats(inner), floats(after), floats(before)):
-                times, entries = self.numbers.times, self.numbers.entries
-                taken, count = times(before, inner), len(entries(inner).T)
-                along = np.trace(entries(times(outer.transpose(), taken))) / count
-                square = np.trace(entries(times(taken.transpose(), taken))) / count
-                ops = self.numbers.ops
-                return switch_factor(ops, ops.sqrt(square), s, along, phase.ends[0].s)
+            if not _is_plane(floats(outer), floats(inner), floats(after), floats(before)):
+                continue
+            taken, count = times(before, inner), len(entries(inner).T)
+            r = ops.sqrt(np.trace(entries(times(taken.transpose(), taken))) / count)
+            along = np.trace(entries(times(outer.transpose(), taken))) / count  # r γ
+            overlap = along / r
+            found = letters(r, s, overlap, phase.ends[0].s, lambda x: ops.sqrt(ops.positive(x)))
+            share = (1 + overlap) * (1 + overlap) / 4
+            return (sigmoid_factor(ops, *found) - 1) * share * alone(r)
         return None
 
 

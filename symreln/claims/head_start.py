@@ -289,11 +289,12 @@ class _Modes:
         def starting(factor: Any) -> Law:
             return self.law(mode, replace(begin, strength0=begin.strength0 * factor))
 
-        def switched(directions: Matrix | None) -> Any:
-            if len(reached) > 1:
-                return None
+        def faster(r: Any) -> Any:
+            return ops.exp(2 * last * (logarithm(r / self.tau) - logarithm(law.s / self.tau)))
+
+        def smoothed(directions: Matrix | None) -> Any:
             turned = (each if directions is None else times(each, directions) for each in vectors)
-            return seen.switched((*turned,), phases[0], law.s)
+            return seen.smoothed((*turned,), phases, law.s, faster)
 
         whole = grown * alone
         return Columns(
@@ -305,5 +306,5 @@ class _Modes:
             last=last,
             whole=whole,
             growing=whole,
-            switched=switched,
+            smoothed=smoothed,
         )

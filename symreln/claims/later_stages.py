@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from symreln.document.model import Block, Math, Table, equation
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import phrase, say, typeset
 from symreln.exact.enclosure import ball, decimal_of
-from symreln.laws.sigmoid_drive import aligned_factor
+from symreln.laws.sigmoid_drive import GROWN, formula
 from symreln.spec.finding import counted
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 #: Modes that are printed.
 _MOST_MODES = 24
-#: What the table shows of a mode whose drive is taken to be switched off at its half-time.
-_AT_ONCE = "at once"
+#: What the table shows of a mode whose drive is taken to be learned at its half-time.
+_UNSTATED = "not stated"
 
 
 @short_repr
@@ -58,16 +58,12 @@ class _Ahead(Claim):
         return max((each.learned for each in self.copies), key=float)
 
     @property
-    def switched(self) -> Any:
-        """What its start is multiplied by because what drives it falls as a sigmoid.
+    def sigmoid_factor(self) -> arb | None:
+        """Its start over what it were if what drives it were learned at once.
 
-        The mean over copies; None where no formula says it of all of them.
+        Of the means over copies; None where no formula says it of all of them.
         """
-        shares = [each.switched for each in self.copies]
-        if None in shares:
-            return None
-        weighed = [each.count * each.switched for each in self.copies]
-        return sum(weighed, start=ball(0)) / sum(each.count for each in self.copies)
+        return _sigmoid_factor(self.copies)
 
     @property
     def shared(self) -> bool:
@@ -87,7 +83,7 @@ class _Ahead(Claim):
         found = {
             **super().values(),
             "learned": self.learned,
-            "sigmoid_factor": self.switched,
+            "sigmoid_factor": self.sigmoid_factor,
             "reached_by": self.reached_by,
         }
         if len(self.copies) > 1:
@@ -95,7 +91,7 @@ class _Ahead(Claim):
                 {
                     "count": each.count,
                     "strength0": each.law.strength0,
-                    "sigmoid_factor": each.switched,
+                    "sigmoid_factor": _sigmoid_factor([each]),
                 }
                 for each in self.copies
             ]
@@ -110,6 +106,7 @@ class _Ahead(Claim):
         """
         whole = sum(each.count for each in self.copies)
         for each in self.copies:
+            factor = _sigmoid_factor([each])
             own = "" if each.count == whole else rf"\;({each.count} \text{{ of }} {whole})"
             yield (
                 Math(symbol + own),
@@ -118,7 +115,7 @@ class _Ahead(Claim):
                 f"{counted(len(each.reached_by), 'mode')}, "
                 f"until step {float(each.reached_by[-1][1]):.0f}",
                 percent(float(each.learned)),
-                _AT_ONCE if each.switched is None else Math(_decimal(each.switched)),
+                _UNSTATED if factor is None else Math(_decimal(factor)),
             )
 
 
@@ -147,7 +144,7 @@ class HeadStarts(Claim):
         """Say what drives later stages, the formula, and where their modes start in effect."""
         yield from _what_drives()
         if self.modes:
-            yield from self._switches()
+            yield from self._sigmoids()
         if any(each.shared for each in self.modes):
             yield say(
                 "Where what earlier stages drive turns modes of a pathway into each other, they "
@@ -175,16 +172,17 @@ class HeadStarts(Claim):
                 Math(r"\tilde{\pi}_0/\pi_0"),
                 "driven by",
                 Math(r"\pi(t_m)/h"),
-                Math("F^4"),
+                "sigmoid",
             ),
             rows=tuple(row for symbol, each in shown for row in each.rows(symbol, self.strength0)),
             caption=phrase(
                 "Where the modes of later stages start in effect, and the share of the plateau "
                 "that they have by then, along the columns of other modes too. Weights are taken "
                 "to be small: what that leaves out falls with this share, a power of the initial "
-                "strength. The starts have the factor $F^4$ in them. Which earlier modes drive a "
-                "mode, which half-times are equal and which copies start alike is decided in "
-                "float64, up to a relative $10^{-9}$."
+                "strength. The last column is a start over what it were if what drives the mode "
+                "were learned at once. Which earlier modes drive a mode, which half-times are "
+                "equal and which copies start alike is decided in float64, up to a relative "
+                "$10^{-9}$."
                 + (
                     " Copies of a mode that start apart have rows of their own; the strength is "
                     "their mean."
@@ -196,22 +194,25 @@ class HeadStarts(Claim):
             most=_MOST_MODES,
         )
 
-    def _switches(self) -> Iterator[Block]:
+    def _sigmoids(self) -> Iterator[Block]:
         """Say what it makes of starts that earlier modes are not learned at once."""
-        copies = [copies for each in self.modes for copies in each.copies]
-        if any(each.switched is not None for each in copies):
+        unstated = [c.at_once is None for each in self.modes for c in each.copies]
+        if not all(unstated):
             yield say(
                 "An earlier mode is not learned at once, but as a sigmoid. Where one mode "
-                "$\\alpha$ takes $E_p v$ from $r u'$ to $s u$, with $\\gamma = u^{\\top} u'$, the "
-                "linear equation is Gauss's, and $\\tilde{\\pi}_0$ has the factor $F^4$ besides, "
-                "up to a power of the earlier mode's initial strength; it is 1 where $E_p(t)$ "
-                "commutes with itself:"
+                "$\\alpha$ takes $E_p v$ from $r u'$ to $s u$ and nothing out of this plane, with "
+                "$\\gamma = u^{\\top} u'$, this is, to leading order in $\\pi_0$ and $1/\\tau$,"
             )
-            yield equation(*aligned_factor())
-        if any(each.switched is None for each in copies):
+            yield equation(rf"\tilde{{\pi}}_0 &= \pi_0 {GROWN},", *formula())
             yield say(
-                "Where several earlier modes drive a mode, or it shares hidden units, each earlier "
-                "mode counts as learned at its half-time: no formula says what that leaves out."
+                "$F = 1$ were an earlier mode that is learned at once; it is 1 too where $u' = u$."
+            )
+        if any(unstated):
+            yield say(
+                "Where several earlier modes drive a mode, one turns it out of a plane, or it "
+                "shares hidden units, each counts as learned at its half-time. What that leaves "
+                "out of $\\tilde{\\pi}_0$ is of the order $r s/s_\\alpha^2$ where drives do not "
+                "commute, and does not fall with $\\pi_0$."
             )
 
     def lines(self) -> Iterator[str]:
@@ -285,6 +286,17 @@ def head_starts_of(derivation: Derivation) -> HeadStarts | None:
         strength0=start,
         symbols=symbols_of(derivation),
     )
+
+
+def _sigmoid_factor(copies: Sequence[Copies]) -> arb | None:
+    """Return the starts of copies, added up, over what they were if learned at once; or None."""
+    if any(each.at_once is None for each in copies):
+        return None
+    starts, at_once = (
+        sum((each.count * start for each, start in zip(copies, found, strict=True)), start=ball(0))
+        for found in ([each.law.strength0 for each in copies], [each.at_once for each in copies])
+    )
+    return starts / at_once
 
 
 def _decimal(value: arb) -> str:

@@ -49,7 +49,7 @@ def start_lines(derivation: Derivation) -> Iterator[Line]:
         yield from _ahead()
         found = derivation.ask(head_starts_of)
         modes = () if found is None else found.modes
-        if any(copies.switched is not None for each in modes for copies in each.copies):
+        if any(copies.at_once is not None for each in modes for copies in each.copies):
             yield from sigmoid_lines()
         if any(each.shared for each in modes):
             yield _across()

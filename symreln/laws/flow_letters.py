@@ -112,10 +112,9 @@ def units_follow_layers() -> bool:
 
     A vector k of the hidden layer, whichever it is, makes w = W1ᵀ k and b = W2 k.
     """
-    weights, error, unit = _weights(2, "p"), Words.letter("E"), Words.letter("k")
-    first, last = weights
-    moved = _term(0, weights, error).T @ unit - error.T @ (last @ unit)
-    written = _term(1, weights, error) @ unit - error @ (first.T @ unit)
+    first, last, error, unit = map(Words.letter, ("W1", "W2", "E", "k"))
+    moved = _term(0, [first, last], error).T @ unit - error.T @ (last @ unit)
+    written = _term(1, [first, last], error) @ unit - error @ (first.T @ unit)
     return moved.is_zero and written.is_zero
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symreln.document.mathtext import slashed_latex, to_latex
-from symreln.laws.flow_letters import units_follow_layers
+from symreln.laws.flow_letters import decay_is_gradient, units_follow_layers
 from symreln.laws.law import STRENGTH, STRENGTH0, TIME, TIME_CONSTANT
 from symreln.laws.line import CANCELS, Line, vanish
 
@@ -22,6 +22,8 @@ _FIRST, _LAST = sp.symbols("sigma_1 sigma_2", positive=True)
 _SEEN = _X0 * sp.cosh(_THETA) + _Y0 * sp.sinh(_THETA)
 _WRITTEN = _Y0 * sp.cosh(_THETA) + _X0 * sp.sinh(_THETA)
 _EARLY = _X0 + _Y0
+#: Inputs and outputs of blocks that stand for any.
+_SHAPE = (2, 2)
 _SQUARES = {_X0**2: _FIRST**2, _Y0**2: _LAST**2}
 
 
@@ -41,17 +43,17 @@ def turning_lines(laws: Iterable[Law], *, apart: bool, decays: bool) -> Iterator
     """
     yield _driven(decays=decays)
     yield Line(
-        says="Along a mode both are driven by what is left of it. With the closed form "
+        says="Along a mode $w$ and $b$ are driven by what is left of it. With the closed form "
         r"$\pi_\alpha(t)$ of its strength, from $\pi_0$ on, which counts the units that turn to "
-        "the pathway early on,",
+        "the pathway early on, and the same with $w$ and $b$ exchanged (what has no mode stands "
+        "still),",
         equation=(
             r"v_\alpha^{\top} w(t) = v_\alpha^{\top} w(0) \cosh\theta_\alpha + u_\alpha^{\top} "
             r"b(0) \sinh\theta_\alpha, \qquad \tau \dot{\theta}_\alpha = s_\alpha - d_\alpha "
             r"\pi_\alpha, \quad \theta_\alpha(0) = 0,",
         ),
         because=r"$v_\alpha^{\top} E_p^{\top} b = (s_\alpha - d_\alpha \pi_\alpha)\, "
-        r"u_\alpha^{\top} b$; the same holds with $w$ and $b$ exchanged, and what has no mode "
-        "stands still",
+        r"u_\alpha^{\top} b$, and likewise for $b$",
         check=r"differentiated by $\theta$ each is the other, and at $\theta = 0$ the start; "
         + CANCELS,
         holds=vanish(
@@ -79,9 +81,11 @@ def _driven(*, decays: bool) -> Line:
         because="a row of the first and a column of the second layer's flow"
         + ". Weight decay multiplies all weights by one factor, which no share sees: it is left "
         "out below" * decays,
-        check="the flow of both layers, times a unit vector of the hidden layer; in letters, for "
-        "matrices of every size",
-        holds=units_follow_layers(),
+        check="the flow of both layers, times a unit vector of the hidden layer"
+        + ", and the penalty's gradient" * decays
+        + "; in letters, for matrices of every size",
+        holds=units_follow_layers() and (not decays or decay_is_gradient()),
+        main=True,
     )
 
 
@@ -150,27 +154,35 @@ def moving_lines(*, apart: bool, decays: bool) -> Iterator[Line]:
     """Yield how units of a pathway without closed modes move, and what K is; arguments as above."""
     yield _driven(decays=decays)
     yield Line(
-        says="A hidden unit with weights $w$ from the inputs and $b$ to the outputs moves "
-        "linearly as long as it has its pathway's gate, driven by $E(t)$, what all pathways leave "
-        "of its correlation. Modes of the first stage have no closed forms: matrices are "
-        "followed, with gradient descent's steps, for",
+        says="$E_p(t)$ is what all pathways leave of its correlation. Modes of the first stage have "
+        "no closed forms: matrices are followed, with gradient descent's steps, for",
         equation=(
             r"\begin{pmatrix} w(t) \\ b(t) \end{pmatrix} = \Phi(t) \begin{pmatrix} w(0) \\ b(0) "
-            r"\end{pmatrix}, \qquad \tau \dot{\Phi} = \begin{pmatrix} 0 & E(t)^{\top} \\ E(t) & 0 "
+            r"\end{pmatrix}, \qquad \tau \dot{\Phi} = \begin{pmatrix} 0 & E_p(t)^{\top} \\ E_p(t) & 0 "
             r"\end{pmatrix} \Phi, \qquad \Phi(0) = I.",
         ),
         because="the flow of a unit is linear, and the same for all units of the pathway",
-        check="the line before, for every start",
-        holds=units_follow_layers(),
+        check="the product with any start put into the line before, multiplied out",
+        holds=_propagates(),
         main=True,
     )
     yield _moved(apart=apart)
 
 
+def _propagates() -> bool:
+    """Whether (w, b) = Φ (w₀, b₀) obeys a unit's equations, in two entries."""
+    left = sp.Symbol("E")
+    phi = sp.Matrix(*_SHAPE, sp.symbols("f_:2:2"))
+    slope = sp.Matrix([[0, left], [left, 0]]) * phi
+    start = sp.Matrix(sp.symbols("w_0 b_0"))
+    seen, written = phi * start
+    return vanish(*(slope * start - sp.Matrix([left * written, left * seen])))
+
+
 def _moved(*, apart: bool) -> Line:
     """Say what K is by Φ."""
     # Both blocks for two inputs, and the entries that they take to w(t).
-    blocks = [sp.Matrix(2, 2, sp.symbols(f"{name}_:2:2")) for name in "pq"]
+    blocks = [sp.Matrix(*_SHAPE, sp.symbols(f"{name}_:2:2")) for name in "pq"]
     start, other = sp.symbols("w_:2"), sp.symbols("b_:2")
     moved = [
         sp.Add(*(p * w + q * b for p, q, w, b in zip(*rows, start, other, strict=True)))
@@ -211,9 +223,8 @@ def share_line(walls: int, *, apart: bool) -> Line:
     """
     rho = sp.symbols("rho_1 rho_2 rho_12" if walls == 2 else "rho_1", seq=True)
     half, quarter = sp.Rational(1, 2), sp.Rational(1, 4)
-    share: Any = half + sp.asin(rho[0]) / sp.pi
-    if walls == 2:
-        share = quarter + sp.Add(*map(sp.asin, rho)) / (2 * sp.pi)
+    angles = sp.Add(*map(sp.asin, rho))
+    share: Any = half + angles / sp.pi if walls == 1 else quarter + angles / (2 * sp.pi)
     # Of independent signs each halves it; a leading mode opens the gate with one half.
     halved = share.subs(dict.fromkeys(rho, 0)) - half**walls
     # The density of two at 0, over the half that is given, times the half of a third.

@@ -14,20 +14,27 @@ import symreln as sr
 from symreln.claims.families.checks import _members, _with_copies
 from symreln.claims.families.derivation import FamilyDerivation, FamilyMode
 from symreln.claims.families.derive import derive_family_unchecked
-from symreln.claims.families.head_start import GROWN, grown
 from symreln.claims.head_copies import Copies
 from symreln.claims.head_start import mode_laws
 from symreln.laws.law import STRENGTH0, TIME_CONSTANT
+from symreln.laws.sigmoid_drive import GROWN, LETTERS, letters, start_factor
 from tests.families.examples import EXAMPLES, off, tables
 from tests.report.read_latex import read_latex
 from tests.unchecked import derive_unchecked
 
 
 def test_the_printed_start_is_the_one_that_is_evaluated() -> None:
-    symbols = sp.symbols("s r gamma t_alpha tau", positive=True)
+    symbols = sp.symbols("s r gamma t_alpha tau F", positive=True)
     read = read_latex(GROWN.replace(r"\left[", "(").replace(r"\right]", ")"), symbols)
-    s, r, overlap, time, tau = symbols
-    assert sp.simplify(read - grown(s, r, overlap, time, tau)) == 0
+    s, r, overlap, time, tau, factor = symbols
+    assert sp.simplify(read - start_factor(s, r, overlap, time, tau, factor**4)) == 0
+
+
+def test_the_printed_letters_are_those_that_are_evaluated() -> None:
+    s, r, overlap, source = symbols = sp.symbols("s r gamma s_alpha", positive=True)
+    values = letters(r, s, overlap, source, sp.sqrt)
+    for shown, value in zip(LETTERS.split(r", \quad "), values, strict=True):
+        assert sp.simplify(read_latex(shown.split(" = ")[1], symbols) - value) == 0
 
 
 def at(spec: dict[str, Any], **values: int) -> dict[str, Any]:
@@ -116,9 +123,9 @@ def test_the_formula_is_the_one_that_is_known_where_the_drive_is_large():
     """((1 + s/r)/2)² ((1 + r/τ)/(1 + s/τ))^(2t), and what is left out is small."""
     s, r, tau, time = 0.09, 0.27, 1000 / 24, 1077.0
     known = ((1 + s / r) / 2) ** 2 * ((1 + r / tau) / (1 + s / tau)) ** (2 * time)
-    assert float(grown(s, r, s / r, time, tau)) == pytest.approx(known, rel=1e-5)
-    assert float(grown(s, r, s / r, 0, tau)) == pytest.approx(1, rel=1e-14)
-    assert float(grown(s, s, 1, time, tau)) == pytest.approx(1, rel=1e-14)
+    assert float(start_factor(s, r, s / r, time, tau, 1)) == pytest.approx(known, rel=1e-5)
+    assert float(start_factor(s, r, s / r, 0, tau, 1)) == pytest.approx(1, rel=1e-14)
+    assert float(start_factor(s, s, 1, time, tau, 1)) == pytest.approx(1, rel=1e-14)
 
 
 def test_a_start_that_is_not_derived_is_said_with_its_reason():

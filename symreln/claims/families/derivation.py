@@ -12,11 +12,11 @@ import sympy as sp
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Asked
 from symreln.claims.families.domain import number_of, root_of
-from symreln.claims.families.head_start import Driven, driven, grown
+from symreln.claims.families.head_start import Driven, driven
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.laws.choice import printed
 from symreln.laws.law import HEAD_START, STRENGTH0, Regime
-from symreln.laws.sigmoid_drive import switch_factor
+from symreln.laws.sigmoid_drive import letters, sigmoid_factor, start_factor
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -165,6 +165,8 @@ class HeadStart:
         driven: What it does, exactly.
         faster: r/s.
         overlap: γ.
+        letters: ρ, σ and δ of :mod:`symreln.laws.sigmoid_drive`; None where it drives the mode out
+            of a plane.
         strength0: π̃₀ in π₀, τ and the sizes.
     """
 
@@ -173,6 +175,7 @@ class HeadStart:
     driven: Driven
     faster: sp.Expr
     overlap: sp.Expr
+    letters: tuple[sp.Expr, ...] | None
     strength0: sp.Expr
 
 
@@ -355,18 +358,19 @@ def _ahead(
     assert family.template is not None
     faster = root_of(start.faster_squared, family.template.domain, family.symbols)
     overlap = start.along.to_sympy(family.symbols) / faster
-    factor = grown(law.s, faster * law.s, overlap, by.half_time, law.tau)
-    if start.in_plane:
-        assert by.law is not None  # it has a half-time
-        r = faster * law.s
-        factor *= switch_factor(law.ops, r, law.s, r * overlap, by.law.s)
+    assert by.law is not None  # it has a half-time
+    ratio = sp.simplify(law.s / by.law.s)
+    found = tuple(map(sp.simplify, letters(faster * ratio, ratio, overlap, sp.S.One, sp.sqrt)))
+    factor = sigmoid_factor(law.ops, *found) if start.in_plane else sp.S.One
+    whole = start_factor(law.s, faster * law.s, overlap, by.half_time, law.tau, factor)
     return HeadStart(
         by=by,
         pathway=pathway.template,
         driven=start,
         faster=faster,
         overlap=overlap,
-        strength0=STRENGTH0 * factor,
+        letters=found if start.in_plane else None,
+        strength0=STRENGTH0 * whole,
     )
 
 

@@ -11,18 +11,9 @@ With one earlier class alone, identities with rational functions R and c of the 
 .. math:: A_1^* A_1 E = R\, E, \qquad D^* A E = c\, E
 
 close the motion: with :math:`r^2 = R/P^2` and :math:`E_1 v = r u'`, E_1 takes v to r u', u' to r v,
-and u − γu' to 0, where :math:`\gamma = u \cdot u' = (s^2 + c/P^2)/(r s)`. The growing and the
-shrinking combination of (v, u') and the part of u that stands still have shares
-:math:`(1 \pm \gamma)^2/4` and :math:`(1 - \gamma^2)/2` of :math:`q = (v, u)/\sqrt 2`, so that with
-t_α the half-time of the earlier mode
-
-.. math:: \frac{\tilde\pi_0}{\pi_0} = \left(1 + \frac{s}{\tau}\right)^{-2t_\alpha} \left[
-          \frac{(1 + \gamma)^2}{4} \left(1 + \frac{r}{\tau}\right)^{2t_\alpha}
-          + \frac{(1 - \gamma)^2}{4} \left(1 - \frac{r}{\tau}\right)^{2t_\alpha}
-          + \frac{1 - \gamma^2}{2} \right].
-
-Where :math:`A^* D E = c\, E` too, u' is taken to γ s v afterwards, and that the earlier mode is
-learned as a sigmoid multiplies this by F⁴ of :mod:`symreln.laws.sigmoid_drive`.
+and u − γu' to 0, where :math:`\gamma = u \cdot u' = (s^2 + c/P^2)/(r s)`. Where
+:math:`A^* D E = c\, E` too nothing leaves that plane, and π̃₀ is the formula of
+:mod:`symreln.laws.sigmoid_drive`; else that of an earlier mode that is learned at once, F = 1.
 """
 
 from __future__ import annotations
@@ -30,9 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from operator import add
-from typing import TYPE_CHECKING, Any
-
-import sympy as sp
+from typing import TYPE_CHECKING
 
 from symreln.base.summaries import short_repr
 from symreln.claims.families.closure import actions
@@ -67,25 +56,6 @@ class Driven:
     faster_squared: Scalar
     along: Scalar
     in_plane: bool
-
-
-#: LaTeX of :func:`grown`, in the order of the module's formula.
-GROWN = (
-    r"\left(1 + \frac{s}{\tau}\right)^{-2 t_{\alpha}} \left[\frac{(1 + \gamma)^{2}}{4} "
-    r"\left(1 + \frac{r}{\tau}\right)^{2 t_{\alpha}} + \frac{(1 - \gamma)^{2}}{4} "
-    r"\left(1 - \frac{r}{\tau}\right)^{2 t_{\alpha}} + \frac{1 - \gamma^{2}}{2}\right]"
-)
-
-
-def grown(s: Any, r: Any, overlap: Any, time: Any, tau: Any) -> Any:
-    """Return π̃₀/π₀ of the module's formula, γ being the overlap."""
-    shares = (
-        ((1 + overlap) ** 2 / 4, (1 + r / tau) ** (2 * time)),
-        ((1 - overlap) ** 2 / 4, (1 - r / tau) ** (2 * time)),
-        ((1 - overlap) * (1 + overlap) / 2, sp.S.One),
-    )
-    total = sp.Add(*(share * factor for share, factor in shares))
-    return (1 + s / tau) ** (-2 * time) * total
 
 
 def driven(target: Learner, earlier: Earlier) -> list[Driven | str | None]:

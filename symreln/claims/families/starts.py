@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.families.domain import number_of
 from symreln.claims.families.forms import title_of
-from symreln.claims.families.head_start import GROWN
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Math, Table, equation
 from symreln.document.typeset import say
 from symreln.document.words import NONE
-from symreln.laws.sigmoid_drive import aligned_factor
+from symreln.laws.sigmoid_drive import GROWN, formula
 
 if TYPE_CHECKING:
     from symreln.claims.families.derivation import (
@@ -61,17 +60,18 @@ def start_blocks(family: FamilyDerivation) -> Iterator[Block]:
 
 
 def _sigmoid(started: list[HeadStart]) -> Iterator[Block]:
-    """Say what it makes of these starts that the earlier mode is learned as a sigmoid."""
-    known = [ahead for ahead in started if ahead.driven.in_plane]
-    if not known:
-        return
-    which = "" if len(known) == len(started) else f" for {len(known)} of {len(started)} of them"
-    yield say(
-        r"The earlier mode is learned as a sigmoid, not at once. "
-        r"$\Sigma^{yx}(p)^{\top} u' = \gamma s v$ holds exactly too"
-        rf"{which}, and $\tilde{{\pi}}_0$ has the factor $F^4$ besides,"
-    )
-    yield equation(*aligned_factor())
+    """Say of which starts it is known what a sigmoid makes of them."""
+    known = sum(ahead.letters is not None for ahead in started)
+    if known:
+        which = "" if known == len(started) else f" for {known} of {len(started)} of them"
+        yield say(
+            r"The earlier mode is learned as a sigmoid, not at once; "
+            r"$\Sigma^{yx}(p)^{\top} u' = \gamma s v$ holds exactly too"
+            f"{which}, and, to leading order in $\\pi_0$ and $1/\\tau$,"
+        )
+        yield equation(*formula())
+    if known < len(started):
+        yield say("Where it does not, $F = 1$, of an earlier mode that is learned at once.")
 
 
 def _started(family: FamilyDerivation) -> list[tuple[FamilyPathway, FamilyMode, HeadStart]]:
@@ -108,14 +108,18 @@ def _table(family: FamilyDerivation) -> Table:
                 Math(to_latex(ahead.overlap)),
                 f"{ahead.pathway.name}, {ahead.by.sector.name}",
                 NONE if by is None else Math(to_latex(by)),
+                *([Math(to_latex(x)) for x in ahead.letters] if ahead.letters else [NONE] * 3),
             )
         )
-    header = ("modes of", Math("s"), Math("r/s"), Math(r"\gamma"), "driven by", Math(r"s_\alpha"))
+    header = (
+        *("modes of", Math("s"), Math("r/s"), Math(r"\gamma"), "driven by", Math(r"s_\alpha")),
+        *map(Math, (r"\rho", r"\sigma", r"\delta")),
+    )
     return Table(
         header=header,
         rows=tuple(rows),
         caption="Head starts for every size.",
-        alignment="lccclc",
+        alignment="lccclcccc",
     )
 
 
