@@ -642,7 +642,9 @@ def test_documents_are_short_by_default_and_long_on_request():
     derivation = derived("contextual-3")
     short, long = (derivation.to_document(long=each) for each in (False, True))
     title = "The derivation, line by line"
-    assert _titles(short) == _titles(long)
+    more = "The law of gates, line by line"  # its main lines are in its own chapter
+    assert _titles(short) == [each for each in _titles(long) if each != more]
+    assert _titles(long).count(more) == 1
     assert _titles(short).count(title) == 1
     found = lines("contextual-3")
     texts = [derivation.to_latex(long=each) for each in (False, True)]

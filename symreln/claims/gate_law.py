@@ -19,6 +19,7 @@ from symreln.claims.early import (
     unsupported_pathways,
 )
 from symreln.claims.integration import network_of
+from symreln.claims.lines import DerivationLines, EveryLine
 from symreln.claims.orbits import short_list
 from symreln.claims.prediction import matrices_of
 from symreln.claims.regime import regime_of
@@ -31,13 +32,13 @@ from symreln.errors import InputError
 from symreln.laws.gate_classes import gate_classes, sample_relations
 from symreln.laws.gate_law import GateShares
 from symreln.laws.gate_lines import moving_lines, share_line, turning_lines
+from symreln.laws.line import Line, checked
 from symreln.network.dataset import named_samples
 from symreln.network.orbits import paired
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.claims.unit_courses import Course
-    from symreln.laws.line import Line
     from symreln.network.dataset import Dataset
 
 #: Multiplications above which matrices are not integrated for it: seconds of one core.
@@ -163,7 +164,7 @@ class LawOfGates(Claim):
         tolerance: Share of the weight that may leave.
         last: Last step of the network.
         integrated: Whether matrices are integrated, for modes have no closed forms.
-        derived: The lines of the derivation that lead to it; the main ones are said with it.
+        derived: The lines that lead to it; the main ones are said with it.
     """
 
     found: tuple[PathwayGates, ...] = ()
@@ -359,12 +360,31 @@ def gate_law_of(derivation: Derivation) -> LawOfGates | None:
         why = str(beyond) or "numbers are beyond float64"
     return LawOfGates(
         found=found,
-        derived=() if why else tuple(_lines(derivation, found)),
+        derived=() if why else checked(_lines(derivation, found), "law of gates"),
         why_not=why,
         tolerance=tolerance,
         last=spec.network.steps - 1,
         integrated=not is_closed(derivation),
     )
+
+
+def gate_lines_of(derivation: Derivation) -> DerivationLines | None:
+    """Return the lines that lead to the law of gates; None where there is none."""
+    law = derivation.ask(gate_law_of)
+    if law is None or not law.derived:
+        return None
+    return DerivationLines(
+        derived=law.derived,
+        title="The law of gates, line by line",
+        label="sec:gatelines",
+        about="law of gates",
+    )
+
+
+def every_gate_line(derivation: Derivation) -> EveryLine | None:
+    """Return the same lines, to be said in full."""
+    found = derivation.ask(gate_lines_of)
+    return None if found is None else EveryLine(of=found)
 
 
 def _lines(derivation: Derivation, found: tuple[PathwayGates, ...]) -> Iterator[Line]:

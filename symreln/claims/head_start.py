@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symreln.base.summaries import few
+from symreln.base.summaries import few, short_repr
 from symreln.claims.head_copies import ABOVE, LATE, Columns, Copies, shared_out
 from symreln.claims.head_growth import Earlier, Seen
 from symreln.claims.number_systems import Matrix, Numbers, Vectors, in_floats
@@ -32,6 +32,7 @@ NO_FACTORS: Mapping[str, float] = MappingProxyType({})
 _AFTER = "a mode of an earlier stage has no closed form"
 
 
+@short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ModeLaws(Mapping[str, tuple[Copies, ...]]):
     """The closed forms of modes that learn, by label: one for copies that start alike.
@@ -118,9 +119,8 @@ def mode_laws(
         for pathway, each in zip(stage.pathways, laws, strict=True):
             earlier += modes.sources(pathway, each)
     outrun = {label: each for label, each in found.items() if isinstance(each, str)}
-    if outrun:
-        later = [mode.label for pathway in derivation.pathways for mode in modes.known(pathway)]
-        outrun |= {label: _AFTER for label in later if label not in found}
+    later = [mode.label for pathway in derivation.pathways for mode in modes.known(pathway)]
+    outrun |= {label: _AFTER for label in later if label not in found}
     return ModeLaws(
         found={label: each for label, each in found.items() if not isinstance(each, str)},
         outrun=outrun,

@@ -7,14 +7,13 @@ and on this dataset in exact arithmetic. A check that fails raises.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Claim, Step
 from symreln.claims.flow_lines import alignment_lines, basis_lines, flow_lines
 from symreln.claims.from_weights import white_inputs
-from symreln.claims.gate_law import gate_law_of
 from symreln.claims.mode_lines import loss_lines, matrix_lines, mode_lines
 from symreln.claims.on_data import StageOnData
 from symreln.claims.start_lines import start_lines
@@ -143,9 +142,6 @@ def derivation_lines(derivation: Derivation) -> DerivationLines:
     found += loss_lines(derivation, stages)
     if white_inputs(derivation):
         found += lambda_balanced.lines()
-    gates = derivation.ask(gate_law_of)
-    if gates is not None:  # its own chapter says the main ones
-        found += [replace(line, main=False) for line in gates.derived]
     for step, phase in derivation.phases[1:]:
         found += _after_a_switch(step, phase, found)
     return DerivationLines(derived=checked(found, "line by line"))

@@ -19,7 +19,7 @@ from symreln.claims.equilibria import equilibria_of
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
 from symreln.claims.families.lines import every_family_line, family_lines
-from symreln.claims.gate_law import gate_law_of
+from symreln.claims.gate_law import every_gate_line, gate_law_of, gate_lines_of
 from symreln.claims.half_speed import half_speed_of
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.lines import derivation_lines, every_line_of
@@ -69,6 +69,8 @@ PATHWAYS = (
     Shown(rule=every_line_of, place="all lines"),
     Shown(rule=family_lines, place="main lines", key="family_lines", always=False, printed=True),
     Shown(rule=every_family_line, place="all lines"),
+    Shown(rule=gate_lines_of, key="gate_lines", always=False, printed=True),
+    Shown(rule=every_gate_line, place="all lines"),
     Shown(rule=half_speed_of, checked="start"),
     Shown(rule=step_errors, place="steps", checked="start"),
     Shown(rule=large_starts, place="steps", printed=True),

@@ -154,11 +154,11 @@ def moving_lines(*, apart: bool, decays: bool) -> Iterator[Line]:
     """Yield how units of a pathway without closed modes move, and what K is; arguments as above."""
     yield _driven(decays=decays)
     yield Line(
-        says="$E_p(t)$ is what all pathways leave of its correlation. Modes of the first stage have "
-        "no closed forms: matrices are followed, with gradient descent's steps, for",
+        says="$E_p(t)$ is what all pathways leave of its correlation. Modes of the first stage "
+        "have no closed forms: matrices are followed, with gradient descent's steps, for",
         equation=(
             r"\begin{pmatrix} w(t) \\ b(t) \end{pmatrix} = \Phi(t) \begin{pmatrix} w(0) \\ b(0) "
-            r"\end{pmatrix}, \qquad \tau \dot{\Phi} = \begin{pmatrix} 0 & E_p(t)^{\top} \\ E_p(t) & 0 "
+            r"\end{pmatrix}, \qquad \tau \dot{\Phi} = \begin{pmatrix} 0 & E_p^{\top} \\ E_p & 0 "
             r"\end{pmatrix} \Phi, \qquad \Phi(0) = I.",
         ),
         because="the flow of a unit is linear, and the same for all units of the pathway",

@@ -36,7 +36,7 @@ def test_digits_tell_a_share_from_its_bound(value, bound, texts):
 
 
 def test_without_a_bound_two_digits_are_enough_and_three_where_it_is_large():
-    assert [percent(v) for v in (0.0286, 0.186, 0.0500001)] == ["2.9 %", "18.6 %", "5 %"]
+    assert [percent(v) for v in (0.0286, 0.186, 0.0500001)] == ["2.9 %", "18.6 %", "5.0 %"]
 
 
 @given(
