@@ -18,6 +18,7 @@ from symreln.claims import mode_lines as mode_lines_module
 from symreln.claims import start_lines
 from symreln.claims.claim import Claim
 from symreln.claims.families.lines import family_lines
+from symreln.claims.gate_law import gate_lines_of
 from symreln.claims.lines import DerivationLines, derivation_lines
 from symreln.claims.network.lines import network_lines
 from symreln.claims.on_data import (
@@ -652,7 +653,8 @@ def test_documents_are_short_by_default_and_long_on_request():
         first = line.equation[0]
         assert first in texts[1]
         assert line.main is False or first in texts[0]
-    assert texts[1].count("Checked:") == len(found.derived)
+    of_gates = derivation.ask(gate_lines_of)
+    assert texts[1].count("Checked:") == len(found.derived) + len(of_gates.derived)
     assert "Checked:" not in texts[0]
 
 
