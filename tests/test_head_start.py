@@ -504,7 +504,7 @@ TURNS = [(1 / 2, 1 / 2), (1 / 4, 1 / 4), (0, 1 / 2), (0.3, 1), (0.9, 3 / 4), (-0
     ],
 )
 def test_starts_are_those_of_a_sigmoid(gamma, own, faster, before, apart):
-    """Linear growth of (v, u, u across) while an earlier mode is learned as a sigmoid (Runge-Kutta).
+    """Linear growth of (v, u, u across) while an earlier mode is learned, by Runge-Kutta.
 
     On the contextual task r = C s and γ = 1/C. The whole start, of all weights that are equally
     large in all directions, with a half-time that is late, or early beside the growth.
