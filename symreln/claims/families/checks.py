@@ -64,9 +64,9 @@ def family_steps(
                 name="head starts for every size",
                 statement="What an earlier mode that is not learned does to those of a later "
                 "stage is r and gamma as printed, for every size in the range.",
-                check="E_1^T E_1 v = r² v, D^T Sigma^yx v = (gamma r s - s²) v and the same of "
-                "(Sigma^yx)^T D v where starts have the factor F^4, on the projectors, identities "
-                "of rational functions in the sizes",
+                check="E_1^T E_1 v = r² v and D^T Sigma^yx v = (gamma r s - s²) v, and where F "
+                "enters also with D and Sigma^yx exchanged, on the projectors, identities of "
+                "rational functions in the sizes",
             )
         )
     wrong = wrong_image(family.template, derivation.spec.dataset, sizes)

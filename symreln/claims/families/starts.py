@@ -53,7 +53,7 @@ def start_blocks(family: FamilyDerivation) -> Iterator[Block]:
         )
         yield equation(rf"\tilde{{\pi}}_0 = \pi_0\, {GROWN}.")
         yield from _sigmoid([ahead for _, _, ahead in started])
-        yield _table(family)
+        yield from _tables(family)
         yield from _why(family)
     for at, why in _unknown(family).items():
         yield say(f"{{at}}: {_UNKNOWN}: {why}.", at=at)
@@ -93,34 +93,40 @@ def _unknown(family: FamilyDerivation) -> dict[str, str]:
     }
 
 
-def _table(family: FamilyDerivation) -> Table:
+def _tables(family: FamilyDerivation) -> Iterator[Table]:
     assert family.template is not None
-    rows = []
+    rows, letters = [], []
     for pathway, mode, ahead in _started(family):
         s, by = (
             number_of(each.s, family.template.domain, family.symbols) for each in (mode, ahead.by)
         )
+        title, source = title_of(pathway.template), f"{ahead.pathway.name}, {ahead.by.sector.name}"
         rows.append(
             (
-                title_of(pathway.template),
+                title,
                 NONE if s is None else Math(to_latex(s)),
                 Math(to_latex(ahead.faster)),
                 Math(to_latex(ahead.overlap)),
-                f"{ahead.pathway.name}, {ahead.by.sector.name}",
+                source,
                 NONE if by is None else Math(to_latex(by)),
-                *([Math(to_latex(x)) for x in ahead.letters] if ahead.letters else [NONE] * 3),
             )
         )
-    header = (
-        *("modes of", Math("s"), Math("r/s"), Math(r"\gamma"), "driven by", Math(r"s_\alpha")),
-        *map(Math, (r"\rho", r"\sigma", r"\delta")),
-    )
-    return Table(
+        if ahead.letters is not None:
+            letters.append((title, source, *(Math(to_latex(x)) for x in ahead.letters)))
+    header = ("modes of", Math("s"), Math("r/s"), Math(r"\gamma"), "driven by", Math(r"s_\alpha"))
+    yield Table(
         header=header,
         rows=tuple(rows),
         caption="Head starts for every size.",
-        alignment="lccclcccc",
+        alignment="lccclc",
     )
+    if letters:
+        yield Table(
+            header=("modes of", "driven by", *map(Math, (r"\rho", r"\sigma", r"\delta"))),
+            rows=tuple(letters),
+            caption=("What is in ", Math("F"), ", for every size."),
+            alignment="llccc",
+        )
 
 
 def _why(family: FamilyDerivation) -> Iterator[Block]:
