@@ -283,7 +283,10 @@ MADE_BY = [
     ),
     *(
         (f, lambda: checked(sigmoid_drive.sigmoid_lines(), "a sigmoid"))
-        for f in (sigmoid_drive._halved, sigmoid_drive._gauss, sigmoid_drive._connected)
+        for f in (
+            *(sigmoid_drive._halved, sigmoid_drive._gauss, sigmoid_drive._connected),
+            *(sigmoid_drive.letters, sigmoid_drive.start_factor, sigmoid_drive._sums),
+        )
     ),
     (width.narrow_lines, lambda: checked(width.narrow_lines(), "few units")),
     (width.replacement_rate, lambda: checked(width.narrow_lines(), "few units")),
