@@ -33,6 +33,7 @@ _WHERE_ANY = (
     "width",
     "head_starts",
     "gate_law",
+    "gate_lines",
     "family_lines",
     "phases",
 )

@@ -32,6 +32,7 @@ WHERE_ANY = (
     "width",
     "head_starts",
     "gate_law",
+    "gate_lines",
     "family_lines",
     "phases",
 )
