@@ -87,8 +87,8 @@ class _EqualStarts(Claim):
             )
         if not self.assumed:
             yield say(
-                "The prediction that is confronted with training does not rest on them: it "
-                "descends with the coupled matrices of all pathways, wherever each one starts."
+                "The closed forms rest on them. The integrated reduction, which descends with the "
+                "coupled matrices of all pathways, wherever each one starts, does not."
             )
 
 

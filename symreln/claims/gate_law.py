@@ -280,7 +280,7 @@ class LawOfGates(Claim):
             rows=tuple(_row(each, self.tolerance) for each in self.found),
             caption=(
                 "When the weight of a pathway's units leaves its gate, in steps; what its own "
-                "learning leaves of it, and how many of its units." + self._later
+                "learning leaves of it, and how many of its units." + self._later + self._closed
             ),
             alignment="lrrrr",
         )
@@ -310,6 +310,12 @@ class LawOfGates(Claim):
             ),
             alignment="lr" + "r" * len(when),
         )
+
+    @property
+    def _closed(self) -> str:
+        if all(each.shares is not None for each in self.found):
+            return ""
+        return " No unit has a gate that the pathway's own inputs do not open early on."
 
     @property
     def _later(self) -> str:

@@ -205,7 +205,9 @@ class HeadStarts(Claim):
             )
             yield equation(rf"\tilde{{\pi}}_0 &= \pi_0 {GROWN},", *formula())
             yield say(
-                "$F = 1$ were an earlier mode that is learned at once; it is 1 too where $u' = u$."
+                "Here $u$ and $u'$ are unit vectors, and $r$ and $s$ how strongly the mode is "
+                "driven before and after. A switch at the half-time would have $\\chi = 1$, and so "
+                "has $u' = u$."
             )
         if any(unstated):
             yield say(

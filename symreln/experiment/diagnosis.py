@@ -336,7 +336,10 @@ def _later_start(again: Again, pair: str, made: Experiment, stage: int) -> tuple
         return float(np.abs(theory - trained).max() / trained[0])
 
     factor = fitted_start(left)
-    return started(factor), f"{positional(factor, 3)} of its strength, the factor that fits best"
+    return (
+        started(factor),
+        f"a start at {positional(factor, 3)} of its strength (the factor that fits best)",
+    )
 
 
 def _shown_gates(case: Validation, made: Experiment) -> tuple[Experiment, str]:

@@ -254,7 +254,8 @@ def gates_verdict(
     value = float(means[place])
     where = (
         f"of the weight has a gate of the spec at the end of {held.stages[place]} "
-        f"(step {held.steps[place]}); at least {percent(1 - tolerance)} is needed"
+        f"(step {held.steps[place]}), samples on a unit's boundary counting as any gate has them; "
+        f"at least {percent(1 - tolerance)} is needed"
     )
     if held.unended:
         where += f"; not tested: {held.unended}"

@@ -100,7 +100,7 @@ def _angle(law: Law) -> Line:
         clock = rf"; in steps of gradient descent ${factor}$ stands for $\tau$, as in the strength"
     return Line(
         says=f"The angle follows from the strength{clock}:",
-        equation=(rf"\theta(t) = {to_latex(angle)},",),
+        equation=(rf"\theta(t) = {to_latex(angle)}",),
         because="the mode equation divides out of the drive",
         check=r"its slope by $\pi$ times $\tau \dot{\pi}$, and by $t$, is $s - d\, \pi$; at the "
         f"start it is 0; {CANCELS}",
@@ -120,13 +120,13 @@ def _covariance(*, apart: bool) -> Line:
     grown = seen - first**2  # beside the units' own start, along every mode
     rows = (
         r"K(t) = X^{\top} \left(\sigma_1^2 I + (\sigma_1^2 + \sigma_2^2)\, V \sinh^2\theta(t)\, "
-        r"V^{\top}\right) X,",
+        r"V^{\top}\right) X",
     )
     if not apart:
         rows = (
             r"K(t) = \sigma^2 X^{\top} \left(I + 2\, V \sinh^2\theta(t)\, V^{\top}\right) X"
             r" = \sigma^2 X^{\top} \left(V \cosh 2\theta(t)\, V^{\top} + V_{\perp} "
-            r"V_{\perp}^{\top}\right) X,",
+            r"V_{\perp}^{\top}\right) X",
         )
     doubled = first**2 * sp.cosh(2 * _THETA)
     return Line(

@@ -8,25 +8,27 @@ what an earlier mode α has not learned yet. Its amplitudes (x, a), :math:`\tau 
 .. math:: \tau \dot\psi = \frac{1}{2} \begin{pmatrix} e_1 & e_2 \\ e_2 & -e_1 \end{pmatrix} \psi,
 
 a Fuchsian system in z with the singular points 0, −1 and ∞ and the exponents
-:math:`\pm\rho`, :math:`\pm\delta` and :math:`\pm\sigma`,
+:math:`\pm\nu_r`, :math:`\pm\nu_\gamma` and :math:`\pm\nu_s`,
 
-.. math:: \rho = \frac{r}{4 s_\alpha}, \quad \sigma = \frac{s}{4 s_\alpha}, \quad
-          \delta = \frac{\sqrt{r^2 + s^2 - 2 r s \gamma}}{4 s_\alpha}, \qquad \gamma = u \cdot u',
+.. math:: \nu_r = \frac{r}{4 s_\alpha}, \quad \nu_s = \frac{s}{4 s_\alpha}, \quad
+          \nu_\gamma = \frac{\sqrt{r^2 + s^2 - 2 r s \gamma}}{4 s_\alpha}, \quad
+          \gamma = u \cdot u',
 
 which is Gauss's. What grows at :math:`z \to 0` grows on as :math:`z \to \infty` by his connection
 formula, beside a drive that is switched from r u' to s u at once at t_α as
 
-.. math:: F = \frac{\Gamma(1 + 2\rho)\, \Gamma(1 + 2\sigma)}
-          {\Gamma(1 + \rho + \sigma + \delta)\, \Gamma(1 + \rho + \sigma - \delta)} \leq 1.
+.. math:: \chi = \frac{\Gamma(1 + 2\nu_r)\, \Gamma(1 + 2\nu_s)}
+          {\Gamma(1 + \nu_r + \nu_s + \nu_\gamma)\, \Gamma(1 + \nu_r + \nu_s - \nu_\gamma)}
+          \leq 1.
 
 Amplitudes are squares of ψ, and strengths squares of amplitudes: of a start, the share that grows
-before α is learned has the factor F⁴, to leading order in the earlier mode's initial strength. To
+before α is learned has the factor χ⁴, to leading order in the earlier mode's initial strength. To
 second order in r/s_α and s/s_α that is :math:`1 - \frac{\pi^2}{12} \frac{r s (1 - \gamma)}
 {s_\alpha^2}`; it is 1 where u' = u. The shares that shrink or stand still are smaller by powers of
 that strength, and are as if α were learned at once,
 
 .. math:: \frac{\tilde\pi_0}{\pi_0} = \left(1 + \frac{s}{\tau}\right)^{-2t_\alpha} \left[
-          F^4 \frac{(1 + \gamma)^2}{4} \left(1 + \frac{r}{\tau}\right)^{2t_\alpha}
+          \chi^4 \frac{(1 + \gamma)^2}{4} \left(1 + \frac{r}{\tau}\right)^{2t_\alpha}
           + \frac{(1 - \gamma)^2}{4} \left(1 - \frac{r}{\tau}\right)^{2t_\alpha}
           + \frac{1 - \gamma^2}{2} \right].
 
@@ -46,25 +48,25 @@ from symreln.laws.line import CANCELS, Line, along, vanish
 if TYPE_CHECKING:
     from symreln.laws.ops import Ops
 
-_Z, _RHO, _SIGMA, _DELTA = sp.symbols("z rho sigma delta", positive=True)
+_Z, _RHO, _SIGMA, _DELTA = sp.symbols("z nu_r nu_s nu_gamma", positive=True)
 _R, _S, _SOURCE = sp.symbols("r s s_alpha", positive=True)
 _TAU, _GAMMA = sp.Symbol("tau", positive=True), sp.Symbol("gamma", real=True)
 
 #: LaTeX of :func:`letters`.
 LETTERS = (
-    r"\rho = \frac{r}{4 s_{\alpha}}, \quad \sigma = \frac{s}{4 s_{\alpha}}, \quad \delta = "
+    r"\nu_r = \frac{r}{4 s_{\alpha}}, \quad \nu_s = \frac{s}{4 s_{\alpha}}, \quad \nu_\gamma = "
     r"\frac{\sqrt{r^{2} + s^{2} - 2 r s \gamma}}{4 s_{\alpha}}"
 )
 #: LaTeX of :func:`start_factor`, in the order of the module's formula.
 GROWN = (
-    r"\left(1 + \frac{s}{\tau}\right)^{-2 t_{\alpha}} \left[F^{4} \frac{(1 + \gamma)^{2}}{4} "
+    r"\left(1 + \frac{s}{\tau}\right)^{-2 t_{\alpha}} \left[\chi^{4} \frac{(1 + \gamma)^{2}}{4} "
     r"\left(1 + \frac{r}{\tau}\right)^{2 t_{\alpha}} + \frac{(1 - \gamma)^{2}}{4} "
     r"\left(1 - \frac{r}{\tau}\right)^{2 t_{\alpha}} + \frac{1 - \gamma^{2}}{2}\right]"
 )
 
 
 def start_factor(s: Any, r: Any, overlap: Any, time: Any, tau: Any, factor: Any) -> Any:
-    """Return π̃₀/π₀ of the module's formula, γ being the overlap and F⁴ the factor."""
+    """Return π̃₀/π₀ of the module's formula, γ being the overlap and χ⁴ the factor."""
     shares = (
         (factor * (1 + overlap) ** 2 / 4, (1 + r / tau) ** (2 * time)),
         ((1 - overlap) ** 2 / 4, (1 - r / tau) ** (2 * time)),
@@ -75,7 +77,7 @@ def start_factor(s: Any, r: Any, overlap: Any, time: Any, tau: Any, factor: Any)
 
 
 def letters(r: Any, s: Any, overlap: Any, source: Any, sqrt: Callable[[Any], Any]) -> tuple:
-    """Return ρ, σ and δ.
+    """Return ν_r, ν_s and ν_γ.
 
     Args:
         r: How strongly the mode is driven before the earlier one is learned; not negative.
@@ -89,24 +91,24 @@ def letters(r: Any, s: Any, overlap: Any, source: Any, sqrt: Callable[[Any], Any
 
 
 def sigmoid_factor(ops: Ops, rho: Any, sigma: Any, delta: Any) -> Any:
-    """Return F⁴."""
+    """Return χ⁴."""
     above, below = ([ops.log_gamma(sum(x)) for x in each] for each in _sums(rho, sigma, delta))
     return ops.exp(4 * (sum(above) - sum(below)))
 
 
 def _sums(rho: Any, sigma: Any, delta: Any) -> tuple[tuple[tuple, tuple], tuple[tuple, tuple]]:
-    """Return of which sums F has Γ above, and below: the terms of each."""
+    """Return of which sums χ has Γ above, and below: the terms of each."""
     both = (1, rho, sigma)
     return ((1, 2 * rho), (1, 2 * sigma)), ((*both, delta), (*both, -delta))
 
 
 def formula() -> tuple[str, str]:
-    """Return the LaTeX of F and of its letters, aligned."""
+    """Return the LaTeX of χ and of its letters, aligned."""
     above, below = (
         r"\, ".join(rf"\Gamma({' + '.join(map(to_latex, terms))})" for terms in each)
         for each in _sums(_RHO, _SIGMA, _DELTA)
     )
-    factor = rf"F &= \frac{{{above}}}{{{below}}},".replace("+ - ", "- ")
+    factor = rf"\chi &= \frac{{{above}}}{{{below}}},".replace("+ - ", "- ")
     return factor, LETTERS.replace(" = ", " &= ", 1) + "."
 
 
@@ -127,13 +129,14 @@ def _halved() -> Line:
     return Line(
         says="An earlier mode is learned as a sigmoid: of its part of the drive $g = 1/(1 + z)$ is "
         r"left, $z = e^{2 s_\alpha (t - t_\alpha)/\tau}$. Where it takes $E_p v$ from $r u'$ to "
-        r"$s u$, amplitudes $(x, a)$ of a unit are the entries of $\psi \psi^{\top}$:",
+        r"$s u$, with unit vectors $u$ and $u'$, the amplitudes $(x, a)$ of a unit, in a symmetric "
+        r"matrix, move as $\psi \psi^{\top}$ does:",
         equation=(
             r"\tau \dot{x} &= e^{\top} a, \quad \tau \dot{a} = e\, x, \qquad e = s u + g (r u' - "
             r"s u),",
-            r"\psi \psi^{\top} &= \begin{pmatrix} x + a_1 & a_2 \\ a_2 & x - a_1 \end{pmatrix}, "
-            r"\qquad \tau \dot{\psi} = \frac{1}{2} \begin{pmatrix} e_1 & e_2 \\ e_2 & -e_1 "
-            r"\end{pmatrix} \psi",
+            r"A &= \begin{pmatrix} x + a_1 & a_2 \\ a_2 & x - a_1 \end{pmatrix}, \quad \tau "
+            r"\dot{A} = N A + A N, \quad N = \frac{1}{2} \begin{pmatrix} e_1 & e_2 \\ e_2 & -e_1 "
+            r"\end{pmatrix}, \quad \tau \dot{\psi} = N \psi",
         ),
         because="in the plane of $u$ and $u'$, with $x$ the part of the first layer along $v$ and "
         "$a$ that of the second",
@@ -145,7 +148,7 @@ def _halved() -> Line:
 def _drive_at_infinity() -> Any:
     """Return p: of what is left of the system as z → ∞, along the change of the drive, (p q; q −p).
 
-    With δ added to p its square is ρ², without it is σ²: p² + q².
+    With ν_γ added to p, p² + q² is ν_r², and ν_s² without it.
     """
     return (_RHO**2 - _SIGMA**2 - _DELTA**2) / (2 * _DELTA)
 
@@ -182,12 +185,12 @@ def _gauss() -> Line:
     ]
     _, exponents_row = formula()
     return Line(
-        says=r"In $z$ this is Gauss's equation. With the exponents $\pm\rho$ at $0$, $\pm\sigma$ "
-        r"at $\infty$ and $\delta$ at $-1$, what grows from small weights is, along the change of "
-        "the drive,",
+        says=r"In $z$ this is Gauss's equation. With the exponents $\pm\nu_r$ at $0$, $\pm\nu_s$ "
+        r"at $\infty$ and $\nu_\gamma$ at $-1$, what grows from small weights is, along the change "
+        "of the drive,",
         equation=(
-            r"\psi_1 &= z^{\rho} (1 + z)^{-\delta}\, {}_2F_1(\rho - \delta + \sigma, \rho - "
-            r"\delta - \sigma;\, 1 + 2\rho;\, -z),",
+            r"\psi_1 &= z^{\nu_r} (1 + z)^{-\nu_\gamma}\, {}_2F_1(\nu_r - \nu_\gamma + \nu_s, "
+            r"\nu_r - \nu_\gamma - \nu_s;\, 1 + 2\nu_r;\, -z),",
             exponents_row,
         ),
         because=r"$\gamma = u^{\top} u'$; the eigenvalues of the system before, after, and of "
@@ -222,21 +225,21 @@ def _connected() -> Line:
     order = -(sp.pi**2) * _R * _S * (1 - _GAMMA) / (12 * _SOURCE**2)
     return Line(
         says="An earlier mode is learned as a sigmoid, not at once. Where one takes $E_p v$ from "
-        r"$r u'$ to $s u$, with $\gamma = u^{\top} u'$, and nothing out of this plane, amplitudes "
-        "are squares of what obeys Gauss's equation. Of the three shares of a start, which grow, "
-        "shrink and stand still before, the first has by his connection formula a factor of $F$ "
-        "to the fourth beside a switch at the half-time; the others are smaller by powers of "
-        r"$\pi_0$:",
+        r"$r u'$ to $s u$, unit vectors with $\gamma = u^{\top} u'$, and nothing out of their "
+        "plane, a start has three shares: what grows until the half-time, what shrinks and what "
+        "stands still. What a sigmoid makes of the first is a factor $\\chi^4$, by Gauss's "
+        "connection formula; the others are smaller by powers of $\\pi_0$:",
         equation=(
             rf"\tilde{{\pi}}_0 &= \pi_0 {GROWN},",
             *formula(),
-            r"F^4 &= 1 - \frac{\pi^2}{12}\, \frac{r s (1 - \gamma)}{s_\alpha^2} + \ldots",
+            r"\chi^4 &= 1 - \frac{\pi^2}{12}\, \frac{r s (1 - \gamma)}{s_\alpha^2} + \ldots",
         ),
-        because=r"as $z \to \infty$ it is $z^{\sigma}$ times $\Gamma(1 + 2\rho) "
-        r"\Gamma(2\sigma)/(\Gamma(\rho + \sigma - \delta) \Gamma(1 + \rho + \sigma + \delta))$, "
-        r"and $(\rho + \sigma - \delta)/2\sigma$ for a switch; strengths are squares of amplitudes",
-        check="three steps of the plane multiplied out, at $F = 1$; the quotient of both, by the "
-        f"recurrence of Gamma; the derivatives of its logarithm at 0; {CANCELS}",
+        because=r"as $z \to \infty$ it is $z^{\nu_s}$ times $\Gamma(1 + 2\nu_r) "
+        r"\Gamma(2\nu_s)/(\Gamma(\nu_r + \nu_s - \nu_\gamma) "
+        r"\Gamma(1 + \nu_r + \nu_s + \nu_\gamma))$, and $(\nu_r + \nu_s - \nu_\gamma)/2\nu_s$ for "
+        "a switch; strengths are squares of amplitudes",
+        check="three steps of the plane multiplied out, at $\\chi = 1$; the quotient of both, by "
+        f"the recurrence of Gamma; the derivatives of its logarithm at 0; {CANCELS}",
         holds=vanish(
             _switched(3) - start_factor(_S, _R, _GAMMA, 3, _TAU, sp.S.One),
             sp.expand_func(shown) * at_once - sp.expand_func(reached),

@@ -95,7 +95,8 @@ def _trajectories(modes: list[ModeDerivation]) -> Step:
     return Step(
         name="trajectories",
         statement=(
-            f"The {len(modes)} closed forms of strengths{among} solve their equations from pi_0."
+            f"The {len(modes)} closed forms of strengths{among} solve their equations from pi_0, "
+            "with the clock of finite steps for tau."
         ),
         check="substitution; residual and initial value cancel to 0",
     )

@@ -64,7 +64,7 @@ def family_steps(
                 name="head starts for every size",
                 statement="What an earlier mode that is not learned does to those of a later "
                 "stage is r and gamma as printed, for every size in the range.",
-                check="E_1^T E_1 v = r² v and D^T Sigma^yx v = (gamma r s - s²) v, and where F "
+                check="E_1^T E_1 v = r² v and D^T Sigma^yx v = (gamma r s - s²) v, and where chi "
                 "enters also with D and Sigma^yx exchanged, on the projectors, identities of "
                 "rational functions in the sizes",
             )

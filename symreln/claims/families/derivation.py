@@ -165,8 +165,8 @@ class HeadStart:
         driven: What it does, exactly.
         faster: r/s.
         overlap: γ.
-        letters: ρ, σ and δ of :mod:`symreln.laws.sigmoid_drive`; None where it drives the mode out
-            of a plane.
+        letters: ν_r, ν_s and ν_γ of :mod:`symreln.laws.sigmoid_drive`; None where it drives the
+            mode out of a plane.
         strength0: π̃₀ in π₀, τ and the sizes.
     """
 

@@ -13,7 +13,7 @@ With one earlier class alone, identities with rational functions R and c of the 
 close the motion: with :math:`r^2 = R/P^2` and :math:`E_1 v = r u'`, E_1 takes v to r u', u' to r v,
 and u − γu' to 0, where :math:`\gamma = u \cdot u' = (s^2 + c/P^2)/(r s)`. Where
 :math:`A^* D E = c\, E` too nothing leaves that plane, and π̃₀ is the formula of
-:mod:`symreln.laws.sigmoid_drive`; else that of an earlier mode that is learned at once, F = 1.
+:mod:`symreln.laws.sigmoid_drive`; else that of an earlier mode that is learned at once, χ = 1.
 """
 
 from __future__ import annotations

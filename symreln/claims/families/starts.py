@@ -71,7 +71,7 @@ def _sigmoid(started: list[HeadStart]) -> Iterator[Block]:
         )
         yield equation(*formula())
     if known < len(started):
-        yield say("Where it does not, $F = 1$, of an earlier mode that is learned at once.")
+        yield say("Where it does not, $\\chi = 1$, of an earlier mode that is learned at once.")
 
 
 def _started(family: FamilyDerivation) -> list[tuple[FamilyPathway, FamilyMode, HeadStart]]:
@@ -122,9 +122,9 @@ def _tables(family: FamilyDerivation) -> Iterator[Table]:
     )
     if letters:
         yield Table(
-            header=("modes of", "driven by", *map(Math, (r"\rho", r"\sigma", r"\delta"))),
+            header=("modes of", "driven by", *map(Math, (r"\nu_r", r"\nu_s", r"\nu_{\gamma}"))),
             rows=tuple(letters),
-            caption=("What is in ", Math("F"), ", for every size."),
+            caption=("What is in ", Math(r"\chi"), ", for every size."),
             alignment="llccc",
         )
 

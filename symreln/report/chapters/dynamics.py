@@ -197,7 +197,7 @@ def _closed(derivation: Derivation, names: Abbreviations) -> list[Block]:
 def _two_layers(coupled: bool) -> list[Block]:
     return [
         prose(
-            "Every mode is decoupled. Its strength ",
+            "Every mode evolves on its own. Its strength ",
             Math(r"\pi"),
             ", the product of its two layers, solves",
         ),
@@ -216,6 +216,10 @@ def _two_layers(coupled: bool) -> list[Block]:
             "Sources: [@Saxe2014], [@Saxe2019] for the two-layer solution. Assumed: balanced "
             "and aligned initial weights, small enough that alignment precedes growth (silent "
             "alignment, measured in the confrontation with training)."
+        ),
+        say(
+            "What is printed below keeps step with gradient descent: $(1 + s/\\tau)^{-2t}$ stands "
+            "for $e^{-2 s t/\\tau}$, as [#sec:lines] derives."
         ),
     ]
 

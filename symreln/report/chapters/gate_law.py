@@ -25,8 +25,8 @@ def gate_law_blocks(validation: Validation, *, figures: bool) -> list[Block]:
     blocks: list[Block] = [
         say(
             "{name} of [#sec:gatelaw] beside the networks: {text}. The second order "
-            "follows isolated units with their own gates in the residual that the closed forms "
-            "leave, the third in that which a network with the second order's gates leaves; such "
+            "follows isolated units with their own gates in the residual that the first order "
+            "leaves, the third in that which a network with the second order's gates leaves; such "
             "a network, gated and linear, descends from the same law of initial weights. No "
             "trained network enters.",
             name=Strong("The law of gates"),

@@ -67,7 +67,7 @@ def family_solution(mode: ModeDerivation, weight_decay: Fraction, coupled: bool)
     if not coupled:
         named = named[:-1]
     blocks: list[Block] = [
-        prose(f"Every mode is decoupled. The solution family is “{mode.family}”: {mode.why}.")
+        prose(f"Every mode evolves on its own. The solution family is “{mode.family}”: {mode.why}.")
     ]
     if mode.passed_over:
         reasons = "; ".join(f"“{name}”: {why}" for name, why in mode.passed_over)
