@@ -25,7 +25,8 @@ from tests.unchecked import derive_unchecked
 
 def test_the_printed_start_is_the_one_that_is_evaluated() -> None:
     symbols = sp.symbols("s r gamma t_alpha tau F", positive=True)
-    read = read_latex(GROWN.replace(r"\left[", "(").replace(r"\right]", ")"), symbols)
+    shown = GROWN.replace(r"\left[", "(").replace(r"\right]", ")").replace(r"\chi", "F")
+    read = read_latex(shown, symbols)
     s, r, overlap, time, tau, factor = symbols
     assert sp.simplify(read - start_factor(s, r, overlap, time, tau, factor**4)) == 0
 
