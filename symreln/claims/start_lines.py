@@ -241,9 +241,9 @@ def _product() -> Line:
     own, ends = 1 + _S / TIME_CONSTANT, sum(_PHASES)
     start = own ** (-2 * ends) * (q.T * phi * phi.T * q).trace()  # over π₀
     begin: Any = sp.Matrix(sp.symbols("z_1 z_2 z_3"))
-    squares = [_SIGMA for _ in begin]
-    grown = (q.T * _step(alone) ** _STEPS * phi * begin).trace() ** 2
-    strength = _mean(grown, begin, *squares) / _mean((q.T * begin).trace() ** 2, begin, *squares)
+    grown = (q.T * _step(alone) ** _STEPS * phi * begin).trace()
+    # Independent entries of one size: the mean of the square of a linear form in them, over theirs.
+    strength = sp.Add(*(grown.diff(z) ** 2 for z in begin))
     undriven = {x: y for drive in drives for x, y in zip(drive, alone, strict=True)}
     return Line(
         says="While its own weights are small they grow linearly, in steps of $1 + F_k/\\tau$ "
