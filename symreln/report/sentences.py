@@ -137,6 +137,9 @@ def gate_law_sentence(law: GateLawMeasured | None) -> str:
         for order, share in zip(orders, law.curves[0].distances, strict=False)
     )
     found = f"law of gates: the share with the first stage's gates is off by at most {shares}"
+    first, *later = law.curves[0].distances
+    if later and min(later) >= first:
+        found += ", so that no later order comes nearer"
     if not law.distances:
         return found
     losses = ", ".join(

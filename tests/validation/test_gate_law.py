@@ -1,5 +1,6 @@
 """The law of gates of a derivation, and beside trained networks."""
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -224,6 +225,16 @@ def test_orders_come_nearer_to_the_loss():
     assert said["shares"][0]["measured"] == pytest.approx(validation.law.curves[0].mean)
     assert "second order" in gate_law_sentence(validation.law)
     assert gate_law_sentence(validation.law) in validation.sentence()
+
+
+def test_it_is_said_where_no_order_comes_nearer():
+    law = contexts().law
+    own, *others = law.curves
+    for distances, said in (((0.1, 0.2, 0.15), True), ((0.1, 0.2, 0.05), False), ((0.1,), False)):
+        predicted = np.array([own.mean + distance for distance in distances])
+        curves = (replace(own, predicted=predicted), *others)
+        text = gate_law_sentence(replace(law, curves=curves))
+        assert ("no later order comes nearer" in text) is said
 
 
 def test_a_network_of_other_weights_is_seen(monkeypatch):
