@@ -19,7 +19,7 @@ from symreln.claims.early import (
     unsupported_pathways,
 )
 from symreln.claims.integration import network_of
-from symreln.claims.lines import DerivationLines, EveryLine
+from symreln.claims.lines import DerivationLines
 from symreln.claims.orbits import short_list
 from symreln.claims.prediction import matrices_of
 from symreln.claims.regime import regime_of
@@ -384,13 +384,8 @@ def gate_lines_of(derivation: Derivation) -> DerivationLines | None:
         title="The law of gates, line by line",
         label="sec:gatelines",
         about="law of gates",
+        elsewhere=True,
     )
-
-
-def every_gate_line(derivation: Derivation) -> EveryLine | None:
-    """Return the same lines, to be said in full."""
-    found = derivation.ask(gate_lines_of)
-    return None if found is None else EveryLine(of=found)
 
 
 def _lines(derivation: Derivation, found: tuple[PathwayGates, ...]) -> Iterator[Line]:

@@ -141,14 +141,14 @@ class Seen:
             inner, outer = _grown(self.numbers, across, one_step, (inner, outer))
         return self.numbers.stacked(inner, outer)
 
-    def smoothed(self, vectors: Vectors, phases: Sequence[Phase], s: Any, alone: Any) -> Any:
+    def smoothed(self, vectors: Vectors, phases: Sequence[Phase], s: Any, faster: Any) -> Any:
         """Return what is added to π̃₀/π₀ because what drives a mode is learned as a sigmoid.
 
         Args:
             vectors: Of copies of a mode.
             phases: What they see.
             s: Their singular value.
-            alone: (1 + r/τ)^(2t_α) over (1 + s/τ)^(2t_α), of r.
+            faster: Returns (1 + r/τ)^(2t_α) over (1 + s/τ)^(2t_α), of r.
 
         Returns:
             None where several earlier modes drive it, or one of them out of a plane.
@@ -169,7 +169,7 @@ class Seen:
             overlap = along / r
             found = letters(r, s, overlap, phase.ends[0].s, lambda x: ops.sqrt(ops.positive(x)))
             share = (1 + overlap) * (1 + overlap) / 4
-            return (sigmoid_factor(ops, *found) - 1) * share * alone(r)
+            return (sigmoid_factor(ops, *found) - 1) * share * faster(r)
         return None
 
 

@@ -38,12 +38,14 @@ class DerivationLines(Claim):
         title: Of the chapter.
         label: Of the chapter.
         about: What is derived, for the terminal.
+        elsewhere: Whether the main ones are said in another chapter.
     """
 
     derived: tuple[Line, ...]
     title: str = "The derivation, line by line"
     label: str = "sec:lines"
     about: str = "derivation"
+    elsewhere: bool = False
 
     @property
     def main(self) -> tuple[Line, ...]:
@@ -73,6 +75,8 @@ class DerivationLines(Claim):
 
     def says(self) -> Iterator[Block]:
         """Say the main lines in a chapter of their own."""
+        if self.elsewhere:
+            return
         opening = say(
             f"{self._counted()}; the {len(self.main)} main ones are these. All of them, each with "
             "its reason and how it was checked, are printed by `symreln derive --long`, and are in "
@@ -105,22 +109,6 @@ class DerivationLines(Claim):
             check="each by itself: identities in letters and symbols, cancelled to 0, and the "
             "samples of this dataset in exact arithmetic",
         )
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True)
-class EveryLine(Claim):
-    """The same lines, said in full.
-
-    Attributes:
-        of: Them.
-    """
-
-    of: DerivationLines
-
-    def says(self) -> Iterator[Block]:
-        """Say all lines in a chapter of their own."""
-        yield self.of.says_all()
 
 
 def _shown(line: Line) -> Block:
@@ -168,8 +156,3 @@ def _after_a_switch(step: int, phase: Derivation, before: list[Line]) -> Iterato
         main=True,
     )
     yield from new
-
-
-def every_line_of(derivation: Derivation) -> EveryLine:
-    """Return the same lines, to be said in full."""
-    return EveryLine(of=derivation.ask(derivation_lines))

@@ -18,15 +18,15 @@ from symreln.claims.discretisation_bound import large_starts, step_errors
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
-from symreln.claims.families.lines import every_family_line, family_lines
-from symreln.claims.gate_law import every_gate_line, gate_law_of, gate_lines_of
+from symreln.claims.families.lines import family_lines
+from symreln.claims.gate_law import gate_law_of, gate_lines_of
 from symreln.claims.half_speed import half_speed_of
 from symreln.claims.later_stages import head_starts_of
-from symreln.claims.lines import derivation_lines, every_line_of
+from symreln.claims.lines import DerivationLines, derivation_lines
 from symreln.claims.network.described import described
 from symreln.claims.network.in_numbers import in_numbers
 from symreln.claims.network.kept import conserved_of
-from symreln.claims.network.lines import every_network_line, network_lines
+from symreln.claims.network.lines import network_lines
 from symreln.claims.network.parts import parts_of
 from symreln.claims.network.routing import routing_of
 from symreln.claims.phases import phases_of
@@ -37,9 +37,9 @@ from symreln.claims.widths import narrow_pathways, width_of
 from symreln.document.model import Block
 
 #: Where the document says a claim: with the reduction of coupled modes, where the dynamics end,
-#: with the initial strengths, with the finite steps, in a chapter of its own, or, of the lines of
-#: the derivation, where the main ones or all of them are asked for.
-Place = Literal["reduction", "end", "start", "steps", "chapter", "main lines", "all lines", ""]
+#: with the initial strengths, with the finite steps, in a chapter of its own, or among the lines of
+#: the derivation.
+Place = Literal["reduction", "end", "start", "steps", "chapter", "lines", ""]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,12 +65,9 @@ class Shown:
 
 
 PATHWAYS = (
-    Shown(rule=derivation_lines, place="main lines", key="lines", printed=True, checked="all"),
-    Shown(rule=every_line_of, place="all lines"),
-    Shown(rule=family_lines, place="main lines", key="family_lines", always=False, printed=True),
-    Shown(rule=every_family_line, place="all lines"),
-    Shown(rule=gate_lines_of, key="gate_lines", always=False, printed=True),
-    Shown(rule=every_gate_line, place="all lines"),
+    Shown(rule=derivation_lines, place="lines", key="lines", printed=True, checked="all"),
+    Shown(rule=family_lines, place="lines", key="family_lines", always=False, printed=True),
+    Shown(rule=gate_lines_of, place="lines", key="gate_lines", always=False, printed=True),
     Shown(rule=half_speed_of, checked="start"),
     Shown(rule=step_errors, place="steps", checked="start"),
     Shown(rule=large_starts, place="steps", printed=True),
@@ -88,8 +85,7 @@ PATHWAYS = (
     Shown(rule=diverging, printed=True),
 )
 EDGES = (
-    Shown(rule=network_lines, place="main lines", key="lines", printed=True, checked="all"),
-    Shown(rule=every_network_line, place="all lines"),
+    Shown(rule=network_lines, place="lines", key="lines", printed=True, checked="all"),
     Shown(rule=described, place="chapter", key="*", checked="all"),
     Shown(rule=parts_of, place="chapter", key="*", printed=True, checked="all"),
     Shown(rule=conserved_of, place="chapter", key="*", printed=True, checked="all"),
@@ -106,6 +102,12 @@ def _rules_of(derivation: Asked) -> tuple[Shown, ...]:
 def said_at(derivation: Asked, place: Place) -> list[Block]:
     """Return what the document says at a place."""
     return said_of(derivation, *(s.rule for s in _rules_of(derivation) if s.place == place))
+
+
+def derived_at_length(derivation: Asked) -> list[Block]:
+    """Return all lines of the derivation, not only the main ones."""
+    found = [derivation.ask(s.rule) for s in _rules_of(derivation) if s.place == "lines"]
+    return [lines.says_all() for lines in found if isinstance(lines, DerivationLines)]
 
 
 def printed_of(derivation: Asked) -> list[str]:

@@ -11,7 +11,7 @@ from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.network.routing import routing_of
 from symreln.claims.orbits import mode_orbits
 from symreln.claims.phases import until_text
-from symreln.claims.rules import said_at
+from symreln.claims.rules import derived_at_length, said_at
 from symreln.document.model import (
     Block,
     Citation,
@@ -120,7 +120,7 @@ def derivation_chapters(
         drawn: Names of the figures that there will be.
         long: Whether every line of the derivation is printed, not only the main ones.
     """
-    lines = said_at(derivation, "all lines" if long else "main lines")
+    lines = derived_at_length(derivation) if long else said_at(derivation, "lines")
     if isinstance(derivation, NetworkDerivation):
         return _of_network(derivation, validation, drawn, lines)
     return _of_pathways(of_pathways(derivation), validation, drawn, lines)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from symreln.claims.families.claim import every_size
 from symreln.claims.families.domain import number_of
 from symreln.claims.families.forms import part_of, stage_loss, title_of
-from symreln.claims.lines import DerivationLines, EveryLine
+from symreln.claims.lines import DerivationLines
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
@@ -44,12 +44,6 @@ def family_lines(derivation: Derivation) -> DerivationLines | None:
         label="sec:family-lines",
         about="derivation for every size",
     )
-
-
-def every_family_line(derivation: Derivation) -> EveryLine | None:
-    """Return the same lines, to be said in full."""
-    found = derivation.ask(family_lines)
-    return None if found is None else EveryLine(of=found)
 
 
 def _lines(family: FamilyDerivation, derivation: Derivation) -> Iterator[Line]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.claims.lines import DerivationLines, EveryLine, derivation_lines
+from symreln.claims.lines import DerivationLines, derivation_lines
 from symreln.claims.network.described import described
 from symreln.claims.on_data import (
     chain,
@@ -39,11 +39,6 @@ def network_lines(derivation: NetworkDerivation) -> DerivationLines:
         written = {line.equation for line in found}
         found += (x for x in RoutingNetwork().lines() if x.equation not in written)
     return DerivationLines(derived=checked(found, "line by line"))
-
-
-def every_network_line(derivation: NetworkDerivation) -> EveryLine:
-    """Return the same lines, to be said in full."""
-    return EveryLine(of=derivation.ask(network_lines))
 
 
 def _flow(derivation: NetworkDerivation) -> Iterator[Line]:
