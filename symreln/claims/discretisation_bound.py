@@ -229,8 +229,8 @@ class LargeStarts(Claim):
         """Say it on the terminal."""
         yield (
             f"large starts: for {few(each.label for each in self.modes)} the flow (infinitely "
-            "small steps) has more accurate half-times than the closed forms in steps, which assume "
-            "growth from small strengths"
+            "small steps) has more accurate half-times than the closed forms in steps, which "
+            "assume growth from small strengths"
         )
 
 
