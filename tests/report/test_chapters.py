@@ -62,7 +62,7 @@ def test_every_printed_solution_is_the_proven_one(three):
     """The equations of the chapter are the LaTeX of trajectories whose residual is 0."""
     lines = [
         line
-        for block, _ in walk(sections(three)["Dynamics"].blocks)
+        for block, _ in walk(sections(three)["Result"].blocks)
         if isinstance(block, Equation)
         for line in block.lines
     ]

@@ -81,7 +81,8 @@ def test_a_spec_whose_gates_stay_is_shown_as_ever(capsys):
     show_summary(summary)
     shown = capsys.readouterr().out
     assert "verdict: closed\n" in shown
-    assert "step" not in shown
+    assert "up to step" not in shown
+    assert "from step" not in shown
     assert summary["phases"] == []
 
 
