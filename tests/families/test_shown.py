@@ -109,9 +109,7 @@ def test_the_first_page_begins_with_all_sizes_and_says_which_one_the_rest_is_for
     assert "sec:family" in family
     # A closed form a mode, by hand: the wavelets of the later pathways.
     *_, last = family.split(r"(t) &=")
-    assert last.split("frac{")[1].startswith(
-        r"\sqrt{\left(C - 1\right) \left(n - u\right)/(C u)}"
-    )
+    assert last.split("frac{")[1].startswith(r"\sqrt{\left(C - 1\right) \left(n - u\right)/(C u)}")
     assert family.count(r"(t) &=") == 4
     assert r"(t) &=" not in rest
     shown = CliRunner().invoke(cli, ["derive", "contextual-C", "--out", str(tmp_path)]).output
