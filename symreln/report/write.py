@@ -12,8 +12,8 @@ from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.folder import CERTIFICATE, together, write_files
-from symreln.report.formats import FORMATS, NAMES
-from symreln.verify.folder import sealed_text
+from symreln.report.formats import FORMATS, USUAL, require_formats
+from symreln.verify.folder import sealed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,14 +37,16 @@ def write_derivation(
         derivation: What is written.
         directory: Folder, made if it is not there.
         validation: The confrontation that the documents are to contain.
-        formats: Some of :data:`symreln.report.formats.NAMES`; all by default. The certificate is
-            always written: a formula without it is not proven to its reader.
+        formats: Some of :data:`symreln.report.formats.NAMES`; by default all but those that need
+            a package more. The certificate is always written: a formula without it is not proven
+            to its reader.
         long: Whether documents print every line of the derivation, not only the main ones.
 
     Returns:
         The files written.
     """
-    wanted = set(formats or NAMES)
+    wanted = set(formats or USUAL)
+    require_formats(wanted)
     with together(Path(directory)) as draft:
         written = _write_proven(derivation, draft.folder, wanted)
         documents = [each for each in FORMATS if each.name in wanted]
@@ -58,7 +60,7 @@ def write_proven(
 ) -> list[Path]:
     """Write the certificate, and derivation.json where it is wanted: no document, no figure."""
     with together(Path(directory)) as draft:
-        return draft.moved(_write_proven(derivation, draft.folder, set(formats or NAMES)))
+        return draft.moved(_write_proven(derivation, draft.folder, set(formats or USUAL)))
 
 
 @phase("certificate")
@@ -90,7 +92,7 @@ def _write_documents(
     drawings = {f"figures/{drawn.name}.pdf": drawn.pdf for drawn in figures if drawn.pdf}
     for each in wanted:
         beside = drawings if each.figures else {}
-        text, proof = each.render(document), derivation.ask(certificate)
-        files[each.file] = sealed_text(text, proof, each.comment, beside)
+        made, proof = each.render(document), derivation.ask(certificate)
+        files[each.file] = sealed(made, proof, each.comment, beside)
         files |= beside
     return write_files(folder, files)
