@@ -93,13 +93,13 @@ class _Renderer:
             (files("symreln.report") / "page.typ").read_text(encoding="utf-8"),
             f"#show: body => look({look}, body)",
             f"#title[{self.inline(source.title)}][{self.inline(source.subtitle)}]",
-            self.blocks(source.blocks, 0),
+            *self.blocks(source.blocks, 0),
             self.bibliography(),
         ]
-        return "\n".join(parts)
+        return "\n\n".join(parts)
 
-    def blocks(self, blocks: tuple[Block, ...], depth: int, head: str = "") -> str:
-        """Return blocks, the first paragraph after ``head``; one that announces keeps with it."""
+    def blocks(self, blocks: tuple[Block, ...], depth: int, head: str = "") -> list[str]:
+        """Return blocks, the first paragraph after ``head``; those that announce keep with them."""
         shown = []
         for block, after in zip(blocks, (*blocks[1:], None), strict=True):
             text = self.block(block, depth)
@@ -107,8 +107,8 @@ class _Renderer:
                 text, head = head + text, ""
                 if isinstance(after, Equation) or plain_text(block.content).endswith(":"):
                     text = f"#announcing[{text}]"
-            shown.append(f"{text}\n\n")
-        return "".join(shown)
+            shown.append(text)
+        return shown
 
     def block(self, block: Block, depth: int) -> str:
         anchor = self.numberer.number(block, depth)
@@ -130,7 +130,7 @@ class _Renderer:
             case Details():
                 stop = "" if plain_text(block.summary).endswith(".") else "."
                 head = f"#strong[{self.inline(block.summary)}{stop}]"
-                return self.headed(head, block.blocks, depth)
+                return "\n\n".join(self.headed(head, block.blocks, depth))
             case Listing(text):
                 lines = (_code(line) or '#raw(" ");' for line in text.splitlines() or [""])
                 return "#listing[" + "\\\n".join(lines) + "]"
@@ -141,22 +141,24 @@ class _Renderer:
     def section(self, block: Section, anchor: Anchor | None, depth: int) -> str:
         number = string(anchor.number if anchor else "")
         head = f"#section({depth + 1}, {number}, {string(block.label)})[{self.inline(block.title)}]"
-        return f"{head}\n\n{self.blocks(block.blocks, depth + 1)}"
+        return "\n\n".join([head, *self.blocks(block.blocks, depth + 1)])
 
     def theorem(self, block: Theorem, anchor: Anchor | None, depth: int) -> str:
         name = string(anchor.text if anchor else block.kind)
         title = f" ({self.inline(block.title)})" if block.title else ""
         head = f"#strong[#{name};]{title}#strong[.]#anchor({string(block.label)})"
-        body = self.headed(head, block.blocks, depth)
-        if anchor is None:
-            body = f"{body.rstrip()}#ended\n\n"
+        shown = self.headed(head, block.blocks, depth)
+        if anchor is None:  # a proof
+            words = isinstance(block.blocks[-1], Paragraph)
+            shown[-1] = f"{shown[-1]}#ended" if words else f"#announcing[{shown[-1]}]\n\n#ended"
+        body = "\n\n".join(shown)
         return f'#[#set text(style: "italic")\n{body}]' if block.kind in _ITALIC else body
 
-    def headed(self, head: str, blocks: tuple[Block, ...], depth: int) -> str:
+    def headed(self, head: str, blocks: tuple[Block, ...], depth: int) -> list[str]:
         """Return blocks after a head that stands in their first line, where that is of words."""
         if blocks and isinstance(blocks[0], Paragraph):
             return self.blocks(blocks, depth, f"{head}#h(0.6em)")
-        return f"#announcing[{head}]\n\n{self.blocks(blocks, depth)}"
+        return [f"#announcing[{head}]", *self.blocks(blocks, depth)]
 
     def table(self, block: Table, anchor: Anchor | None) -> str:
         above = self.caption(block.caption, block.label, anchor)
