@@ -2,11 +2,12 @@ r"""LaTeX mathematics as Typst mathematics.
 
 Letters, digits and names are Typst's own; every other character is escaped or one of Unicode, so
 that nothing is read as Typst's syntax: neither ``/`` as a fraction nor brackets as a pair that
-grows. The only white space is between two letters, where it does not print.
+grows.
 """
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from itertools import cycle
 
@@ -43,6 +44,7 @@ _CALLS = {
     r"\mathbf": "upright(bold({}))", r"\boldsymbol": "bold({})", r"\mathbb": "bb({})",
     r"\mathcal": "cal({})", r"\phantom": "#hide(${}$)",
 }  # fmt: skip
+_CALL = re.compile(r"[a-z]{2,}[(]")
 _SCRIPTS = ("_", "^", "'")
 _STYLES = {r"\displaystyle": "display", r"\textstyle": "inline"}
 _SIZED = {
@@ -88,11 +90,15 @@ def _content(parts: list[str]) -> str:
 
 
 def _joined(atoms: list[str]) -> str:
-    """Return atoms side by side, with a space only where two would be read as one word."""
+    """Return atoms side by side, parted only where two would be read as one word.
+
+    Beside words and bars a space would be seen: what begins a call is parted by nothing at all.
+    """
     text = ""
     for atom in atoms:
-        apart = text[-1:].isalnum() and atom[:1].isalnum()
-        text += f" {atom}" if apart else atom
+        if text[-1:].isalnum() and atom[:1].isalnum():
+            text += "#[]" if _CALL.match(atom) else " "
+        text += atom
     return text
 
 
