@@ -72,7 +72,7 @@ def outside(pdf):
 
 
 def printed(text):
-    """Return text as it is read from a page: no white space, nor marks that a page does not show."""
+    """Return text as it is read from a page: no space, nor marks that are not shown."""
     kept = (c for c in unicodedata.normalize("NFKC", text) if not c.isspace())
     return "".join(kept).translate(dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d")))
 
