@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from symreln.claims.solve import Progress, Spectrum
     from symreln.claims.widths import NarrowPathway
     from symreln.document.model import Document
-    from symreln.spec.model import Spec
+    from symreln.specs.model import Spec
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

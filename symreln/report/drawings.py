@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from symreln.claims.network.in_numbers import Curves
     from symreln.document.model import Drawing
     from symreln.experiment.outcome import Validation
-    from symreln.network.model import Network
-    from symreln.network.parts import Edge, Gain, Node
+    from symreln.networks.model import Network
+    from symreln.networks.parts import Edge, Gain, Node
 
 
 def derivation_drawings(

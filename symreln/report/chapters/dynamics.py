@@ -46,7 +46,7 @@ from symreln.report.chapters.solution import (
     time_constant,
     whole_matrices,
 )
-from symreln.spec.number import WrittenDecimal
+from symreln.specs.number import WrittenDecimal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
