@@ -112,7 +112,8 @@ class _Renderer:
                 return self.figure(block, anchor)
             case Details():
                 summary = f"<summary>{self.inline(block.summary)}</summary>"
-                return f"<details>\n{summary}\n{self.blocks(block.blocks, depth)}</details>"
+                kind = ' class="aside"' if block.page_only else ""
+                return f"<details{kind}>\n{summary}\n{self.blocks(block.blocks, depth)}</details>"
             case Listing(text):
                 lines = "\n".join(map(escape_html, text.splitlines()))
                 return f'<pre class="listing" tabindex="0">{lines}</pre>'
