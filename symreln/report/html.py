@@ -158,13 +158,12 @@ class _Renderer:
             for mark, cell in zip(marks, block.header, strict=True)
         )
         rows = "".join(f"<tr>{self.row(row, marks)}</tr>\n" for row in block.rows)
-        # A caption in the table would be scrolled away with it.
         named = f' aria-label="{anchor.text}"' if anchor else ""
+        table = f"<table{named}>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>"
+        # A caption in the table would be scrolled away with it.
         return (
             f"<figure{_id(block.label)}>\n{self.caption(block.caption, anchor)}"
-            f'<div class="scroll" role="group"{named} tabindex="0">'
-            f"<table{named}>\n<thead><tr>{head}</tr></thead>\n"
-            f"<tbody>\n{rows}</tbody>\n</table></div>\n</figure>"
+            f"{_scrolled(table, anchor)}\n</figure>"
         )
 
     def row(self, cells: tuple[Content, ...], marks: str) -> str:
@@ -178,7 +177,7 @@ class _Renderer:
     def figure(self, block: Figure, anchor: Anchor | None) -> str:
         drawing = inline_svg(self.source.drawing(block.name), block.alt)
         return (
-            f'<figure{_id(block.label)}>\n<div class="drawing">{drawing}</div>\n'
+            f"<figure{_id(block.label)}>\n{_scrolled(drawing, anchor, 'drawing ')}\n"
             f"{self.caption(block.caption, anchor)}</figure>"
         )
 
@@ -207,7 +206,8 @@ class _Renderer:
         shown: list[str] = []
         formula = False
         for part in inlines(content):
-            words = self.one(part)
+            if not (words := self.one(part)):
+                continue
             stop = _STOP.match(words) if formula and isinstance(part, Text) else None
             if stop:
                 shown[-1] = f'<span class="kept">{shown[-1]}{stop[0]}</span>'
@@ -252,6 +252,12 @@ class _Renderer:
             self.characters.update(drawn_characters(element))
             self.mathematics[key] = to_markup(element)
         return self.mathematics[key]
+
+
+def _scrolled(inside: str, anchor: Anchor | None, kind: str = "") -> str:
+    """Return what may be wider than a phone in a box of its own, which the keyboard can scroll."""
+    named = f' role="group" aria-label="{anchor.text}"' if anchor else ""
+    return f'<div class="{kind}scroll" tabindex="0"{named}>{inside}</div>'
 
 
 def _contents(entries: list[tuple[int, str, str, str]]) -> list[str]:
