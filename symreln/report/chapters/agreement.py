@@ -113,7 +113,7 @@ def _verdict(validation: Validation) -> list[Block]:
             ".",
         ),
         Theorem(
-            kind="Verdict",
+            kind="Remark",
             title=verdict_title(validation.verdicts),
             label="thm:agreement",
             blocks=(
