@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from symreln.confrontation import Validation, validate
     from symreln.exact.truth import Truth
     from symreln.limits.with_limits import PartialDerivation, derive_within
+    from symreln.specs.build import network, pathway, spec
     from symreln.specs.model import (
         Dataset,
         NetworkSpec,
@@ -59,6 +60,9 @@ _HOMES = {
     "derive_within": "symreln.limits.with_limits",
     "from_weights": "symreln.claims.from_weights",
     "load": "symreln.tasks.load",
+    "network": "symreln.specs.build",
+    "pathway": "symreln.specs.build",
+    "spec": "symreln.specs.build",
     "validate": "symreln.confrontation",
 }
 
@@ -80,6 +84,9 @@ __all__ = [
     "derive_within",
     "from_weights",
     "load",
+    "network",
+    "pathway",
+    "spec",
     "validate",
 ]
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from symreln.base.summaries import few, short_repr
+from symreln.errors import InputTypeError
 from symreln.exact.matrix import ExactMatrix
 
 Label = int | str
@@ -42,6 +43,14 @@ class Dataset:
     decimals: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
+        for name in ("inputs", "targets"):
+            if not isinstance(getattr(self, name), ExactMatrix):
+                found = type(getattr(self, name)).__name__
+                msg = (
+                    f"Dataset: found {found} for {name}, expected an ExactMatrix. Write "
+                    "sr.spec(X, Y, pathways=[…]) for arrays, tables and lists"
+                )
+                raise InputTypeError(msg)
         for name in ("labels", "input_groups", "output_groups", "options"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
