@@ -41,6 +41,7 @@ from symreln.report.svg import inline_svg
 
 _LEADS_AWAY = (Link, Reference, Citation)
 _COLUMN = 45.0  # letters of mathematics across the text on a wide screen
+_PHONE = 14.0  # and across a fold on a narrow one
 
 
 def render(document: Document) -> str:
@@ -221,7 +222,8 @@ class _Renderer:
             case Text(value):
                 return escape_html(typographic(value))
             case Math(latex):
-                return self.mathematics_of((latex,), lambda: to_mathml(latex))
+                wide = latex_width(latex) > _PHONE
+                return self.mathematics_of((latex,), lambda: to_mathml(latex, wide=wide))
             case Code(value):
                 return f"<code>{escape_html(value)}</code>"
             case Strong(inner):

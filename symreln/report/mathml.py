@@ -39,14 +39,18 @@ _FENCES = {
 }
 
 
-def to_mathml(latex: str, *, display: bool = False) -> Element:
+def to_mathml(latex: str, *, display: bool = False, wide: bool = False) -> Element:
     """Return the ``math`` element of ``latex``, with the LaTeX as its annotation.
 
     Args:
         latex: Mathematics that :func:`symreln.document.tex.check_math` accepts.
         display: Whether it stands on its own line.
+        wide: Whether it is marked as one that a narrow screen may have to scroll.
     """
-    return _math(_row(latex, display), latex, display)
+    math = _math(_row(latex, display), latex, display)
+    if wide:
+        math.set("class", "wide")
+    return math
 
 
 def lines_to_mathml(lines: tuple[str, ...]) -> Element:

@@ -21,7 +21,7 @@ _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; "
     "base-uri 'none'; form-action 'none'; script-src "
 )
-_SCRIPTS = ("page.js",)
+SCRIPTS = ("page.js",)
 
 
 def whole_page(title: str, language: str, body: str, characters: Collection[str]) -> str:
@@ -35,7 +35,7 @@ def whole_page(title: str, language: str, body: str, characters: Collection[str]
     """
     with phase("font"):
         face = font.data_uri(font.math_font(characters)) if characters else ""
-    scripts = [asset(name) for name in _SCRIPTS]
+    scripts = [asset(name) for name in SCRIPTS]
     parts = [
         "<!DOCTYPE html>",
         f'<html lang="{escape_html(language)}">',
