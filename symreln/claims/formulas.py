@@ -62,15 +62,14 @@ class Formula:
         says: What it is.
         expr: The formula in t (full-batch steps) and letters; 0 of a mode that nothing is
             learned of.
-        copies: Of a strength, (how many copies, formula) for those that start alike; of the loss
-            none.
+        copies: Of a strength, (how many copies, law) for those that start alike; of the loss none.
         half_time: Steps at which half of the plateau is reached; None where no formula says it.
     """
 
     name: str
     says: str
     expr: sp.Expr
-    copies: tuple[tuple[int, sp.Expr], ...] = ()
+    copies: tuple[tuple[int, Law], ...] = ()
     half_time: sp.Expr | None = None
 
     @property
@@ -158,8 +157,7 @@ def formulas_of(derivation: Derivation) -> Formulas:
             formula, own = _strength(pathway, mode, starts.get(mode.label, ()), count)
             letters += [*_numbers(derivation, mode), *own]
             found[mode.label] = formula
-            s, d = _law(mode).s, _law(mode).d
-            taken += sum(n * (s * pi - d * pi**2 / 2) for n, pi in formula.copies)
+            taken += sum(n * _taken(law) for n, law in formula.copies)
     if derivation.loss_separates:
         initial = derivation.initial_loss.to_sympy(derivation.spec.symbols)
         found[LOSS] = Formula(name=LOSS, says="mean loss over samples", expr=initial - taken)
@@ -172,6 +170,12 @@ def formulas_of(derivation: Derivation) -> Formulas:
         no_loss=no_loss,
         null=tuple(null),
     )
+
+
+def _taken(law: Law) -> sp.Expr:
+    """Return what a mode takes off the loss."""
+    pi: Any = law.expr
+    return law.s * pi - law.d * pi**2 / 2
 
 
 def _check(derivation: Derivation) -> None:
@@ -225,23 +229,25 @@ def _strength(
     heads = [_head(place, n, starts) for n in range(max(1, len(starts)))]
     if HEAD_START not in law.expr.free_symbols:
         heads = heads[:1]
-        groups = [(count, law.expr)]
+        groups = [(count, law)]
     else:
         letters += heads
         apart = [each.count for each in starts] if len(starts) > 1 else [count]
         groups = [
-            (n, law.expr.xreplace({HEAD_START: head.symbol}))
-            for n, head in zip(apart, heads, strict=True)
+            (n, replace(law, strength0=head.symbol)) for n, head in zip(apart, heads, strict=True)
         ]
     whole = sum(n for n, _ in groups)
-    mean: Any = sp.Add(*(sp.Rational(n, whole) * pi for n, pi in groups)) if whole else sp.S.Zero
-    half: Any = law.half_time if len(groups) == 1 else None
+    strengths: list[Any] = [each.expr for _, each in groups]
+    mean: Any = sp.S.Zero
+    if whole:
+        shares = (sp.Rational(n, whole) for n, _ in groups)
+        mean = sp.Add(*(share * pi for share, pi in zip(shares, strengths, strict=True)))
     formula = Formula(
         name=mode.label,
         says=f"strength of mode {mode.number} of pathway '{pathway.name}'",
         expr=mean,
         copies=tuple(groups),
-        half_time=None if half is None else half.xreplace({HEAD_START: heads[0].symbol}),
+        half_time=groups[0][1].half_time if len(groups) == 1 else None,
     )
     return formula, letters
 
