@@ -40,11 +40,15 @@ class _GateFinder:
         return find(*arguments, **heard)
 
 
-EXACT = ("samples", "stages", "limit", "against")
-TRAINING = ("clusters", "every", "trainings", "runs", "replays")
+EXACT = ("samples", "limit")
+TRAINING = ("clusters", "every", "seeds")
 FINDERS = (
     _GateFinder(name="enumerate", home="symreln.gates.exact_finders:all_gates", options=EXACT),
-    _GateFinder(name="self-consistent", home="symreln.gates.exact_finders:selected", options=EXACT),
+    _GateFinder(
+        name="self-consistent",
+        home="symreln.gates.exact_finders:selected",
+        options=(*EXACT, "stages", "seeds"),
+    ),
     _GateFinder(name="kmeans", home="symreln.gates.network_finders:find", options=TRAINING),
     _GateFinder(
         name="windows", home="symreln.gates.network_finders:find", options=(*TRAINING, "windows")
