@@ -140,7 +140,8 @@ def run() -> None:
     *DERIVING,
     option(
         "--format formats",
-        "What to write beside the certificate; may be repeated.  [default: all]",
+        "What to write beside the certificate; may be repeated; pdf needs the extra symreln[pdf].  "
+        "[default: json, tex, html]",
         type=click.Choice(NAMES),
         part=OUTPUT,
         multiple=True,
