@@ -12,7 +12,7 @@ from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.folder import CERTIFICATE, together, write_files
-from symreln.report.formats import FORMATS, NAMES
+from symreln.report.formats import DEFAULT, FORMATS
 from symreln.verify.folder import sealed_text
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from symreln.experiment.outcome import Validation
     from symreln.report.formats import Format
+    from symreln.report.latex_style import Style
 
 
 @phase("document")
@@ -30,6 +31,7 @@ def write_derivation(
     validation: Validation | None = None,
     formats: Sequence[str] | None = None,
     long: bool = False,
+    style: Style | None = None,
 ) -> list[Path]:
     """Write derivation.json, certificate.json, and the documents with their figures.
 
@@ -37,19 +39,24 @@ def write_derivation(
         derivation: What is written.
         directory: Folder, made if it is not there.
         validation: The confrontation that the documents are to contain.
-        formats: Some of :data:`symreln.report.formats.NAMES`; all by default. The certificate is
-            always written: a formula without it is not proven to its reader.
+        formats: Some of :data:`symreln.report.formats.NAMES`; those of its ``DEFAULT`` where
+            none is given. The certificate is always written: a formula without it is not proven to
+            its reader.
         long: Whether documents print every line of the derivation, not only the main ones.
+        style: How LaTeX is written.
 
     Returns:
         The files written.
     """
-    wanted = set(formats or NAMES)
+    wanted = set(formats or DEFAULT)
     with together(Path(directory)) as draft:
         written = _write_proven(derivation, draft.folder, wanted)
         documents = [each for each in FORMATS if each.name in wanted]
         if documents:
-            written += _write_documents(derivation, validation, draft.folder, documents, long=long)
+            place = draft.folder
+            written += _write_documents(
+                derivation, validation, place, documents, style, long=long
+            )
         return draft.moved(written)
 
 
@@ -58,7 +65,7 @@ def write_proven(
 ) -> list[Path]:
     """Write the certificate, and derivation.json where it is wanted: no document, no figure."""
     with together(Path(directory)) as draft:
-        return draft.moved(_write_proven(derivation, draft.folder, set(formats or NAMES)))
+        return draft.moved(_write_proven(derivation, draft.folder, set(formats or DEFAULT)))
 
 
 @phase("certificate")
@@ -74,6 +81,7 @@ def _write_documents(
     validation: Validation | None,
     folder: Path,
     wanted: Sequence[Format],
+    style: Style | None,
     *,
     long: bool,
 ) -> list[Path]:
@@ -90,7 +98,7 @@ def _write_documents(
     drawings = {f"figures/{drawn.name}.pdf": drawn.pdf for drawn in figures if drawn.pdf}
     for each in wanted:
         beside = drawings if each.figures else {}
-        text, proof = each.render(document), derivation.ask(certificate)
+        text, proof = each.render(document, style), derivation.ask(certificate)
         files[each.file] = sealed_text(text, proof, each.comment, beside)
         files |= beside
     return write_files(folder, files)
