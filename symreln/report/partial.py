@@ -8,7 +8,7 @@ from typing import Any
 
 from symreln.base.jsonio import dumps
 from symreln.report.folder import DERIVED, write_files
-from symreln.report.formats import FORMATS, DEFAULT
+from symreln.report.formats import DEFAULT, FORMATS
 
 
 def partial_lines(partial: dict[str, Any]) -> list[str]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from symreln.experiment.outcome import Validation
     from symreln.report.formats import Format
+    from symreln.report.latex_style import Style
 
 
 @phase("document")
@@ -31,6 +32,7 @@ def write_derivation(
     validation: Validation | None = None,
     formats: Sequence[str] | None = None,
     long: bool = False,
+    style: Style | None = None,
 ) -> list[Path]:
     """Write derivation.json, certificate.json, and the documents with their figures.
 
@@ -42,6 +44,7 @@ def write_derivation(
             is given. The certificate is always written: a formula without it is not proven to its
             reader.
         long: Whether documents print every line of the derivation, not only the main ones.
+        style: How LaTeX is written.
 
     Returns:
         The files written.
@@ -54,7 +57,8 @@ def write_derivation(
             written += _write_program(derivation, draft.folder)
         documents = [each for each in FORMATS if each.name in wanted]
         if documents:
-            written += _write_documents(derivation, validation, draft.folder, documents, long=long)
+            place = draft.folder
+            written += _write_documents(derivation, validation, place, documents, style, long=long)
         return draft.moved(written)
 
 
@@ -85,6 +89,7 @@ def _write_documents(
     validation: Validation | None,
     folder: Path,
     wanted: Sequence[Format],
+    style: Style | None,
     *,
     long: bool,
 ) -> list[Path]:
@@ -101,7 +106,7 @@ def _write_documents(
     drawings = {f"figures/{drawn.name}.pdf": drawn.pdf for drawn in figures if drawn.pdf}
     for each in wanted:
         beside = drawings if each.figures else {}
-        made, proof = each.render(document), derivation.ask(certificate)
+        made, proof = each.render(document, style), derivation.ask(certificate)
         files[each.file] = sealed(made, proof, each.comment, beside)
         files |= beside
     return write_files(folder, files)

@@ -154,6 +154,6 @@ def test_any_words_are_drawn():
 def test_every_character_that_print_has_is_in_the_fonts():
     known = [c for c in map(chr, range(0x20, 0x3000)) if not code_points(c).startswith("[U+")]
     assert len(known) > 500
-    drawn(f'#{string("".join(known))}')
+    drawn(f"#{string(''.join(known))}")
     with pytest.raises(typst.TypstError, match="could not be displayed"):
         drawn('#"中"')
