@@ -1,8 +1,8 @@
 """The formats of documents: what ``--format`` knows beside json.
 
 A format is a renderer, ``render(document)``, which returns text or bytes, and a line in
-:data:`FORMATS`; its file is ``derivation.NAME``. Renderers are imported when they are asked for:
-naming one costs nothing.
+:data:`FORMATS`; its file is ``derivation.NAME`` unless it says otherwise. Renderers are imported
+when they are asked for: naming one costs nothing.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from symreln.errors import NotSupportedError
 
 if TYPE_CHECKING:
     from symreln.document.model import Document
+    from symreln.report.latex_style import Style
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,35 +29,63 @@ class Format:
         renderer: Its module, with a function ``render``.
         comment: What begins and ends a comment of one line.
         figures: Whether it takes PDF figures from the folder ``figures`` beside it.
+        ending: Of the file, where it is not the name.
+        function: Of the renderer.
+        styled: Whether the function takes a :class:`symreln.report.latex_style.Style` too.
         package: What it needs beside symreln's own requirements: the extra of symreln that has
-            the format's name installs it, and the format is written where it is asked for alone.
+            the format's name installs it.
+        default: Whether it is written where no format is asked for.
     """
 
     name: str
     renderer: str
     comment: tuple[str, str]
     figures: bool = False
+    ending: str = ""
+    function: str = "render"
+    styled: bool = False
     package: str = ""
+    default: bool = True
 
     @property
     def file(self) -> str:
         """The file of a derivation."""
-        return f"derivation.{self.name}"
+        return f"derivation.{self.ending or self.name}"
 
-    def render(self, document: Document) -> bytes:
-        """Return a document as the bytes of its file."""
-        made = import_module(self.renderer).render(document)
+    def render(self, document: Document, style: Style | None = None) -> bytes:
+        """Return a document as the bytes of its file, LaTeX in a style."""
+        renderer = getattr(import_module(self.renderer), self.function)
+        made = renderer(document, style) if self.styled else renderer(document)
         return made.encode() if isinstance(made, str) else made
 
 
+_LATEX = "symreln.report.latex"
 FORMATS = (
-    Format(name="tex", renderer="symreln.report.latex", comment=("% ", ""), figures=True),
+    Format(name="tex", renderer=_LATEX, comment=("% ", ""), figures=True, styled=True),
     Format(name="html", renderer="symreln.report.html", comment=("<!-- ", " -->")),
-    Format(name="pdf", renderer="symreln.report.typst", comment=("% ", ""), package="typst"),
+    Format(
+        name="pdf",
+        renderer="symreln.report.typst",
+        comment=("% ", ""),
+        package="typst",
+        default=False,
+    ),
+    Format(
+        name="fragment",
+        renderer=_LATEX,
+        comment=("% ", ""),
+        figures=True,
+        ending="fragment.tex",
+        function="fragment",
+        styled=True,
+        default=False,
+    ),
 )
-NAMES = ("json", *(each.name for each in FORMATS))
-#: Those that are written where none is named.
-USUAL = ("json", *(each.name for each in FORMATS if not each.package))
+#: Code: the closed forms as a module.
+PROGRAM = "py"
+NAMES = ("json", *(each.name for each in FORMATS), PROGRAM)
+#: What is written where nothing is asked for.
+DEFAULT = ("json", *(each.name for each in FORMATS if each.default))
 
 
 def require_formats(names: Collection[str]) -> None:
