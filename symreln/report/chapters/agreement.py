@@ -171,11 +171,15 @@ def _figure(validation: Validation) -> list[Block]:
             caption=(
                 "Loss: theory, gated deep linear network",
                 "" if validation.network is None else f" and {validation.network_name}",
-                "; bands are the 5 % and 95 % quantiles over seeds",
+                f". Area: 5 % to 95 % quantiles of the {validation.network_name} over seeds; thin "
+                "lines beside a curve: those of the GDLN"
+                if validation.network is not None
+                else ". Thin lines beside a curve: 5 % to 95 % quantiles over seeds",
                 ""
                 if validation.predicted is None or validation.judged == "closed"
                 else ", for theory the predicted 2.5 % and 97.5 % ones",
-                ", triangles the drop times.",
+                ". They show where they are wider than the line. Triangles: drop times, one above "
+                "the other where they coincide.",
             ),
             alt="Loss against steps on a linear and a logarithmic scale.",
         )
