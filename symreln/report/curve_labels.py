@@ -53,10 +53,11 @@ def label_curves(
             x, y = (np.stack([times[seen], values[seen]], axis=1) - low).T / (high - low)[:, None]
             placed.append(_Curve(name=name, x=x * size[0], y=y * size[1]))
     named = [each for each in placed if each.name]
-    heights = _at_right([each for each in named if each.x[-1] >= (1 - _AT_END) * size[0]])
+    edge = max((float(each.x[-1]) for each in named), default=0.0)
+    heights = _at_right([each for each in named if each.x[-1] >= edge - _AT_END * size[0]])
     for curve in named:
         if curve.name in heights:
-            _write_end(ax, curve, heights[curve.name], size)
+            _write_end(ax, curve, heights[curve.name], edge, size)
     return list(_at_rise(ax, [c for c in named if c.name not in heights], placed, size))
 
 
@@ -91,14 +92,16 @@ def _spread(ends: Sequence[float]) -> list[float]:
     return [each + place * _LINE for place, each in enumerate(level)]
 
 
-def _write_end(ax: Axes, curve: _Curve, height: float, size: NDArray[np.float64]) -> None:
+def _write_end(
+    ax: Axes, curve: _Curve, height: float, edge: float, size: NDArray[np.float64]
+) -> None:
     end = float(curve.y[-1])
     line = {"arrowstyle": "-", "color": FAINT, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 1}
     ax.annotate(
         curve.name,
         (curve.x[-1] / size[0], end / size[1]),
         xycoords="axes fraction",
-        xytext=(2 * _BESIDE + size[0] - curve.x[-1], height - end),
+        xytext=(2 * _BESIDE + edge - curve.x[-1], height - end),
         textcoords="offset points",
         va="center",
         fontsize=SIZE,

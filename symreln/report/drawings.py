@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from symreln.document.model import Drawing
     from symreln.experiment.outcome import Validation
     from symreln.experiment.strengths import ModeMeasured
-    from symreln.network.model import Network
-    from symreln.network.parts import Edge, Gain, Node
+    from symreln.networks.model import Network
+    from symreln.networks.parts import Edge, Gain, Node
 
 
 def derivation_drawings(

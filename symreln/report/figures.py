@@ -143,6 +143,7 @@ class PathwaySpectrum:
 TIME = r"time $t$ (full-batch steps)"
 _ROW = 0.17  # inches that a row of a legend takes
 _COLUMNS = 3  # of a legend below
+_NAMES = 0.12  # share of given axes that names of curves take at the right
 
 
 @styled
@@ -171,7 +172,8 @@ def mode_trajectories(
             shown.plot(pathway.times, strength, linewidth=1.4, label=label, **style)
         levels = np.array([]) if pathway.plateaus is None else pathway.plateaus
         for level in np.unique(levels[np.isfinite(levels)]):
-            _plateau_line(shown, pathway, float(level), PALETTE[index % len(PALETTE)])
+            colour = PALETTE[index % len(PALETTE)]
+            _plateau_line(shown, pathway, float(level), colour, across=ax is None)
         for found in pathway.measured:
             for strength in found.strengths:
                 shown.plot(found.steps, strength, **measured_look(found.role))
@@ -184,6 +186,9 @@ def mode_trajectories(
     dress(shown, x=time_label, y=r"mode strength $\pi_{p,\alpha}(t)$")
     shown.margins(x=0.01)
     shown.set_ylim(bottom=0)
+    if ax is not None and named:  # names stay inside: what is beside the axes is another's
+        left, right = shown.get_xlim()
+        shown.set_xlim(right=right + _NAMES * (right - left))
     label_curves(shown, named)
     _legend(shown, ax)
     return shown
@@ -202,11 +207,13 @@ def _legend(shown: Axes, given: Axes | None) -> None:
         legend_inside(shown)
 
 
-def _plateau_line(ax: Axes, pathway: PathwayModes, level: float, colour: str) -> None:
-    """Draw a thin line at a plateau, as long as the pathway's curves are drawn."""
+def _plateau_line(
+    ax: Axes, pathway: PathwayModes, level: float, colour: str, *, across: bool
+) -> None:
+    """Draw a thin line at a plateau: across the axes, or as long as the curves are drawn."""
     drawn = np.isfinite(pathway.strengths).any(axis=0)
     style = {"color": colour, "linewidth": 0.5, "alpha": 0.55}
-    if drawn.all():
+    if across and drawn.all():
         ax.axhline(level, **style)
     elif drawn.any():
         times = pathway.times[drawn]

@@ -15,12 +15,12 @@ from symreln.document.mathtext import slashed_latex
 from symreln.document.model import Drawing
 from symreln.document.symbols import symbol_latex
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.gates.confronted import RacePoint, predicted_shares
-from symreln.gates.label_race import SubsetsReport
-from symreln.gates.race_pieces import PhaseBoundary, Race
-from symreln.gates.race_report import RaceReport
-from symreln.gates.replay import ReplayReport
-from symreln.gates.serialise import Result
+from symreln.gating.confronted import RacePoint, predicted_shares
+from symreln.gating.label_race import SubsetsReport
+from symreln.gating.race_pieces import PhaseBoundary, Race
+from symreln.gating.race_report import RaceReport
+from symreln.gating.replay import ReplayReport
+from symreln.gating.serialise import Result
 from symreln.report.drawing import (
     FONT_SIZE,
     TEXT_WIDTH,
@@ -35,7 +35,7 @@ from symreln.report.drawing import (
     styled,
 )
 from symreln.report.looks import FAINT, INK, PALETTE, line_style, look
-from symreln.spec.model import Spec
+from symreln.specs.model import Spec
 
 #: Values of the parameter in an interval at which lines are drawn, and shares are predicted.
 DRAWN, PREDICTED = 60, 9

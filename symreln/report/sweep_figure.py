@@ -19,16 +19,16 @@ from symreln.report.drawing import (
 )
 from symreln.report.looks import line_style
 from symreln.report.sweep import SHOWN
-from symreln.spec.expression import constant
-from symreln.spec.finding import Finding
-from symreln.spec.overrides import parse_override
+from symreln.specs.expression import constant
+from symreln.specs.finding import Finding
+from symreln.specs.overrides import parse_override
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from symreln.document.model import Drawing
-    from symreln.sweep.plan import Axis
-    from symreln.sweep.summary import Summary, SummaryRow
+    from symreln.sweeps.plan import Axis
+    from symreln.sweeps.summary import Summary, SummaryRow
 
 #: Lines of one panel: more cannot be told apart.
 MOST_LINES = 7
