@@ -68,10 +68,12 @@ def new_axes(
 
 def dress(ax: Axes, *, x: str = "", y: str = "", title: str = "") -> None:
     """Give ``ax`` the common look: names, small ticks, no box above and to the right."""
-    ax.set_xlabel(x, fontsize=FONT_SIZE)
-    ax.set_ylabel(y, fontsize=FONT_SIZE)
+    # Axes that are given have texts of the user's fonts already.
+    fonts: dict[str, Any] = {"fontfamily": _FONTS, "math_fontfamily": "stix"}
+    ax.set_xlabel(x, fontsize=FONT_SIZE, **fonts)
+    ax.set_ylabel(y, fontsize=FONT_SIZE, **fonts)
     ax.set_title(title, fontsize=FONT_SIZE, loc="left", color=INK)
-    ax.tick_params(labelsize=FONT_SIZE - 1, colors=INK, length=3, width=0.6)
+    ax.tick_params(labelsize=FONT_SIZE - 1, colors=INK, length=3, width=0.6, labelfontfamily=_FONTS)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     for side in ("left", "bottom"):
@@ -270,9 +272,14 @@ def _arrange(figure: Figure) -> None:
     under = [box for box in boxes if box.x0 < _LEAST * figure.bbox.width]
     beside = max((box.width for box in boxes if box not in under), default=0.0)
     floor = max((box.height for box in under), default=0.0)
-    # Twice, because axes of another size may have other, longer numbers.
-    for _ in range(2):
+    before = _numbers(figure)
+    _place(figure, renderer, beside, floor)
+    if _numbers(figure) != before:  # axes of another size may have other, longer numbers
         _place(figure, renderer, beside, floor)
+
+
+def _numbers(figure: Figure) -> list[str]:
+    return [text.get_text() for ax in figure.axes for text in ax.get_yticklabels()]
 
 
 def _place(figure: Figure, renderer: object, beside: float, floor: float) -> None:
