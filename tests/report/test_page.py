@@ -1,6 +1,7 @@
 """A page as a reader meets it: in a headless Chromium, without a network, by mouse and keyboard."""
 
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -277,7 +278,7 @@ def test_a_screen_reader_finds_its_way(opened):
     assert ("button", "Dark colours") in found
     levels = tab.eval("[...document.querySelectorAll('h1, h2, h3, h4')].map((e) => +e.tagName[1])")
     assert levels[0] == 1
-    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after <= before + 1 for before, after in pairwise(levels))
     assert all(name for role, name in found if role in ("button", "link", "image", "navigation"))
 
 
