@@ -41,7 +41,7 @@ from symreln.cli.options import (  # noqa: E402
     out,
     seeds,
 )
-from symreln.gates.finders import ALIASES, FINDERS  # noqa: E402
+from symreln.gating.finders import ALIASES, FINDERS  # noqa: E402
 from symreln.report.formats import NAMES  # noqa: E402
 
 EXIT_CODES = """

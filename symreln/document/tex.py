@@ -59,9 +59,10 @@ _ARGUMENT = {
         r"(?:[^\\{}$&#%_^~\x00-\x1f\x7f]|\\[{}$&#%_]|\\text(?:backslash|asciicircum|asciitilde)\{\})*"
     ),
 }
-_ARITY: dict[str, int] = dict.fromkeys((r"\frac", r"\tfrac", r"\dfrac", r"\binom"), 2)
-_ARITY |= dict.fromkeys([r"\sqrt", r"\phantom", *("\\" + name for name in _ACCENTS.split())], 1)
-_ARITY |= dict.fromkeys((r"\mathbf", r"\mathbb", r"\mathcal", r"\boldsymbol"), 1)
+# How many arguments in braces a command takes.
+ARITY: dict[str, int] = dict.fromkeys((r"\frac", r"\tfrac", r"\dfrac", r"\binom"), 2)
+ARITY |= dict.fromkeys([r"\sqrt", r"\phantom", *("\\" + name for name in _ACCENTS.split())], 1)
+ARITY |= dict.fromkeys((r"\mathbf", r"\mathbb", r"\mathcal", r"\boldsymbol"), 1)
 _TOKEN = re.compile(r"\\(?:operatorname\*|[A-Za-z]+|.)|.", re.DOTALL)
 _ALIGNMENT = re.compile(r"[lcr|]+")
 
@@ -117,7 +118,7 @@ def check_math(latex: str, *, aligned: bool = False) -> None:
                 raise _error(latex, f"{part!r} outside an environment", "put it in one")
         elif part in ("^", "_"):
             _check_scripts(parts, index, latex)
-        elif part in _ARITY:
+        elif part in ARITY:
             _check_arguments(parts, index, latex)
         elif part.startswith("\\"):
             if part not in COMMANDS and part not in _SINGLE:
@@ -133,7 +134,7 @@ def _check_arguments(parts: list[str], index: int, latex: str) -> None:
     after = index + 1
     if parts[index] == r"\sqrt" and parts[after : after + 1] == ["["]:
         after = parts.index("]", after) + 1 if "]" in parts[after:] else after
-    for _ in range(_ARITY[parts[index]]):
+    for _ in range(ARITY[parts[index]]):
         if parts[after : after + 1] != ["{"]:
             raise _error(latex, f"{parts[index]} without braces", "write its arguments in braces")
         _, after = group(parts, after)

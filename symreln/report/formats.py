@@ -44,4 +44,8 @@ FORMATS = (
     Format(name="tex", renderer="symreln.report.latex", comment=("% ", ""), figures=True),
     Format(name="html", renderer="symreln.report.html", comment=("<!-- ", " -->")),
 )
-NAMES = ("json", *(each.name for each in FORMATS))
+#: Code: the closed forms as a module, written where it is asked for.
+PROGRAM = "py"
+#: What is written where nothing is asked for, and all that can be.
+USUAL = ("json", *(each.name for each in FORMATS))
+NAMES = (*USUAL, PROGRAM)
