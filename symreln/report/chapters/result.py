@@ -119,7 +119,8 @@ def _formulas(derivation: Derivation, names: Abbreviations) -> Iterator[Block]:
         else:
             yield say("The strengths obey [#eq:mode], which has no solution in closed form.")
         if formulas_later(derivation):
-            yield say("The closed forms of the other modes are in [#sec:dynamics].")
+            which = " of the other modes" * bool(formulas_first(derivation))
+            yield say(f"The closed forms{which} are in [#sec:dynamics].")
         yield from names.blocks()
         yield from loss_equation(derivation)
         yield _origins(derivation)
