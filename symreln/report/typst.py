@@ -39,6 +39,7 @@ from symreln.document.model import (
     Text,
     Theorem,
     inlines,
+    on_paper,
     plain_text,
 )
 from symreln.report.numbering import Anchor, Numberer, anchors
@@ -101,6 +102,7 @@ class _Renderer:
     def blocks(self, blocks: tuple[Block, ...], depth: int, head: str = "") -> list[str]:
         """Return blocks, the first paragraph after ``head``; those that announce keep with them."""
         shown = []
+        blocks = on_paper(blocks)
         for block, after in zip(blocks, (*blocks[1:], None), strict=True):
             text = self.block(block, depth)
             if isinstance(block, Paragraph):
