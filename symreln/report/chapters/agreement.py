@@ -346,9 +346,10 @@ def _assumptions(validation: Validation) -> list[Block]:
     limited = derivation.known.lowers_plateaus or bool(derivation.ask(narrow_pathways))
     blocks: list[Block] = [
         say(
-            "**Silent alignment** is an assumption of the theory. At the last step it is measured by the "
-            "smallest cosine of the principal angles between trained and predicted directions (1 "
-            r"is aligned), and the share of $\|W^{(2)} W^{(1)}\|^2$ outside the predicted span."
+            "**Silent alignment** is an assumption of the theory. It is measured at the last "
+            "step: by the smallest cosine of the principal angles between trained and predicted "
+            r"directions (1 is aligned), and by the share of $\|W^{(2)} W^{(1)}\|^2$ outside the "
+            "predicted span."
             "{which_phase}",
             which_phase=_which_phase(validation),
         ),
