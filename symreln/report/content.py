@@ -18,6 +18,7 @@ from symreln.document.model import (
     Content,
     Document,
     Drawing,
+    Interactive,
     Items,
     Reference,
     Section,
@@ -184,8 +185,9 @@ def whole_document(
     derivation: Derived,
     chapters: tuple[Block, ...],
     figures: tuple[Drawing, ...],
+    interactive: Interactive | None = None,
 ) -> Document:
-    """Return the document with its title, its figures and its bibliography."""
+    """Return the document with its title, its figures, its bibliography and what a page moves."""
     if isinstance(derivation, NetworkDerivation):
         subtitle = "Learning dynamics of a graph, derived by symreln"
     else:
@@ -197,6 +199,7 @@ def whole_document(
         subtitle=subtitle,
         blocks=chapters,
         figures=figures,
+        interactive=interactive,
         bibliography=tuple(source for source in _BIBLIOGRAPHY if source.key in cited),
     )
 
