@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 
 from symreln.base import tables
 from symreln.cli import main as cli
+from symreln.cli.derive import Session
+from symreln.gating import races
 from tests.spec.corpus import cases
 
 SMALL = ("--set", "network.hidden=24", "--set", "network.steps=60")
@@ -144,6 +148,43 @@ def test_a_spec_without_a_network_derives_and_does_not_validate(tmp_path, capsys
     assert "[network]" in err
 
 
+TRAINING_COMMANDS = ("validate", "run", "replay", "gates --method kmeans", "race --rivals part")
+
+
+@pytest.mark.parametrize(
+    ("command", "lacks"),
+    [
+        *((command, lacks) for command in TRAINING_COMMANDS for lacks in ("[network]", "a.value")),
+        ("sweep --over parameters.a.value=1,2", "[network]"),
+        ("race --seeds 2", "[network]"),
+    ],
+)
+def test_what_training_needs_is_asked_for_before_the_derivation(
+    command, lacks, tmp_path, monkeypatch, capsys
+):
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(Session, "derive", never)
+    monkeypatch.setattr(races, "over_parameter", never)
+    monkeypatch.setattr(races, "rivals", never)
+    network = '[network]\nhidden = 10\ninit_std = 1\nlearning_rate = "1/10"\nsteps = 10\n'
+    value = "value = 1\n" if lacks == "[network]" else ""
+    spec = tmp_path / "own.toml"
+    spec.write_text(
+        'title = "own"\n[dataset]\nX = [["a", "0"], ["0", "1"]]\nY = [["1", "2"]]\n'
+        f"[dataset.labels]\npart = [1, 2]\n[parameters.a]\npositive = true\n{value}"
+        '[[pathway]]\nname = "all"\ngate = "all"\n' + network * (lacks != "[network]"),
+        "utf-8",
+    )
+    name, *options = command.split()
+    code, out, err = run(capsys, name, str(spec), *options, "--out", str(tmp_path / "out"))
+    assert (code, out) == (2, "")
+    assert lacks in err
+    assert "hidden = 100" in err or "parameters.a.value=1" in err
+    assert "deriving" not in err
+
+
 def test_a_parameter_without_a_value_derives_and_does_not_validate(tmp_path, capsys):
     spec = tmp_path / "own.toml"
     spec.write_text(
@@ -230,6 +271,37 @@ def test_help_imports_nothing_heavy():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
     )
     assert found.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("name", sorted(cli.cli.commands))
+def test_help_is_in_groups_and_its_example_is_taken(name):
+    command = cli.cli.commands[name]
+    text = command.get_help(click.Context(command, info_name=f"symreln {name}"))
+    lines = text.splitlines()
+    shown = [line.rstrip(":") for line in lines if line.endswith(":") and line[:1].strip()]
+    order = ["What it works on", "What it does", "Output", "Machine and limits"]
+    assert shown == [part for part in order if part in shown]
+    assert all(option in text for each in command.params for option in each.opts if "-" in option)
+    _, asked, *words = shlex.split(lines[-1].partition("Example: ")[2], comments=True)
+    assert asked == name
+    words = words[: words.index(">")] if ">" in words else words
+    command.make_context(name, words, ignore_unknown_options=False)
+
+
+def test_commands_are_listed_in_groups_each_once(capsys):
+    text = run(capsys, "--help")[1]
+    for group in cli.GROUPS:
+        assert f"{group}:" in text
+    names = [name for group in cli.GROUPS.values() for name in group]
+    assert sorted(names) == sorted(cli.cli.commands)
+
+
+@pytest.mark.parametrize("old", ["--against", "--runs", "--trainings", "--replays"])
+def test_a_renamed_option_is_refused_with_its_new_name(old, capsys):
+    code, _, err = run(capsys, "gates", "xor", "--method", "kmeans", old, "3")
+    assert code == 2
+    assert f"'{old}': it is --seeds now" in err
+    assert "--seeds now" not in run(capsys, "tasks", old, "3")[2]
 
 
 def test_a_closed_pipe_is_no_error(tmp_path):

@@ -10,17 +10,18 @@ import click
 
 from symreln.base.jsonio import dumps
 from symreln.base.progress import Progress
+from symreln.claims.integration import network_of
 from symreln.errors import InputError
-from symreln.gates import races
-from symreln.gates.finders import ALIASES, FINDERS
-from symreln.gates.replay import replay_report
-from symreln.gates.serialise import Page
-from symreln.gates.spec_text import gates_toml
+from symreln.gating import races
+from symreln.gating.finders import ALIASES, FINDERS
+from symreln.gating.replay import replay_report
+from symreln.gating.serialise import Page
+from symreln.gating.spec_text import gates_toml
 from symreln.report.encode import Encoder
 from symreln.report.folder import require_folder, write_files
 from symreln.report.gate_figures import figure_of
 from symreln.report.pages import markdown
-from symreln.spec.model import Spec
+from symreln.specs.model import Spec
 from symreln.tasks.load import load
 
 
@@ -68,7 +69,8 @@ def race_gates(
     """Race gates, write and print which wins; takes the options of the command.
 
     Raises:
-        InputError: Options have no meaning together, or a parameter has no value.
+        InputError: Options have no meaning together, a parameter has no value, or networks are
+            asked for and the spec has none.
     """
     given = load(spec, overrides, allow_outside=allow_outside)
     if modules is not None:
@@ -78,6 +80,8 @@ def race_gates(
         if over is None:
             _refuse("race", "--by without --over PARAMETER", {"stage", "points"})
         _refuse("race", "--by", {"limit"})
+    if asked["seeds"] or modules is not None:
+        network_of(given)
     with Progress(quiet=False)("race"):
         if modules is not None:
             found = races.rivals(given, modules, asked["seeds"], asked["rng"])
@@ -105,7 +109,7 @@ def replay_gates(
     Raises:
         InputError: Options have no meaning together, or a parameter has no value.
     """
-    numbers = _at_values("gates", load(spec, overrides, allow_outside=allow_outside))
+    numbers = _at_values("replay", load(spec, overrides, allow_outside=allow_outside))
     require_folder(out)
     with Progress(quiet=quiet)("replay"):
         found = replay_report(numbers, **asked)

@@ -245,9 +245,7 @@ def equation(*lines: str, label: str = "") -> Equation:
     return Equation(lines=lines, label=label)
 
 
-TheoremKind = Literal[
-    "Proposition", "Lemma", "Assumption", "Definition", "Remark", "Proof", "Verdict"
-]
+TheoremKind = Literal["Proposition", "Lemma", "Assumption", "Definition", "Remark", "Proof"]
 
 
 @dataclass(frozen=True, kw_only=True)

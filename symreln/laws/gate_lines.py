@@ -43,10 +43,9 @@ def turning_lines(laws: Iterable[Law], *, apart: bool, decays: bool) -> Iterator
     """
     yield _driven(decays=decays)
     yield Line(
-        says="Along a mode $w$ and $b$ are driven by what is left of it. With the closed form "
-        r"$\pi_\alpha(t)$ of its strength, from $\pi_0$ on, which counts the units that turn to "
-        "the pathway early on, and the same with $w$ and $b$ exchanged (what has no mode stands "
-        "still),",
+        says="Along a mode, $w$ and $b$ are driven by what the mode has not learned yet. With the "
+        r"closed form $\pi_\alpha(t)$ of its strength, whose $\pi_0$ counts the units that "
+        "turn to the pathway early on,",
         equation=(
             r"v_\alpha^{\top} w(t) = v_\alpha^{\top} w(0) \cosh\theta_\alpha + u_\alpha^{\top} "
             r"b(0) \sinh\theta_\alpha, \qquad \tau \dot{\theta}_\alpha = s_\alpha - d_\alpha "
@@ -254,9 +253,9 @@ def share_line(walls: int, *, apart: bool) -> Line:
         equation=(
             rf"\operatorname{{Pr}}[{index} \text{{ open}} \mid z > 0] &= "
             + (
-                r"\frac{1}{2} + \frac{1}{\pi} \arcsin \rho_i,"
+                r"\frac{1}{2} + \frac{1}{{\pi}} \arcsin \rho_i,"
                 if walls == 1
-                else r"\frac{1}{4} + \frac{1}{2\pi} \left(\arcsin \rho_i + \arcsin \rho_j + "
+                else r"\frac{1}{4} + \frac{1}{2{\pi}} \left(\arcsin \rho_i + \arcsin \rho_j + "
                 r"\arcsin \frac{K_{ij}}{\sqrt{K_{ii} K_{jj}}}\right),"
             ),
             rf"\rho_i &= {correlation}",

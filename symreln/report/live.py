@@ -28,7 +28,7 @@ from symreln.laws.ops import EVALUATED
 
 if TYPE_CHECKING:
     from symreln.claims.families.derivation import FamilyDerivation, FamilyMode, FamilyPathway
-    from symreln.spec.model import Parameter
+    from symreln.specs.model import Parameter
 
 #: What sliders of the network move; no parameter's name begins so.
 HIDDEN, RATE = sp.symbols("_hidden _learning_rate", positive=True)

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from symreln.base.rounding import percent, positional
 from symreln.document.mathtext import to_latex
-from symreln.document.model import Block, Math, Strong, Table
+from symreln.document.model import Block, Math, Reference, Strong, Table
 from symreln.document.typeset import typeset
 from symreln.experiment import metrics, strengths
-from symreln.experiment.words import interval_text
+from symreln.experiment.words import bound_text, interval_text, share_text
 from symreln.laws.loss import strength_symbol
-from symreln.report.sentences import left_text, titles
+from symreln.report.sentences import is_repeated, left_text, titles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,31 +20,42 @@ if TYPE_CHECKING:
     from symreln.experiment.findings import PairDiagnosis
     from symreln.experiment.metrics import Interval
     from symreln.experiment.strengths import ModeMeasured
-    from symreln.experiment.verdicts import Verdict
 
 _LARGEST = Math(r"\max |\Delta L| / L(0)")
 #: Modes whose strengths are listed; the others are in validation.json.
 MOST_MODES = 16
 
 
-def verdict_title(verdicts: Mapping[str, Verdict]) -> str:
-    """Return all outcomes, as the title of a theorem."""
-    return ", ".join(f"{name}: {found.outcome}" for name, found in verdicts.items())
-
-
-def verdict_table(verdicts: Mapping[str, Verdict]) -> Table:
-    """Return the verdicts of loss, modes and gates with their intervals."""
+def agreement_table(validation: Validation) -> Table:
+    """Return the verdicts of loss, modes and gates: what was measured, its interval, why."""
     return Table(
-        header=("quantity", "outcome", "reason"),
+        header=("quantity", "outcome", "measured [95 % interval]"),
         rows=tuple(
-            (name, Strong(found.outcome), typeset(found.reason)) for name, found in verdicts.items()
+            (name, Strong(found.outcome), typeset(found.reason))
+            for name, found in validation.verdicts.items()
         ),
         caption=(
-            f"Verdicts, each by its {100 * metrics.LEVEL:g} % confidence interval over seeds: "
-            "agrees where all of it is within the tolerance, disagrees where none of it is."
+            "Theory against ",
+            f"{validation.seeds} {counted_networks(validation)}. ",
+            "A quantity agrees where its whole confidence interval over seeds is within the "
+            "tolerance, and disagrees where none of it is. Tolerance: ",
+            f"{bound_text(validation.tolerance)} of the initial loss, of a plateau, of the weight "
+            "(",
+            validation.derivation.spec.validation.reason,
+            "). Details: ",
+            Reference("sec:agreement"),
+            ".",
         ),
         alignment="llp",
+        label="tab:agreement",
     )
+
+
+def counted_networks(validation: Validation) -> str:
+    """Return what was trained, after how many of each."""
+    if validation.network is None:
+        return "gated deep linear networks (GDLN)"
+    return f"{validation.network_name}s and as many gated deep linear networks (GDLN)"
 
 
 def judgement_blocks(validation: Validation) -> list[Block]:
@@ -82,14 +93,14 @@ def diagnosis_blocks(diagnosis: tuple[PairDiagnosis, ...], names: Mapping[str, s
             header=("curves", "assumption", "replaced by", "before", "after"),
             rows=tuple(rows),
             caption=(
-                "What fails: one approximation replaced at a time, as ",
+                "What fails: one approximation is replaced at a time. Given is ",
                 _LARGEST,
-                " with its 95 % interval over seeds. An assumption is named where the whole "
-                "interval is below half of the distance before, and undecided where the half lies "
-                "within it; two together are tried where none is named alone, or where more than "
-                "the tolerance is left. The first networks of each kind were trained again, from "
-                "the same draws, where it takes that. A start that fits best is one fitted number, "
-                "which enters no prediction and is not named beside one that is computed.",
+                " before and after, with a 95 % interval over seeds. An assumption fails where the "
+                "whole interval is below half of the distance before, and is undecided where the "
+                "interval contains that half. Two are replaced together where none fails alone, "
+                "or where more than the tolerance is left. Where needed, the first networks of "
+                "each kind were trained again from the same initial weights. A start that fits "
+                "best is one fitted number; it enters no prediction.",
             ),
             alignment="plprp",
         )
@@ -103,10 +114,11 @@ def _intervals(validation: Validation) -> list[Block]:
     rows = tuple(
         (
             names[name],
-            interval_text(found.max_abs_over_initial, percent),
+            share_text(found.max_abs_over_initial),
             interval_text(found.drop_time_error_steps, lambda steps: positional(steps, 3)),
         )
         for name, found in validation.intervals.items()
+        if not is_repeated(validation, name)
     )
     return [
         Table(
@@ -117,7 +129,8 @@ def _intervals(validation: Validation) -> list[Block]:
             ),
             rows=rows,
             caption=(
-                f"{100 * metrics.LEVEL:g} % confidence intervals over seeds: {metrics.METHOD}.",
+                f"{100 * metrics.LEVEL:g} % confidence intervals over seeds: {metrics.METHOD}. A "
+                "lower end of 0 % means that the curves may coincide.",
             ),
             alignment="prr",
         )
@@ -145,8 +158,8 @@ def _costs(validation: Validation) -> list[Block]:
             caption=(
                 "What each assumption costs, as ",
                 _LARGEST,
-                ", between a prediction that makes it and one that does not. It fails where the "
-                "first is beyond the tolerance and more than half of its distance goes with it.",
+                " of a prediction that makes it and of one that does not. It fails where the first "
+                "distance is above the tolerance and more than twice the second.",
             ),
             alignment="pprrr",
         )
@@ -178,13 +191,16 @@ def _modes(validation: Validation) -> list[Block]:
             caption=(
                 "Strengths ",
                 Math(r"u^{\top} W v"),
-                " of trained pathways beside their judged formulas, by falling plateau: "
-                "relative error as a share of the plateau, and predicted less measured time of "
-                "half of it in steps "
-                f"({strengths.METHOD})."
+                " of trained pathways against their judged formulas, by decreasing plateau: the "
+                "largest error over the looked-at steps as a share of the plateau, and the "
+                f"predicted minus the measured half-time in steps ({strengths.METHOD}). The "
+                "verdict on modes in ",
+                Reference("tab:agreement"),
+                " takes one interval for all modes and steps together, from the covariance of the "
+                "seeds' curves; it is another interval of the same number."
                 + (
-                    " A ReLU network's units are given to the pathway whose gate reproduces their "
-                    "outputs best."
+                    " A unit of the ReLU network counts for the pathway whose gate reproduces its "
+                    "output best."
                     if validation.drift is not None
                     else ""
                 )
@@ -205,7 +221,7 @@ def _mode_row(label: str, found: dict[str, ModeMeasured], tolerance: float) -> t
 
 
 def _relative_error(mode: ModeMeasured, tolerance: float) -> str:
-    return mode.why_not(tolerance) or interval_text(mode.largest, percent)
+    return mode.why_not(tolerance) or share_text(mode.largest)
 
 
 def _half_time(error: Interval) -> str:
