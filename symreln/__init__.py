@@ -24,11 +24,13 @@ if (
 TYPE_CHECKING = False  # that of typing takes milliseconds in which Ctrl-C would print a traceback
 if TYPE_CHECKING:
     from symreln.api import Derivation, NetworkDerivation, derive
+    from symreln.calls import depth, gates, race, replay, sweep
     from symreln.claims.from_weights import from_weights
     from symreln.confrontation import Validation, validate
     from symreln.exact.truth import Truth
     from symreln.limits.with_limits import PartialDerivation, derive_within
-    from symreln.spec.model import (
+    from symreln.specs.build import network, pathway, spec
+    from symreln.specs.model import (
         Dataset,
         NetworkSpec,
         Parameter,
@@ -43,22 +45,30 @@ __version__ = "0.1.0"
 
 # Imported at first use: `symreln --help` must not pay for SymPy, SciPy or Matplotlib.
 _HOMES = {
-    "Dataset": "symreln.spec.model",
+    "Dataset": "symreln.specs.model",
     "Derivation": "symreln.api",
     "Level": "symreln.verdict.judge",
-    "NetworkSpec": "symreln.spec.model",
-    "Parameter": "symreln.spec.model",
-    "PathwaySpec": "symreln.spec.model",
-    "Spec": "symreln.spec.model",
+    "NetworkSpec": "symreln.specs.model",
+    "Parameter": "symreln.specs.model",
+    "PathwaySpec": "symreln.specs.model",
+    "Spec": "symreln.specs.model",
     "Truth": "symreln.exact.truth",
     "Validation": "symreln.confrontation",
-    "ValidationSpec": "symreln.spec.model",
+    "ValidationSpec": "symreln.specs.model",
     "PartialDerivation": "symreln.limits.with_limits",
     "derive": "symreln.api",
     "NetworkDerivation": "symreln.api",
     "derive_within": "symreln.limits.with_limits",
     "from_weights": "symreln.claims.from_weights",
     "load": "symreln.tasks.load",
+    "network": "symreln.specs.build",
+    "pathway": "symreln.specs.build",
+    "spec": "symreln.specs.build",
+    "depth": "symreln.calls",
+    "gates": "symreln.calls",
+    "race": "symreln.calls",
+    "replay": "symreln.calls",
+    "sweep": "symreln.calls",
     "validate": "symreln.confrontation",
 }
 
@@ -76,10 +86,18 @@ __all__ = [
     "Validation",
     "ValidationSpec",
     "__version__",
+    "depth",
     "derive",
     "derive_within",
     "from_weights",
+    "gates",
     "load",
+    "network",
+    "pathway",
+    "race",
+    "replay",
+    "spec",
+    "sweep",
     "validate",
 ]
 

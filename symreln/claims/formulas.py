@@ -20,10 +20,11 @@ from symreln.claims.head_start import mode_laws
 from symreln.claims.widths import learned_counts
 from symreln.document.mathtext import to_latex
 from symreln.document.symbols import symbol_latex
-from symreln.errors import NoClosedFormError
+from symreln.errors import InputError, NoClosedFormError
 from symreln.laws.choice import expected_start, law_of
 from symreln.laws.law import HEAD_START, STRENGTH0, TIME_CONSTANT
 from symreln.laws.unbalanced import Unbalanced
+from symreln.specs.finding import nearest, shown
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import ModeDerivation, PathwayDerivation
@@ -43,11 +44,13 @@ class Letter:
         symbol: The symbol.
         value: At the declared values: exact where it is rational, else float64; None without one.
         says: What it is.
+        follows: Whether its value follows from other letters: a head start, a root.
     """
 
     symbol: sp.Symbol
     value: Fraction | float | None
     says: str
+    follows: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,15 +62,14 @@ class Formula:
         says: What it is.
         expr: The formula in t (full-batch steps) and letters; 0 of a mode that nothing is
             learned of.
-        copies: Of a strength, (how many copies, formula) for those that start alike; of the loss
-            none.
+        copies: Of a strength, (how many copies, law) for those that start alike; of the loss none.
         half_time: Steps at which half of the plateau is reached; None where no formula says it.
     """
 
     name: str
     says: str
     expr: sp.Expr
-    copies: tuple[tuple[int, sp.Expr], ...] = ()
+    copies: tuple[tuple[int, Law], ...] = ()
     half_time: sp.Expr | None = None
 
     @property
@@ -79,6 +81,10 @@ class Formula:
         """Return the LaTeX of the whole equation, without delimiters."""
         return rf"{self.symbol}(t) = {to_latex(self.expr)}"
 
+    def _repr_latex_(self) -> str:
+        """Return the equation for a notebook."""
+        return rf"$\displaystyle {self.to_latex()}$"
+
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -89,11 +95,13 @@ class Formulas(Mapping[str, Formula]):
         found: The formulas.
         letters: Every letter that one of them has, by name: parameters first.
         no_loss: Why there is none of the loss; empty where there is.
+        null: Labels of the null modes, whose strengths are 0.
     """
 
     found: Mapping[str, Formula]
     letters: Mapping[str, Letter]
     no_loss: str = ""
+    null: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Formula:
         """Return a formula."""
@@ -106,6 +114,21 @@ class Formulas(Mapping[str, Formula]):
     def __len__(self) -> int:
         """Return how many there are."""
         return len(self.found)
+
+    def named(self, name: str) -> Formula:
+        """Return a formula.
+
+        Raises:
+            InputError: There is none of that name; the nearest is named.
+        NoClosedFormError: The loss, and it is no sum over modes.
+        """
+        if name in self.found:
+            return self.found[name]
+        if name == LOSS and self.no_loss:
+            raise NoClosedFormError(self.no_loss)
+        what = "a null mode: its strength stays 0" if name in self.null else "no mode"
+        msg = f"formula: found {shown(name)}, which is {what}. {nearest(str(name), self.found)}"
+        raise InputError(msg)
 
     def of(self, name: str) -> list[Letter]:
         """Return the letters that a formula has, in the order of all of them."""
@@ -125,6 +148,7 @@ def formulas_of(derivation: Derivation) -> Formulas:
     starts = _starts(derivation)
     counts = learned_counts(derivation) if _has_values(derivation) else {}
     found, letters, taken = dict[str, Formula](), list[Letter](), sp.S.Zero
+    null = [m.label for pathway in derivation.pathways for m in pathway.modes if m.is_null]
     for pathway in derivation.pathways:
         for mode in pathway.modes:
             if mode.is_null:
@@ -133,8 +157,7 @@ def formulas_of(derivation: Derivation) -> Formulas:
             formula, own = _strength(pathway, mode, starts.get(mode.label, ()), count)
             letters += [*_numbers(derivation, mode), *own]
             found[mode.label] = formula
-            s, d = _law(mode).s, _law(mode).d
-            taken += sum(n * (s * pi - d * pi**2 / 2) for n, pi in formula.copies)
+            taken += sum(n * _taken(law) for n, law in formula.copies)
     if derivation.loss_separates:
         initial = derivation.initial_loss.to_sympy(derivation.spec.symbols)
         found[LOSS] = Formula(name=LOSS, says="mean loss over samples", expr=initial - taken)
@@ -145,7 +168,14 @@ def formulas_of(derivation: Derivation) -> Formulas:
         found=found,
         letters={name: each for name, each in known.items() if name in free},
         no_loss=no_loss,
+        null=tuple(null),
     )
+
+
+def _taken(law: Law) -> sp.Expr:
+    """Return what a mode takes off the loss."""
+    pi: Any = law.expr
+    return law.s * pi - law.d * pi**2 / 2
 
 
 def _check(derivation: Derivation) -> None:
@@ -199,23 +229,25 @@ def _strength(
     heads = [_head(place, n, starts) for n in range(max(1, len(starts)))]
     if HEAD_START not in law.expr.free_symbols:
         heads = heads[:1]
-        groups = [(count, law.expr)]
+        groups = [(count, law)]
     else:
         letters += heads
         apart = [each.count for each in starts] if len(starts) > 1 else [count]
         groups = [
-            (n, law.expr.xreplace({HEAD_START: head.symbol}))
-            for n, head in zip(apart, heads, strict=True)
+            (n, replace(law, strength0=head.symbol)) for n, head in zip(apart, heads, strict=True)
         ]
     whole = sum(n for n, _ in groups)
-    mean: Any = sp.Add(*(sp.Rational(n, whole) * pi for n, pi in groups)) if whole else sp.S.Zero
-    half: Any = law.half_time if len(groups) == 1 else None
+    strengths: list[Any] = [each.expr for _, each in groups]
+    mean: Any = sp.S.Zero
+    if whole:
+        shares = (sp.Rational(n, whole) for n, _ in groups)
+        mean = sp.Add(*(share * pi for share, pi in zip(shares, strengths, strict=True)))
     formula = Formula(
         name=mode.label,
         says=f"strength of mode {mode.number} of pathway '{pathway.name}'",
         expr=mean,
         copies=tuple(groups),
-        half_time=None if half is None else half.xreplace({HEAD_START: heads[0].symbol}),
+        half_time=groups[0][1].half_time if len(groups) == 1 else None,
     )
     return formula, letters
 
@@ -229,7 +261,9 @@ def _numbers(derivation: Derivation, mode: ModeDerivation) -> Iterator[Letter]:
         if number is not None and isinstance(symbol, sp.Symbol):
             known = set(number.parameters) <= values.keys()
             value = number.to_float(values) if known else None
-            yield Letter(symbol=symbol, value=value, says=f"{letter} of {mode.label}")
+            says = f"{letter} of {mode.label}"
+            follows = bool(number.parameters)
+            yield Letter(symbol=symbol, value=value, says=says, follows=follows)
 
 
 def _law(mode: ModeDerivation) -> Law:
@@ -243,9 +277,8 @@ def _head(place: str, number: int, starts: tuple[Copies, ...]) -> Letter:
     """Return the letter of a head start, numbered where copies of the mode start apart."""
     name = f"pitilde_{place}" if len(starts) <= 1 else f"pitilde_{place}_{number + 1}"
     value = float(starts[number].law.strength0) if starts else None
-    return Letter(
-        symbol=sp.Symbol(name, positive=True), value=value, says=f"head start of pi_{place}"
-    )
+    symbol, says = sp.Symbol(name, positive=True), f"head start of pi_{place}"
+    return Letter(symbol=symbol, value=value, says=says, follows=True)
 
 
 def _given(derivation: Derivation) -> Iterator[Letter]:

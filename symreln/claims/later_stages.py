@@ -17,7 +17,7 @@ from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import phrase, say, typeset
 from symreln.exact.enclosure import ball, decimal_of
 from symreln.laws.sigmoid_drive import GROWN, formula
-from symreln.spec.finding import counted
+from symreln.specs.finding import counted
 
 if TYPE_CHECKING:
     from flint import arb

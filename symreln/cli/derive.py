@@ -16,7 +16,7 @@ from symreln.report import terminal as console
 from symreln.report import write
 from symreln.report.inform import estimate_said, estimate_sentence
 from symreln.report.steps import StepWriter
-from symreln.spec.model import Spec
+from symreln.specs.model import Spec
 from symreln.tasks.load import load
 
 

@@ -65,10 +65,10 @@ _MATHEMATICS = {
     "→": r"\rightarrow", "↑": r"\uparrow", "↓": r"\downarrow", "↔": r"\leftrightarrow",
     "⇐": r"\Leftarrow", "⇒": r"\Rightarrow", "⇔": r"\Leftrightarrow", "↦": r"\mapsto",
     "⟨": r"\langle", "⟩": r"\rangle", "∥": r"\parallel", "⊤": r"\top", "⊥": r"\perp",
-    "⊗": r"\otimes", "⊕": r"\oplus", "ℓ": r"\ell", "ℝ": r"\mathbb{R}", "ℚ": r"\mathbb{Q}",
-    "ℤ": r"\mathbb{Z}", "ℕ": r"\mathbb{N}", "ℂ": r"\mathbb{C}", "′": r"'", "″": r"''",
+    "⊗": r"\otimes", "⊕": r"\oplus", "ℓ": r"\ell", "ℝ": r"\mathbf{R}", "ℚ": r"\mathbf{Q}",
+    "ℤ": r"\mathbf{Z}", "ℕ": r"\mathbf{N}", "ℂ": r"\mathbf{C}", "′": r"'", "″": r"''",
     "¹": "^{1}", "²": "^{2}", "³": "^{3}", "½": r"\frac{1}{2}", "¼": r"\frac{1}{4}",
-    "¾": r"\frac{3}{4}", "✓": r"\checkmark",
+    "¾": r"\frac{3}{4}",
     "⁻": "^{-}", **{c: f"^{{{i}}}" for i, c in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
     **{c: f"_{{{i}}}" for i, c in enumerate("₀₁₂₃₄₅₆₇₈₉")},
 }  # fmt: skip
@@ -129,8 +129,21 @@ def escape_html(text: str) -> str:
 
 
 def escape_latex(text: str) -> str:
-    """Return ``text`` for LaTeX's text mode (T1 encoding, amssymb loaded)."""
+    """Return ``text`` for LaTeX's text mode (T1 encoding)."""
     return "".join(_LIGATURE.sub("\0", _joined(clean(text))).translate(_TO_LATEX))
+
+
+def code_points(text: str) -> str:
+    """Return ``text`` as print has it: a character that TeX's fonts lack is its code point.
+
+    Example:
+        >>> code_points("off_1 of 中")
+        'off_1 of [U+4E2D]'
+    """
+    return "".join(
+        f"[U+{ord(c):04X}]" if _TO_LATEX[ord(c)].startswith(r"\texttt{[U+") else c
+        for c in _joined(clean(text))
+    )
 
 
 def _joined(text: str) -> str:
@@ -147,7 +160,7 @@ def _latex_character(character: str) -> str:
     if character in _T1:
         return character
     accented = _accented(character)
-    return accented or rf"\codepoint{{{ord(character):04X}}}"
+    return accented or rf"\texttt{{[U+{ord(character):04X}]}}\allowbreak{{}}"
 
 
 def _accented(character: str) -> str:

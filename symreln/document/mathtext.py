@@ -43,6 +43,10 @@ class _Printer(LatexPrinter):
     def _print_Dummy(self, expr: Any) -> str:
         return symbol_latex(expr.name)
 
+    def _print_Pi(self, expr: Any) -> str:
+        # In braces of its own, so that it is told from the letter of strengths.
+        return r"{\pi}"
+
     def _print_ExpBase(self, expr: Any, exp: str | None = None) -> str:
         power = slashed_latex(_falling(expr.args[0]))
         if exp is not None:  # SymPy asks for (e^x)^exp

@@ -67,6 +67,7 @@ __all__ = [
     "flat",
     "inlines",
     "label_of",
+    "on_paper",
     "plain_text",
     "prose",
     "walk",
@@ -118,6 +119,19 @@ class Source:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Interactive:
+    """What a page lets its reader move; other formats have none of it.
+
+    Attributes:
+        script: JavaScript that says what is computed; empty where nothing is.
+        note: A sentence: what is moved, or why nothing is.
+    """
+
+    script: str = ""
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Document:
     """A whole document; building one checks that every reference leads somewhere.
 
@@ -132,6 +146,7 @@ class Document:
     figures: tuple[Drawing, ...] = ()
     bibliography: tuple[Source, ...] = ()
     language: str = "en"
+    interactive: Interactive | None = None
 
     def __post_init__(self) -> None:
         set_fields(self, title=inlines(self.title), subtitle=inlines(self.subtitle))
@@ -230,9 +245,7 @@ def equation(*lines: str, label: str = "") -> Equation:
     return Equation(lines=lines, label=label)
 
 
-TheoremKind = Literal[
-    "Proposition", "Lemma", "Assumption", "Definition", "Remark", "Proof", "Verdict"
-]
+TheoremKind = Literal["Proposition", "Lemma", "Assumption", "Definition", "Remark", "Proof"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -320,13 +333,29 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class Details:
-    """Blocks that a page folds under their summary and paper prints in full."""
+    """Blocks that a page folds under their summary and paper prints in full.
+
+    Attributes:
+        summary: What stands on the fold.
+        blocks: What is in it.
+        page_only: Whether paper leaves it out, with its summary. Then nothing in it has a number
+            or a label: numbers are the same on a page and on paper.
+    """
 
     summary: Content
     blocks: tuple[Block, ...]
+    page_only: bool = False
 
     def __post_init__(self) -> None:
         set_fields(self, summary=inlines(self.summary))
+        inside = (block for block, _ in walk(self.blocks))
+        numbered = (Section, Theorem, Table, Figure)
+        if self.page_only and any(isinstance(b, numbered) or label_of(b) for b in inside):
+            msg = (
+                f"fold {plain_text(self.summary)!r}: found a block with a number, and paper leaves "
+                "the fold out. Take the block out of it."
+            )
+            raise InputError(msg)
 
 
 @dataclass(frozen=True)
@@ -376,6 +405,11 @@ def with_drawn(blocks: Iterable[Block], drawn: Collection[str]) -> tuple[Block, 
         for block in blocks
         if not isinstance(block, Figure) or block.name in drawn
     )
+
+
+def on_paper(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    """Return the blocks that paper prints: all but the folds of a page alone."""
+    return tuple(b for b in blocks if not (isinstance(b, Details) and b.page_only))
 
 
 def walk(blocks: tuple[Block, ...], depth: int = 0) -> Iterator[tuple[Block, int]]:

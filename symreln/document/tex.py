@@ -59,9 +59,10 @@ _ARGUMENT = {
         r"(?:[^\\{}$&#%_^~\x00-\x1f\x7f]|\\[{}$&#%_]|\\text(?:backslash|asciicircum|asciitilde)\{\})*"
     ),
 }
-_ARITY: dict[str, int] = dict.fromkeys((r"\frac", r"\tfrac", r"\dfrac", r"\binom"), 2)
-_ARITY |= dict.fromkeys([r"\sqrt", r"\phantom", *("\\" + name for name in _ACCENTS.split())], 1)
-_ARITY |= dict.fromkeys((r"\mathbf", r"\mathbb", r"\mathcal", r"\boldsymbol"), 1)
+# How many arguments in braces a command takes.
+ARITY: dict[str, int] = dict.fromkeys((r"\frac", r"\tfrac", r"\dfrac", r"\binom"), 2)
+ARITY |= dict.fromkeys([r"\sqrt", r"\phantom", *("\\" + name for name in _ACCENTS.split())], 1)
+ARITY |= dict.fromkeys((r"\mathbf", r"\mathbb", r"\mathcal", r"\boldsymbol"), 1)
 _TOKEN = re.compile(r"\\(?:operatorname\*|[A-Za-z]+|.)|.", re.DOTALL)
 _ALIGNMENT = re.compile(r"[lcr|]+")
 
@@ -117,7 +118,7 @@ def check_math(latex: str, *, aligned: bool = False) -> None:
                 raise _error(latex, f"{part!r} outside an environment", "put it in one")
         elif part in ("^", "_"):
             _check_scripts(parts, index, latex)
-        elif part in _ARITY:
+        elif part in ARITY:
             _check_arguments(parts, index, latex)
         elif part.startswith("\\"):
             if part not in COMMANDS and part not in _SINGLE:
@@ -133,7 +134,7 @@ def _check_arguments(parts: list[str], index: int, latex: str) -> None:
     after = index + 1
     if parts[index] == r"\sqrt" and parts[after : after + 1] == ["["]:
         after = parts.index("]", after) + 1 if "]" in parts[after:] else after
-    for _ in range(_ARITY[parts[index]]):
+    for _ in range(ARITY[parts[index]]):
         if parts[after : after + 1] != ["{"]:
             raise _error(latex, f"{parts[index]} without braces", "write its arguments in braces")
         _, after = group(parts, after)
@@ -239,3 +240,19 @@ def rows_and_cells(parts: list[str]) -> list[list[str]]:
             rows[-1][-1].append(part)
     cells = [["".join(cell).strip() for cell in row] for row in rows]
     return cells[:-1] if cells[-1] == [""] and len(cells) > 1 else cells
+
+
+def rules(rows: list[list[str]]) -> tuple[list[list[str]], set[int]]:
+    r"""Take ``\hline`` out of the rows; return them and the numbers of the rows below a rule."""
+    ruled = {n for n, row in enumerate(rows) if row[0].startswith(r"\hline")}
+    return [[row[0].replace(r"\hline", "").strip(), *row[1:]] for row in rows], ruled
+
+
+def columns(found: Environment) -> tuple[str, set[int]]:
+    """Return the alignment letters of an environment and the columns with a rule to their left."""
+    if found.name == "array":
+        letters = found.columns.replace("|", "")
+        before = found.columns.split("|")[:-1]
+        bars = {sum(map(len, before[: n + 1])) for n in range(len(before))} - {0, len(letters)}
+        return letters, bars
+    return {"cases": "l", "aligned": "rl"}.get(found.name, "c"), set()

@@ -253,9 +253,9 @@ def share_line(walls: int, *, apart: bool) -> Line:
         equation=(
             rf"\operatorname{{Pr}}[{index} \text{{ open}} \mid z > 0] &= "
             + (
-                r"\frac{1}{2} + \frac{1}{\pi} \arcsin \rho_i,"
+                r"\frac{1}{2} + \frac{1}{{\pi}} \arcsin \rho_i,"
                 if walls == 1
-                else r"\frac{1}{4} + \frac{1}{2\pi} \left(\arcsin \rho_i + \arcsin \rho_j + "
+                else r"\frac{1}{4} + \frac{1}{2{\pi}} \left(\arcsin \rho_i + \arcsin \rho_j + "
                 r"\arcsin \frac{K_{ij}}{\sqrt{K_{ii} K_{jj}}}\right),"
             ),
             rf"\rho_i &= {correlation}",

@@ -22,9 +22,11 @@ from symreln.document.tex import (
     FUNCTIONS,
     WORDS,
     Environment,
+    columns,
     environment,
     group,
     rows_and_cells,
+    rules,
     tokens,
 )
 
@@ -39,14 +41,18 @@ _FENCES = {
 }
 
 
-def to_mathml(latex: str, *, display: bool = False) -> Element:
+def to_mathml(latex: str, *, display: bool = False, wide: bool = False) -> Element:
     """Return the ``math`` element of ``latex``, with the LaTeX as its annotation.
 
     Args:
         latex: Mathematics that :func:`symreln.document.tex.check_math` accepts.
         display: Whether it stands on its own line.
+        wide: Whether it is marked as one that a narrow screen may have to scroll.
     """
-    return _math(_row(latex, display), latex, display)
+    math = _math(_row(latex, display), latex, display)
+    if wide:
+        math.set("class", "wide")
+    return math
 
 
 def lines_to_mathml(lines: tuple[str, ...]) -> Element:
@@ -140,10 +146,8 @@ def _table(rows: list[list[str]], found: Environment, display: bool = True) -> E
     table = Element("mtable", {"class": found.name})
     if found.name == "aligned":
         table.set("displaystyle", "true")
-    if found.name == "smallmatrix":
-        table.set("scriptlevel", "1")
-    rows, ruled = _rules(rows)
-    letters, bars = _columns(found)
+    rows, ruled = rules(rows)
+    letters, bars = columns(found)
     for number, row in enumerate(rows):
         element = SubElement(table, "mtr")
         for column, cell in enumerate(row):
@@ -152,22 +156,6 @@ def _table(rows: list[list[str]], found: Environment, display: bool = True) -> E
             entry = SubElement(element, "mtd", {"class": " ".join(marks)})
             entry.extend(_row(cell, display and found.name == "aligned"))
     return table
-
-
-def _rules(rows: list[list[str]]) -> tuple[list[list[str]], set[int]]:
-    r"""Take ``\hline`` out of the rows; return them and the numbers of the rows below a rule."""
-    ruled = {n for n, row in enumerate(rows) if row[0].startswith(r"\hline")}
-    return [[row[0].replace(r"\hline", "").strip(), *row[1:]] for row in rows], ruled
-
-
-def _columns(found: Environment) -> tuple[str, set[int]]:
-    """Return the alignment letters of an environment and the columns with a rule to their left."""
-    if found.name == "array":
-        letters = found.columns.replace("|", "")
-        before = found.columns.split("|")[:-1]
-        bars = {sum(map(len, before[: n + 1])) for n in range(len(before))} - {0, len(letters)}
-        return letters, bars
-    return {"cases": "l", "aligned": "rl"}.get(found.name, "c"), set()
 
 
 def to_markup(element: Element) -> str:
@@ -216,6 +204,7 @@ _VARIANTS = {
 # The glyphs that STIX (and the MathML operator dictionary) place as accents.
 _ACCENTS = {"^": "\N{MODIFIER LETTER CIRCUMFLEX ACCENT}", "~": "\N{SMALL TILDE}"}
 _CLOSING = (")", "]", "}")
+_PRIMES = frozenset("\N{PRIME}\N{DOUBLE PRIME}\N{TRIPLE PRIME}")
 _BARS = frozenset("|\N{DOUBLE VERTICAL LINE}")
 # Delimiters that latex2mathml leaves as commands after \Bigl and its like.
 _DELIMITERS = {
@@ -249,7 +238,9 @@ def _mend(element: Element, held: dict[str, Element]) -> None:
             _mend_token(child)
             _mend_limits(child)
             _mend_accent(child)
+    _mend_primes(element)
     _mend_scripts(element)
+    _free_fences(element)
     _mend_fences(element)
     _mend_signs(element)
     _space_functions(element)
@@ -342,6 +333,32 @@ def _mend_scripts(element: Element) -> None:
             lone.tag = "mi"
             lone.attrib.clear()
             lone.set("mathvariant", "normal")
+
+
+def _mend_primes(element: Element) -> None:
+    """Put a prime beside its letter: as a script it would be small and high."""
+    if element.tag not in ("msup", "msubsup"):
+        return
+    letter, *below, mark = element
+    prime = mark[0] if mark.tag == "mrow" and len(mark) == 1 else mark
+    if not prime.text or not set(prime.text) <= _PRIMES:
+        return
+    row = element
+    if below:
+        row = Element("mrow")
+        element[:] = [row, *below]
+        element.tag = "msub"
+    row[:] = [letter, prime]
+    if not below:
+        row.tag = "mrow"
+
+
+def _free_fences(row: Element) -> None:
+    """Let sized brackets around a small matrix grow with it: TeX has just the size."""
+    for before, matrix, after in zip(row, row[1:], row[2:], strict=False):
+        if matrix.get("class") == "smallmatrix" and _is_sized(before) and _is_sized(after):
+            for fence in (before, after):
+                del fence.attrib["minsize"], fence.attrib["maxsize"]
 
 
 def _mend_fences(row: Element) -> None:

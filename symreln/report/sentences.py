@@ -23,7 +23,7 @@ from symreln.experiment.findings import (
 )
 from symreln.experiment.metrics import METRICS, Interval, metric_cells, steps_text
 from symreln.experiment.outcome import Validation
-from symreln.experiment.words import interval_text
+from symreln.experiment.words import share_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -312,7 +312,7 @@ def left_text(found: Finding) -> str:
     """Return what replacing an assumption left, with its interval, or why that is not known."""
     if found.after is None:
         return found.why_not or found.measured
-    shown = interval_text(Interval(value=found.after, low=found.low, high=found.high), percent)
+    shown = share_text(Interval(value=found.after, low=found.low, high=found.high))
     return f"{shown}, undecided" if found.undecided else shown
 
 

@@ -250,18 +250,18 @@ def test_a_confrontation_carries_its_band_everywhere(tmp_path):
     text = str(agreement_chapter(without, figures=False))
     assert "is not predicted: " in text
     assert "of a reason" in text
-    # The figure: every curve with a band fills two areas more, one a scale.
+    # The figure: a band of the theory is two lines more, on either scale.
     # The band is the reduction's: where closed forms are judged, theirs is not drawn.
-    for judged, more in (("closed", 0), ("reduced", 2)):
-        areas = [
+    for judged, more in (("closed", 0), ("reduced", 4)):
+        lines = [
             validation_sketches(replace(each, prediction=replace(each.prediction, judged=judged)))[
                 0
             ]
             .draw(pdf=False)
-            .svg.count("PolyCollection")
+            .svg.count('id="line2d_')
             for each in (found, without)
         ]
-        assert areas[0] == areas[1] + more
+        assert lines[0] == lines[1] + more
         drawn = replace(found, prediction=replace(found.prediction, judged=judged))
         said = str(loss_figure(drawn))
         assert ("for theory the predicted 2.5 % and 97.5 % ones" in said) == (more > 0)

@@ -25,7 +25,7 @@ from symreln.exact.truth import Truth
 from symreln.laws.network_flow import NetworkFlow
 from symreln.laws.scalar_modes import aligned_weights, lacking_units, learning, scalar_modes
 from symreln.laws.three_edges import half_time
-from symreln.network.bundles import NetworkData
+from symreln.networks.bundles import NetworkData
 from symreln.verdict.diagonal import decide_diagonal
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from symreln.claims.network.components import Component
     from symreln.claims.network.derivation import NetworkDerivation
     from symreln.laws.scalar_modes import ScalarMode
-    from symreln.network.bundles import Bundle
-    from symreln.spec.model import Spec
+    from symreln.networks.bundles import Bundle
+    from symreln.specs.model import Spec
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

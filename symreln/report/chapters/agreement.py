@@ -158,11 +158,12 @@ def loss_figure(validation: Validation) -> Figure:
         caption=(
             "Loss: theory, gated deep linear network",
             "" if validation.network is None else f" and {validation.network_name}",
-            "; bands are the 5 % and 95 % quantiles over seeds",
+            ". Area and thin lines beside a curve: 5 % and 95 % quantiles over seeds",
             ""
             if validation.predicted is None or validation.judged == "closed"
             else ", for theory the predicted 2.5 % and 97.5 % ones",
-            ", triangles the drop times.",
+            ", visible where they are wider than the curve. Triangles: drop times, one above the "
+            "other where they coincide.",
         ),
         alt="Loss against steps on a linear and a logarithmic scale.",
     )

@@ -40,7 +40,7 @@ from symreln.report.chapters.solution import (
     time_constant,
     whole_matrices,
 )
-from symreln.spec.number import WrittenDecimal
+from symreln.specs.number import WrittenDecimal
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import (
@@ -54,6 +54,15 @@ MATRICES = "coupled matrices"
 _MOST_SOLUTIONS = 40
 #: Solutions of a pathway above which they are folded away on a page.
 _FOLDED_SOLUTIONS = 8
+
+
+#: What the caption of the strengths says of names and of trained networks.
+_NAMED = (
+    " ",
+    Math(r"\pi_{p,\alpha}"),
+    " stands beside its curve where there is room, (2×) for two equal modes; the tables have all.",
+)
+_MEASURED = (" Markers are measured strengths, where they can be attributed to a mode.",)
 
 
 def dynamics_chapter(derivation: Derivation, *, names: Abbreviations = NO_NAMES) -> Section:
@@ -84,7 +93,11 @@ def modes_figure(derivation: Derivation, *, confronted: bool = False, method: st
     """
     return Figure(
         name="modes",
-        caption=_figure_caption(derivation, confronted, method),
+        caption=(
+            *_figure_caption(derivation, confronted, method),
+            *_NAMED,
+            *(_MEASURED if confronted else ()),
+        ),
         alt="Strength of every mode against time, one colour a pathway.",
     )
 

@@ -9,7 +9,7 @@ from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Math, Reference, Strong, Table
 from symreln.document.typeset import typeset
 from symreln.experiment import metrics, strengths
-from symreln.experiment.words import bound_text, interval_text
+from symreln.experiment.words import bound_text, interval_text, share_text
 from symreln.laws.loss import strength_symbol
 from symreln.report.sentences import is_repeated, left_text, titles
 
@@ -114,7 +114,7 @@ def _intervals(validation: Validation) -> list[Block]:
     rows = tuple(
         (
             names[name],
-            interval_text(found.max_abs_over_initial, percent),
+            share_text(found.max_abs_over_initial),
             interval_text(found.drop_time_error_steps, lambda steps: positional(steps, 3)),
         )
         for name, found in validation.intervals.items()
@@ -221,7 +221,7 @@ def _mode_row(label: str, found: dict[str, ModeMeasured], tolerance: float) -> t
 
 
 def _relative_error(mode: ModeMeasured, tolerance: float) -> str:
-    return mode.why_not(tolerance) or interval_text(mode.largest, percent)
+    return mode.why_not(tolerance) or share_text(mode.largest)
 
 
 def _half_time(error: Interval) -> str:

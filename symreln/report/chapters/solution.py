@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from symreln.claims.orbits import PathwayOrbit
     from symreln.laws.law import Law
     from symreln.report.abbreviations import Abbreviations
-    from symreln.spec.model import NetworkSpec
+    from symreln.specs.model import NetworkSpec
 
 
 #: What is assumed where a ReLU network is linear at half speed.

@@ -85,7 +85,7 @@ def _stage(derivation: Derivation, stage: StageDerivation) -> list[Block]:
     )
     blocks: list[Block] = [
         Theorem(
-            kind="Verdict",
+            kind="Proposition",
             title=name,
             label=f"thm:stage{stage.stage}",
             blocks=(Items(tuple(_as_content(reason) for reason in stage.verdict.reasons)),),

@@ -1,0 +1,156 @@
+r"""Displayed equations in rows that fit on a line.
+
+A line that is too wide is taken apart where a person would break it: between statements that a
+space (``\qquad``) sets apart, then at signs and relations outside of all brackets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from symreln.document.tex import RELATIONS, rows_and_cells, tokens
+from symreln.document.widths import latex_width
+
+_SPACES = (r"\qquad", r"\quad")
+_OPENING = frozenset(["{", "(", "[", r"\left", r"\begin"])
+_CLOSING = frozenset(["}", ")", "]", r"\right", r"\end"])
+_RELATIONS = frozenset("\\" + name for name in RELATIONS.split()) | frozenset("=<>")
+_INDENT = r"\quad "
+
+
+@dataclass(frozen=True, kw_only=True)
+class Display:
+    """An equation in rows.
+
+    Attributes:
+        rows: LaTeX of each.
+        aligned: Whether they are aligned at their ``&``; else each stands in the middle.
+    """
+
+    rows: tuple[str, ...]
+    aligned: bool
+
+
+def display(lines: tuple[str, ...], width: float) -> Display:
+    """Return an equation's lines in rows of at most ``width`` letters, where they can be broken.
+
+    Args:
+        lines: LaTeX of each line, perhaps with ``&``.
+        width: Letters of a line of print.
+    """
+    alone = len(lines) == 1 and _without_mark(lines[0])
+    if alone and latex_width(alone) <= width:
+        return Display(rows=(alone,), aligned=False)
+    if alone or any(_is_marked(line) for line in lines):
+        for most in (width, 0.9 * width, 0.8 * width):
+            rows = tuple(row for line in lines for row in _broken(line, most, marked=True))
+            if aligned_width(rows) <= width:
+                return Display(rows=rows, aligned=True)
+    bare = tuple(row for line in lines for row in _broken(line, width, marked=False))
+    return Display(rows=bare, aligned=False)
+
+
+def aligned_width(rows: tuple[str, ...]) -> float:
+    """Return how wide rows are that are aligned at their ``&``, in letters."""
+    cells = [rows_and_cells(tokens(row))[0] for row in rows]
+    columns = max(map(len, cells))
+    return sum(
+        max(latex_width(row[place]) if place < len(row) else 0.0 for row in cells)
+        for place in range(columns)
+    )
+
+
+def _broken(line: str, width: float, *, marked: bool) -> Iterator[str]:
+    """Yield a line's rows, each with one ``&`` where ``marked``, else with none."""
+    rows = [""]
+    for statement in _statements(line if marked else _without_mark(line)):
+        joined = f"{rows[-1]} {statement}".strip()
+        if rows[-1] and latex_width(joined) > width:
+            rows[-1] = _ended(rows[-1])
+            rows.append(statement)
+        else:
+            rows[-1] = joined
+    for row in rows:
+        whole = _marked(row) if marked else row
+        pieces = list(_terms(whole, width))
+        # Where a piece is too wide all the same, nothing is gained by breaking.
+        yield from pieces if max(map(latex_width, pieces)) <= width else [whole]
+
+
+def _top_level(parts: list[str]) -> Iterator[tuple[int, str]]:
+    """Yield the tokens outside of all brackets and environments, each with its place."""
+    depth = 0
+    for place, part in enumerate(parts):
+        depth -= part in _CLOSING
+        if depth == 0 and part not in _CLOSING and part not in _OPENING:
+            yield place, part
+        depth += part in _OPENING
+
+
+def _statements(line: str) -> list[str]:
+    """Split a line at its wide spaces; each part but the last ends with the space behind it."""
+    parts = tokens(line)
+    ends = [place + 1 for place, part in _top_level(parts) if part in _SPACES]
+    return _pieces(parts, ends)
+
+
+def _pieces(parts: list[str], places: list[int]) -> list[str]:
+    bounds = [0, *places, len(parts)]
+    pieces = ("".join(parts[a:b]).strip() for a, b in zip(bounds, bounds[1:], strict=False))
+    return [piece for piece in pieces if piece]
+
+
+def _ended(row: str) -> str:
+    """Return a row without the space at its end."""
+    return next((row.removesuffix(s).rstrip() for s in _SPACES if row.endswith(s)), row)
+
+
+def _is_marked(line: str) -> bool:
+    return len(rows_and_cells(tokens(line))[0]) > 1
+
+
+def _without_mark(line: str) -> str:
+    parts = tokens(line)
+    marks = {place for place, part in _top_level(parts) if part == "&"}
+    return "".join(part for place, part in enumerate(parts) if place not in marks).strip()
+
+
+def _marked(row: str) -> str:
+    """Return a row with ``&`` before its first relation, unless it has one."""
+    if _is_marked(row):
+        return row
+    parts = tokens(row)
+    first = next((place for place, part in _top_level(parts) if part in _RELATIONS), 0)
+    return f"{''.join(parts[:first])}& {''.join(parts[first:])}".lstrip()
+
+
+def _terms(row: str, width: float) -> Iterator[str]:
+    """Yield a row, where it is wide in pieces that begin with signs, or relations without ``&``."""
+    if latex_width(row) <= width:
+        yield row
+        return
+    parts = tokens(row)
+    mark = next((place for place, part in _top_level(parts) if part == "&"), -1)
+    left = latex_width("".join(parts[: max(mark, 0)]))
+    pieces = _pieces(parts, [p for p in _breaks(parts, mark) if p > mark + 1])
+    current = pieces[0]
+    for piece in pieces[1:]:
+        begun = left if current.startswith("&") else 0.0
+        if latex_width(current + piece) + begun <= width:
+            current += f" {piece}"
+            continue
+        yield current
+        # The empty group makes the leading sign a binary operator.
+        current = f"{'& ' if mark >= 0 else ''}{_INDENT}{{}} {piece}"
+    yield current
+
+
+def _breaks(parts: list[str], mark: int) -> Iterator[int]:
+    """Yield the places before which a row may be broken."""
+    before = ""
+    for place, part in _top_level(parts):
+        sign = part in ("+", "-") and before not in ("", "&", "^", "_", *_RELATIONS)
+        if sign or (mark < 0 and part in _RELATIONS and before):
+            yield place
+        before = before if part.isspace() else part
