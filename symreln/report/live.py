@@ -136,7 +136,7 @@ def live_of(derivation: Derived) -> Live:
         msg = "pathways have fewer hidden units than modes, and which are learned is drawn"
         raise NoClosedFormError(msg)
     family = derivation.family
-    if family is not None and family.complete:
+    if family is not None and family.complete and family.template is not None:
         groups, samples = _family_groups(family), family.template.samples.to_sympy(family.symbols)
     else:
         groups, samples = _pathway_groups(derivation), sp.Integer(derivation.spec.dataset.samples)
@@ -233,7 +233,7 @@ def _pathway_groups(derivation: Derivation) -> tuple[Group, ...]:
             why = driver if isinstance(driver, str) else "its copies start apart"
             msg = f"no formula in the parameters says where {label} starts: {why}"
             raise NoClosedFormError(msg)
-        ((count, law),) = copies
+        count, law = next(iter(copies))
         by, r, start = None, sp.S.Zero, law.strength0
         if driver is not None:
             r = sp.sqrt(driver.squared.to_sympy(derivation.spec.symbols))

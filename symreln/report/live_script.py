@@ -5,20 +5,81 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import sympy as sp
 from sympy.printing.jscode import JavascriptCodePrinter
 from sympy.utilities.iterables import numbered_symbols
 
+from symreln.base.progress import phase
+from symreln.claims.derivation import Derived
+from symreln.document.model import Interactive
+from symreln.errors import NoClosedFormError
+from symreln.experiment.metrics import seed_band
 from symreln.laws.law import TIME
-from symreln.report.live import HALF, START, Group, Live, LiveMode
+from symreln.report.live import HALF, START, Group, Live, LiveMode, live_of
+
+if TYPE_CHECKING:
+    from symreln.experiment.outcome import Validation
+    from symreln.train.run import TrainingRun
 
 #: What JavaScript has under other names, and lnGamma of the page's own script.
 _FUNCTIONS = {"log1p": "Math.log1p", "expm1": "Math.expm1", "loggamma": "lnGamma"}
 
 
-def live_script(live: Live) -> str:
+#: Points of a trained curve in the page.
+_POINTS = 120
+#: Bytes of the script above which a page has none: it would no longer move at once.
+_MOST_BYTES = 400_000
+
+
+@phase("sliders")
+def interactive(derivation: Derived, validation: Validation | None = None) -> Interactive:
+    """Return what a page lets its reader move, or why there is nothing."""
+    try:
+        live = live_of(derivation)
+    except NoClosedFormError as why:
+        return Interactive(note=f"There are no sliders here: {why}.")
+    script = live_script(live, _trained(validation))
+    if len(script) > _MOST_BYTES:
+        return Interactive(note="There are no sliders here: the formulas are too long for a page.")
+    return Interactive(script=script, note=_NOTE)
+
+
+_NOTE = (
+    "The sliders move the closed forms of this document, which the page computes; it needs scripts "
+    "for that. All figures below are for the declared values. Modes keep the names that they have "
+    "there; κ, a Monte Carlo estimate, is not part of these curves."
+)
+
+
+def _trained(validation: Validation | None) -> list[dict[str, Any]]:
+    """Return the mean losses of trained networks with their bands over seeds, thinned."""
+    if validation is None:
+        return []
+    runs = {"GDLN": validation.gdln}
+    if validation.network is not None:
+        runs[validation.network_name] = validation.network
+    return [_run(name, run) for name, run in runs.items()]
+
+
+def _run(name: str, run: TrainingRun) -> dict[str, Any]:
+    band = seed_band(run.losses)
+    chosen = np.unique(np.linspace(0, len(band.mean) - 1, _POINTS).astype(int))
+
+    def rounded(curve: np.ndarray) -> list[float]:
+        return [float(f"{value:.6g}") for value in curve[chosen]]
+
+    return {
+        "name": name,
+        "xs": chosen.tolist(),
+        "y": rounded(band.mean),
+        "band": [rounded(band.values[0]), rounded(band.values[-1])],
+    }
+
+
+def live_script(live: Live, trained: Sequence[dict[str, Any]] = ()) -> str:
     """Return the text of a script that sets ``LIVE``: sliders, and functions of their values.
 
     ``build(P, lnGamma)`` of a group takes the numbers by name and returns what is left of the
@@ -28,6 +89,7 @@ def live_script(live: Live) -> str:
     known = {
         "sliders": [asdict(slider) for slider in live.sliders],
         "steps": live.steps,
+        "trained": list(trained),
     }
     return f"globalThis.LIVE = {_json(known)};\nLIVE.groups = [\n{groups}\n];\n"
 
@@ -125,4 +187,4 @@ def _hoisted(expr: Any, fixed: dict[sp.Expr, sp.Symbol]) -> Any:
 def _printed(expr: Any) -> str:
     if expr is sp.nan:
         return "NaN"
-    return JavascriptCodePrinter({"user_functions": _FUNCTIONS}).doprint(expr)
+    return str(JavascriptCodePrinter({"user_functions": _FUNCTIONS}).doprint(expr))

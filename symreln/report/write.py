@@ -13,6 +13,7 @@ from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.folder import CERTIFICATE, together, write_files
 from symreln.report.formats import DEFAULT, FORMATS, PROGRAM, require_formats
+from symreln.report.live_script import interactive
 from symreln.report.programs import program
 from symreln.verify.folder import sealed
 
@@ -101,7 +102,9 @@ def _write_documents(
     figures = derivation_drawings(derivation, validation, pdf=pdf)
     drawn = [each.name for each in figures]
     chapters = derivation_chapters(derivation, validation, drawn, long=long)
-    document = whole_document(derivation, chapters, figures)
+    # The page alone has sliders, and looking for their formulas takes time.
+    moved = interactive(derivation, validation) if any(e.name == "html" for e in wanted) else None
+    document = whole_document(derivation, chapters, figures, moved)
     files: dict[str, str | bytes] = {}
     drawings = {f"figures/{drawn.name}.pdf": drawn.pdf for drawn in figures if drawn.pdf}
     for each in wanted:
