@@ -26,12 +26,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import symreln as sr
-from symreln.gates.confronted import confront, confronted_points
-from symreln.gates.label_race import subset_stages, trained_shares
-from symreln.gates.race import race
-from symreln.gates.race_report import finding_table, unraced
-from symreln.gates.rivals import contest
-from symreln.spec.model import Spec
+from symreln.gating.confronted import confront, confronted_points
+from symreln.gating.label_race import subset_stages, trained_shares
+from symreln.gating.race import race
+from symreln.gating.race_report import finding_table, unraced
+from symreln.gating.rivals import contest
+from symreln.specs.model import Spec
 
 XOR_SEEDS, SUBSET_SEEDS = 20, 4
 CONTEXTS = (3, 4, 5, 6)

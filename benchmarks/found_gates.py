@@ -18,7 +18,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported
 import argparse
 
 import symreln as sr
-from symreln.gates.network_finders import NetworkGates, find
+from symreln.gating.network_finders import NetworkGates, find
 
 SPECS = ("contextual-3", "contextual-4", "contextual-5", "contextual-different", "digits", "xor")
 RELU = {"digits": ['network.activation="relu"']}

@@ -26,11 +26,11 @@ import numpy as np
 
 import symreln as sr
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates.clustering import STARTS, Clustering, distinct_rows, kmeans
-from symreln.gates.enumerate import enumerate_gates, gates_along
-from symreln.gates.parameter_intervals import over
-from symreln.gates.race import race
-from symreln.gates.search import search
+from symreln.gating.clustering import STARTS, Clustering, distinct_rows, kmeans
+from symreln.gating.enumerate import enumerate_gates, gates_along
+from symreln.gating.parameter_intervals import over
+from symreln.gating.race import race
+from symreln.gating.search import search
 
 
 def seconds(work: Callable[[], object]) -> float:

@@ -12,9 +12,9 @@ import symreln as sr
 from symreln.claims.texts import Texts
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
-from symreln.network.effective import effective_dataset
+from symreln.networks.effective import effective_dataset
 from symreln.pipeline.certificate.pathways import pathway_json
-from symreln.spec.model import Spec
+from symreln.specs.model import Spec
 
 ITEMS, CONTEXTS = 128, 16
 

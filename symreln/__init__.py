@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from symreln.confrontation import Validation, validate
     from symreln.exact.truth import Truth
     from symreln.limits.with_limits import PartialDerivation, derive_within
-    from symreln.spec.model import (
+    from symreln.specs.build import network, pathway, spec
+    from symreln.specs.model import (
         Dataset,
         NetworkSpec,
         Parameter,
@@ -43,22 +44,25 @@ __version__ = "0.1.0"
 
 # Imported at first use: `symreln --help` must not pay for SymPy, SciPy or Matplotlib.
 _HOMES = {
-    "Dataset": "symreln.spec.model",
+    "Dataset": "symreln.specs.model",
     "Derivation": "symreln.api",
     "Level": "symreln.verdict.judge",
-    "NetworkSpec": "symreln.spec.model",
-    "Parameter": "symreln.spec.model",
-    "PathwaySpec": "symreln.spec.model",
-    "Spec": "symreln.spec.model",
+    "NetworkSpec": "symreln.specs.model",
+    "Parameter": "symreln.specs.model",
+    "PathwaySpec": "symreln.specs.model",
+    "Spec": "symreln.specs.model",
     "Truth": "symreln.exact.truth",
     "Validation": "symreln.confrontation",
-    "ValidationSpec": "symreln.spec.model",
+    "ValidationSpec": "symreln.specs.model",
     "PartialDerivation": "symreln.limits.with_limits",
     "derive": "symreln.api",
     "NetworkDerivation": "symreln.api",
     "derive_within": "symreln.limits.with_limits",
     "from_weights": "symreln.claims.from_weights",
     "load": "symreln.tasks.load",
+    "network": "symreln.specs.build",
+    "pathway": "symreln.specs.build",
+    "spec": "symreln.specs.build",
     "validate": "symreln.confrontation",
 }
 
@@ -80,6 +84,9 @@ __all__ = [
     "derive_within",
     "from_weights",
     "load",
+    "network",
+    "pathway",
+    "spec",
     "validate",
 ]
 

@@ -22,6 +22,10 @@ class InputError(SymrelnError, ValueError):
     """Something handed in by the user is wrong; the message says how to mend it."""
 
 
+class InputTypeError(InputError, TypeError):
+    """What was handed in is of another type than needed."""
+
+
 class FloatRangeError(InputError, ArithmeticError):
     """A number is needed in float64, which has no room for it."""
 

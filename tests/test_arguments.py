@@ -13,7 +13,7 @@ import symreln as sr
 from symreln.claims.derivation import Derivation
 from symreln.errors import InputError, SpecError, SymrelnError
 from symreln.experiment.rules import compare_rules
-from symreln.spec.arguments import exact_times, exact_value, float_times, whole_number
+from symreln.specs.arguments import exact_times, exact_value, float_times, whole_number
 
 TABLES = {
     "dataset": {"X": [[1, 0], [0, 1]], "Y": [[3, 0], [0, 2]], "labels": {"context": [1, 2]}},

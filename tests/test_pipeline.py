@@ -11,7 +11,7 @@ import symreln as sr
 from symreln.errors import InputError
 from symreln.exact.radicals import square_part
 from symreln.exact.scalar import Scalar
-from symreln.spec.model import Parameter
+from symreln.specs.model import Parameter
 from tests.cases import CASES, derived, found_modes, matrix_spec
 
 

@@ -16,7 +16,7 @@ from symreln.errors import InputError
 from symreln.exact.numeric import numpy_modes
 from symreln.exact.scalar import Scalar
 from symreln.laws.coupled_matrices import EqualModes
-from symreln.spec.model import NetworkSpec, Parameter
+from symreln.specs.model import NetworkSpec, Parameter
 from symreln.verdict.judge import Level
 from tests.cases import CASES, PLAIN_NETWORK, contexts_spec, derived, matrix_spec
 from tests.laws.floats import two_layers

@@ -12,8 +12,8 @@ import pytest
 
 import symreln as sr
 from symreln.base.summaries import brief, short_repr
-from symreln.sweep.plan import Plan
-from symreln.sweep.summary import summarise
+from symreln.sweeps.plan import Plan
+from symreln.sweeps.summary import summarise
 
 LINES, CHARACTERS = 30, 3000
 SMALL = ("network.hidden=24", "network.steps=60")

@@ -10,7 +10,7 @@ import pytest
 import symreln as sr
 from symreln.exact.scalar import Scalar
 from symreln.exact.truth import Truth
-from symreln.spec.model import Parameter
+from symreln.specs.model import Parameter
 from symreln.verdict.judge import Level
 from tests.cases import contexts_spec, derived, matrix_spec
 from tests.pathways.examples import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from symreln.api import Derivation
 from symreln.claims import solve
-from symreln.spec.model import Spec
+from symreln.specs.model import Spec
 
 
 def derive_unchecked(spec: Spec) -> Derivation:

@@ -28,7 +28,7 @@ from symreln.experiment.strengths import marks
 from symreln.experiment.training import network_recording, train_networks
 
 if TYPE_CHECKING:
-    from symreln.spec.model import Spec
+    from symreln.specs.model import Spec
 
 ORDERS = 3
 _NETWORK = {

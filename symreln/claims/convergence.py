@@ -188,6 +188,7 @@ class Convergence(Claim):
             caption="Half-times of the second stage in steps: bounds of the flow, and the closed "
             "forms from their head starts, in the network's steps.",
             alignment="lrrr",
+            label="tab:halftimes",
             most=MOST_BOUNDS,
         )
 

@@ -20,10 +20,10 @@ from flint import fmpz_mat, nmod_mat
 
 from symreln.exact.integers import PRIME
 from symreln.exact.polynomials import evaluation_point
-from symreln.network.effective import effective_dataset
+from symreln.networks.effective import effective_dataset
 
 if TYPE_CHECKING:
-    from symreln.spec.model import Dataset, PathwaySpec, Spec
+    from symreln.specs.model import Dataset, PathwaySpec, Spec
 
 #: Seconds that are worth a warning.
 _LONG = 5.0

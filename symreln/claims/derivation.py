@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from symreln.exact.scalar import Scalar
     from symreln.exact.spectrum import JointSpectrum
     from symreln.laws.law import Law
-    from symreln.network.effective import EffectiveDataset
-    from symreln.spec.model import Spec
+    from symreln.networks.effective import EffectiveDataset
+    from symreln.specs.model import Spec
     from symreln.verdict.judge import DiagonalisabilityVerdict, StageVerdict
 
 

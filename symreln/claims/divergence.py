@@ -13,7 +13,7 @@ from symreln.laws.law import Regime
 
 if TYPE_CHECKING:
     from symreln.laws.gated_data import GatedData, SparseArray
-    from symreln.spec.model import NetworkSpec, Spec
+    from symreln.specs.model import NetworkSpec, Spec
 
 #: Relaxation a step, 2 s/tau, above which full-batch gradient descent diverges near a plateau.
 _STABLE_RATE = 2.0

@@ -33,14 +33,14 @@ from symreln.exact.order import order_key
 from symreln.exact.spectrum import joint_spectrum
 from symreln.laws.early_phase import MOST_LOOKS, UNITS, EarlyMode, EarlyPhase, EarlyStrength
 from symreln.laws.law import pathway_units
-from symreln.network.dataset import named_samples
-from symreln.network.orbits import pathway_orbits
+from symreln.networks.dataset import named_samples
+from symreln.networks.orbits import pathway_orbits
 from symreln.verdict.directions import columns, gated_correlation, singular_pairs
 from symreln.verdict.faces import held_on
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
-    from symreln.spec.model import Dataset, NetworkSpec, PathwaySpec
+    from symreln.specs.model import Dataset, NetworkSpec, PathwaySpec
     from symreln.verdict.directions import Pair, Vector
 
 #: A stream of its own: no network is trained with it.

@@ -18,7 +18,7 @@ from symreln.errors import InputError, LimitReachedError, NoClosedFormError, Not
 from symreln.exact.enclosure import ball, precision
 from symreln.laws.choice import expected_start, law_of
 from symreln.laws.law import Start
-from symreln.spec.arguments import exact_times, exact_value, whole_number
+from symreln.specs.arguments import exact_times, exact_value, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

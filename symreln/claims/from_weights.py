@@ -13,9 +13,9 @@ from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
 from symreln.exact.matrix import ExactMatrix
 from symreln.laws import lambda_balanced
-from symreln.spec.arguments import instance_of
-from symreln.spec.finding import Finding
-from symreln.spec.number import exact_fraction, exact_number
+from symreln.specs.arguments import instance_of
+from symreln.specs.finding import Finding
+from symreln.specs.number import exact_fraction, exact_number
 
 if TYPE_CHECKING:
     from symreln.laws.lambda_balanced import BalancedMatrices

@@ -33,13 +33,13 @@ from symreln.laws.gate_classes import gate_classes, sample_relations
 from symreln.laws.gate_law import GateShares
 from symreln.laws.gate_lines import moving_lines, share_line, turning_lines
 from symreln.laws.line import Line, checked
-from symreln.network.dataset import named_samples
-from symreln.network.orbits import paired
+from symreln.networks.dataset import named_samples
+from symreln.networks.orbits import paired
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.claims.unit_courses import Course
-    from symreln.network.dataset import Dataset
+    from symreln.networks.dataset import Dataset
 
 #: Multiplications above which matrices are not integrated for it: seconds of one core.
 _MOST_INTEGRATED = 2e10

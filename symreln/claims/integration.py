@@ -19,7 +19,7 @@ from symreln.laws.reduced_flow import ModeProbe, ReducedFlow
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.exact.matrix import ExactMatrix
-    from symreln.spec.model import NetworkSpec, PathwaySpec, Spec
+    from symreln.specs.model import NetworkSpec, PathwaySpec, Spec
 
 #: Largest size of a number in the data, or its inverse, that float64 predicts with: products of
 #: four of them, which correlations squared are, stay inside the range of normal numbers.

@@ -17,7 +17,7 @@ from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import phrase, say, typeset
 from symreln.exact.enclosure import ball, decimal_of
 from symreln.laws.sigmoid_drive import GROWN, formula
-from symreln.spec.finding import counted
+from symreln.specs.finding import counted
 
 if TYPE_CHECKING:
     from flint import arb
@@ -160,9 +160,14 @@ class HeadStarts(Claim):
             )
         yield from self._table()
 
+    @property
+    def tabled(self) -> list[tuple[str, _Ahead]]:
+        """(LaTeX of the strength, mode) of those that the document's table shows."""
+        return [(s, each) for each in self.modes if (s := self.symbols.get(each.label))]
+
     def _table(self) -> Iterator[Block]:
         """Yield where modes start in effect, one row for copies that start alike."""
-        shown = [(s, each) for each in self.modes if (s := self.symbols.get(each.label))]
+        shown = self.tabled
         if not shown:
             return
         yield Table(
@@ -191,6 +196,7 @@ class HeadStarts(Claim):
                 )
             ),
             alignment="lccrrr",
+            label="tab:headstarts",
             most=_MOST_MODES,
         )
 

@@ -6,8 +6,9 @@ and on this dataset in exact arithmetic. A check that fails raises.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.summaries import short_repr
@@ -18,7 +19,7 @@ from symreln.claims.mode_lines import loss_lines, matrix_lines, mode_lines
 from symreln.claims.on_data import StageOnData
 from symreln.claims.start_lines import start_lines
 from symreln.claims.widths import narrow_pathways
-from symreln.document.model import Block, Content, Items, Section, equation
+from symreln.document.model import Block, Content, Details, Items, Section, equation
 from symreln.document.typeset import phrase, say
 from symreln.laws import lambda_balanced
 from symreln.laws.line import Line, checked
@@ -74,28 +75,23 @@ class DerivationLines(Claim):
         return f"{len(self.derived)} lines, all checked"
 
     def says(self) -> Iterator[Block]:
-        """Say the main lines in a chapter of their own."""
+        """Say the main lines in a chapter of their own; a page has the others folded."""
+        numbered = [*enumerate(self.derived, start=1)]
         if self.elsewhere:
+            summary = f"{self.title}: {self._counted()}"
+            yield Details(summary=summary, blocks=_at_length(numbered), page_only=True)
             return
         opening = say(
             f"{self._counted()}; the {len(self.main)} main ones are these. All of them, each with "
-            "its reason and how it was checked, are printed by `symreln derive --long`, and are in "
-            "derivation.json."
+            "its reason and how it was checked, are folded in derivation.html, printed by "
+            "`symreln derive --long`, and in derivation.json."
         )
-        blocks = [block for line in self.main for block in (say(line.says), _shown(line))]
-        yield Section(title=self.title, label=self.label, blocks=(opening, *blocks))
+        yield Section(title=self.title, label=self.label, blocks=(opening, *_folded(numbered)))
 
     def says_all(self) -> Section:
         """Return the chapter with every line, its reason and its check."""
-        blocks: list[Block] = [say(f"{self._counted()}.")]
-        for number, line in enumerate(self.derived, start=1):
-            notes: tuple[Content, ...] = (
-                ("Follows: ", *phrase(line.because), "."),
-                ("Checked: ", *phrase(line.check), "."),
-            )
-            numbered = say(f"**Line {number}.** {line.says}")
-            blocks += [numbered, _shown(line), Items(notes)]
-        return Section(title=self.title, label=self.label, blocks=tuple(blocks))
+        blocks = (say(f"{self._counted()}."), *_at_length([*enumerate(self.derived, start=1)]))
+        return Section(title=self.title, label=self.label, blocks=blocks)
 
     def lines(self) -> Iterator[str]:
         """Say in the terminal how many there are."""
@@ -111,8 +107,42 @@ class DerivationLines(Claim):
         )
 
 
-def _shown(line: Line) -> Block:
-    return equation(*line.equation)
+def _folded(numbered: Sequence[tuple[int, Line]]) -> Iterator[Block]:
+    """Yield the main lines, and folds with their reasons and with the lines between them."""
+    for main, run in groupby(numbered, key=lambda each: each[1].main):
+        inside = list(run)
+        if not main:
+            first, last = inside[0][0], inside[-1][0]
+            between = f"Line {first}" if first == last else f"Lines {first} to {last}"
+            summary = f"{between}, on the way"
+            yield Details(summary=summary, blocks=_at_length(inside), page_only=True)
+            continue
+        for number, line in inside:
+            yield say(line.says)
+            yield equation(*line.equation)
+            summary = f"Line {number}: its reason and its check"
+            yield Details(summary=summary, blocks=(_notes(line),), page_only=True)
+
+
+def _at_length(numbered: Sequence[tuple[int, Line]]) -> tuple[Block, ...]:
+    """Return lines with their numbers, reasons and checks."""
+    return tuple(
+        block
+        for number, line in numbered
+        for block in (
+            say(f"**Line {number}.** {line.says}"),
+            equation(*line.equation),
+            _notes(line),
+        )
+    )
+
+
+def _notes(line: Line) -> Items:
+    notes: tuple[Content, ...] = (
+        ("Follows: ", *phrase(line.because), "."),
+        ("Checked: ", *phrase(line.check), "."),
+    )
+    return Items(notes)
 
 
 def derivation_lines(derivation: Derivation) -> DerivationLines:

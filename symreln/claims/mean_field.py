@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.integration import network_of
 from symreln.laws.mean_field import Descent, multiplications, simulate_mean_field
-from symreln.network.orbits import relations_of
+from symreln.networks.orbits import relations_of
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.laws.mean_field import MeanField
-    from symreln.spec.model import Spec
+    from symreln.specs.model import Spec
 
 #: A stream of its own: no network is trained with it.
 SEED = 1_861

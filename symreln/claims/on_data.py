@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.claims.derivation import PathwayDerivation, StageDerivation
-    from symreln.network.bundles import NetworkData
-    from symreln.network.effective import EffectiveDataset
-    from symreln.network.parts import Edge, Node
+    from symreln.networks.bundles import NetworkData
+    from symreln.networks.effective import EffectiveDataset
+    from symreln.networks.parts import Edge, Node
 
 #: Hidden units of the weights that are drawn.
 _UNITS = 2

@@ -14,7 +14,7 @@ from symreln.document.words import Notation, number_cell
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.spec.model import Spec
+    from symreln.specs.model import Spec
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -47,7 +47,7 @@ from symreln.laws.coupled_modes import integrate_modes
 from symreln.laws.integrate import PRECISE, Accuracy
 from symreln.laws.law import Start
 from symreln.laws.reduced_flow import ModeStart
-from symreln.spec.arguments import float_times
+from symreln.specs.arguments import float_times
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:

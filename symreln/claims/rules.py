@@ -71,7 +71,7 @@ PATHWAYS = (
     Shown(rule=half_speed_of, checked="start"),
     Shown(rule=step_errors, place="steps", checked="start"),
     Shown(rule=large_starts, place="steps", printed=True),
-    Shown(rule=every_size, place="chapter", key="family", printed=True),
+    Shown(rule=every_size, place="chapter", key="family"),
     Shown(rule=exceptional_sets, place="chapter", key="exceptional", printed=True),
     Shown(rule=phases_of, place="chapter"),
     Shown(rule=equilibria_of, place="reduction", key="equilibria", always=False, checked="all"),

@@ -18,10 +18,10 @@ from symreln.exact.spectrum import joint_spectrum
 from symreln.laws import coupled_matrices, coupled_modes
 from symreln.laws.choice import choose, printed
 from symreln.laws.law import PLAIN, Regime
-from symreln.network.effective import check_sizes, effective_dataset, image_dataset
-from symreln.network.symmetry import symmetry_search
-from symreln.network.targets import Targets
-from symreln.spec.model import Spec
+from symreln.networks.effective import check_sizes, effective_dataset, image_dataset
+from symreln.networks.symmetry import symmetry_search
+from symreln.networks.targets import Targets
+from symreln.specs.model import Spec
 from symreln.verdict.judge import DiagonalisabilityVerdict, Level, StageVerdict, judge, stage_modes
 from symreln.verdict.modes import image_spectrum
 from symreln.verdict.orbits import StageSymmetry
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from symreln.exact.spectrum import JointSpectrum, Mode
     from symreln.laws.law import Law
-    from symreln.network.effective import EffectiveDataset
+    from symreln.networks.effective import EffectiveDataset
 
     #: What finds the joint spectrum of (sigma_yx, sigma_x, values at which modes are ordered).
     Spectrum = Callable[..., JointSpectrum]

@@ -16,7 +16,7 @@ from symreln.laws.law import HEAD_START, STRENGTH, STRENGTH0, TIME, TIME_CONSTAN
 from symreln.laws.line import CANCELS, Line, X, along, integral, vanish
 from symreln.laws.sigmoid_drive import sigmoid_lines
 from symreln.laws.two_layer import TwoLayer
-from symreln.spec.finding import counted
+from symreln.specs.finding import counted
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation

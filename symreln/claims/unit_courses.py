@@ -16,7 +16,7 @@ from symreln.claims.integration import check_range, gate_floats, network_of
 from symreln.claims.prediction import first_starts, matrices_of
 from symreln.claims.probes import mode_bases
 from symreln.laws.gate_law import GateShares, LinearUnits
-from symreln.network.orbits import pathway_orbits
+from symreln.networks.orbits import pathway_orbits
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation

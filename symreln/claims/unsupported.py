@@ -17,7 +17,7 @@ from symreln.exact.enclosure import ball, rounded_text
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.spec.model import Spec
+    from symreln.specs.model import Spec
 
 #: Pathways that are named.
 MOST_NAMED = 12

@@ -12,7 +12,7 @@ from symreln.base.progress import Progress
 from symreln.base.provenance import environment
 from symreln.errors import InputError
 from symreln.report.inform import checks_said, machine_said, tasks_said
-from symreln.spec.schema import json_schema
+from symreln.specs.schema import json_schema
 from symreln.tasks import list_tasks
 from symreln.tasks.registry import TASKS, spec_path
 from symreln.verify import verify_file

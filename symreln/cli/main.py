@@ -29,6 +29,7 @@ from symreln.base.signals import (  # noqa: E402
 from symreln.cli.options import (  # noqa: E402
     DERIVING,
     JSON,
+    LATEX,
     MACHINE,
     OUTSIDE,
     OVERRIDES,
@@ -41,7 +42,7 @@ from symreln.cli.options import (  # noqa: E402
     out,
     seeds,
 )
-from symreln.gates.finders import ALIASES, FINDERS  # noqa: E402
+from symreln.gating.finders import ALIASES, FINDERS  # noqa: E402
 from symreln.report.formats import NAMES  # noqa: E402
 
 EXIT_CODES = """
@@ -100,11 +101,12 @@ def run() -> None:
     *DERIVING,
     option(
         "--format formats",
-        "What to write beside the certificate; may be repeated.  [default: all]",
+        "What to write beside the certificate; may be repeated.  [default: json, tex, html]",
         type=click.Choice(NAMES),
         multiple=True,
     ),
     flag("--long", "Print every line of the derivation, with its reason and its check."),
+    LATEX,
     flag("--estimate", "Only print roughly what time and memory it may take."),
 )
 def derive() -> None:

@@ -61,6 +61,22 @@ class _Share(click.ParamType):
         return str(value)
 
 
+class _LatexSetting(click.ParamType):
+    """One thing about how LaTeX is written, kept as text: a process can be handed it."""
+
+    name = "setting"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text, once it is known to be a setting."""
+        from symreln.report.latex_style import Style
+
+        try:
+            Style.of([value])
+        except InputError as error:
+            self.fail(str(error).rstrip("."), param, ctx)
+        return value
+
+
 def option(
     names: str, text: str, least: int | None = None, most: int | None = None, **more: Any
 ) -> click.Option:
@@ -103,6 +119,14 @@ SPEC = click.Argument(["spec"], metavar="SPEC")
 OVERRIDES = option(
     "--set overrides",
     "Override a key of the spec, e.g. network.hidden=100. May be repeated.",
+    multiple=True,
+    metavar="KEY=VALUE",
+)
+LATEX = option(
+    "--latex",
+    "How LaTeX is written: prefix=ctx: of labels, level=2 for subsections, numbering=all, or =S "
+    "for starred equations with tags (S1), figures=FOLDER, letters such as pi=a. May be repeated.",
+    type=_LatexSetting(),
     multiple=True,
     metavar="KEY=VALUE",
 )

@@ -11,16 +11,16 @@ import click
 from symreln.base.jsonio import dumps
 from symreln.base.progress import Progress
 from symreln.errors import InputError
-from symreln.gates import races
-from symreln.gates.finders import ALIASES, FINDERS
-from symreln.gates.replay import replay_report
-from symreln.gates.serialise import Page
-from symreln.gates.spec_text import gates_toml
+from symreln.gating import races
+from symreln.gating.finders import ALIASES, FINDERS
+from symreln.gating.replay import replay_report
+from symreln.gating.serialise import Page
+from symreln.gating.spec_text import gates_toml
 from symreln.report.encode import Encoder
 from symreln.report.folder import require_folder, write_files
 from symreln.report.gate_figures import figure_of
 from symreln.report.pages import markdown
-from symreln.spec.model import Spec
+from symreln.specs.model import Spec
 from symreln.tasks.load import load
 
 

@@ -21,10 +21,10 @@ from symreln.report.sweep import (
     sweep_to_json,
 )
 from symreln.report.sweep_figure import sweep_figures
-from symreln.sweep import executors
-from symreln.sweep.plan import Plan, read_axes
-from symreln.sweep.run import Failure, Missing, Shard, sweep
-from symreln.sweep.summary import summarise
+from symreln.sweeps import executors
+from symreln.sweeps.plan import Plan, read_axes
+from symreln.sweeps.run import Failure, Missing, Shard, sweep
+from symreln.sweeps.summary import summarise
 
 _RESULT = "sweep.json"
 

@@ -18,7 +18,7 @@ from symreln.report.folder import together
 from symreln.report.steps import StepWriter
 from symreln.report.write import write_derivation
 from symreln.report.write_validation import write_validation
-from symreln.spec.model import Spec
+from symreln.specs.model import Spec
 
 
 def validate(request: Request, steps: StepWriter | None = None) -> int:

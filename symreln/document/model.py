@@ -67,6 +67,7 @@ __all__ = [
     "flat",
     "inlines",
     "label_of",
+    "on_paper",
     "plain_text",
     "prose",
     "walk",
@@ -318,13 +319,29 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class Details:
-    """Blocks that a page folds under their summary and paper prints in full."""
+    """Blocks that a page folds under their summary and paper prints in full.
+
+    Attributes:
+        summary: What stands on the fold.
+        blocks: What is in it.
+        page_only: Whether paper leaves it out, with its summary. Then nothing in it has a number
+            or a label: numbers are the same on a page and on paper.
+    """
 
     summary: Content
     blocks: tuple[Block, ...]
+    page_only: bool = False
 
     def __post_init__(self) -> None:
         set_fields(self, summary=inlines(self.summary))
+        inside = (block for block, _ in walk(self.blocks))
+        numbered = (Section, Theorem, Table, Figure)
+        if self.page_only and any(isinstance(b, numbered) or label_of(b) for b in inside):
+            msg = (
+                f"fold {plain_text(self.summary)!r}: found a block with a number, and paper leaves "
+                "the fold out. Take the block out of it."
+            )
+            raise InputError(msg)
 
 
 @dataclass(frozen=True)
@@ -374,6 +391,11 @@ def with_drawn(blocks: Iterable[Block], drawn: Collection[str]) -> tuple[Block, 
         for block in blocks
         if not isinstance(block, Figure) or block.name in drawn
     )
+
+
+def on_paper(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    """Return the blocks that paper prints: all but the folds of a page alone."""
+    return tuple(b for b in blocks if not (isinstance(b, Details) and b.page_only))
 
 
 def walk(blocks: tuple[Block, ...], depth: int = 0) -> Iterator[tuple[Block, int]]:

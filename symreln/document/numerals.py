@@ -10,7 +10,7 @@ import sympy as sp
 
 from symreln.document.mathtext import to_latex
 from symreln.errors import InputError
-from symreln.spec.number import WrittenDecimal
+from symreln.specs.number import WrittenDecimal
 
 #: Places of a decimal that is shown in place of a fraction.
 _PLACES = 6

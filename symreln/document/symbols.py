@@ -16,8 +16,8 @@ _NOTATION = {
 _GREEK_NAMES = frozenset(GREEK.values()) | {"varepsilon", "varphi"}
 _SPELLINGS = {"lamda": "lambda", "lambda_": "lambda"}
 # A strength, or the start of all, as sentences and keys spell it; names of users stand in quotes.
-_STRENGTH = re.compile(r"(?<![\w'])pi_(\d+)(?:_(\d+))?(?![\w'])")
-_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+_STRENGTH = re.compile(r"(?<![\w'])pi_(\d+|p(?=_\d))(?:_(\d+))?(?![\w'])")
+_SUBSCRIPTS = str.maketrans("0123456789p", "₀₁₂₃₄₅₆₇₈₉ₚ")
 _PIECES = re.compile(r"([^\W\d_]+)|(\d+)")
 
 

@@ -42,8 +42,11 @@ _STACKED = frozenset([r"\sum", r"\prod", r"\bigoplus", r"\lim", r"\min", r"\max"
 _FRACTIONS = frozenset([r"\frac", r"\dfrac", r"\tfrac", r"\binom"])
 _UNPRINTED = frozenset(
     [*"&}", *("\\" + name for name in ["displaystyle", "textstyle", "limits", "hline"])]
-    + ["\\" + name for name in "dot ddot hat bar tilde vec overline underline".split()]
-    + ["\\" + name for name in "boldsymbol mathbf mathbb mathcal phantom".split()]
+    + [
+        "\\" + name
+        for name in ["dot", "ddot", "hat", "bar", "tilde", "vec", "overline", "underline"]
+    ]
+    + ["\\" + name for name in ["boldsymbol", "mathbf", "mathbb", "mathcal", "phantom"]]
 )
 _DELIMITERS = frozenset([r"\left", r"\right", r"\bigl", r"\bigr", r"\Bigl", r"\Bigr"])
 _DELIMITER = 0.68

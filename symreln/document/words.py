@@ -17,11 +17,11 @@ from symreln.document.symbols import symbol_latex
 from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.exact.enclosure import decimal_of, precision
 from symreln.exact.scalar import Scalar
-from symreln.spec.number import WrittenDecimal
+from symreln.specs.number import WrittenDecimal
 
 if TYPE_CHECKING:
     from symreln.exact.matrix import ExactMatrix
-    from symreln.spec.model import Parameter, Spec
+    from symreln.specs.model import Parameter, Spec
 
 Values = Mapping[str, Fraction]
 Symbols = Mapping[str, "sp.Symbol"]

@@ -1,6 +1,6 @@
 """Polynomials and rational functions as short plain text: no needless brackets, ``**`` for powers.
 
-The texts are formulas that :mod:`symreln.spec.expression` and SymPy read.
+The texts are formulas that :mod:`symreln.specs.expression` and SymPy read.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from symreln.experiment.scalar_confront import validate_modes
 from symreln.experiment.strengths import marks, measured_strengths
 from symreln.experiment.terms import distance_terms, why_no_terms
 from symreln.experiment.training import train_pair
-from symreln.spec.arguments import check_counts, instance_of
+from symreln.specs.arguments import check_counts, instance_of
 
 if TYPE_CHECKING:
     from symreln.experiment.predictions import Predictions

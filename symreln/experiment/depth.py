@@ -34,7 +34,7 @@ from symreln.train.trainers import train_deep_network, train_gated_network
 
 if TYPE_CHECKING:
     from symreln.experiment.training import ProgressCallback
-    from symreln.spec.model import Spec
+    from symreln.specs.model import Spec
     from symreln.train.network import GatedNetwork
     from symreln.train.run import TrainingRun
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.claims.network.components import Component
-    from symreln.spec.model import Spec
+    from symreln.specs.model import Spec
 
 #: Step of the classical Runge-Kutta method, over the shortest time in which an edge doubles.
 STEP = 0.2

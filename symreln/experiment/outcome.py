@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from symreln.experiment.scalar_modes import EdgeModes
     from symreln.experiment.study import Study
     from symreln.experiment.terms import Term
-    from symreln.spec.model import Spec
+    from symreln.specs.model import Spec
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.experiment.predictions import Predictions
     from symreln.experiment.training import ProgressCallback
-    from symreln.spec.model import Spec
+    from symreln.specs.model import Spec
 
 #: Levels at which pathways are modes.
 MODES = (Level.CLOSED, Level.CLOSED_BY_SYMMETRY, Level.COUPLED_MODES)

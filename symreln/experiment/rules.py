@@ -35,7 +35,7 @@ from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.changed import changed
 from symreln.experiment.metrics import CurveComparison, compare, seed_band
 from symreln.experiment.training import GDLN, ProgressCallback, Variation, kinds, train
-from symreln.spec.arguments import check_counts
+from symreln.specs.arguments import check_counts
 from symreln.train.record import Recording
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from symreln.experiment.uninformative import Uninformative
 from symreln.experiment.verdicts import Verdict, outcome_of
 from symreln.laws.finite_steps import at_steps, delays
 from symreln.laws.scalar_modes import aligned_weights, lacking_units, learning, scalar_modes
-from symreln.network.bundles import NetworkData
+from symreln.networks.bundles import NetworkData
 from symreln.verdict.diagonal import decide_diagonal
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from symreln.experiment.edge_start import EdgeStart
     from symreln.laws.network_flow import NetworkFlow
     from symreln.laws.scalar_modes import ScalarMode
-    from symreln.spec.model import Spec
+    from symreln.specs.model import Spec
 
 #: The pairs of curves: from an aligned start, and from random weights.
 ALIGNED, RANDOM = "theory_vs_aligned", "theory_vs_gdln"

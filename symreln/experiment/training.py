@@ -38,9 +38,9 @@ from symreln.train.trainers import (
 )
 
 if TYPE_CHECKING:
-    from symreln.network.model import Network
-    from symreln.network.parts import Gain
-    from symreln.spec.model import Spec
+    from symreln.networks.model import Network
+    from symreln.networks.parts import Gain
+    from symreln.specs.model import Spec
     from symreln.train.run import TrainingRun
 
 RELU, GDLN = "relu", "gdln"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.network.orbits import paired
+from symreln.networks.orbits import paired
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -33,7 +33,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.laws.lambda_numbers import Blocks, MatrixFlow, blocks_ball, gram_float, learned_by
 from symreln.laws.law import Regime
 from symreln.laws.line import Line
-from symreln.spec.arguments import exact_times, float_times, whole_number
+from symreln.specs.arguments import exact_times, float_times, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

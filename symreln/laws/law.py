@@ -24,7 +24,7 @@ from symreln.laws.line import CANCELS, SUBSTITUTED, Line, vanish
 from symreln.laws.ops import NUMPY, SYMPY, Ops
 
 if TYPE_CHECKING:
-    from symreln.spec.model import NetworkSpec, Spec
+    from symreln.specs.model import NetworkSpec, Spec
 
 #: Symbols that every printed trajectory uses: time in steps, its constant, the initial strength,
 #: and the strength as the variable of an implicit solution t(pi).

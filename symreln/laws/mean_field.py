@@ -104,7 +104,7 @@ def simulate_mean_field(
         descent: How they are trained.
         rng: Seed of the draws.
         relations: Of every two samples, where they are known exactly
-            (:func:`symreln.network.orbits.relations_of`).
+            (:func:`symreln.networks.orbits.relations_of`).
 
     Raises:
         InputError: The particles diverge.

@@ -24,7 +24,7 @@ from symreln.laws.integrate import integrate
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from symreln.network.bundles import NetworkData
+    from symreln.networks.bundles import NetworkData
 
 
 @short_repr

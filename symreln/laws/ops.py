@@ -1,4 +1,6 @@
-"""Three number systems, so that a law's formula is written once: sympy, numpy and Arb balls.
+"""Number systems, so that a law's formula is written once: sympy, numpy and Arb balls.
+
+SymPy twice: as formulas are printed, and as they are evaluated elsewhere, in float64.
 
 A law holds numbers of one system and names it; its methods use the system's functions and the
 ordinary operators. Certified balls have the working precision at which they are made.
@@ -7,7 +9,7 @@ ordinary operators. Certified balls have the working precision at which they are
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,6 +17,7 @@ import numpy as np
 import sympy as sp
 from flint import arb, fmpq
 from scipy.special import gammaln
+from sympy.codegen.cfunctions import expm1, log1p
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +61,11 @@ class Ops:
 def _relaxed_symbols(rate: sp.Expr, t: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     decay = sp.exp(-rate * t)
     return decay, t if rate == 0 else (1 - decay) / rate
+
+
+def _relaxed_evaluated(rate: sp.Expr, t: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    gone: Any = expm1(-rate * t)
+    return sp.exp(-rate * t), t if rate == 0 else -gone / rate
 
 
 def _relaxed_floats(rate: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -111,6 +119,14 @@ SYMPY = Ops(
     relaxed=_relaxed_symbols,
     over=lambda x, y: sp.S.Zero if x == 0 else x / y,
     positive=lambda x: sp.Max(0, x),
+)
+#: Expressions for code in float64: nothing overflows or cancels that does not with :data:`NUMPY`.
+EVALUATED = replace(
+    SYMPY,
+    log1p=log1p,
+    expm1=expm1,
+    pace=lambda x: sp.S.One if x == 0 else log1p(x) / x,
+    relaxed=_relaxed_evaluated,
 )
 NUMPY = Ops(
     number=lambda x: np.asarray(float(x) if isinstance(x, Fraction) else x, dtype=float),

@@ -21,8 +21,8 @@ from symreln.laws.network_flow import NetworkFlow
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from symreln.network.bundles import NetworkData
-    from symreln.network.model import Network
+    from symreln.networks.bundles import NetworkData
+    from symreln.networks.model import Network
     from symreln.verdict.diagonal import Arrow, Diagonality
 
     #: Unit vectors of a mode by data node; nodes that it does not reach are missing.

@@ -20,9 +20,9 @@ from symreln.exact.spectrum_json import spectrum_from_json
 from symreln.limits.limits import Limits
 from symreln.limits.supervise import watched
 from symreln.report.partial_json import Json, Reached, partial_derivation
-from symreln.spec.finding import shown
-from symreln.spec.model import Spec
-from symreln.spec.overrides import override_texts
+from symreln.specs.finding import shown
+from symreln.specs.model import Spec
+from symreln.specs.overrides import override_texts
 from symreln.tasks.load import load
 from symreln.verdict.judge import Level
 

@@ -18,8 +18,8 @@ from symreln.errors import InputError
 from symreln.exact.spectrum import joint_spectrum
 from symreln.pipeline.certificate import certificate
 from symreln.pipeline.checks import derivation_steps
-from symreln.spec.finding import quoted
-from symreln.spec.model import Spec
+from symreln.specs.finding import quoted
+from symreln.specs.model import Spec
 from symreln.verify import verify
 
 if TYPE_CHECKING:

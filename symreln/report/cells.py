@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib import colormaps
+from matplotlib.colors import Colormap, ListedColormap
 from matplotlib.patches import Patch, PathPatch
 from matplotlib.path import Path
 
 from symreln.errors import InputError
-from symreln.report.drawing import FONT_SIZE, INK, check_shape, dress, new_axes, plain, styled
+from symreln.report.drawing import FONT_SIZE, check_shape, dress, new_axes, plain, styled
+from symreln.report.looks import CLOSED, GAIN, GROUND, INK, OPEN
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _ROW, _ROWS = 0.26, 3.2  # inches: height of a row of gates, and of all of them at most
 _NAMED_ROWS = 26  # names that fit beside _ROWS inches
 _NAMES = 60  # letters that fit below the width of a page
-_GATES, _OPEN, _GAIN = "Blues", 0.87, 0.43  # colour map, and where in it a gate's shade is
+_SHADES = ListedColormap([CLOSED, GAIN, OPEN])  # of gates: 0, 1/2 and 1
 _LEVELS = 256  # of colour; more cannot be told apart
 _MOST_SHAPES = 6000
 
@@ -47,14 +48,14 @@ def gate_pattern(
     check_shape("gate pattern", gates, (len(pathways), samples))
     height = min(_ROW * rows, _ROWS)
     ax = ax or new_axes(0.75 + height)[0]
-    shades = np.where(gates, _OPEN, 0.0)
+    shades = np.where(gates, 1.0, 0.0)
     if gains is not None and gains.any():
         check_shape("gains", gains, gates.shape)
-        shades[gains] = _GAIN
+        shades[gains] = 0.5
         _shade_legend(ax)
-    draw_cells(ax, shades, colours=_GATES, bound=1.0)
+    draw_cells(ax, shades, colours=_SHADES, bound=1.0)
     # Rules between rows, thinner where rows are.
-    ax.hlines(range(1, rows), 0, samples, color="white", linewidth=min(1.6, 7.0 * height / rows))
+    ax.hlines(range(1, rows), 0, samples, color=GROUND, linewidth=min(1.6, 7.0 * height / rows))
     named = np.arange(0, rows, -(-rows // _NAMED_ROWS))
     ax.set_yticks(named + 0.5, [plain(pathways[int(row)]) for row in named])
     common, groups = _shortened(groups)
@@ -65,10 +66,9 @@ def gate_pattern(
 
 
 def _shade_legend(ax: Axes) -> None:
-    named = (("0", 0.0), ("gain", _GAIN), ("1", _OPEN))
+    named = (("0", CLOSED), ("gain", GAIN), ("1", OPEN))
     handles = [
-        Patch(facecolor=colormaps[_GATES](shade), edgecolor=INK, linewidth=0.6, label=name)
-        for name, shade in named
+        Patch(facecolor=shade, edgecolor=INK, linewidth=0.6, label=name) for name, shade in named
     ]
     ax.figure.legend(
         handles=handles, loc="outside right upper", fontsize=FONT_SIZE - 1, frameon=False
@@ -105,7 +105,7 @@ def _frame(ax: Axes) -> None:
         side.set(visible=True, linewidth=0.6, color=INK)
 
 
-def draw_cells(ax: Axes, values: NDArray[np.float64], *, colours: str, bound: float) -> None:
+def draw_cells(ax: Axes, values: NDArray[np.float64], *, colours: Colormap, bound: float) -> None:
     """Draw ``values`` as unit squares, row 0 at the top.
 
     Cells of one colour are one shape, and neighbours in a row are one rectangle of it: a browser
@@ -115,21 +115,21 @@ def draw_cells(ax: Axes, values: NDArray[np.float64], *, colours: str, bound: fl
     Args:
         ax: Axes to draw into; its limits become the edges of the matrix.
         values: Matrix, shape (rows, columns), finite.
-        colours: Name of a matplotlib colour map.
+        colours: Of values.
         bound: Values from ``-bound`` to ``bound`` span the map (from 0 where none is negative).
     """
     rows, columns = values.shape
     low = -bound if (values < 0).any() else 0.0
     levels = np.rint((values - low) / (bound - low) * (_LEVELS - 1)).astype(int)
     if np.count_nonzero(np.diff(levels, axis=1)) > _MOST_SHAPES:
-        shades = colormaps[colours](levels / (_LEVELS - 1))
+        shades = colours(levels / (_LEVELS - 1))
         ax.imshow(shades, extent=(0, columns, rows, 0), aspect="auto", interpolation="none")
         return
     for level in np.unique(levels):
         corners = _rectangles(levels == level)
         codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * len(corners)
         shape = Path(corners.reshape(-1, 2), codes)
-        colour = colormaps[colours](level / (_LEVELS - 1))
+        colour = colours(level / (_LEVELS - 1))
         ax.add_patch(PathPatch(shape, facecolor=colour, linewidth=0, antialiased=False))
     ax.set(xlim=(0, columns), ylim=(rows, 0))
 

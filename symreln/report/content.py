@@ -4,38 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.derivation import Derivation, Derived, of_pathways
-from symreln.claims.families.claim import every_size
 from symreln.claims.network.derivation import NetworkDerivation
-from symreln.claims.network.routing import routing_of
 from symreln.claims.orbits import mode_orbits
-from symreln.claims.phases import until_text
 from symreln.claims.rules import derived_at_length, said_at
 from symreln.document.model import (
     Block,
     Citation,
-    Content,
     Document,
     Drawing,
-    Items,
-    Reference,
-    Section,
+    Figure,
     Source,
-    Strong,
     contents,
     flat,
-    prose,
     walk,
     with_drawn,
 )
-from symreln.document.typeset import typeset
-from symreln.exact.truth import Truth
 from symreln.report.abbreviations import abbreviations
 from symreln.report.chapters.closing import checks_chapter, provenance_chapter
 from symreln.report.chapters.data import correlation_chapter, data_chapter
-from symreln.report.chapters.dynamics import dynamics_chapter
-from symreln.report.chapters.spectrum import MOST_ROWS, spectrum_chapter
+from symreln.report.chapters.dynamics import dynamics_chapter, modes_figure
+from symreln.report.chapters.formulas import MOST_ROWS
+from symreln.report.chapters.network import network_figures, network_result
+from symreln.report.chapters.result import result_chapter
+from symreln.report.chapters.spectrum import spectrum_chapter
 from symreln.report.chapters.verdict import verdict_chapter
 
 if TYPE_CHECKING:
@@ -132,10 +124,10 @@ def _of_network(
     drawn: Collection[str],
     lines: Sequence[Block],
 ) -> tuple[Block, ...]:
-    own = set(drawn) if validation is None else set(drawn) - {"loss"}  # it shows losses itself
+    figures = _figures(drawn, network_figures(derivation), validation)
     return (
-        _network_summary(derivation),
-        *with_drawn(said_at(derivation, "chapter"), own),
+        network_result(derivation, validation, figures),
+        *with_drawn(said_at(derivation, "chapter"), drawn),
         *lines,
         *_confronted(validation, drawn),
         checks_chapter(derivation),
@@ -150,24 +142,39 @@ def _of_pathways(
     lines: Sequence[Block],
 ) -> tuple[Block, ...]:
     names = abbreviations(derivation, mode_orbits(derivation), MOST_ROWS)
+    method = "" if validation is None else validation.prediction.method
+    modes = modes_figure(derivation, confronted=validation is not None, method=method)
     chapters: list[Block] = [
-        _summary(derivation, validation),
+        result_chapter(derivation, validation, _figures(drawn, (modes,), validation), names),
         data_chapter(derivation, figures="gates" in drawn),
         correlation_chapter(derivation),
         spectrum_chapter(derivation, figures="spectrum" in drawn, names=names),
         verdict_chapter(derivation),
-        dynamics_chapter(
-            derivation,
-            figures="modes" in drawn,
-            confronted=validation is not None,
-            method="" if validation is None else validation.prediction.method,
-            names=names,
-        ),
+        dynamics_chapter(derivation, names=names),
     ]
-    chapters += [*lines, *said_at(derivation, "chapter")]
+    chapters += [*said_at(derivation, "chapter"), *lines]
     chapters += _confronted(validation, drawn)
     chapters += [checks_chapter(derivation), provenance_chapter(derivation, validation)]
     return tuple(chapters)
+
+
+def _figures(
+    drawn: Collection[str], own: tuple[Figure, ...], validation: Validation | None
+) -> tuple[Block, ...]:
+    """Return the figures of the first page, that of the losses first.
+
+    Args:
+        drawn: Names of the figures that there will be.
+        own: The derivation's own figures.
+        validation: What training showed, or None; its figure of losses replaces the derivation's.
+    """
+    if validation is None:
+        found = own
+    else:
+        from symreln.report.chapters.agreement import loss_figure
+
+        found = (loss_figure(validation), *(each for each in own if each.name != "loss"))
+    return with_drawn(found, drawn)
 
 
 def _confronted(validation: Validation | None, drawn: Collection[str]) -> list[Block]:
@@ -198,83 +205,4 @@ def whole_document(
         blocks=chapters,
         figures=figures,
         bibliography=tuple(source for source in _BIBLIOGRAPHY if source.key in cited),
-    )
-
-
-def _later_verdicts(derivation: Derivation) -> list[tuple]:
-    """Say what is decided for the gates after each switch."""
-    return [
-        (
-            f"Verdict from step {begin}: ",
-            Strong(phase.verdict.level.value),
-            ", in ",
-            Reference("sec:phases"),
-            ".",
-        )
-        for begin, phase in derivation.phases[1:]
-    ]
-
-
-def _network_summary(derivation: NetworkDerivation) -> Section:
-    graph, routing = derivation.graph, derivation.ask(routing_of)
-    items: list[Content] = [
-        f"{len(graph.nodes)} nodes, {len(graph.edges)} edges, {len(derivation.data.paths)} "
-        f"pathways of at most {graph.depth} edges.",
-        *([] if routing is None else [routing.summary]),
-        (
-            "Verdict: ",
-            Strong(derivation.level.value),
-            "; the parts that learn apart are in ",
-            Reference("sec:parts"),
-            ".",
-        ),
-        _proven(derivation),
-    ]
-    return Section(title="Summary", label="sec:summary", blocks=(Items(tuple(items)),))
-
-
-def _proven(derivation: Derived) -> Content:
-    proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
-    return (
-        f"{proven} of {len(derivation.steps)} checks are exact proofs (",
-        Reference("sec:checks"),
-        ").",
-    )
-
-
-def _summary(derivation: Derivation, validation: Validation | None) -> Section:
-    items: list[Content] = [
-        (
-            f"Verdict{until_text(derivation.spec)}: ",
-            Strong(derivation.verdict.level.value),
-            ", proven in ",
-            Reference("sec:verdict"),
-            ".",
-        ),
-        *_later_verdicts(derivation),
-        (
-            "Free constants in the formulas: ",
-            Strong(str(count_free(derivation.ask(printed_constants)))),
-            ", listed in ",
-            Reference("sec:provenance"),
-            ".",
-        ),
-        _proven(derivation),
-    ]
-    sizes = derivation.ask(every_size)
-    if sizes is not None:
-        items.append(sizes.summary)
-    if validation is not None:
-        from symreln.report.sentences import clauses
-
-        items += [typeset(f"{each[:1].upper()}{each[1:]}.") for each in clauses(validation)]
-        items.append(("Theory against training: ", Reference("sec:agreement"), "."))
-        items.append(typeset(f"The prediction: {validation.prediction.computed}."))
-    return Section(
-        title="Summary",
-        label="sec:summary",
-        blocks=(
-            prose("What this derivation says, and how far it can be trusted:"),
-            Items(tuple(items)),
-        ),
     )

@@ -14,8 +14,7 @@ from symreln.experiment.depth import MOMENTS, SIGNIFICANT, crossing_times, sprea
 from symreln.report import html
 from symreln.report.chapters.depth import NAME, depth_document
 from symreln.report.drawing import (
-    DASHES,
-    PALETTE,
+    FONT_SIZE,
     TEXT_WIDTH,
     drawing,
     dress,
@@ -23,6 +22,8 @@ from symreln.report.drawing import (
     plain,
     styled,
 )
+from symreln.report.figures import TIME
+from symreln.report.looks import DASHES, FAINT, INK, look
 from symreln.report.loss_unit import npz
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 FORMAT = "symreln-depth/1"
 #: Points of a drawn curve.
 POINTS = 400
-#: Levels whose crossing times are drawn, each with dashes of its own.
+#: Levels whose crossing times are drawn.
 DRAWN = (0.9, 0.5, 0.25)
 HEIGHT = 3.0  # inches
 
@@ -108,44 +109,51 @@ def _curves(found: DepthComparison) -> bytes:
 def _depth_drawing(found: DepthComparison) -> Drawing:
     """Draw the distributions of a comparison."""
     depth = len(found.widths)
+    shallow = {"color": FAINT, "linewidth": 1.3, "linestyle": DASHES[1], "zorder": 2}
     kinds = (
-        (f"ReLU network, {depth} hidden layers", found.relu.losses),
-        ("gated network", found.gdln.losses),
-        ("ReLU network, one hidden layer", found.shallow.losses),
+        (f"ReLU network, {depth} hidden layers", found.relu.losses, look("relu")),
+        ("gated network", found.gdln.losses, look("gdln")),
+        ("ReLU network, one hidden layer", found.shallow.losses, shallow),
     )
     figure = Figure(figsize=(TEXT_WIDTH, HEIGHT), dpi=72)
     grid = figure.add_gridspec(1, 2, left=0.08, right=0.98, top=0.91, bottom=0.27, wspace=0.22)
     left, right = (figure.add_subplot(grid[0, place]) for place in range(2))
-    for (name, losses), colour in zip(kinds, PALETTE, strict=False):
-        _band(left, losses, name, colour)
-        for level, dashes in zip(DRAWN, DASHES, strict=False):
-            _distribution(right, crossing_times(losses, level), losses.shape[1], colour, dashes)
+    for name, losses, style in kinds:
+        _band(left, losses, name, style)
+        for level in DRAWN:
+            _distribution(right, crossing_times(losses, level), losses.shape[1], style)
+    for level in DRAWN:
+        _name_level(right, level, crossing_times(found.relu.losses, level))
     left.set_ylim(bottom=0)
     right.set_ylim(0, 1.02)
     levels = ", ".join(f"{level:g}" for level in DRAWN)
-    dress(left, x="steps", y="loss")
-    dress(right, x="steps", y="share of networks", title=f"loss below {levels} of the first")
+    dress(left, x=TIME, y="loss $L(t)$")
+    dress(right, x=TIME, y="share of networks", title=f"loss below {levels} of the first")
     legend_below(left)
     return drawing(NAME, left, pdf=False)
 
 
-def _band(panel: Axes, losses: np.ndarray, name: str, colour: str) -> None:
+def _band(panel: Axes, losses: np.ndarray, name: str, style: dict[str, Any]) -> None:
     steps = np.unique(np.linspace(0, losses.shape[1] - 1, POINTS).astype(int))
     low, middle, high = np.quantile(losses[:, steps], (0.05, 0.5, 0.95), axis=0)
-    panel.fill_between(steps, low, high, color=colour, alpha=0.18, linewidth=0)
-    panel.plot(steps, middle, color=colour, linewidth=1.2, label=plain(name))
+    panel.fill_between(steps, low, high, color=style["color"], alpha=0.18, linewidth=0)
+    panel.plot(steps, middle, label=plain(name), **style)
 
 
-def _distribution(panel: Axes, times: np.ndarray, end: int, colour: str, dashes: object) -> None:
+def _distribution(panel: Axes, times: np.ndarray, end: int, style: dict[str, Any]) -> None:
     reached = np.sort(times[np.isfinite(times)])
     if not len(reached):
         return
     share = np.arange(1, len(reached) + 1) / len(times)
-    panel.step(
-        [reached[0], *reached, end - 1],
-        [0, *share, share[-1]],
-        where="post",
-        color=colour,
-        linewidth=1.1,
-        linestyle=dashes,
-    )
+    panel.step([reached[0], *reached, end - 1], [0, *share, share[-1]], where="post", **style)
+
+
+def _name_level(panel: Axes, level: float, times: np.ndarray) -> None:
+    """Write a level above the last network that falls to it."""
+    reached = times[np.isfinite(times)]
+    if len(reached):
+        panel.annotate(
+            f"{level:g}", (float(reached.max()), len(reached) / len(times)), xytext=(0, 4),
+            textcoords="offset points", ha="center", fontsize=FONT_SIZE - 1, color=INK,
+            annotation_clip=False,
+        )  # fmt: skip

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 import matplotlib as mpl
 import numpy as np
@@ -27,6 +27,7 @@ from symreln.base.progress import phase
 from symreln.document.escape import clean, typographic
 from symreln.document.model import Drawing
 from symreln.errors import InputError
+from symreln.report.looks import INK, PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,11 +36,6 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Okabe and Ito's palette (2008), told apart with any common colour vision; yellow is left out
-# because it is too light for lines on white. Dashes repeat the difference for greyscale print.
-PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
-DASHES = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (5, 1.4, 1.2, 1.4)))
-INK, FAINT = "#222222", "#8a8a8a"
 TEXT_WIDTH = 6.1  # inches: the text width of the LaTeX page
 LABEL_LENGTH = 32  # letters
 _FEW_POWERS = 1e3  # a ratio: within less an axis names numbers between the powers of ten
@@ -54,12 +50,6 @@ _STYLE: dict[Any, Any] = {
     "pdf.fonttype": 42,
     "pdf.compression": 6,
 }
-
-
-def line_style(index: int) -> dict[str, Any]:
-    """Return the colour and dashes of the line number ``index``."""
-    dashes = DASHES[(index // len(PALETTE) + index) % len(DASHES)]
-    return {"color": PALETTE[index % len(PALETTE)], "linestyle": dashes}
 
 
 def new_axes(
@@ -90,15 +80,16 @@ def dress(ax: Axes, *, x: str = "", y: str = "", title: str = "") -> None:
         ax.spines[side].set(color=INK, linewidth=0.6)
 
 
-def log_scale(ax: Axes) -> None:
-    """Make the vertical axis logarithmic; within few powers of ten it names numbers in between."""
-    ax.set_yscale("log")
-    low, high = ax.get_ylim()
+def log_scale(ax: Axes, *, of: Literal["x", "y"] = "y") -> None:
+    """Make an axis logarithmic; within few powers of ten it names numbers in between."""
+    ax.set(**{f"{of}scale": "log"})
+    axis = ax.xaxis if of == "x" else ax.yaxis
+    low, high = sorted(axis.get_view_interval())
     if high < _FEW_POWERS * low:
         between = (1, 2, 5) if high > 10 * low else (1, 1.5, 2, 3, 4, 6, 8)
-        ax.yaxis.set_major_locator(LogLocator(subs=between))
-        ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        ax.yaxis.set_minor_formatter(NullFormatter())
+        axis.set_major_locator(LogLocator(subs=between))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_formatter(NullFormatter())
 
 
 def plain(label: str) -> str:
@@ -150,6 +141,12 @@ def legend_below(
     ax.figure.legend(
         handles, labels, loc=where, ncols=columns, fontsize=FONT_SIZE - 1, frameon=False
     )
+
+
+def legend_inside(ax: Axes) -> None:
+    """Put a legend into ``ax``, whose figure is another's."""
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(loc="best", fontsize=FONT_SIZE - 1, frameon=False)
 
 
 def stack(ax: Axes, times: NDArray[Any], shares: NDArray[Any], **more: Any) -> list[str]:
@@ -266,21 +263,26 @@ def _arrange(figure: Figure) -> None:
     Labels are measured where the axes stand now; a figure that was arranged once does not change.
 
     Args:
-        figure: Its axes share one grid of one row; a legend stands at its right edge.
+        figure: Its axes share one grid of one row; a legend stands at its right edge
+            or below.
     """
     figure.set_layout_engine("none")
     axes = figure.axes
     scale = figure.dpi / 72
     width, height = figure.bbox.width, figure.bbox.height
     renderer = FigureCanvasAgg(figure).get_renderer()
-    legend = max((box.get_window_extent(renderer).width for box in figure.legends), default=0.0)
+    boxes = [box.get_window_extent(renderer) for box in figure.legends]
+    # A legend is at the right edge, or below all and begins at the left one.
+    under = [box for box in boxes if box.x0 < _LEAST * width]
+    legend = max((box.width for box in boxes if box not in under), default=0.0)
+    floor = max((box.height for box in under), default=0.0)
     around = np.array([_overhangs(ax, renderer) for ax in axes]) + _PAD * scale
     left, bottom, right, top = around.T
     room = max(width - legend - float((left + right).sum()), _LEAST * width)
     grid = axes[0].get_gridspec()
     ratios = np.array(grid.get_width_ratios() if grid else [1.0] * len(axes), dtype=float)
     widths = room * ratios / ratios.sum()
-    below = float(bottom.max())
+    below = float(bottom.max()) + floor
     tall = max(height - below - float(top.max()), _LEAST * height)
     start = 0.0
     for ax, before, after, wide in zip(axes, left, right, widths, strict=True):

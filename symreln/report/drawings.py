@@ -22,8 +22,6 @@ from symreln.errors import InputError, NotSupportedError
 from symreln.laws.integrate import DRAWN
 from symreln.report.drawing import (
     FONT_SIZE,
-    INK,
-    PALETTE,
     Sketch,
     draw_all,
     new_axes,
@@ -31,6 +29,7 @@ from symreln.report.drawing import (
     styled,
 )
 from symreln.report.figures import LossCurve, PathwayModes
+from symreln.report.looks import FAINT, GROUND, INK, PALETTE
 from symreln.report.plots import (
     MOST_CURVES,
     derivation_sketches,
@@ -46,8 +45,9 @@ if TYPE_CHECKING:
     from symreln.claims.network.in_numbers import Curves
     from symreln.document.model import Drawing
     from symreln.experiment.outcome import Validation
-    from symreln.network.model import Network
-    from symreln.network.parts import Edge, Gain, Node
+    from symreln.experiment.strengths import ModeMeasured
+    from symreln.networks.model import Network
+    from symreln.networks.parts import Edge, Gain, Node
 
 
 def derivation_drawings(
@@ -66,7 +66,9 @@ def derivation_drawings(
             sketches = [each for each in sketches if each.name != "loss"]
     else:
         derivation = of_pathways(derivation)
-        sketches = derivation_sketches(derivation, _prediction(derivation, validation))
+        sketches = derivation_sketches(
+            derivation, _prediction(derivation, validation), _measured(validation)
+        )
     drawn = draw_all(sketches, pdf=pdf)
     if validation is None:
         return drawn
@@ -99,6 +101,18 @@ def _prediction(derivation: Derivation, validation: Validation | None) -> Predic
         return None
 
 
+def _measured(validation: Validation | None) -> list[tuple[str, ModeMeasured]]:
+    """Return the strengths of trained networks that are those of a mode, with their names."""
+    if validation is None:
+        return []
+    names = {"gdln": "GDLN, measured", "relu": f"{validation.network_name}, measured"}
+    return [
+        (names[mode.subject], mode)
+        for mode in validation.modes
+        if not mode.why_not(validation.tolerance)
+    ]
+
+
 #: Nodes, edges and samples up to which a graph can be read in print.
 MOST_NODES = 60
 MOST_EDGES = 160
@@ -106,7 +120,6 @@ MOST_EDGES = 160
 _NOISE = 1e-13
 #: Groups of pathways up to which each has a colour.
 MOST_GROUPS = 8
-_FILL = {"input": "#e8f1f8", "hidden": "#f4f4f4", "output": "#fdeee3"}
 #: Samples up to which a gate is drawn sample by sample.
 MOST_SAMPLES = 64
 #: Sizes in units of the axes: one column is COLUMN wide, one row 1 high.
@@ -178,7 +191,7 @@ def draw_network(network: Network, uses: Sequence[int], parts: Mapping[int, int]
             bend += -0.4 if high else 0.4
         drawn[ends] += 1
         arrow = _arrow(edge, uses[place], places[edge.source], places[edge.target], bend)
-        arrow.set_color(PALETTE[parts[place] % len(PALETTE)] if place in parts else "#bbbbbb")
+        arrow.set_color(PALETTE[parts[place] % len(PALETTE)] if place in parts else FAINT)
         ax.add_patch(arrow)
     for node in network.nodes:
         _node(ax, node, places[node.name])
@@ -196,7 +209,7 @@ def _node(ax: Axes, node: Node, place: tuple[float, float]) -> None:
         WIDTH,
         HEIGHT,
         boxstyle="round,pad=0.02,rounding_size=0.1",
-        facecolor=_FILL[node.kind],
+        facecolor=GROUND,
         edgecolor=INK,
         linewidth=0.7,
         zorder=3,
@@ -214,7 +227,7 @@ def _node(ax: Axes, node: Node, place: tuple[float, float]) -> None:
         cells = (letters[k : k + step] for k in range(0, len(letters), step))
         letters = "".join("1" if "1" in c else "g" if "g" in c else "0" for c in cells)
     wide = WIDTH / len(letters)
-    shades = {"0": "white", "g": "#9a9a9a", "1": INK}
+    shades = {"0": GROUND, "g": FAINT, "1": INK}
     for k, letter in enumerate(letters):
         cell = Rectangle(
             (left + k * wide, low), wide, STRIP, facecolor=shades[letter], linewidth=0, zorder=3
@@ -262,4 +275,6 @@ def _modes(curves: Curves) -> Sketch:
 def _loss(curves: Curves) -> Sketch:
     # Losses are differences of numbers of the first one's size: below, only rounding is left.
     seen = np.where(curves.loss > _NOISE * curves.loss[0], curves.loss, np.nan)
-    return loss_sketch([LossCurve(label="reduction", times=curves.times, loss=seen)])
+    return loss_sketch(
+        [LossCurve(label="theory (reduction)", role="theory", times=curves.times, loss=seen)]
+    )

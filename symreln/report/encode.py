@@ -16,11 +16,11 @@ from flint import arb
 from symreln.claims.claim import DIGITS, Claim, decimals
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
-from symreln.gates.serialise import Page
+from symreln.gating.serialise import Page
 from symreln.report.pages import markdown
 
 if TYPE_CHECKING:
-    from symreln.spec.model import Spec
+    from symreln.specs.model import Spec
 
 
 @dataclass(frozen=True, kw_only=True)

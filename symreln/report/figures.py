@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.report.cells import gate_pattern
+from symreln.report.curve_labels import label_curves
 from symreln.report.drawing import (
-    FAINT,
     FONT_SIZE,
-    INK,
-    PALETTE,
     check_shape,
     dress,
-    legend_outside,
-    line_style,
+    legend_below,
+    legend_inside,
     log_scale,
     new_axes,
     plain,
     stack,
     styled,
 )
+from symreln.report.looks import FAINT, GROUND, INK, PALETTE, Role, line_style, look, points
+from symreln.report.numbering import letter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,20 +35,44 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class MeasuredModes:
+    """Strengths of one pathway's modes in trained networks.
+
+    Attributes:
+        label: What was trained.
+        role: The same for its look: "gdln" or "relu".
+        steps: Shape (K,).
+        strengths: Shape (R, K): mean over seeds, one row a mode; NaN where none is known.
+    """
+
+    label: str
+    role: Role
+    steps: NDArray[np.float64]
+    strengths: NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class PathwayModes:
-    """Mode strengths of one pathway over time.
+    r"""Mode strengths of one pathway over time.
 
     Attributes:
         label: Name of the pathway.
         times: Shape (T,), in the unit of the axis label.
         strengths: Shape (R, T): one row a mode; NaN where it is not drawn.
         plateaus: Shape (R,): height that each mode grows to; NaN where it has none.
+        symbols: Name of every mode that is written beside its curve, its mathematics in dollars;
+            none where curves have no names.
+        number: Of the pathway, as it stands in the symbols: "p = 2"; empty where it has none.
+        measured: The same strengths in trained networks.
     """
 
     label: str
     times: NDArray[np.float64]
     strengths: NDArray[np.float64]
     plateaus: NDArray[np.float64] | None = None
+    symbols: tuple[str, ...] = ()
+    number: str = ""
+    measured: tuple[MeasuredModes, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,21 +81,21 @@ class LossCurve:
 
     Attributes:
         label: What the curve is: "theory", "ReLU network".
+        role: The same for its look.
         times: Shape (T,).
         loss: Shape (T,): for a network, the mean over seeds.
         low: Shape (T,): lower edge of the band.
         high: Shape (T,): upper edge of the band.
         drop_time: When the loss first falls below 0.9 of its start; marked where given.
-        rival: Whether this is a prediction to compare with, drawn in grey.
     """
 
     label: str
+    role: Role
     times: NDArray[np.float64]
     loss: NDArray[np.float64]
     low: NDArray[np.float64] | None = None
     high: NDArray[np.float64] | None = None
     drop_time: float | None = None
-    rival: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -106,26 +130,66 @@ class PathwaySpectrum:
     multiplicity: tuple[int, ...]
 
 
+TIME = r"time $t$ (full-batch steps)"
+_ROW = 0.17  # inches that a row of a legend takes
+_COLUMNS = 3  # of a legend below
+
+
 @styled
 def mode_trajectories(
-    pathways: Sequence[PathwayModes], *, ax: Axes | None = None, time_label: str = r"time $t$"
+    pathways: Sequence[PathwayModes], *, ax: Axes | None = None, time_label: str = TIME
 ) -> Axes:
-    r"""Draw the strengths :math:`\pi_\alpha(t)`: a colour a pathway, a thin line a plateau."""
-    ax = ax or new_axes(2.6)[0]
+    r"""Draw the strengths :math:`\pi_\alpha(t)`: a colour and dashes a pathway.
+
+    A thin line is a plateau, a marker a strength in trained networks. Curves are named where
+    there is room.
+
+    Args:
+        pathways: What is drawn.
+        ax: Where; a new figure by default.
+        time_label: Name of the time axis.
+    """
+    measured = {found.label: found.role for each in pathways for found in each.measured}
+    rows = -(-(len(pathways) + len(measured)) // _COLUMNS)
+    shown = ax or new_axes(2.6 + _ROW * rows)[0]
+    named = []
     for index, pathway in enumerate(pathways):
         style = line_style(index)
         check_shape(pathway.label, pathway.strengths, (len(pathway.strengths), len(pathway.times)))
         for mode, strength in enumerate(pathway.strengths):
-            label = plain(pathway.label) if mode == 0 else None
-            ax.plot(pathway.times, strength, linewidth=1.4, label=label, **style)
+            label = _pathway_label(pathway) if mode == 0 else None
+            shown.plot(pathway.times, strength, linewidth=1.4, label=label, **style)
         levels = np.array([]) if pathway.plateaus is None else pathway.plateaus
         for level in np.unique(levels[np.isfinite(levels)]):
-            _plateau_line(ax, pathway, float(level), PALETTE[index % len(PALETTE)])
-    dress(ax, x=time_label, y=r"mode strength $\pi_\alpha(t)$")
-    ax.set_ylim(bottom=0)
-    ax.margins(x=0.01)
-    legend_outside(ax)
-    return ax
+            _plateau_line(shown, pathway, float(level), PALETTE[index % len(PALETTE)])
+        for found in pathway.measured:
+            for strength in found.strengths:
+                shown.plot(found.steps, strength, clip_on=False, **points(found.role))
+        named += [
+            (symbol, pathway.times, strength)
+            for symbol, strength in zip(pathway.symbols, pathway.strengths, strict=False)
+        ]
+    for label, role in measured.items():
+        shown.plot([], [], label=plain(label), **points(role))
+    dress(shown, x=time_label, y=r"mode strength $\pi_{p,\alpha}(t)$")
+    shown.margins(x=0.01)
+    shown.set_ylim(bottom=0)
+    label_curves(shown, named)
+    _legend(shown, ax)
+    return shown
+
+
+def _pathway_label(pathway: PathwayModes) -> str:
+    name = plain(pathway.label)
+    return f"{name} (${pathway.number}$)" if pathway.number else name
+
+
+def _legend(shown: Axes, given: Axes | None) -> None:
+    """Put a legend below a figure of our own, and into axes that were given."""
+    if given is None:
+        legend_below(shown, columns=_COLUMNS)
+    else:
+        legend_inside(shown)
 
 
 def _plateau_line(ax: Axes, pathway: PathwayModes, level: float, colour: str) -> None:
@@ -140,16 +204,39 @@ def _plateau_line(ax: Axes, pathway: PathwayModes, level: float, colour: str) ->
 
 
 @styled
+def loss_curve(
+    curves: Sequence[LossCurve],
+    *,
+    ax: Axes | None = None,
+    time_label: str = TIME,
+    unit: str = "mean over samples",
+    log: bool = False,
+) -> Axes:
+    """Draw losses on one scale.
+
+    Args:
+        curves: What is drawn.
+        ax: Where; a new figure by default.
+        time_label: Name of the time axis.
+        unit: Over what the losses are taken.
+        log: Whether the scale is logarithmic.
+    """
+    shown = ax or new_axes(2.4 + _ROW * -(-len(curves) // _COLUMNS))[0]
+    _draw_losses(shown, curves, log=log)
+    dress(shown, x=time_label, y=f"loss $L(t)$ ({unit})")
+    _legend(shown, ax)
+    return shown
+
+
+@styled
 def loss_curves(
     curves: Sequence[LossCurve],
     *,
     axes: tuple[Axes, Axes] | None = None,
-    time_label: str = r"time $t$ (full-batch steps)",
+    time_label: str = TIME,
     unit: str = "mean over samples",
 ) -> tuple[Axes, Axes]:
     """Draw losses on a linear and a logarithmic scale, side by side.
-
-    The theory is drawn last, so that a network's curve below it can be judged by what shows.
 
     Args:
         curves: What is drawn.
@@ -157,41 +244,63 @@ def loss_curves(
         time_label: Name of the time axis.
         unit: Over what the losses are taken.
     """
-    linear, logarithmic = axes or new_axes(2.5, 2)
-    for ax in (linear, logarithmic):
-        for index, curve in enumerate(curves):
-            _loss_curve(ax, curve, index)
-        ax.margins(x=0.01)
+    linear, logarithmic = axes or new_axes(2.3 + _ROW * -(-len(curves) // _COLUMNS), 2)
+    _draw_losses(linear, curves, log=False)
+    _draw_losses(logarithmic, curves, log=True)
     dress(linear, x=time_label, y=f"loss $L(t)$ ({unit})")
     dress(logarithmic, x=time_label, y="loss $L(t)$, logarithmic")
-    linear.set_ylim(bottom=0)
-    log_scale(logarithmic)
-    for index, curve in enumerate(curves):
-        if curve.drop_time is not None:
-            colour = FAINT if curve.rival else PALETTE[index % len(PALETTE)]
-            _mark_drop(linear, curve.drop_time, colour)
-    legend_outside(linear)
+    _legend(linear, axes and axes[0])
     return linear, logarithmic
 
 
-def _loss_curve(ax: Axes, curve: LossCurve, index: int) -> None:
+def _draw_losses(ax: Axes, curves: Sequence[LossCurve], *, log: bool) -> None:
+    """Draw losses and, on a linear scale, the times of their first drops."""
+    for curve in curves:
+        _loss_curve(ax, curve)
+    ax.margins(x=0.01)
+    if log:
+        log_scale(ax)
+        return
+    ax.set_ylim(bottom=0)
+    marked: list[float] = []
+    for curve in curves:
+        if curve.drop_time is not None:
+            near = _NEAR * float(curve.times[-1] - curve.times[0])
+            below = sum(abs(time - curve.drop_time) <= near for time in marked)
+            _mark_drop(ax, curve.drop_time, _DROP * below, curve.role)
+            marked.append(curve.drop_time)
+
+
+def _loss_curve(ax: Axes, curve: LossCurve) -> None:
     check_shape(curve.label, curve.loss, curve.times.shape)
-    style = line_style(index) | ({"color": FAINT, "linestyle": (0, (3, 2))} if curve.rival else {})
-    ax.plot(curve.times, curve.loss, linewidth=1.4, label=plain(curve.label), **style)
-    if curve.low is not None and curve.high is not None:
+    style = look(curve.role)
+    ax.plot(curve.times, curve.loss, label=plain(curve.label), **style)
+    if curve.low is None or curve.high is None:
+        return
+    if curve.role == "relu":
         ax.fill_between(
-            curve.times, curve.low, curve.high, color=style["color"], alpha=0.22, linewidth=0
+            curve.times, curve.low, curve.high, color=style["color"], alpha=0.35, linewidth=0
         )
+        return
+    # Edges, not a second area: areas upon each other cannot be told apart in grey.
+    dashes = style.get("linestyle", "-")
+    for edge in (curve.low, curve.high):
+        ax.plot(curve.times, edge, color=style["color"], linewidth=0.6, linestyle=dashes)
 
 
-def _mark_drop(ax: Axes, time: float, colour: str) -> None:
+_NEAR, _DROP = 0.02, 0.05  # shares of the axes: marks within the first are apart by the second
+
+
+def _mark_drop(ax: Axes, time: float, height: float, role: Role) -> None:
     """Mark the time of the first drop by a small triangle on the axis."""
     ax.plot(
         [time],
-        [0.0],
+        [height],
         marker="^",
         markersize=5,
-        color=colour,
+        color=look(role)["color"],
+        markeredgecolor=INK,
+        markeredgewidth=0.5,
         clip_on=False,
         transform=ax.get_xaxis_transform(),
         zorder=5,
@@ -204,7 +313,7 @@ def gate_motion(
     times: NDArray[np.float64],
     *,
     groups: Sequence[tuple[str, int]] = (),
-    time_label: str = r"time $t$ (full-batch steps)",
+    time_label: str = TIME,
 ) -> tuple[Axes, Axes]:
     """Draw gates as a pattern and, beside it, their shares over time, stacked.
 
@@ -217,16 +326,41 @@ def gate_motion(
     pattern, shares = new_axes(2.6, 2)
     gates = np.array([list(each.gate) for each in classes]) == "1"
     gate_pattern(gates, [each.label for each in classes], groups=groups, ax=pattern)
-    colours = stack(shares, times, np.array([each.shares for each in classes]))
-    total = np.sum([each.shares for each in classes], axis=0)
+    carried = np.array([each.shares for each in classes])
+    colours = stack(shares, times, carried)
+    total = carried.sum(axis=0)
     shares.fill_between(times, total, 1, color=FAINT, alpha=0.35, linewidth=0)
-    for tick, colour in zip(pattern.get_yticklabels(), colours, strict=True):
-        tick.set_color(colour)
+    beside = pattern.get_yaxis_transform()
+    for row, colour in enumerate(colours):
+        pattern.plot(
+            1.03, row + 0.5, "s", color=colour, markersize=5, transform=beside, clip_on=False
+        )
+    left = max(times[-1] / 1000, 1)
+    _letter_areas(shares, times, carried, left)
     dress(shares, x=time_label, y="share of the weight")
     # Gates settle early and move within a few growth times: equal ratios of time show it.
-    shares.set_xscale("log")
-    shares.set_xlim(left=max(times[-1] / 1000, 1))
+    shares.set_xlim(left=left)
+    log_scale(shares, of="x")
     return pattern, shares
+
+
+def _letter_areas(
+    ax: Axes, times: NDArray[np.float64], shares: NDArray[np.float64], left: float
+) -> None:
+    """Write the letter of every class where its area is highest, if it is high enough to read."""
+    tops = shares.cumsum(axis=0)
+    there = times >= left
+    for place, share in enumerate(shares):
+        widest = int(np.argmax(np.where(there, share, 0.0)))
+        if share[widest] >= _READABLE:
+            middle = float(tops[place, widest] - share[widest] / 2)
+            ax.text(
+                times[widest], middle, letter(place), ha="center", va="center",
+                fontsize=FONT_SIZE - 1, color=GROUND, fontweight="bold",
+            )  # fmt: skip
+
+
+_READABLE = 0.09  # share of the weight from which an area has room for a letter
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -249,7 +383,7 @@ def law_shares(
     panels: Sequence[LawShares],
     times: NDArray[np.float64],
     *,
-    time_label: str = r"time $t$ (full-batch steps)",
+    time_label: str = TIME,
 ) -> tuple[Axes, ...]:
     """Draw shares of gates by the law, a line an order, beside those of networks.
 
@@ -258,7 +392,7 @@ def law_shares(
         times: Shape (K,).
         time_label: Name of the time axis.
     """
-    axes = new_axes(2.4, len(panels))
+    axes = new_axes(2.5, len(panels))
     orders = ("first", "second", "third", "fourth")
     for ax, panel in zip(axes, panels, strict=True):
         for index, share in enumerate(panel.predicted):
@@ -268,17 +402,16 @@ def law_shares(
             times,
             mean,
             yerr=np.array([mean - low, high - mean]),
-            fmt="o",
-            markersize=3,
-            color=FAINT,
-            elinewidth=0.8,
-            label="networks",
+            ecolor=INK,
+            elinewidth=0.6,
+            label="trained networks, with their range",
+            **points("relu") | {"linewidth": 0},
         )
-        dress(ax, title=panel.title, x=time_label, y="share of the weight")
-        ax.set_xscale("log")
-        ax.minorticks_off()
-        ax.set_ylim(-0.03, 1.03 if panel is panels[0] else None)
-    legend_outside(axes[-1])
+        first = panel is panels[0]
+        dress(ax, title=panel.title, x=time_label, y="share of the weight" if first else "")
+        log_scale(ax, of="x")
+        ax.set_ylim(-0.03, 1.03 if first else None)
+    legend_below(axes[0], columns=4)
     return tuple(axes)
 
 

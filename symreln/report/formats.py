@@ -28,7 +28,7 @@ class Format:
         ending: Of the file, where it is not the name.
         function: Of the renderer.
         styled: Whether the function takes a :class:`symreln.report.latex_style.Style` too.
-        default: Whether it is written where no format is asked for.
+        usual: Whether it is written where no format is asked for.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Format:
     ending: str = ""
     function: str = "render"
     styled: bool = False
-    default: bool = True
+    usual: bool = True
 
     @property
     def file(self) -> str:
@@ -63,9 +63,11 @@ FORMATS = (
         ending="fragment.tex",
         function="fragment",
         styled=True,
-        default=False,
+        usual=False,
     ),
 )
-NAMES = ("json", *(each.name for each in FORMATS))
-#: What is written where nothing is asked for.
-DEFAULT = ("json", *(each.name for each in FORMATS if each.default))
+#: Code: the closed forms as a module, written where it is asked for.
+PROGRAM = "py"
+#: What is written where nothing is asked for, and all that can be.
+USUAL = ("json", *(each.name for each in FORMATS if each.usual))
+NAMES = ("json", *(each.name for each in FORMATS), PROGRAM)

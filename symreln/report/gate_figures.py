@@ -15,30 +15,27 @@ from symreln.document.mathtext import slashed_latex
 from symreln.document.model import Drawing
 from symreln.document.symbols import symbol_latex
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.gates.confronted import RacePoint, predicted_shares
-from symreln.gates.label_race import SubsetsReport
-from symreln.gates.race_pieces import PhaseBoundary, Race
-from symreln.gates.race_report import RaceReport
-from symreln.gates.replay import ReplayReport
-from symreln.gates.serialise import Result
+from symreln.gating.confronted import RacePoint, predicted_shares
+from symreln.gating.label_race import SubsetsReport
+from symreln.gating.race_pieces import PhaseBoundary, Race
+from symreln.gating.race_report import RaceReport
+from symreln.gating.replay import ReplayReport
+from symreln.gating.serialise import Result
 from symreln.report.drawing import (
-    FAINT,
     FONT_SIZE,
-    INK,
-    PALETTE,
     TEXT_WIDTH,
     drawing,
     dress,
     legend_below,
     legend_outside,
-    line_style,
     log_scale,
     new_axes,
     plain,
     stack,
     styled,
 )
-from symreln.spec.model import Spec
+from symreln.report.looks import FAINT, INK, PALETTE, line_style, look
+from symreln.specs.model import Spec
 
 #: Values of the parameter in an interval at which lines are drawn, and shares are predicted.
 DRAWN, PREDICTED = 60, 9
@@ -204,11 +201,11 @@ def _subsets(report: SubsetsReport) -> Drawing | None:
     if found is None:
         return None
     panels = _panels(2)
-    panels[0].plot(found.updates, found.loss, color=INK, linewidth=1.2)
+    panels[0].plot(found.updates, found.loss, **look("relu"))
     panels[0].set_ylim(bottom=0)
     dress(panels[0], y="loss $L/L(0)$")
     sizes = range(found.shares.shape[1])
-    stack(panels[1], found.updates, found.shares.T, labels=[plain(f"m = {m}") for m in sizes])
+    stack(panels[1], found.updates, found.shares.T, labels=[f"$m = {m}$" for m in sizes])
     dress(panels[1], x=r"time $t$ (full-batch steps)", y="share of weight")
     return _finished("subsets", panels[0], *panels[1].get_legend_handles_labels(), 6)
 
@@ -224,7 +221,7 @@ def _replay(found: ReplayReport) -> Drawing | None:
         line = sorted((p.windows, 100 * p.mean) for p in found.curve if p.clusters == count)
         panel.plot(
             *zip(*line, strict=True),
-            label="each unit its own" if count is None else f"K = {count}",
+            label="each unit its own" if count is None else f"$K = {count}$",
             marker="o",
             markersize=3,
             linewidth=1.3,
@@ -233,9 +230,14 @@ def _replay(found: ReplayReport) -> Drawing | None:
     own, floor = 100 * found.spec.mean, 100 * found.seed_floor
     panel.axhline(own, linestyle="-.", color=FAINT, linewidth=1.2, label="gates of the spec")
     panel.axhline(floor, color=FAINT, linewidth=3, alpha=0.5, label="other seeds")
-    panel.set_xscale("log")
+    log_scale(panel, of="x")
     log_scale(panel)
-    dress(panel, x="time windows W", y="max |ΔL|/L(0), %", title="Replay against the network")
+    dress(
+        panel,
+        x="time windows $W$",
+        y=r"$\max_t |\Delta L|/L(0)$, %",
+        title="Replay against the network",
+    )
     panel.tick_params(labelsize=FONT_SIZE - 1)
     legend_outside(panel)
     return drawing("replay", panel, pdf=False)

@@ -1,19 +1,12 @@
-"""A document as one HTML file that loads nothing: mathematics as MathML, font and figures inside.
-
-The page's content-security policy forbids every request and every script; it needs neither.
-
-Matplotlib's SVG made fit to stand inside a page beside others.
-"""
+"""A document as one HTML file that loads nothing: formulas as MathML, font and figures inside."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from html import escape
-from importlib.resources import files
 from xml.etree.ElementTree import Element
 
-from symreln.base.progress import phase
 from symreln.document.escape import escape_html, typographic
 from symreln.document.model import (
     Block,
@@ -22,7 +15,6 @@ from symreln.document.model import (
     Content,
     Details,
     Document,
-    Drawing,
     Emphasis,
     Equation,
     Figure,
@@ -42,15 +34,10 @@ from symreln.document.model import (
     plain_text,
 )
 from symreln.document.widths import latex_width
-from symreln.errors import InputError
-from symreln.report import font
 from symreln.report.mathml import drawn_characters, lines_to_mathml, to_markup, to_mathml
 from symreln.report.numbering import Anchor, Numberer, anchors
-
-# Styles stand in the page and on figures' elements, so they are allowed inline; they can fetch
-# nothing, because images and fonts may come from data: addresses only.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:"
-
+from symreln.report.shell import whole_page
+from symreln.report.svg import inline_svg
 
 _LEADS_AWAY = (Link, Reference, Citation)
 _COLUMN = 45.0  # letters of mathematics across the text on a wide screen
@@ -60,21 +47,21 @@ def render(document: Document) -> str:
     """Return ``document`` as the text of an HTML page."""
     renderer = _Renderer(document)
     body = renderer.body()
-    with phase("font"):
-        cut = font.data_uri(font.math_font(renderer.characters)) if renderer.characters else ""
-    return renderer.page(body, cut)
+    title = plain_text(document.title)
+    return whole_page(title, document.language, body, renderer.characters)
 
 
 def framed(document: Document, summary: str) -> str:
     """Return ``document`` as a folded frame that can stand inside another page.
 
-    The frame keeps the two pages' styles apart, and may neither run scripts nor load anything.
+    The frame keeps the two pages' styles apart. It runs the page's own script, out of reach of the
+    page around it, and may load nothing.
     """
     # The page is clean already; only its quotes and brackets are in the way of an attribute.
     page = escape(render(document), quote=True)
     return (
         f"<details><summary>{escape_html(summary)}</summary>"
-        f'<iframe sandbox="" srcdoc="{page}" title="{escape_html(summary)}" '
+        f'<iframe sandbox="allow-scripts" srcdoc="{page}" title="{escape_html(summary)}" '
         'style="width: 100%; height: 40em; border: 1px solid #8886"></iframe></details>'
     )
 
@@ -96,34 +83,14 @@ class _Renderer:
         subtitle = self.inline(source.subtitle)
         main = self.blocks(source.blocks, 0) + self.bibliography()
         parts = [
-            "<body>",
+            '<a class="skip" href="#content">Skip to the content</a>',
             f"<header>\n<h1>{title}</h1>",
             *([f'<p class="subtitle">{subtitle}</p>'] if subtitle else []),
             "</header>",
             *_contents(self.contents),
-            f"<main>\n{main}</main>",
+            f'<main id="content">\n{main}</main>',
         ]
         return "\n".join(parts)
-
-    def page(self, body: str, embedded: str) -> str:
-        source = self.source
-        parts = [
-            "<!DOCTYPE html>",
-            f'<html lang="{escape_html(source.language)}">',
-            "<head>",
-            '<meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            '<meta name="referrer" content="no-referrer">',
-            f"<title>{escape_html(plain_text(source.title))}</title>",
-            f"<style>\n{_style(embedded)}</style>",
-            "</head>",
-            body,
-            *([f"<footer>{escape_html(font.NOTICE)}</footer>"] if embedded else []),
-            "</body>",
-            "</html>",
-        ]
-        return "\n".join(parts) + "\n"
 
     def blocks(self, blocks: tuple[Block, ...], depth: int) -> str:
         return "".join(self.block(block, depth) + "\n" for block in blocks)
@@ -145,7 +112,8 @@ class _Renderer:
                 return self.figure(block, anchor)
             case Details():
                 summary = f"<summary>{self.inline(block.summary)}</summary>"
-                return f"<details>\n{summary}\n{self.blocks(block.blocks, depth)}</details>"
+                kind = ' class="aside"' if block.page_only else ""
+                return f"<details{kind}>\n{summary}\n{self.blocks(block.blocks, depth)}</details>"
             case Listing(text):
                 lines = "\n".join(map(escape_html, text.splitlines()))
                 return f'<pre class="listing" tabindex="0">{lines}</pre>'
@@ -189,25 +157,27 @@ class _Renderer:
             f'<th scope="col" class="{mark}">{self.inline(cell)}</th>'
             for mark, cell in zip(marks, block.header, strict=True)
         )
-        rows = "".join(
-            "<tr>"
-            + "".join(
-                f'<td class="{mark}">{self.inline(cell)}</td>'
-                for mark, cell in zip(marks, row, strict=True)
-            )
-            + "</tr>\n"
-            for row in block.rows
-        )
+        rows = "".join(f"<tr>{self.row(row, marks)}</tr>\n" for row in block.rows)
+        named = f' aria-label="{anchor.text}"' if anchor else ""
+        table = f"<table{named}>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>"
+        # A caption in the table would be scrolled away with it.
         return (
             f"<figure{_id(block.label)}>\n{self.caption(block.caption, anchor)}"
-            f'<div class="scroll" tabindex="0"><table>\n<thead><tr>{head}</tr></thead>\n'
-            f"<tbody>\n{rows}</tbody>\n</table></div>\n</figure>"
+            f"{_scrolled(table, anchor)}\n</figure>"
+        )
+
+    def row(self, cells: tuple[Content, ...], marks: str) -> str:
+        """Return the cells of a row, the first of which says what the others are of."""
+        named = f'<th scope="row" class="{marks[0]}">{self.inline(cells[0])}</th>'
+        return named + "".join(
+            f'<td class="{mark}">{self.inline(cell)}</td>'
+            for mark, cell in zip(marks[1:], cells[1:], strict=True)
         )
 
     def figure(self, block: Figure, anchor: Anchor | None) -> str:
         drawing = inline_svg(self.source.drawing(block.name), block.alt)
         return (
-            f'<figure{_id(block.label)}>\n<div class="drawing">{drawing}</div>\n'
+            f"<figure{_id(block.label)}>\n{_scrolled(drawing, anchor, 'drawing ')}\n"
             f"{self.caption(block.caption, anchor)}</figure>"
         )
 
@@ -236,7 +206,8 @@ class _Renderer:
         shown: list[str] = []
         formula = False
         for part in inlines(content):
-            words = self.one(part)
+            if not (words := self.one(part)):
+                continue
             stop = _STOP.match(words) if formula and isinstance(part, Text) else None
             if stop:
                 shown[-1] = f'<span class="kept">{shown[-1]}{stop[0]}</span>'
@@ -283,12 +254,18 @@ class _Renderer:
         return self.mathematics[key]
 
 
+def _scrolled(inside: str, anchor: Anchor | None, kind: str = "") -> str:
+    """Return what may be wider than a phone in a box of its own, which the keyboard can scroll."""
+    named = f' role="group" aria-label="{anchor.text}"' if anchor else ""
+    return f'<div class="{kind}scroll" tabindex="0"{named}>{inside}</div>'
+
+
 def _contents(entries: list[tuple[int, str, str, str]]) -> list[str]:
     """Return the table of contents: two levels, left out where there is nothing to choose."""
     shown = [entry for entry in entries if entry[0] < 2]
     if len(shown) < 3:
         return []
-    lines, level = ['<nav aria-label="Contents">', "<ol>"], 0
+    lines, level = ['<nav aria-label="Contents">', "<details>", _CONTENTS, "<ol>"], 0
     for depth, number, name, title in shown:
         if depth > level:
             lines.append("<ol>")
@@ -298,21 +275,13 @@ def _contents(entries: list[tuple[int, str, str, str]]) -> list[str]:
         shown = f'<span class="number">{number}</span>{title}' if number else title
         lines.append(f'<li><a href="#{name}">{shown}</a>')
     lines.append("</li></ol>" * (level + 1))
-    return [*lines, "</nav>"]
+    return [*lines, "</details>", "</nav>"]
 
 
 def _without_links(content: Content) -> Content:
     """Return ``content`` fit to stand inside a link: a link cannot hold another."""
     parts = inlines(content)
     return tuple(Text(plain_text(p)) if isinstance(p, _LEADS_AWAY) else p for p in parts)
-
-
-def _style(embedded: str) -> str:
-    style = (files("symreln.report") / "page.css").read_text(encoding="utf-8")
-    if not embedded:
-        return style
-    face = f'@font-face {{ font-family: "{font.FAMILY}"; src: url({embedded}) format("woff"); }}\n'
-    return f"/* {font.NOTICE} */\n{face}{style}"
 
 
 def _address(url: str, words: str) -> str:
@@ -331,46 +300,5 @@ def _id(label: str) -> str:
     return f' id="{label}"' if label else ""
 
 
+_CONTENTS = "<summary>Contents</summary>"
 _STOP = re.compile(r"[.,;:)\]]+")
-_ROOT = re.compile(r"<svg\b[^>]*>")
-# Comments repeat the labels; the style sheet would apply to the whole page, so it becomes two
-# attributes of the drawing.
-_LEFT_OUT = re.compile(r"<!--.*?-->|<metadata>.*?</metadata>|<style\b.*?</style>", re.DOTALL)
-_STYLE = 'stroke-linejoin="round" stroke-linecap="butt"'
-_IDENTIFIER = re.compile(r'(\bid="|\bxlink:href="#|\bhref="#|url\(#)')
-_SIZE = re.compile(r'\b(width|height|viewBox)="([^"]*)"')
-# Figures are drawn for 8.5 pt words on paper; beside a page's larger words they are larger too.
-_SCALE = 1.2
-# A drawing is words, paths and data: images. Whatever else an SVG can hold, it is not ours.
-_FOREIGN = re.compile(
-    r"<\s*(?:script|foreignObject|iframe)|\bon[a-z]+\s*=|(?:xlink:)?href=\"(?!#|data:image/)",
-    re.IGNORECASE,
-)
-
-
-def inline_svg(drawing: Drawing, description: str) -> str:
-    """Return the ``svg`` element of ``drawing``: identifiers its own, described, nothing fetched.
-
-    Raises:
-        InputError: The drawing holds a script or loads something.
-    """
-    svg = _LEFT_OUT.sub("", drawing.svg)
-    found = _FOREIGN.search(svg)
-    root = _ROOT.search(svg)
-    if found or not root:
-        what = repr(found[0]) if found else "no svg element"
-        msg = f"figure {drawing.name!r}: found {what}. Draw it with symreln.report."
-        raise InputError(msg)
-    body = _IDENTIFIER.sub(rf"\g<1>{drawing.name}-", svg[root.end() :])
-    size = " ".join(_sized(root[0]))
-    return (
-        f'<svg xmlns:xlink="http://www.w3.org/1999/xlink" {size} {_STYLE} role="img" '
-        f'aria-label="{escape_html(description)}">{body.strip()}'
-    )
-
-
-def _sized(root: str) -> Iterator[str]:
-    """Yield the size attributes of the root element, scaled to the page's words."""
-    for name, value in _SIZE.findall(root):
-        scaled = value if name == "viewBox" else f"{float(value.removesuffix('pt')) * _SCALE:.1f}pt"
-        yield f'{name}="{scaled}"'

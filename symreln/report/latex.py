@@ -1,4 +1,4 @@
-r"""A document as plain LaTeX: one ``.tex`` file, or a fragment of one, and the PDF figures beside it.
+r"""A document as plain LaTeX: a ``.tex`` file, or a fragment of one, with PDF figures beside it.
 
 What stands between ``\begin{document}`` and ``\end{document}`` uses amsmath, amsthm's usual names,
 booktabs and graphicx, and no command of our own: it can be pasted into any paper. The same document
@@ -36,6 +36,7 @@ from symreln.document.model import (
     contents,
     flat,
     inlines,
+    on_paper,
     plain_text,
     walk,
 )
@@ -142,6 +143,7 @@ class _Renderer:
     def blocks(self, blocks: tuple[Block, ...], depth: int) -> list[str]:
         """Return the lines of ``blocks``; a display belongs to the paragraph before it."""
         lines: list[str] = []
+        blocks = on_paper(blocks)
         for block, after in zip(blocks, (*blocks[1:], None), strict=True):
             lines.append(self.block(block, depth))
             if not (isinstance(block, Paragraph) and isinstance(after, Equation)):
@@ -300,7 +302,8 @@ def _check_letters(source: Document, symbols: dict[str, str]) -> None:
             used |= {found[place] for place in letters(found)}
     for letter, symbol in symbols.items():
         if letter not in used:
-            raise InputError(f"notation: the document has no letter {letter}.")
+            msg = f"notation: the document has no letter {letter}."
+            raise InputError(msg)
         others = [other for other, shown in symbols.items() if shown == symbol and other != letter]
         taken = symbol in used and symbol not in symbols
         if others or taken:

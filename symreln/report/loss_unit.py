@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from symreln.report.figures import LossCurve
-    from symreln.spec.model import Spec
+    from symreln.specs.model import Spec
 
 
 @dataclass(frozen=True, kw_only=True)

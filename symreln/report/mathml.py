@@ -140,8 +140,6 @@ def _table(rows: list[list[str]], found: Environment, display: bool = True) -> E
     table = Element("mtable", {"class": found.name})
     if found.name == "aligned":
         table.set("displaystyle", "true")
-    if found.name == "smallmatrix":
-        table.set("scriptlevel", "1")
     rows, ruled = _rules(rows)
     letters, bars = _columns(found)
     for number, row in enumerate(rows):
@@ -216,6 +214,7 @@ _VARIANTS = {
 # The glyphs that STIX (and the MathML operator dictionary) place as accents.
 _ACCENTS = {"^": "\N{MODIFIER LETTER CIRCUMFLEX ACCENT}", "~": "\N{SMALL TILDE}"}
 _CLOSING = (")", "]", "}")
+_PRIMES = frozenset("\N{PRIME}\N{DOUBLE PRIME}\N{TRIPLE PRIME}")
 _BARS = frozenset("|\N{DOUBLE VERTICAL LINE}")
 # Delimiters that latex2mathml leaves as commands after \Bigl and its like.
 _DELIMITERS = {
@@ -249,7 +248,9 @@ def _mend(element: Element, held: dict[str, Element]) -> None:
             _mend_token(child)
             _mend_limits(child)
             _mend_accent(child)
+    _mend_primes(element)
     _mend_scripts(element)
+    _free_fences(element)
     _mend_fences(element)
     _mend_signs(element)
     _space_functions(element)
@@ -342,6 +343,32 @@ def _mend_scripts(element: Element) -> None:
             lone.tag = "mi"
             lone.attrib.clear()
             lone.set("mathvariant", "normal")
+
+
+def _mend_primes(element: Element) -> None:
+    """Put a prime beside its letter: as a script it is small and high, for want of a glyph for it."""
+    if element.tag not in ("msup", "msubsup"):
+        return
+    letter, *below, mark = element
+    prime = mark[0] if mark.tag == "mrow" and len(mark) == 1 else mark
+    if not prime.text or not set(prime.text) <= _PRIMES:
+        return
+    row = element
+    if below:
+        row = Element("mrow")
+        element[:] = [row, *below]
+        element.tag = "msub"
+    row[:] = [letter, prime]
+    if not below:
+        row.tag = "mrow"
+
+
+def _free_fences(row: Element) -> None:
+    """Let sized brackets around a small matrix grow with it: TeX has just the size."""
+    for before, matrix, after in zip(row, row[1:], row[2:], strict=False):
+        if matrix.get("class") == "smallmatrix" and _is_sized(before) and _is_sized(after):
+            for fence in (before, after):
+                del fence.attrib["minsize"], fence.attrib["maxsize"]
 
 
 def _mend_fences(row: Element) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symreln.gates.serialise import Page, Rows
+from symreln.gating.serialise import Page, Rows
 
 
 def markdown(page: Page) -> str:

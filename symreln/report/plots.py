@@ -19,6 +19,7 @@ from symreln.report.cells import gate_pattern
 from symreln.report.drawing import Sketch
 from symreln.report.figures import (
     LossCurve,
+    MeasuredModes,
     PathwayModes,
     PathwaySpectrum,
     loss_curves,
@@ -31,11 +32,14 @@ if TYPE_CHECKING:
 
     from symreln.claims.curves import ModeCurve, Prediction
     from symreln.claims.derivation import ModeDerivation, PathwayDerivation
+    from symreln.experiment.strengths import ModeMeasured
 
 #: Points of a drawn curve: more cannot be told apart at the width of a page.
 POINTS = 400
 #: Modes up to which every trajectory of a pathway is drawn.
 MOST_CURVES = 12
+#: Share of the steps that measured strengths are apart, so that their marks are.
+_MEASURED = 0.035
 #: Runs of samples up to which they are named.
 MOST_GROUPS = 24
 #: Share of the greatest strength below which curves lie on each other in print.
@@ -46,7 +50,9 @@ _SAME_MODES = 3e-2
 
 
 def derivation_sketches(
-    derivation: Derivation, prediction: Prediction | None
+    derivation: Derivation,
+    prediction: Prediction | None,
+    measured: Sequence[tuple[str, ModeMeasured]] = (),
 ) -> tuple[Sketch, ...]:
     """Sketch the gates, the spectra and, where numbers are there, the predicted strengths.
 
@@ -55,6 +61,7 @@ def derivation_sketches(
     Args:
         derivation: What is drawn.
         prediction: Its curves, or None.
+        measured: Strengths of trained networks, with the name of what was trained.
     """
     sketches = [_gates(derivation)]
     values = all(parameter.value is not None for parameter in derivation.spec.parameters)
@@ -68,7 +75,7 @@ def derivation_sketches(
         with suppress(InputError):
             sketches.append(_spectrum(derivation.ask(at_values)))
     if prediction is not None and prediction.modes:
-        sketches.append(_modes(derivation, prediction))
+        sketches.append(modes_sketch(pathway_modes(derivation, prediction, measured)))
     return tuple(sketches)
 
 
@@ -138,10 +145,19 @@ def _plateau(mode: ModeDerivation, known: Regime) -> float:
     return found
 
 
-def _modes(derivation: Derivation, prediction: Prediction) -> Sketch:
-    """Sketch the strengths; pathways whose curves lie on each other are one.
+def pathway_modes(
+    derivation: Derivation,
+    prediction: Prediction,
+    measured: Sequence[tuple[str, ModeMeasured]] = (),
+) -> list[PathwayModes]:
+    """Return the strengths to draw; pathways whose curves lie on each other are one.
 
     Modes are those of the gates that hold, so that a curve ends where its gates do.
+
+    Args:
+        derivation: What is drawn.
+        prediction: Its curves.
+        measured: Strengths of trained networks, with the name of what was trained.
     """
     chosen = thinned(prediction.times)
     curves: dict[str, list[ModeCurve]] = {}
@@ -159,7 +175,7 @@ def _modes(derivation: Derivation, prediction: Prediction) -> Sketch:
         )
         for name, (begin, end) in spans.items()
     }
-    shown = [
+    return [
         PathwayModes(
             label=_shared_phase(group),
             times=times,
@@ -167,16 +183,72 @@ def _modes(derivation: Derivation, prediction: Prediction) -> Sketch:
             plateaus=np.array(
                 [np.nan if c.plateau is None else c.plateau for c in curves[group[0]]]
             ),
+            symbols=tuple(_symbol(c, alone=len(group) == 1) for c in curves[group[0]]),
+            number=_numbers([curves[name][0].label for name in group]),
+            measured=_measured(curves[group[0]], measured),
         )
         for group in _coinciding(list(spans), strengths, _twins(derivation))
     ]
-    return modes_sketch(shown)
+
+
+def _places(label: str) -> tuple[str, str]:
+    """Return the numbers of the pathway and of the mode in the label of a strength."""
+    _, pathway, mode = label.split("_", 2)
+    return pathway, mode
+
+
+def _symbol(curve: ModeCurve, *, alone: bool) -> str:
+    """Return what is written beside a curve, that of several pathways with p for their numbers."""
+    pathway, mode = _places(curve.label)
+    times = f" ({curve.multiplicity}×)" if curve.multiplicity > 1 else ""
+    return rf"$\pi_{{{pathway if alone else 'p'},{mode}}}$" + times
+
+
+def _numbers(labels: list[str]) -> str:
+    """Return the numbers of pathways, the first and the last of many."""
+    found = list(dict.fromkeys(_places(label)[0] for label in labels))
+    if len(found) > 3:
+        found = [found[0], r"\ldots", found[-1]]
+    return "p = " + ", ".join(found)
+
+
+def _measured(
+    curves: list[ModeCurve], measured: Sequence[tuple[str, ModeMeasured]]
+) -> tuple[MeasuredModes, ...]:
+    """Return the strengths of some modes in trained networks, where they are these modes'."""
+    found = []
+    for name in dict.fromkeys(name for name, _ in measured):
+        modes = {m.label: m for label, m in measured if label == name}
+        mine = [modes.get(curve.label) for curve in curves]
+        known = next((mode for mode in mine if mode is not None), None)
+        if known is not None:
+            steps = np.array(known.steps, dtype=float)
+            chosen = _apart_by(steps, steps[-1] * _MEASURED)
+            nothing = np.full(len(steps), np.nan)
+            rows = [nothing if mode is None else mode.mean for mode in mine]
+            found.append(
+                MeasuredModes(
+                    label=name,
+                    role=known.subject,
+                    steps=steps[chosen],
+                    strengths=np.array(rows)[:, chosen],
+                )
+            )
+    return tuple(found)
+
+
+def _apart_by(steps: np.ndarray, distance: float) -> list[int]:
+    """Return the indices of steps that are at least so far apart, the last included."""
+    chosen = [len(steps) - 1]
+    for index in reversed(range(len(steps))):
+        if steps[chosen[-1]] - steps[index] >= distance:
+            chosen.append(index)
+    return chosen[::-1]
 
 
 def modes_sketch(pathways: Sequence[PathwayModes]) -> Sketch:
     """Return the figure of strengths over time."""
-    shown = {"pathways": pathways, "time_label": r"time $t$ (full-batch steps)"}
-    return Sketch(name="modes", draws=mode_trajectories, shown=shown)
+    return Sketch(name="modes", draws=mode_trajectories, shown={"pathways": pathways})
 
 
 def loss_sketch(curves: Sequence[LossCurve], unit: str = "mean over samples") -> Sketch:

@@ -11,23 +11,21 @@ from matplotlib.lines import Line2D
 from symreln.experiment.representation import PLANE
 from symreln.report.chapters.representations import NAME
 from symreln.report.drawing import (
-    FAINT,
     FONT_SIZE,
-    INK,
-    PALETTE,
     TEXT_WIDTH,
     drawing,
     dress,
-    line_style,
     plain,
     styled,
 )
+from symreln.report.figures import TIME
+from symreln.report.looks import DASHES, FAINT, INK, PALETTE, look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from symreln.document.model import Drawing
-    from symreln.experiment.representation import RepresentationComparison, Subject
+    from symreln.experiment.representation import RepresentationComparison
 
 HEIGHT = 4.6  # inches
 
@@ -130,24 +128,12 @@ def _legend(panel: Axes, found: RepresentationComparison, colours: list[str]) ->
 
 
 def _agreement(panel: Axes, found: RepresentationComparison, names: dict[str, str]) -> None:
-    for number, subject in enumerate(found.subjects):
-        _curve(panel, found, subject, names[subject.name], number)
+    for subject in found.subjects:
+        style = look(subject.name)
+        panel.plot(found.steps, subject.correlation, label=plain(names[subject.name]), **style)
+        distance = np.minimum(subject.distance, 1.05)
+        panel.plot(found.steps, distance, **style | {"linestyle": DASHES[2], "marker": ""})
     panel.set_ylim(0, 1.05)
     panel.tick_params(labelsize=FONT_SIZE - 1)
     panel.legend(fontsize=FONT_SIZE - 2, frameon=False, loc="best")
-    dress(panel, x="steps", title="correlation; dots: distance")
-
-
-def _curve(
-    panel: Axes, found: RepresentationComparison, subject: Subject, name: str, number: int
-) -> None:
-    style = line_style(number)
-    panel.plot(found.steps, subject.correlation, label=plain(name), linewidth=1.1, **style)
-    panel.plot(
-        found.steps,
-        np.minimum(subject.distance, 1.05),
-        linestyle="",
-        marker="o",
-        markersize=2,
-        color=style["color"],
-    )
+    dress(panel, x=TIME, title="correlation; dotted: distance")

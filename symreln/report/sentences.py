@@ -41,12 +41,14 @@ ROUNDING = 1e-10
 
 def titles(validation: Validation) -> dict[str, str]:
     """Return what every pair of curves is called."""
-    forms, reduction = "closed forms alone", "integrated reduction"
+    forms, reduction = "closed forms", "integrated reduction"
     if validation.edges is not None:
         reduction = "scalar modes"
     elif not validation.numbers.closed:
-        forms = "coupled modes alone"
-    theory = "closed forms as printed" if validation.judged == "closed" else reduction
+        forms = "coupled modes"
+    if validation.judged == "closed":
+        forms = "closed forms as printed"
+    theory = forms if validation.judged == "closed" else reduction
     curves = {
         "theory": f"judged: {theory}",
         "reduced": reduction,
@@ -57,19 +59,24 @@ def titles(validation: Validation) -> dict[str, str]:
         "modes": "modes that keep to their directions",
         "descent": "gradient descent on aligned modes",
     }
-    own = {"theory_vs_aligned": "scalar modes", "closed_vs_aligned": forms.removesuffix(" alone")}
+    own = {"theory_vs_aligned": "scalar modes", "closed_vs_aligned": forms}
     return {
         pair: f"{own.get(pair, curves[pair.split('_vs_')[0]])} – {validation.trained_name(pair)}"
         for pair in validation.pairs
     }
 
 
+def is_repeated(validation: Validation, pair: str) -> bool:
+    """Return whether a pair is the judged one under a second name."""
+    return pair.startswith(f"{validation.judged}_vs_") and not pair.endswith("_aligned")
+
+
 def metric_rows(validation: Validation) -> Iterator[tuple[str, ...]]:
     """Yield (curves, every metric) as text, for tables."""
     names = titles(validation)
     for name, found in validation.metrics.items():
-        if name.startswith(f"{validation.judged}_vs_") and not name.endswith("_aligned"):
-            continue  # as "theory", above
+        if is_repeated(validation, name):
+            continue
         yield (names[name], *metric_cells(found, validation.tolerance).values())
     if validation.floor is not None:
         floor = metric_cells(validation.floor.mean).values()
@@ -100,8 +107,15 @@ def _published_rows(
 
 def clauses(validation: Validation) -> list[str]:
     """Return the three verdicts, and what is beside them, each by itself."""
-    found = [
+    return [
         *(_verdict(name, found) for name, found in validation.verdicts.items()),
+        *beside_clauses(validation),
+    ]
+
+
+def beside_clauses(validation: Validation) -> list[str]:
+    """Return what stands beside the three verdicts: other curves, and what fails."""
+    found = [
         _judged_clause(validation),
         constants_text(validation.constants),
         validation.no_network if validation.edges is None else "",

@@ -8,7 +8,7 @@ from symreln.exact.scalar import Scalar
 from symreln.report.encode import Encoder
 
 if TYPE_CHECKING:
-    from symreln.spec.model import NetworkSpec, Spec
+    from symreln.specs.model import NetworkSpec, Spec
 
 FORMAT = "symreln-derivation/1"
 _PARAMETER = ("name", "positive", "nonnegative", "minimum", "maximum", "value")

@@ -23,11 +23,11 @@ from symreln.exact.spectrum_json import classes_to_json
 from symreln.laws import coupled_matrices, coupled_modes
 from symreln.laws.choice import choose
 from symreln.laws.law import Regime
-from symreln.network.effective import EffectiveDataset
+from symreln.networks.effective import EffectiveDataset
 from symreln.report.derivation_json import pathway_to_json
 from symreln.report.encode import Encoder
 from symreln.report.spec_json import spec_to_json
-from symreln.spec.model import Spec
+from symreln.specs.model import Spec
 from symreln.verdict.judge import DiagonalisabilityVerdict, Level, StageVerdict
 
 

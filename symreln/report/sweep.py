@@ -16,9 +16,9 @@ from symreln.report.judgement_json import floor_to_json
 
 if TYPE_CHECKING:
     from symreln.experiment.metrics import Interval
-    from symreln.sweep.plan import Plan
-    from symreln.sweep.run import Failure, Missing
-    from symreln.sweep.summary import Summary, SummaryRow
+    from symreln.sweeps.plan import Plan
+    from symreln.sweeps.run import Failure, Missing
+    from symreln.sweeps.summary import Summary, SummaryRow
 
 _FORMAT = "symreln-sweep/1"
 #: As in validation.json: the ReLU network's place is a linear network's where that is trained.

@@ -12,22 +12,23 @@ from symreln.report.drawing import (
     drawing,
     dress,
     legend_below,
-    line_style,
+    log_scale,
     new_axes,
     plain,
     styled,
 )
+from symreln.report.looks import line_style
 from symreln.report.sweep import SHOWN
-from symreln.spec.expression import constant
-from symreln.spec.finding import Finding
-from symreln.spec.overrides import parse_override
+from symreln.specs.expression import constant
+from symreln.specs.finding import Finding
+from symreln.specs.overrides import parse_override
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from symreln.document.model import Drawing
-    from symreln.sweep.plan import Axis
-    from symreln.sweep.summary import Summary, SummaryRow
+    from symreln.sweeps.plan import Axis
+    from symreln.sweeps.summary import Summary, SummaryRow
 
 #: Lines of one panel: more cannot be told apart.
 MOST_LINES = 7
@@ -73,8 +74,8 @@ def _figure(summary: Summary, place: int, values: list[float]) -> Drawing:
             _draw(panel, pair, [(values[x], row) for x, row in line], label, number)
         panel.set_ylim(bottom=0)
         if min(values) > 0 and max(values) >= WIDE * min(values):
-            panel.set_xscale("log")
-        name = "max |ΔL|/L(0)" if panel is panels[0] else ""
+            log_scale(panel, of="x")
+        name = r"$\max_t |\Delta L|/L(0)$" if panel is panels[0] else ""
         dress(panel, x=plain(axis.key), y=name, title=SHOWN[pair])
     if len(lines) > 1:
         legend_below(panels[0])

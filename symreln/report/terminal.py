@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from symreln.base.jsonio import Json, dumps
-from symreln.base.tables import show_table
+from symreln.base.tables import COLUMNS, MOST_COLUMNS, show_table
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import constants_text, printed_constants
 from symreln.claims.derivation import Derivation, Derived, of_pathways
 from symreln.claims.exceptional.sets import exceptional_sets
+from symreln.claims.families.claim import every_size
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.network.described import described
 from symreln.claims.orbits import mode_orbits
@@ -26,6 +28,7 @@ from symreln.experiment.metrics import METRICS, metric_cells
 from symreln.experiment.outcome import Validation
 from symreln.report.chapters import rules, study
 from symreln.report.derivation_json import derivation_to_json
+from symreln.report.plain import plain_lines, wrapped
 from symreln.report.sentences import clauses, metric_rows, modes_lines
 from symreln.report.summary import checks_line, network_head, network_lines
 from symreln.report.validation_json import validation_to_json
@@ -62,6 +65,9 @@ def show_summary(summary: Summary) -> None:
     for line in summary["head"]:
         click.echo(strengths_in_text(line))
     show_table(*summary["table"])
+    width = min(shutil.get_terminal_size((COLUMNS, 24)).columns, MOST_COLUMNS)
+    for line in summary.get("formulas", ()):
+        click.echo(wrapped(strengths_in_text(line), width))
     for phase in summary.get("phases", ()):
         show_summary(phase)
     for line in summary["tail"]:
@@ -84,7 +90,9 @@ def summary_of(derivation: Derived) -> Summary:
             derivation.spec.title,
             f"verdict{until}: {derivation.verdict.level.value}",
             *first["head"][1:],
+            *lines_of(derivation, every_size),
         ],
+        "formulas": [*plain_lines(derivation)],
         "phases": phases,
         "tail": [
             *printed_of(derivation),

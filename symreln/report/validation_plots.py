@@ -27,6 +27,7 @@ from symreln.report.representation_figure import representation_drawing
 if TYPE_CHECKING:
     from symreln.experiment.gate_law import GateLawMeasured
     from symreln.laws.mean_field import MeanField
+    from symreln.report.looks import Role
     from symreln.train.run import TrainingRun
 
 #: Shares that are drawn, a panel each.
@@ -50,7 +51,7 @@ def validation_drawings(validation: Validation, *, pdf: bool) -> tuple[Drawing, 
 def validation_sketches(validation: Validation) -> tuple[Sketch, ...]:
     """Sketch the losses and, where there are some, gates by the law and by the simulation."""
     found, derivation, law = validation.mean_field, validation.derivation, validation.law
-    sketches = [_loss_sketch(validation)]
+    sketches = [loss_sketch(*losses_of(validation))]
     if law is not None:
         sketches.append(_gate_law_sketch(law))
     if found is not None and isinstance(derivation, Derivation):
@@ -73,32 +74,42 @@ def _gate_law_sketch(law: GateLawMeasured) -> Sketch:
     return Sketch(name="gate_law", draws=law_shares, shown=shown)
 
 
-def _loss_sketch(validation: Validation) -> Sketch:
+def losses_of(validation: Validation) -> tuple[list[LossCurve], str]:
+    """Return the losses to draw, and the words for their unit."""
     prediction, unit = validation.prediction, loss_unit(validation.derivation.spec)
     chosen = thinned(prediction.times)
     times = prediction.times[chosen]
     edges = validation.edges
-    runs = {
-        validation.network_name: validation.network,
-        "GDLN": validation.gdln,
-        "GDLN, aligned start": None if edges is None else validation.aligned,
-    }
+    aligned = None if edges is None else validation.aligned
+    runs: list[tuple[str, Role, TrainingRun | None]] = [
+        (validation.network_name, "relu", validation.network),
+        ("GDLN", "gdln", validation.gdln),
+        ("GDLN, aligned start", "aligned", aligned),
+    ]
     curves = [
-        _network_curve(name, run, times, chosen) for name, run in runs.items() if run is not None
+        _network_curve(name, role, run, times, chosen)
+        for name, role, run in runs
+        if run is not None
     ]
     closed = validation.judged == "closed"
     beside = prediction.reduced if closed else prediction.closed_loss
+    predicted: list[tuple[str, Role, np.ndarray]] = []
     if beside is not None and beside is not prediction.loss and edges is None:
         label = "integrated reduction" if closed else "aligned strengths alone"
-        curves.append(LossCurve(label=label, times=times, loss=beside[chosen], rival=True))
-    predicted = {}
+        curves.append(
+            LossCurve(
+                label=label, role="reduction" if closed else "modes", times=times,
+                loss=beside[chosen],
+            )
+        )  # fmt: skip
     if validation.mean_field is not None:
-        predicted["mean-field simulation"] = validation.mean_field.losses
+        predicted.append(("mean-field simulation", "mean field", validation.mean_field.losses))
     if edges is not None:
-        predicted["theory, aligned start"] = edges.descent.loss
+        predicted.append(("theory, aligned start", "aligned theory", edges.descent.loss))
     if edges is None or not edges.unpredicted:
-        predicted["theory (closed forms as printed)" if closed else "theory"] = prediction.loss
-    for label, losses in predicted.items():
+        label = "theory (closed forms as printed)" if closed else "theory"
+        predicted.append((label, "theory", prediction.loss))
+    for label, role, losses in predicted:
         # A loss under machine epsilon is rounding: a difference of sums that cancel.
         shown = losses if edges is None else np.maximum(losses, np.finfo(float).eps * losses[0])
         # The band is that of the reduction: networks drawn from the initialisation distribution.
@@ -106,6 +117,7 @@ def _loss_sketch(validation: Validation) -> Sketch:
         curves.append(
             LossCurve(
                 label=label,
+                role=role,
                 times=times,
                 loss=shown[chosen],
                 low=low,
@@ -113,7 +125,7 @@ def _loss_sketch(validation: Validation) -> Sketch:
                 drop_time=_drop(losses),
             )
         )
-    return loss_sketch([unit.of(curve) for curve in curves], unit.words)
+    return [unit.of(curve) for curve in curves], unit.words
 
 
 def _predicted_edges(
@@ -140,11 +152,14 @@ def _mean_field_sketch(found: MeanField, derivation: Derivation) -> Sketch:
     return Sketch(name="mean_field", draws=gate_motion, shown=shown)
 
 
-def _network_curve(name: str, run: TrainingRun, times: np.ndarray, chosen: np.ndarray) -> LossCurve:
+def _network_curve(
+    name: str, role: Role, run: TrainingRun, times: np.ndarray, chosen: np.ndarray
+) -> LossCurve:
     band = seed_band(run.losses)
     several = run.seeds > 1
     return LossCurve(
         label=name,
+        role=role,
         times=times,
         loss=band.mean[chosen],
         low=band.values[0][chosen] if several else None,

@@ -12,7 +12,8 @@ from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.folder import CERTIFICATE, together, write_files
-from symreln.report.formats import DEFAULT, FORMATS
+from symreln.report.formats import FORMATS, PROGRAM, USUAL
+from symreln.report.programs import program
 from symreln.verify.folder import sealed_text
 
 if TYPE_CHECKING:
@@ -39,24 +40,23 @@ def write_derivation(
         derivation: What is written.
         directory: Folder, made if it is not there.
         validation: The confrontation that the documents are to contain.
-        formats: Some of :data:`symreln.report.formats.NAMES`; those of its ``DEFAULT`` where
-            none is given. The certificate is always written: a formula without it is not proven to
-            its reader.
+        formats: Some of :data:`symreln.report.formats.NAMES`; by default the usual ones. The
+            certificate is always written: a formula without it is not proven to its reader.
         long: Whether documents print every line of the derivation, not only the main ones.
         style: How LaTeX is written.
 
     Returns:
         The files written.
     """
-    wanted = set(formats or DEFAULT)
+    wanted = set(formats or USUAL)
     with together(Path(directory)) as draft:
         written = _write_proven(derivation, draft.folder, wanted)
+        if PROGRAM in wanted:
+            written += _write_program(derivation, draft.folder)
         documents = [each for each in FORMATS if each.name in wanted]
         if documents:
             place = draft.folder
-            written += _write_documents(
-                derivation, validation, place, documents, style, long=long
-            )
+            written += _write_documents(derivation, validation, place, documents, style, long=long)
         return draft.moved(written)
 
 
@@ -65,7 +65,7 @@ def write_proven(
 ) -> list[Path]:
     """Write the certificate, and derivation.json where it is wanted: no document, no figure."""
     with together(Path(directory)) as draft:
-        return draft.moved(_write_proven(derivation, draft.folder, set(formats or DEFAULT)))
+        return draft.moved(_write_proven(derivation, draft.folder, set(formats or USUAL)))
 
 
 @phase("certificate")
@@ -74,6 +74,12 @@ def _write_proven(derivation: Derived, folder: Path, wanted: set[str]) -> list[P
     if "json" in wanted:
         found["derivation.json"] = derivation.ask(derivation_to_json)
     return write_files(folder, {name: jsonio.dumps(each) for name, each in found.items()})
+
+
+def _write_program(derivation: Derived, folder: Path) -> list[Path]:
+    """Write the closed forms as a module that needs NumPy alone."""
+    text = sealed_text(program(derivation), derivation.ask(certificate), ("# ", ""))
+    return write_files(folder, {f"derivation.{PROGRAM}": text})
 
 
 def _write_documents(

@@ -9,10 +9,10 @@ from pydantic import Field
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.spec.finding import Finding, counted, nearest, shown
-from symreln.spec.kinds import Formula, Names, StrictModel, size_field
-from symreln.spec.model import Dataset
-from symreln.spec.task import Task
+from symreln.specs.finding import Finding, counted, nearest, shown
+from symreln.specs.kinds import Formula, Names, StrictModel, size_field
+from symreln.specs.model import Dataset
+from symreln.specs.task import Task
 from symreln.tasks.structures import (
     EIGHT_ONLY,
     STRUCTURES,

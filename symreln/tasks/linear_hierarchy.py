@@ -6,9 +6,9 @@ import numpy as np
 from pydantic import Field
 
 from symreln.exact.matrix import ExactMatrix
-from symreln.spec.kinds import StrictModel
-from symreln.spec.model import Dataset
-from symreln.spec.task import Task
+from symreln.specs.kinds import StrictModel
+from symreln.specs.model import Dataset
+from symreln.specs.task import Task
 from symreln.tasks.structures import check_power_of_two, hierarchy
 
 MAX_ITEMS = 2048

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from symreln.errors import InputError, Problem, SpecError
-from symreln.spec.files import Folder
-from symreln.spec.finding import nearest, quoted, shown, visible
-from symreln.spec.model import Spec
-from symreln.spec.problems import Origin
-from symreln.spec.reader import read_spec
-from symreln.spec.tomlfile import read_toml
+from symreln.specs.files import Folder
+from symreln.specs.finding import nearest, quoted, shown, visible
+from symreln.specs.model import Spec
+from symreln.specs.problems import Origin
+from symreln.specs.reader import read_spec
+from symreln.specs.tomlfile import read_toml
 from symreln.tasks.registry import SPECS, TASKS, spec_path
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from symreln.exact.matrix import ExactMatrix
-from symreln.spec.finding import Finding
-from symreln.spec.kinds import StrictModel
-from symreln.spec.model import Dataset
-from symreln.spec.task import Task
+from symreln.specs.finding import Finding
+from symreln.specs.kinds import StrictModel
+from symreln.specs.model import Dataset
+from symreln.specs.task import Task
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ import numpy as np
 from pydantic import Field
 
 from symreln.exact.matrix import ExactMatrix
-from symreln.spec.finding import Finding
-from symreln.spec.kinds import StrictModel, size_field
-from symreln.spec.model import Dataset
-from symreln.spec.task import Task
+from symreln.specs.finding import Finding
+from symreln.specs.kinds import StrictModel, size_field
+from symreln.specs.model import Dataset
+from symreln.specs.task import Task
 from symreln.tasks.structures import check_power_of_two, hierarchy
 
 _MAX_DOMAINS = 32

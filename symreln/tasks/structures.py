@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from symreln.spec.finding import Finding
+from symreln.specs.finding import Finding
 
 Row = dict[int, int]
 """Item -> numerator of the feature's value, zeros left out."""

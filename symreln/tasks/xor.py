@@ -5,9 +5,9 @@ from __future__ import annotations
 from pydantic import Field
 
 from symreln.exact.matrix import ExactMatrix
-from symreln.spec.kinds import Formula, StrictModel
-from symreln.spec.model import Dataset
-from symreln.spec.task import Task
+from symreln.specs.kinds import Formula, StrictModel
+from symreln.specs.model import Dataset
+from symreln.specs.task import Task
 
 _CORNERS = ((1, 1), (-1, -1), (1, -1), (-1, 1))
 """Samples 1 to 4: the two of class +1 (signs agree) first, so that gates read as classes."""

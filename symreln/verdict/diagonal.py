@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.exact.matrix import ExactMatrix
-    from symreln.network.bundles import NetworkData
+    from symreln.networks.bundles import NetworkData
 
 _MAX_PRODUCTS = 4000
 """Products looked at before the decision is left open: minutes of linear algebra."""

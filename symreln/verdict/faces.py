@@ -9,7 +9,7 @@ but that of the largest singular value. The boundary attracts if no direction d 
    \quad\text{for all } d \in {\rm span}(x_z).
 
 ψ is linear between the hyperplanes of Z, so that its values on finitely many rays decide.
-:mod:`symreln.gates.partial` says for which fraction of time such a unit is open on Z.
+:mod:`symreln.gating.partial` says for which fraction of time such a unit is open on Z.
 """
 
 from __future__ import annotations

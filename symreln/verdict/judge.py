@@ -24,7 +24,7 @@ from symreln.verdict.refinement import split_by_one, split_by_sums
 
 if TYPE_CHECKING:
     from symreln.exact.spectrum import JointSpectrum
-    from symreln.network.effective import EffectiveDataset
+    from symreln.networks.effective import EffectiveDataset
 
 #: Characters of an entry that is printed in a sentence; files have it exactly.
 _LONGEST_ENTRY = 32

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from symreln.exact.spectrum import ModeClass
-    from symreln.network.effective import EffectiveDataset
+    from symreln.networks.effective import EffectiveDataset
 
 #: Coefficients of a polynomial in theta, low to high.
 Coefficients = tuple["Scalar", ...]
@@ -196,7 +196,7 @@ class PathwayModes:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Converged:
-    """A converged pathway of a closed stage (:class:`symreln.network.targets.Learned`).
+    """A converged pathway of a closed stage (:class:`symreln.networks.targets.Learned`).
 
     Attributes:
         pathway: Its modes.

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.exact.spectrum import JointSpectrum
-    from symreln.network.symmetry import Symmetry, SymmetrySearch
+    from symreln.networks.symmetry import Symmetry, SymmetrySearch
 
 Pair = tuple[int, int]
 #: (place of a pathway in its stage, number of one of its classes).

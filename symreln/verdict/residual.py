@@ -30,14 +30,14 @@ from symreln.exact.field import Field
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.projection import projected, right_inverse
 from symreln.exact.scalar import Scalar
-from symreln.network.targets import Targets
+from symreln.networks.targets import Targets
 from symreln.verdict.modes import Converged, PathwayModes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from symreln.exact.spectrum import JointSpectrum, ModeClass
-    from symreln.network.effective import EffectiveDataset
+    from symreln.networks.effective import EffectiveDataset
     from symreln.verdict.coupling import Node
     from symreln.verdict.modes import Coefficients
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from symreln.exact.matrix import ExactMatrix
-    from symreln.network.bundles import NetworkData
+    from symreln.networks.bundles import NetworkData
 
 
 @short_repr

@@ -31,7 +31,7 @@ from symreln.claims.early import mode_kappas, pathway_kappas
 from symreln.claims.prediction import predict_training
 from symreln.experiment.band import predicted_band, relative_spread
 from symreln.experiment.training import gated_pathways
-from symreln.network.orbits import pathway_orbits
+from symreln.networks.orbits import pathway_orbits
 from symreln.tasks.load import load
 
 #: Largest relative difference of constants, and of curves after all steps.

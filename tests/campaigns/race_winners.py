@@ -21,7 +21,7 @@ import numpy as np
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.real_algebraic import Real
-from symreln.gates.search import search
+from symreln.gating.search import search
 
 #: Largest relative difference between the winner's rate and the growth of the fastest unit.
 TOLERANCE = 0.01

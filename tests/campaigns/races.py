@@ -20,14 +20,14 @@ from symreln.exact.domain import Range
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
 from symreln.exact.scalar import Scalar
-from symreln.gates.arrangement import flats
-from symreln.gates.consistent import self_consistent_gates, sign_pattern
-from symreln.gates.enumerate import enumerate_gates
-from symreln.gates.parameter_intervals import Piece
-from symreln.gates.partial import partial_gates
-from symreln.gates.race import race
-from symreln.gates.race_pieces import Race, RacePiece
-from symreln.network.orbits import moved_gates
+from symreln.gating.arrangement import flats
+from symreln.gating.consistent import self_consistent_gates, sign_pattern
+from symreln.gating.enumerate import enumerate_gates
+from symreln.gating.parameter_intervals import Piece
+from symreln.gating.partial import partial_gates
+from symreln.gating.race import race
+from symreln.gating.race_pieces import Race, RacePiece
+from symreln.networks.orbits import moved_gates
 
 WHOLE = Range(name="a")
 #: Outputs and seeds of which leaving out crossings, or openings of irrational rates, is seen.

@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 import symreln as sr
-from symreln.spec.model import Spec
+from symreln.specs.model import Spec
 from tests.unchecked import derive_unchecked
 
 

@@ -15,7 +15,7 @@ from symreln.exact.algebraic import AlgebraicNumber, reference_point
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.projection import projected
 from symreln.exact.spectrum import JointSpectrum, joint_spectrum
-from symreln.spec.expression import Declared
+from symreln.specs.expression import Declared
 from tests.exact.test_spectrum_edges import proven
 
 

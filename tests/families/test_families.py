@@ -15,7 +15,7 @@ from symreln.claims.families.checks import broken_at, compare_at, wrong_image
 from symreln.claims.families.derive import derive_family_unchecked
 from symreln.claims.families.stage import Basis
 from symreln.exact.truth import Truth
-from symreln.spec.model import Spec
+from symreln.specs.model import Spec
 from symreln.verdict.judge import Level
 from symreln.verify import verify
 from tests.families.examples import COMMON_ITEMS, EXAMPLES, OFF, THIRD, off, tables

@@ -1,4 +1,4 @@
-"""Identities that prove the formulas of symreln.gates.context_subsets, for all C, m, n and c."""
+"""Identities that prove the formulas of symreln.gating.context_subsets, for all C, m, n and c."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from symreln.gates.context_subsets import HALF, SCALE, C, M, N, formulas
+from symreln.gating.context_subsets import HALF, SCALE, C, M, N, formulas
 
 
 @dataclass(frozen=True, kw_only=True)

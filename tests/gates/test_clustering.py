@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.cluster.vq import kmeans2
 
 from symreln.errors import InputError
-from symreln.gates.clustering import (
+from symreln.gating.clustering import (
     DRAWN,
     Rows,
     adjusted_rand,

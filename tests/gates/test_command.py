@@ -13,10 +13,10 @@ from symreln.cli.main import cli
 from symreln.errors import InputError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
-from symreln.gates.consistent import GrowingGate
-from symreln.gates.exact_finders import candidate_line
-from symreln.gates.race import race
-from symreln.gates.serialise import number_text
+from symreln.gating.consistent import GrowingGate
+from symreln.gating.exact_finders import candidate_line
+from symreln.gating.race import race
+from symreln.gating.serialise import number_text
 from symreln.tasks.load import load
 
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates import arrangement
-from symreln.gates import cone_bounds as bounds
-from symreln.gates.cone_bounds import _cone_bounds, none_faster
-from symreln.gates.enumerate import enumerate_gates
-from symreln.gates.search import search
-from symreln.gates.serialise import number_text
-from symreln.network.orbits import sample_group
+from symreln.gating import arrangement
+from symreln.gating import cone_bounds as bounds
+from symreln.gating.cone_bounds import _cone_bounds, none_faster
+from symreln.gating.enumerate import enumerate_gates
+from symreln.gating.search import search
+from symreln.gating.serialise import number_text
+from symreln.networks.orbits import sample_group
 from tests.gates.test_partial import residual_of
 
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from symreln.errors import InputError
 from symreln.exact.linear_programming import dot, fractions
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates.consistent import self_consistent_gates
-from symreln.gates.enumerate import enumerate_gates
-from symreln.gates.search import _residual_after, predicted_stages, stage_residuals
-from symreln.spec.model import Dataset
+from symreln.gating.consistent import self_consistent_gates
+from symreln.gating.enumerate import enumerate_gates
+from symreln.gating.search import _residual_after, predicted_stages, stage_residuals
+from symreln.specs.model import Dataset
 from symreln.tasks.load import load
 from symreln.verdict.directions import gate_spectrum, singular_pairs
 from tests.strategies import examples, seeds

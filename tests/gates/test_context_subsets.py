@@ -9,7 +9,7 @@ import pytest
 import sympy as sp
 
 from symreln.errors import InputError
-from symreln.gates.context_subsets import (
+from symreln.gating.context_subsets import (
     SCALE,
     C,
     M,
@@ -19,16 +19,16 @@ from symreln.gates.context_subsets import (
     formulas,
     has_formulas,
 )
-from symreln.gates.label_race import (
+from symreln.gating.label_race import (
     SubsetStage,
     _label_subsets,
     count_observer,
     subset_stages,
     subsets_report,
 )
-from symreln.gates.search import _residual_after
+from symreln.gating.search import _residual_after
 from symreln.report.pages import markdown
-from symreln.spec.model import Dataset
+from symreln.specs.model import Dataset
 from symreln.tasks.load import load
 from tests.gates.subset_identities import proofs
 from tests.gates.trained import planted

@@ -13,8 +13,8 @@ from hypothesis import given
 from symreln.errors import InputError, LimitReachedError
 from symreln.exact.linear_programming import Direction, direction, realisable
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates.arrangement import Found, _apart, _Step
-from symreln.gates.enumerate import enumerate_gates, sample_gates
+from symreln.gating.arrangement import Found, _apart, _Step
+from symreln.gating.enumerate import enumerate_gates, sample_gates
 from symreln.tasks.load import load
 from tests.strategies import examples, seeds
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from symreln.gates.label_race import subset_stages
+from symreln.gating.label_race import subset_stages
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = runpy.run_path(str(ROOT / "benchmarks" / "findings.py"))

@@ -7,17 +7,17 @@ import pytest
 
 from symreln.errors import InputError
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates.clustering import Clustering
-from symreln.gates.found_gates import (
+from symreln.gating.clustering import Clustering
+from symreln.gating.found_gates import (
     _Spread,
     algorithm_one,
     coverage,
     stability,
     stacked_rows,
 )
-from symreln.gates.observed import ObservedNetworks, check_samples, sample_steps
-from symreln.gates.replay import static_schedule
-from symreln.spec.model import Dataset
+from symreln.gating.observed import ObservedNetworks, check_samples, sample_steps
+from symreln.gating.replay import static_schedule
+from symreln.specs.model import Dataset
 from tests.gates.trained import planted
 
 GATES = np.array([[1] * 6, [0, 0, 1, 1, 1, 1], [1, 1, 0, 0, 1, 1], [0] * 6], dtype=bool)

@@ -11,11 +11,11 @@ from click.testing import CliRunner
 
 from symreln.cli.main import cli
 from symreln.errors import InputError, NotSupportedError
-from symreln.gates.confronted import FiniteStart, RacePoint, _ClassShare
-from symreln.gates.consistent import consistent_pairs
-from symreln.gates.label_race import label_race
-from symreln.gates.race_report import _label_race_table, finding_table
-from symreln.gates.search import stage_residuals
+from symreln.gating.confronted import FiniteStart, RacePoint, _ClassShare
+from symreln.gating.consistent import consistent_pairs
+from symreln.gating.label_race import label_race
+from symreln.gating.race_report import _label_race_table, finding_table
+from symreln.gating.search import stage_residuals
 from symreln.report.pages import markdown
 from symreln.tasks.load import load
 from symreln.verdict.directions import columns, gate_spectrum, singular_pairs

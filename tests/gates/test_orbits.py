@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates.enumerate import enumerate_gates, sample_gates
-from symreln.network.orbits import moved_gates, sample_group
+from symreln.gating.enumerate import enumerate_gates, sample_gates
+from symreln.networks.orbits import moved_gates, sample_group
 from symreln.tasks.load import load
 from tests.gates.test_enumerate import contextual
 from tests.strategies import examples, seeds

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from symreln.errors import InputError, LimitReachedError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.real_algebraic import Real
-from symreln.gates import arrangement
-from symreln.gates.arrangement import flats
-from symreln.gates.consistent import SelfConsistentGate, self_consistent_gates
-from symreln.gates.enumerate import enumerate_gates
-from symreln.gates.partial import every_partial_gate, partial_gates
-from symreln.gates.search import _residual_after, predicted_stages, search
-from symreln.gates.sliding import _settled_signs, settle, sliding_gates
-from symreln.network.orbits import sample_group
+from symreln.gating import arrangement
+from symreln.gating.arrangement import flats
+from symreln.gating.consistent import SelfConsistentGate, self_consistent_gates
+from symreln.gating.enumerate import enumerate_gates
+from symreln.gating.partial import every_partial_gate, partial_gates
+from symreln.gating.search import _residual_after, predicted_stages, search
+from symreln.gating.sliding import _settled_signs, settle, sliding_gates
+from symreln.networks.orbits import sample_group
 from symreln.tasks.load import load
 from tests.gates.test_context_subsets import formulas_at
 from tests.strategies import seeds

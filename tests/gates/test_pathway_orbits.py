@@ -7,7 +7,7 @@ import pytest
 import symreln as sr
 from symreln.api import derive
 from symreln.claims.early import EarlyStrengths, why_unsupported
-from symreln.network.orbits import pathway_orbits
+from symreln.networks.orbits import pathway_orbits
 from symreln.tasks.load import load
 
 

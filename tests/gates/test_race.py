@@ -12,15 +12,15 @@ from symreln.errors import InputError, LimitReachedError
 from symreln.exact.domain import Range
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.gates import wall_polynomials
-from symreln.gates.consistent import sign_pattern
-from symreln.gates.enumerate import enumerate_gates, gates_along
-from symreln.gates.parameter_intervals import over, pieces
-from symreln.gates.race import race
-from symreln.gates.race_pieces import Race
-from symreln.gates.race_report import RaceReport
-from symreln.gates.search import search
-from symreln.spec.model import Spec
+from symreln.gating import wall_polynomials
+from symreln.gating.consistent import sign_pattern
+from symreln.gating.enumerate import enumerate_gates, gates_along
+from symreln.gating.parameter_intervals import over, pieces
+from symreln.gating.race import race
+from symreln.gating.race_pieces import Race
+from symreln.gating.race_report import RaceReport
+from symreln.gating.search import search
+from symreln.specs.model import Spec
 from symreln.tasks.load import load
 from tests.campaigns.races import WHOLE, check_race, matrix, text, within
 from tests.strategies import seeds

@@ -12,27 +12,27 @@ from click.testing import CliRunner
 from symreln.claims.integration import network_of
 from symreln.cli.main import cli
 from symreln.errors import InputError
-from symreln.gates.confronted import (
+from symreln.gating.confronted import (
     RacePoint,
     confront,
     confronted_points,
     finite_start,
     seen_crossings,
 )
-from symreln.gates.confusion import confusion, predicted_classes
-from symreln.gates.observed import nearest_observer, observe
-from symreln.gates.race import race
-from symreln.gates.race_pieces import Race
-from symreln.gates.race_report import finding_table, unraced
-from symreln.gates.rivals import (
+from symreln.gating.confusion import confusion, predicted_classes
+from symreln.gating.observed import nearest_observer, observe
+from symreln.gating.race import race
+from symreln.gating.race_pieces import Race
+from symreln.gating.race_report import finding_table, unraced
+from symreln.gating.rivals import (
     _order_text,
     _rival_pathways,
     _times_to,
     contest,
 )
-from symreln.gates.search import predicted_stages, search
+from symreln.gating.search import predicted_stages, search
 from symreln.report.pages import markdown
-from symreln.spec.model import Spec
+from symreln.specs.model import Spec
 from symreln.tasks.load import load
 
 

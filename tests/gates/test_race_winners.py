@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from symreln.exact.matrix import ExactMatrix
-from symreln.gates.search import search
+from symreln.gating.search import search
 from tests.campaigns.race_winners import TOLERANCE, compared, dataset, grown, report
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from symreln.gates.selectivity import _weighted_mean, selectivity
+from symreln.gating.selectivity import _weighted_mean, selectivity
 
 CONTEXT = np.repeat([1, 2, 3], 8)
 ITEM = np.tile(range(8), 3)

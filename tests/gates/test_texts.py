@@ -2,12 +2,12 @@
 
 from fractions import Fraction
 
-from symreln.gates.confronted import confront
-from symreln.gates.confusion import confusion, predicted_classes
-from symreln.gates.enumerate import enumerate_gates
-from symreln.gates.race import race
-from symreln.gates.search import predicted_stages
-from symreln.network.orbits import sample_group
+from symreln.gating.confronted import confront
+from symreln.gating.confusion import confusion, predicted_classes
+from symreln.gating.enumerate import enumerate_gates
+from symreln.gating.race import race
+from symreln.gating.search import predicted_stages
+from symreln.networks.orbits import sample_group
 from symreln.tasks.load import load
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from symreln.cli.main import main
-from symreln.gates.observed import observe
-from symreln.gates.replay import _spec_schedule, schedule_errors
+from symreln.gating.observed import observe
+from symreln.gating.replay import _spec_schedule, schedule_errors
 from symreln.tasks.load import load
 from tests.gates.trained import planted
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from symreln.errors import InputError
-from symreln.gates.found_gates import (
+from symreln.gating.found_gates import (
     _weighted_rows,
     algorithm_one,
     window_looks,
     windowed_gates,
 )
-from symreln.gates.network_finders import _switching_pathways
-from symreln.gates.replay import (
+from symreln.gating.network_finders import _switching_pathways
+from symreln.gating.replay import (
     GateSchedule,
     _quality_curve,
     _replayed,

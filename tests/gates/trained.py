@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from symreln.gates.observed import ObservedNetworks
+from symreln.gating.observed import ObservedNetworks
 from symreln.train.record import Recording
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import train_network

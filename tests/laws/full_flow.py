@@ -16,7 +16,7 @@ from scipy.integrate import solve_ivp
 from scipy.sparse import csr_array
 
 from symreln.laws.gated_data import GatedData
-from symreln.spec.model import Spec
+from symreln.specs.model import Spec
 
 Weights = list[tuple[np.ndarray, np.ndarray]]
 

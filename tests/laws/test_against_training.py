@@ -16,7 +16,7 @@ import symreln as sr
 from symreln.claims.integration import coupled_matrices
 from symreln.claims.probes import probe_bases
 from symreln.experiment.training import gated_pathways, training_settings
-from symreln.spec.model import Spec
+from symreln.specs.model import Spec
 from symreln.train.trainers import train_gdln
 from symreln.train.weights import LayerWeights
 from symreln.verdict.judge import Level
@@ -37,7 +37,7 @@ FIRST_RATE = Fraction(1, 20)
 
 
 def at_rate(spec: Spec, rate: Fraction, **options) -> Spec:
-    from symreln.spec.model import NetworkSpec
+    from symreln.specs.model import NetworkSpec
     from tests.cases import PLAIN_NETWORK
 
     network = {"learning_rate": rate, "steps": int(SPAN / rate) + 1, **options}

@@ -21,7 +21,7 @@ from symreln.exact.spectrum import ModeClass, Operator
 from symreln.exact.truth import Truth
 from symreln.laws.competition import Competition, null_space, solve
 from symreln.laws.coupled_modes import integrate_modes
-from symreln.spec.model import Parameter
+from symreln.specs.model import Parameter
 from symreln.verdict.judge import Level
 from tests.pathways.examples import (
     CUBIC,

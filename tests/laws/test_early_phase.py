@@ -15,7 +15,7 @@ from symreln.experiment.training import training_settings
 from symreln.laws import early_phase
 from symreln.laws.coupled_matrices import orthonormal_span
 from symreln.laws.early_phase import UNITS, EarlyMode, EarlyPhase, EarlyStrength
-from symreln.spec.model import Spec
+from symreln.specs.model import Spec
 from symreln.train.trainers import train_network
 
 ONE = np.ones((1, 1))

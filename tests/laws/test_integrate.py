@@ -15,7 +15,7 @@ from symreln.laws.coupled_modes import CoupledModes, integrate_modes
 from symreln.laws.integrate import LOOKED_AT, integrate
 from symreln.laws.law import Regime
 from symreln.laws.loss import mode_space_loss
-from symreln.spec.model import NetworkSpec
+from symreln.specs.model import NetworkSpec
 from tests.cases import PLAIN_NETWORK
 
 TIMES = {

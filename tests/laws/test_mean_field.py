@@ -34,7 +34,7 @@ from symreln.laws.mean_field import (
     look_steps,
     simulate_mean_field,
 )
-from symreln.network.orbits import relations_of
+from symreln.networks.orbits import relations_of
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import train_network
 from symreln.train.weights import LayerWeights

@@ -13,10 +13,10 @@ import numpy as np
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.laws.integrate import integrate
-from symreln.network.bundles import NetworkData
-from symreln.network.model import Network
-from symreln.network.parts import Edge, Gain, Node
-from symreln.spec.model import Dataset, PathwaySpec, Spec
+from symreln.networks.bundles import NetworkData
+from symreln.networks.model import Network
+from symreln.networks.parts import Edge, Gain, Node
+from symreln.specs.model import Dataset, PathwaySpec, Spec
 from symreln.tasks.load import load
 
 Gate = tuple[Gain, ...] | None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from flint import fmpz_mat
 
-    from symreln.network.bundles import NetworkData
+    from symreln.networks.bundles import NetworkData
     from symreln.verdict.spaces import NodeSpaces
 
 

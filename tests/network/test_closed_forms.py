@@ -17,7 +17,7 @@ from symreln.laws.law import TIME_CONSTANT
 from symreln.laws.network_flow import NetworkFlow
 from symreln.laws.ops import NUMPY
 from symreln.laws.shared_chain import SharedChain, place_proofs
-from symreln.network.bundles import NetworkData
+from symreln.networks.bundles import NetworkData
 from symreln.verdict.judge import Level
 from tests.network.examples import aligned, chain_spec, pathway_modes, shared_spec
 from tests.network.test_components import NETWORK

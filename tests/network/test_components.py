@@ -16,10 +16,10 @@ from symreln.claims.network.in_numbers import Curves
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.truth import Truth
 from symreln.laws.network_flow import NetworkFlow
-from symreln.network.bundles import NetworkData
-from symreln.network.model import Network
-from symreln.network.parts import Edge, Gain, Node
-from symreln.spec.model import Dataset, NetworkSpec, PathwaySpec, Spec
+from symreln.networks.bundles import NetworkData
+from symreln.networks.model import Network
+from symreln.networks.parts import Edge, Gain, Node
+from symreln.specs.model import Dataset, NetworkSpec, PathwaySpec, Spec
 from symreln.verdict.judge import Level
 from tests.network.examples import aligned, chain_strengths, dataset, gate, pathway_modes, spec_of
 from tests.strategies import diagonal, exact, orthogonal, rectangle, seeds

@@ -9,16 +9,16 @@ from hypothesis import given
 from symreln.exact.truth import Truth
 from symreln.exact.words import Words, derivative
 from symreln.laws.network_flow import NetworkFlow
-from symreln.network.bundles import NetworkData
-from symreln.network.conserved import (
+from symreln.networks.bundles import NetworkData
+from symreln.networks.conserved import (
     balances,
     edge_letter,
     letters,
     norm_balances,
     velocities,
 )
-from symreln.network.model import Network
-from symreln.network.parts import Edge, Node
+from symreln.networks.model import Network
+from symreln.networks.parts import Edge, Node
 from tests.network.examples import dataset, random_data, start
 from tests.strategies import examples, seeds
 

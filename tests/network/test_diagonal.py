@@ -16,10 +16,10 @@ from symreln.exact.spectrum import joint_spectrum
 from symreln.exact.truth import Truth
 from symreln.laws.network_flow import NetworkFlow
 from symreln.laws.scalar_modes import ScalarMode, scalar_modes
-from symreln.network.bundles import NetworkData
-from symreln.network.model import Network
-from symreln.network.parts import Edge, Node
-from symreln.spec.model import Dataset
+from symreln.networks.bundles import NetworkData
+from symreln.networks.model import Network
+from symreln.networks.parts import Edge, Node
+from symreln.specs.model import Dataset
 from symreln.verdict.diagonal import decide_diagonal
 from tests.network.examples import dataset, random_data
 from tests.strategies import diagonal, exact, examples, orthogonal, rectangle, seeds

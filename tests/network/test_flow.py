@@ -13,10 +13,10 @@ from symreln.errors import InputError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.laws.network_flow import NetworkFlow
-from symreln.network.bundles import NetworkData
-from symreln.network.model import Network
-from symreln.network.parts import Edge, Node
-from symreln.spec.model import Dataset
+from symreln.networks.bundles import NetworkData
+from symreln.networks.model import Network
+from symreln.networks.parts import Edge, Node
+from symreln.specs.model import Dataset
 from symreln.verdict.spaces import NodeSpaces, minimal_spaces
 from tests.network.examples import backpropagated, random_data, start
 from tests.network.reduction import reduce_edges

@@ -8,8 +8,8 @@ import pytest
 
 from symreln.errors import LimitReachedError, SpecError
 from symreln.exact.scalar import Scalar
-from symreln.network.model import MAX_PATHS, Network
-from symreln.network.parts import Edge, Node
+from symreln.networks.model import MAX_PATHS, Network
+from symreln.networks.parts import Edge, Node
 
 IN = Node(name="x", size=2, inputs=(0, 1))
 OUT = Node(name="y", size=1, outputs=(0,))

@@ -14,9 +14,9 @@ from symreln.claims.network.in_numbers import Curves
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.truth import Truth
 from symreln.laws.network_flow import NetworkFlow
-from symreln.network.bundles import NetworkData
+from symreln.networks.bundles import NetworkData
 from symreln.report import html, latex
-from symreln.spec.model import NetworkSpec
+from symreln.specs.model import NetworkSpec
 from symreln.tasks.load import load
 from symreln.verdict.judge import Level
 from symreln.verdict.spaces import minimal_spaces

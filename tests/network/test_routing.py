@@ -19,7 +19,7 @@ from symreln.laws.network_flow import NetworkFlow
 from symreln.laws.routing import DOMAINS, PARTNERS, RoutingNetwork, circulant_uses, uses
 from symreln.laws.shared_chain import D, S
 from symreln.laws.three_edges import ThreeEdges, X, equal_start, half_time
-from symreln.network.bundles import NetworkData
+from symreln.networks.bundles import NetworkData
 from tests.network.examples import aligned, chain_strengths, pathway_modes
 
 M, K = DOMAINS, PARTNERS

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from symreln.spec.model import Spec
+from symreln.specs.model import Spec
 from symreln.tasks.load import load
 from symreln.tasks.registry import SPECS
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from symreln.spec.model import Spec
+from symreln.specs.model import Spec
 from tests.cases import contexts_spec, matrix_spec
 
 Rows = Sequence[Sequence[int]]

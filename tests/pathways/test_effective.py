@@ -12,8 +12,8 @@ from hypothesis import given
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
-from symreln.network.effective import effective_dataset
-from symreln.spec.model import Dataset, Spec
+from symreln.networks.effective import effective_dataset
+from symreln.specs.model import Dataset, Spec
 from symreln.verdict.residual import converged_outputs
 from tests.cases import derived, matrix_spec
 from tests.strategies import examples, seeds

@@ -20,7 +20,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
 from symreln.exact.truth import Truth
 from symreln.pipeline.certificate import certificate
-from symreln.spec.model import Spec
+from symreln.specs.model import Spec
 from symreln.verdict.judge import Level
 from symreln.verdict.refinement import split_spectrum
 from symreln.verify import digest, verify

@@ -16,9 +16,9 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.projection import projected
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import joint_spectrum
-from symreln.network.effective import effective_dataset
-from symreln.network.symmetry import SymmetrySearch
-from symreln.spec.model import Parameter, Spec
+from symreln.networks.effective import effective_dataset
+from symreln.networks.symmetry import SymmetrySearch
+from symreln.specs.model import Parameter, Spec
 from symreln.verdict.closure import summed_actions
 from symreln.verdict.coupling import class_actions, stage_couplings
 from symreln.verdict.judge import Level, stage_modes

@@ -15,7 +15,7 @@ from symreln.exact.scalar import Scalar
 from symreln.report.encode import Encoder
 from symreln.report.html import render as html
 from symreln.report.latex import render as latex
-from symreln.spec.expression import Declared
+from symreln.specs.expression import Declared
 from symreln.tasks.load import load
 from tests.unchecked import derive_unchecked
 

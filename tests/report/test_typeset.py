@@ -21,7 +21,7 @@ from symreln.document.tex import check_math
 from symreln.document.typeset import typeset
 from symreln.document.words import assumption
 from symreln.report.content import derivation_document
-from symreln.spec.model import Parameter
+from symreln.specs.model import Parameter
 
 PLAIN = (">=", "<=", "d_eff", "pi_0", "'off", "'a'", "'b'")
 GAIN = {

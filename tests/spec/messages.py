@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from symreln.errors import InputError
-from symreln.spec.overrides import apply_overrides
+from symreln.specs.overrides import apply_overrides
 from symreln.tasks.load import load
 from tests.spec.corpus import OVERRIDDEN, OVERRIDES, cases
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from symreln.errors import SpecError
-from symreln.spec.finding import problem_of_character
+from symreln.specs.finding import problem_of_character
 from symreln.tasks.load import load
 from tests.spec.corpus import cases
 from tests.spec.messages import FILE, messages

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from symreln.cli import main as cli
 from symreln.errors import SpecError
-from symreln.spec.data import matrices_from_npz, matrix_from_csv
+from symreln.specs.data import matrices_from_npz, matrix_from_csv
 from symreln.tasks.load import load
 from tests.spec.corpus import CSV, NPZ, npz
 from tests.strategies import examples

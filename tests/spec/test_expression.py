@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from symreln.errors import Problem, SpecError
 from symreln.exact.scalar import Scalar
-from symreln.spec.expression import Declared, constant
-from symreln.spec.number import DecimalText
+from symreln.specs.expression import Declared, constant
+from symreln.specs.number import DecimalText
 from tests.strategies import examples
 
 Tree = tuple

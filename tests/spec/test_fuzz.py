@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.errors import SpecError
-from symreln.spec.data import matrices_from_npz, matrix_from_csv
-from symreln.spec.finding import Finding
-from symreln.spec.problems import Origin
-from symreln.spec.reader import read_spec
-from symreln.spec.tomlfile import parse_toml
+from symreln.specs.data import matrices_from_npz, matrix_from_csv
+from symreln.specs.finding import Finding
+from symreln.specs.problems import Origin
+from symreln.specs.reader import read_spec
+from symreln.specs.tomlfile import parse_toml
 from symreln.tasks.load import load
 from symreln.tasks.registry import TASKS, spec_path
 from tests.spec.corpus import SPECS, X, Y, npz, own

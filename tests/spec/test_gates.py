@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from symreln.errors import SpecError
 from symreln.exact.matrix import ExactMatrix
-from symreln.network.dataset import Dataset
-from symreln.spec.gates import gate_values
+from symreln.networks.dataset import Dataset
+from symreln.specs.gates import gate_values
 from tests.strategies import examples
 
 LABELS = {

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from symreln.errors import SpecError
-from symreln.spec.number import DecimalText
-from symreln.spec.overrides import apply_overrides, parse_override
+from symreln.specs.number import DecimalText
+from symreln.specs.overrides import apply_overrides, parse_override
 from symreln.tasks.load import load
 
 BASE = {

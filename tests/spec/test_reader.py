@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from symreln.errors import SpecError
-from symreln.spec.problems import MAX_PROBLEMS
-from symreln.spec.schema import MAX_HIDDEN, json_schema
+from symreln.specs.problems import MAX_PROBLEMS
+from symreln.specs.schema import MAX_HIDDEN, json_schema
 from symreln.tasks.load import load
 from symreln.tasks.registry import TASKS
 
@@ -86,7 +86,7 @@ def test_very_many_problems_are_counted():
 
 
 def test_file_mapping_and_name_give_the_same(tmp_path: Path):
-    from symreln.spec.tomlfile import read_toml
+    from symreln.specs.tomlfile import read_toml
     from symreln.tasks.registry import spec_path
 
     by_name = load("xor-linear")

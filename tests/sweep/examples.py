@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from symreln.cli import main as cli
-from symreln.sweep.plan import Plan, read_axes
-from symreln.sweep.run import Failure, Missing, Shard, sweep
+from symreln.sweeps.plan import Plan, read_axes
+from symreln.sweeps.run import Failure, Missing, Shard, sweep
 
 SPEC = """\
 title = "Two numbers"

@@ -8,8 +8,8 @@ import re
 import pytest
 
 from symreln.errors import InputError
-from symreln.sweep.plan import combinations, read_axes
-from symreln.sweep.run import Shard
+from symreln.sweeps.plan import combinations, read_axes
+from symreln.sweeps.run import Shard
 from tests.sweep.examples import SPEC, arguments, command, plan, spec
 
 __all__ = ["spec"]

@@ -8,8 +8,8 @@ from functools import partial
 import pytest
 
 from symreln.errors import InputError
-from symreln.sweep import executors
-from symreln.sweep.run import Missing, Shard, sweep
+from symreln.sweeps import executors
+from symreln.sweeps.run import Missing, Shard, sweep
 from tests.sweep.examples import plan, spec, swept
 
 __all__ = ["spec"]

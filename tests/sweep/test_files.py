@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symreln.sweep.files import Result, TaskFolder, decode, encode
+from symreln.sweeps.files import Result, TaskFolder, decode, encode
 from tests.strategies import examples
 
 NAME = "network-" + 64 * "a" + ".npz"
@@ -121,7 +121,7 @@ def test_a_damaged_file_is_removed_and_an_absent_one_is_none(tmp_path):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from symreln.sweep.files import TaskFolder
+from symreln.sweeps.files import TaskFolder
 from symreln.base import jsonio
 setattr(os, sys.argv[2], lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL))
 TaskFolder(path=Path(sys.argv[1])).write(sys.argv[3], b"half")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from symreln.sweep import executors
+from symreln.sweeps import executors
 from tests.sweep.examples import SPEC, Here, command, contents
 
 pytestmark = pytest.mark.skipif(

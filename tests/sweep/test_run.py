@@ -16,8 +16,8 @@ import symreln as sr
 from symreln.cli import main as cli
 from symreln.errors import InputError
 from symreln.experiment.metrics import seed_floor
-from symreln.sweep import executors, run
-from symreln.sweep.plan import read_axes
+from symreln.sweeps import executors, run
+from symreln.sweeps.plan import read_axes
 from symreln.tasks.load import load
 from tests.sweep.examples import (
     SEEDS,

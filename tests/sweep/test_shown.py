@@ -7,9 +7,9 @@ import json
 import pytest
 
 from symreln.report.sweep_figure import numbers
-from symreln.sweep import executors
-from symreln.sweep.plan import read_axes
-from symreln.sweep.run import Missing, Shard
+from symreln.sweeps import executors
+from symreln.sweeps.plan import read_axes
+from symreln.sweeps.run import Missing, Shard
 from tests.sweep.examples import Here, command, plan, spec
 
 __all__ = ["spec"]

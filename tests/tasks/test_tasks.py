@@ -15,11 +15,11 @@ from pydantic import Field
 from symreln.errors import SpecError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.spec.finding import Finding
-from symreln.spec.kinds import Formula, StrictModel
-from symreln.spec.model import Dataset
-from symreln.spec.reader import read_spec
-from symreln.spec.task import Task
+from symreln.specs.finding import Finding
+from symreln.specs.kinds import Formula, StrictModel
+from symreln.specs.model import Dataset
+from symreln.specs.reader import read_spec
+from symreln.specs.task import Task
 from symreln.tasks.load import load
 from symreln.tasks.real_data import bundled
 from symreln.tasks.structures import STRUCTURES, hierarchy

@@ -19,7 +19,7 @@ from symreln.experiment import training as what_is_trained
 from symreln.experiment.confront import Validation
 from symreln.experiment.metrics import compare, steps_text
 from symreln.experiment.training import gated_pathways
-from symreln.spec.model import Spec, ValidationSpec
+from symreln.specs.model import Spec, ValidationSpec
 from symreln.tasks.load import load
 from symreln.train.trainers import train_gdln
 from tests.cases import contexts_spec, matrix_spec

@@ -36,7 +36,7 @@ from symreln.laws.law import Regime
 from symreln.report.chapters.judgement import judgement_blocks
 from symreln.report.judgement_json import diagnosis_to_json
 from symreln.report.sentences import failed_text
-from symreln.spec.model import Spec
+from symreln.specs.model import Spec
 from symreln.train.trainers import train_gdln
 from tests.cases import matrix_spec
 from tests.unchecked import derive_unchecked

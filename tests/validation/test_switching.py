@@ -18,7 +18,7 @@ from symreln.errors import InputError, NoClosedFormError, NotSupportedError, Spe
 from symreln.experiment.aligned import gdln_alignment
 from symreln.experiment.rules import compare_rules, why_no_decay
 from symreln.experiment.training import gated_phases, map_recording, train_phases, training_settings
-from symreln.network.parts import Switch
+from symreln.networks.parts import Switch
 from symreln.pipeline.certificate.pathways import pathways_part
 from symreln.report import html
 from symreln.report.content import derivation_document

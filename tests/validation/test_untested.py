@@ -14,7 +14,7 @@ from symreln.experiment.changed import step_below
 from symreln.experiment.confront import Validation
 from symreln.experiment.metrics import drop_time
 from symreln.experiment.uninformative import why_uninformative
-from symreln.spec.model import ValidationSpec
+from symreln.specs.model import ValidationSpec
 from tests.validation.test_confront import linear, one_pathway, xor
 
 

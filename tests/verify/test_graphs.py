@@ -17,7 +17,7 @@ from hypothesis import given, settings
 import symreln as sr
 from symreln.cli.main import _guarded
 from symreln.errors import CertificateError
-from symreln.spec.model import Spec
+from symreln.specs.model import Spec
 from symreln.verify import digest, verify
 from tests.certificates import Json, entries, leaves, main, mutation, number, read
 from tests.network.examples import chain_spec, random_data, shared_spec, spec_of
@@ -254,9 +254,9 @@ def claims(certificate: Json) -> Any:
 
 def rederived(certificate: Json) -> Json:
     """The certificate of the problem that a certificate states, derived anew."""
-    from symreln.network.model import Network
-    from symreln.network.parts import Edge, Node
-    from symreln.spec.model import Dataset, Parameter
+    from symreln.networks.model import Network
+    from symreln.networks.parts import Edge, Node
+    from symreln.specs.model import Dataset, Parameter
     from tests.certificates import _scalar
 
     graph, names = main(certificate), tuple(certificate["parameters"])

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.exact.domain import Range
-    from symreln.spec.model import Spec
+    from symreln.specs.model import Spec
 
     Found = tuple[SpecialPoint, Derivation | None]
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from flint import fmpz_mpoly
 
     from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
-    from symreln.spec.model import Spec
+    from symreln.specs.model import Spec
 
 _JUMPS = (Effect.NULL, Effect.JUMP, Effect.LIMIT, Effect.RESIDUAL)
 

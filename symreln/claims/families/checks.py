@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from symreln.claims.families.derivation import FamilyDerivation, FamilyStage
     from symreln.claims.families.spectrum import Coefficients
     from symreln.claims.families.stage import Basis, FamilyTemplate, PathwayTemplate, Sector
-    from symreln.spec.model import Dataset
+    from symreln.specs.model import Dataset
 
 Values = dict[str, Fraction]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
@@ -21,7 +22,6 @@ from symreln.document.roots import plain_formula
 from symreln.document.typeset import phrase, say, typeset
 from symreln.document.words import NONE
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.truth import Truth
 from symreln.laws.choice import printed
 
 if TYPE_CHECKING:
@@ -222,45 +222,74 @@ class EverySize(Claim):
             reason = "There is no derivation for every size: {reason}."
             blocks = [say(reason, reason=self.family.reason)]
         else:
-            blocks = [self._range(), *self._method(), *self._results(), *self._proof()]
+            blocks = [*self._method()]
+            if self.family.complete:
+                blocks += [*self._solution(), *start_blocks(self.family)]
+            blocks += self._proof()
         yield Section(
             title=_TITLES.get(options, "For every number of contexts and items"),
             label="sec:family",
             blocks=tuple(blocks),
         )
 
-    @property
-    def summary(self) -> Content:
-        """Where the answer is, for the document's summary."""
-        family = self.family
-        proven = sum(step.outcome is Truth.PROVEN for step in family.steps)
-        symbols = ", ".join(f"${to_latex(size.symbol)}$" for size in family.sizes)
-        values = ", ".join(f"${to_latex(size.symbol)} = {size.value}$" for size in family.sizes)
-        checks = f" ({proven} of {len(family.steps)} checks of its own are exact proofs)"
-        return phrase(
-            "Every size: [#sec:family] says how far the answer holds with "
-            if not family.complete
-            else "Every size: [#sec:family] has the answer with "
-        ) + phrase(
-            f"{symbols} as {'a symbol' if len(family.sizes) == 1 else 'symbols'}"
-            f"{checks * family.complete}; all other sections are for {values}."
+    def first_page(self) -> Iterator[Block]:
+        """Yield what holds for all sizes: verdicts, modes, closed forms and losses.
+
+        The chapter of all sizes proves it; where there is no answer it says why.
+        """
+        if self.family.template is None:
+            yield say("Not for every size: {why}.", why=self.family.reason)
+            return
+        yield say(f"**For all** {self._sizes}{{excepted}}:", excepted=self._excepted)
+        for stage in self.family.stages:
+            yield from self._stage(stage)
+        if self._template.domain.copies:
+            u = to_latex(self.family.symbols[self._template.domain.copies])
+            yield say(
+                f"The root is the mean over items. The ${u}$ wavelets of one size are differences "
+                f"between the two halves of ${u}$ equal runs of items, with "
+                f"${copies_latex(self.family)}$."
+            )
+        if self.family.complete:
+            yield from self._formulas()
+        values = ", ".join(f"${to_latex(s.symbol)} = {s.value}$" for s in self.family.sizes)
+        yield say(
+            f"The proof is in [#sec:family]. All other sections, and what follows, are at {values}."
         )
 
-    def _range(self) -> Block:
+    def _formulas(self) -> Iterator[Block]:
+        """Yield the closed form of every mode, in the sizes."""
+        yield equation(
+            *(
+                rf"{self._symbol(mode)}(t) &= {to_latex(mode.law.expr)}"
+                for mode in self._learning
+                if mode.law is not None and mode.law.expr is not None
+            )
+        )
+
+    @property
+    def _learning(self) -> list[FamilyMode]:
+        """The modes that learn, pathway by pathway."""
+        return [m for pathway in self.family.pathways for m in pathway.modes if not m.is_null]
+
+    def _symbol(self, mode: FamilyMode) -> str:
+        """Return the LaTeX of a mode's strength, with a letter: numbers are those at one size."""
+        return rf"\pi_{{\mathrm{{{ascii_lowercase[self._learning.index(mode)]}}}}}"
+
+    @property
+    def _sizes(self) -> str:
+        """What the sizes run over."""
         domain = self._template.domain
-        sizes = " and ".join(
+        return " and all ".join(
             f"${to_latex(size.symbol)}$ that are powers of 2, from {domain.minimum[size.name]} on"
             if size.name == domain.items
             else rf"${to_latex(size.symbol)} \geq {size.minimum}$"
             for size in self.family.sizes
         )
-        values = ", ".join(f"${to_latex(s.symbol)} = {s.value}$" for s in self.family.sizes)
-        excepted = f" Not covered: {'; '.join(self._exceptions)}." if self._exceptions else ""
-        return say(
-            f"All of this chapter holds for all {sizes}; the other chapters are at {values}."
-            "{excepted}",
-            excepted=excepted,
-        )
+
+    @property
+    def _excepted(self) -> str:
+        return f" (not covered: {'; '.join(self._exceptions)})" if self._exceptions else ""
 
     def _method(self) -> Iterator[Block]:
         yield say(
@@ -292,34 +321,30 @@ class EverySize(Claim):
             "dynamics act on the root and on every wavelet separately."
         )
 
-    def _results(self) -> Iterator[Block]:
-        family = self.family
-        for stage in family.stages:
-            yield from (self._table(p) for p in family.pathways if p.stage == stage.stage)
-            if stage.level is None:
-                yield say(
-                    f"Stage {stage.stage} is not proven to close for every size: {{why}}. Nothing "
-                    "more is said about it, or about later stages, for every size.",
-                    why=stage.obstacle,
-                )
-                continue
+    def _stage(self, stage: FamilyStage) -> Iterator[Block]:
+        """Yield the verdict of a stage, its loss and its modes."""
+        if stage.level is None:
+            yield say(
+                f"Stage {stage.stage} is not proven to close for every size: {{why}}. Nothing "
+                "more is said about it, or about later stages, for every size.",
+                why=stage.obstacle,
+            )
+        else:
             before, after = ("" if x is None else to_latex(x) for x in self._losses[stage.stage])
             yield say(
-                f"Stage {stage.stage}: {stage.level.value}, for every size{{stronger}}. "
-                f"The loss falls from ${before}$ to ${after}$.",
+                f"Stage {stage.stage} is {stage.level.value}{{stronger}}. "
+                f"Its loss falls from ${before}$ to ${after}$.",
                 stronger=typeset(self._stronger(stage)),
             )
-        if family.complete:
-            yield from self._solution()
-            yield from start_blocks(self.family)
+        yield from (self._table(p) for p in self.family.pathways if p.stage == stage.stage)
 
     def _solution(self) -> Iterator[Block]:
         """Say the closed form of all modes, in steps."""
         s, d = sp.symbols("s d", positive=True)
         law = printed(self.family.known, s, d)
         yield say(
-            r"Every strength that is not null follows, with $d_{\mathrm{eff}}$ for $d$, from "
-            r"$\pi_0$ on, or where modes have a head start from $\tilde{\pi}_0$,"
+            r"The strength of a mode with $s > 0$ obeys, with $d_{\mathrm{eff}}$ for $d$ and from "
+            r"$\pi_0$, or from $\tilde{\pi}_0$ where it has a head start,"
         )
         formulas = [law.equation]
         if law.expr is not None:
@@ -339,10 +364,12 @@ class EverySize(Claim):
         d_eff = r"d_{\mathrm{eff}}"
         return Table(
             header=(
-                *("part", Math("s"), Math("d"), Math(d_eff), Math(f"s/{d_eff}"), "multiplicity"),
+                *("mode", "part", Math("s"), Math("d"), Math(d_eff)),
+                *(Math(f"s/{d_eff}"), "multiplicity"),
             ),
             rows=tuple(
                 (
+                    Math(self._symbol(mode)),
                     mode.sector.name,
                     *map(self._cell, (mode.s, mode.d, mode.d_eff, mode.height)),
                     Math(to_latex(mode.multiplicity.to_sympy(self.family.symbols))),
@@ -350,7 +377,7 @@ class EverySize(Claim):
                 for mode in learning
             ),
             caption=phrase(f"Modes of {{name}}{more}.", name=title_of(pathway.template)),
-            alignment="lccccc",
+            alignment="llccccc",
         )
 
     def _cell(self, number: AlgebraicNumber | None) -> Content:

@@ -29,15 +29,15 @@ from symreln.claims.families.stage import (
 )
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.spec.expression import Declared
-from symreln.spec.finding import Finding
-from symreln.spec.gates import gate_values
+from symreln.specs.expression import Declared
+from symreln.specs.finding import Finding
+from symreln.specs.gates import gate_values
 from symreln.tasks.structures import STRUCTURES, hierarchy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from symreln.spec.model import Spec
+    from symreln.specs.model import Spec
 
 #: Entries (place, whole number) of a vector, zeros left out.
 Vector = list[tuple[int, int]]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from symreln.claims.families.stage import FamilyTemplate, Learner, PathwayTemplate, Sector
     from symreln.exact.scalar import Scalar
     from symreln.laws.law import Law
-    from symreln.spec.model import SizeSymbol, Spec
+    from symreln.specs.model import SizeSymbol, Spec
     from symreln.verdict.orbits import Node
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.claims.families.algebra import FamilyMatrix
     from symreln.claims.families.stage import FamilyTemplate, PathwayTemplate, Sector
-    from symreln.spec.model import Spec
+    from symreln.specs.model import Spec
 
 
 def derive_family(derivation: Derivation) -> FamilyDerivation | None:

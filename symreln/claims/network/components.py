@@ -4,7 +4,7 @@ Pathways that share an edge, see the same data or couple are in one *component*;
 different components never meet, so that each follows a flow of its own and the loss is a sum.
 
 Started alike at each place, the edges of a regular component
-(:attr:`symreln.network.bundles.NetworkData.counts`) stay alike and follow the flow of one pathway,
+(:attr:`symreln.networks.bundles.NetworkData.counts`) stay alike and follow the flow of one pathway,
 the term of place l times :math:`n_l`
 (:func:`symreln.laws.shared_chain.place_proofs`): a single chain of L edges where every n is 1, the
 routing network for L = 3. Source: [Saxe2022].
@@ -35,7 +35,7 @@ from symreln.laws.depth import Depth
 from symreln.laws.law import Law
 from symreln.laws.network_flow import NetworkFlow
 from symreln.laws.shared_chain import SharedChain, place_proofs
-from symreln.network.bundles import NetworkData
+from symreln.networks.bundles import NetworkData
 from symreln.verdict.diagonal import Diagonality, decide_diagonal
 from symreln.verdict.judge import Level
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from symreln.document.inlines import Content
     from symreln.exact.spectrum import JointSpectrum
     from symreln.laws.scalar_modes import ScalarMode
-    from symreln.spec.model import Spec
+    from symreln.specs.model import Spec
 
 #: Bundles with a table of their own, and rows of a table; derivation.json has all.
 MOST_PARTS = 12

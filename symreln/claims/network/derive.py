@@ -11,11 +11,11 @@ from symreln.claims.network.described import described
 from symreln.claims.network.kept import conserved_of
 from symreln.claims.rules import checks_of
 from symreln.exact.truth import Truth
-from symreln.network.bundles import NetworkData
+from symreln.networks.bundles import NetworkData
 
 if TYPE_CHECKING:
     from symreln.claims.solve import Progress, Spectrum
-    from symreln.spec.model import Spec
+    from symreln.specs.model import Spec
 
 
 def derive_network(spec: Spec, *, spectrum: Spectrum, progress: Progress) -> NetworkDerivation:

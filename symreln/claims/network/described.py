@@ -19,15 +19,15 @@ from symreln.document.model import (
 )
 from symreln.document.typeset import phrase, say
 from symreln.document.words import fraction_latex
-from symreln.spec.number import WrittenDecimal
+from symreln.specs.number import WrittenDecimal
 from symreln.verdict.spaces import minimal_spaces
 
 if TYPE_CHECKING:
     from symreln.claims.network.derivation import NetworkDerivation
     from symreln.document.inlines import Content
-    from symreln.network.bundles import NetworkData
-    from symreln.network.parts import Edge, Node
-    from symreln.spec.model import NetworkSpec
+    from symreln.networks.bundles import NetworkData
+    from symreln.networks.parts import Edge, Node
+    from symreln.specs.model import NetworkSpec
     from symreln.verdict.spaces import NodeSpaces
 
 #: Rows of a table; derivation.json has all.

@@ -25,7 +25,7 @@ from symreln.exact.truth import Truth
 from symreln.laws.network_flow import NetworkFlow
 from symreln.laws.scalar_modes import aligned_weights, lacking_units, learning, scalar_modes
 from symreln.laws.three_edges import half_time
-from symreln.network.bundles import NetworkData
+from symreln.networks.bundles import NetworkData
 from symreln.verdict.diagonal import decide_diagonal
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from symreln.claims.network.components import Component
     from symreln.claims.network.derivation import NetworkDerivation
     from symreln.laws.scalar_modes import ScalarMode
-    from symreln.network.bundles import Bundle
-    from symreln.spec.model import Spec
+    from symreln.networks.bundles import Bundle
+    from symreln.specs.model import Spec
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -71,13 +71,32 @@ class InNumbers(Claim):
             yield f"full flow against reduction: losses differ by at most {apart:.1e} of L(0)"
 
     def says(self) -> Iterator[Block]:
-        """Say it in a chapter of its own; its figures are left out where they are not drawn."""
+        """Say it in a chapter of its own."""
         blocks: list[Block] = (
             [prose("No strengths are drawn: ", *typeset(self.found), ".")]
             if isinstance(self.found, str)
             else _blocks(self.found)
         )
         yield Section(title="In numbers", label="sec:numbers", blocks=tuple(blocks))
+
+
+def curve_figures() -> tuple[Figure, ...]:
+    """Return the figures of loss and strengths, which the first page shows."""
+    return (
+        Figure(
+            name="loss",
+            caption="Loss of the reduction, down to the resolution of float64.",
+            alt="Loss against time on a linear and a logarithmic scale.",
+        ),
+        Figure(
+            name="modes",
+            caption=phrase(
+                "Strengths of pathways over time, from the reduction; thin lines are plateaus "
+                "$s/d$ of modes that have one of their own."
+            ),
+            alt="Strength of every mode against time, one colour for pathways of equal data.",
+        ),
+    )
 
 
 def in_numbers(derivation: NetworkDerivation) -> InNumbers:
@@ -95,21 +114,6 @@ def _blocks(found: Curves) -> list[Block]:
             Math(decimal_latex(repr(found.start))),
             " in every mode that learns something.",
         )
-    ]
-    blocks += [
-        Figure(
-            name="modes",
-            caption=phrase(
-                "Strengths of pathways over time, from the reduction; thin lines are plateaus "
-                "$s/d$ of modes that have one of their own."
-            ),
-            alt="Strength of every mode against time, one colour for pathways of equal data.",
-        ),
-        Figure(
-            name="loss",
-            caption="Loss of the reduction, down to the resolution of float64.",
-            alt="Loss against time on a linear and a logarithmic scale.",
-        ),
     ]
     difference = found.difference
     if difference is None:

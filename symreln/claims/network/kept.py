@@ -18,12 +18,12 @@ from symreln.document.model import (
     equation,
     prose,
 )
-from symreln.network.conserved import balances, norm_balances
+from symreln.networks.conserved import balances, norm_balances
 
 if TYPE_CHECKING:
     from symreln.claims.network.derivation import NetworkDerivation
-    from symreln.network.conserved import Balance, NormBalance
-    from symreln.network.model import Network
+    from symreln.networks.conserved import Balance, NormBalance
+    from symreln.networks.model import Network
 
 #: Quantities that are said, of a terminal and of the document; derivation.json has all.
 MOST_LINES, MOST = 24, 40

@@ -19,7 +19,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.pipeline.certificate.graphs import network_part, texts_of_network
 from symreln.pipeline.certificate.pathways import pathways_part, texts_of
-from symreln.spec.model import Spec
+from symreln.specs.model import Spec
 from symreln.verify import FORMAT, digest
 
 __all__ = ["certificate"]

@@ -17,7 +17,7 @@ from symreln.exact import integers
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.truth import Truth
-from symreln.network.parts import Gain
+from symreln.networks.parts import Gain
 from symreln.pipeline.certificate.pathways import pathway_json, pathways_part
 from symreln.pipeline.certificate.times import chain_json, routing_json
 from symreln.verdict.diagonal import Arrow, Diagonality

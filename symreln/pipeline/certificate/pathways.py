@@ -18,8 +18,8 @@ from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import JointSpectrum, ModeClass
-from symreln.network.symmetry import Symmetry, SymmetrySearch
-from symreln.spec.model import PathwaySpec, Spec
+from symreln.networks.symmetry import Symmetry, SymmetrySearch
+from symreln.specs.model import PathwaySpec, Spec
 from symreln.verdict.judge import Level
 from symreln.verdict.residual import minimising_maps
 

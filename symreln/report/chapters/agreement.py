@@ -17,10 +17,10 @@ from symreln.document.model import (
     Figure,
     Items,
     Math,
+    Reference,
     Section,
     Strong,
     Table,
-    Theorem,
     prose,
 )
 from symreln.document.numerals import scientific_latex
@@ -33,14 +33,12 @@ from symreln.report.chapters.gate_law import gate_law_blocks
 from symreln.report.chapters.judgement import (
     diagnosis_blocks,
     judgement_blocks,
-    verdict_table,
-    verdict_title,
 )
 from symreln.report.chapters.mean_field import mean_field_blocks
 from symreln.report.chapters.representations import representation_chapter
 from symreln.report.chapters.rules import rule_blocks
 from symreln.report.chapters.study import study_blocks
-from symreln.report.sentences import clauses, metric_rows, titles
+from symreln.report.sentences import beside_clauses, metric_rows, titles
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -72,9 +70,8 @@ def agreement_chapters(validation: Validation, drawn: Collection[str]) -> list[B
 def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
     """Return the chapter on theory against training."""
     blocks: list[Block] = [
-        *_verdict(validation),
+        *_beside(validation),
         _comparison(validation),
-        *(_figure(validation) if figures else []),
     ]
     if validation.edges is not None:
         blocks += [
@@ -100,30 +97,19 @@ def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
     return Section(title="Theory against training", blocks=tuple(blocks), label="sec:agreement")
 
 
-def _verdict(validation: Validation) -> list[Block]:
-    """Say what was trained and what came of it."""
+def _beside(validation: Validation) -> list[Block]:
+    """Say what was trained, and what stands beside the verdicts of the first page."""
     return [
         prose(
             _trained(validation),
-            " with the gates of this derivation were trained from independent random "
-            "weights by full-batch gradient descent. The prediction (",
+            " were trained from independent random weights by full-batch gradient descent, with "
+            "the gates of this derivation. The prediction was made without them: ",
             *typeset(validation.prediction.computed),
-            ") was made without looking at them: free constants: ",
-            Strong(str(validation.prediction.free_constants)),
-            ".",
+            ". The verdicts are in ",
+            Reference("tab:agreement"),
+            "; beside them:",
         ),
-        Theorem(
-            kind="Remark",
-            title=verdict_title(validation.verdicts),
-            label="thm:agreement",
-            blocks=(
-                Items(tuple(typeset(f"{_capital(each)}.") for each in clauses(validation))),
-                prose(
-                    "Reason for the tolerance: ", validation.derivation.spec.validation.reason, "."
-                ),
-            ),
-        ),
-        verdict_table(validation.verdicts),
+        Items(tuple(typeset(f"{_capital(each)}.") for each in beside_clauses(validation))),
     ]
 
 
@@ -164,22 +150,21 @@ def _published(validation: Validation) -> list[Block]:
     ]
 
 
-def _figure(validation: Validation) -> list[Block]:
-    return [
-        Figure(
-            name="loss",
-            caption=(
-                "Loss: theory, gated deep linear network",
-                "" if validation.network is None else f" and {validation.network_name}",
-                "; bands are the 5 % and 95 % quantiles over seeds",
-                ""
-                if validation.predicted is None or validation.judged == "closed"
-                else ", for theory the predicted 2.5 % and 97.5 % ones",
-                ", triangles the drop times.",
-            ),
-            alt="Loss against steps on a linear and a logarithmic scale.",
-        )
-    ]
+def loss_figure(validation: Validation) -> Figure:
+    """Return the figure of the losses, which the first page shows."""
+    return Figure(
+        name="loss",
+        caption=(
+            "Loss: theory, gated deep linear network",
+            "" if validation.network is None else f" and {validation.network_name}",
+            "; bands are the 5 % and 95 % quantiles over seeds",
+            ""
+            if validation.predicted is None or validation.judged == "closed"
+            else ", for theory the predicted 2.5 % and 97.5 % ones",
+            ", triangles the drop times.",
+        ),
+        alt="Loss against steps on a linear and a logarithmic scale.",
+    )
 
 
 def _closed_forms(validation: Validation) -> list[Block]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derived
     from symreln.document.inlines import Content
     from symreln.experiment.confront import Validation
-    from symreln.spec.model import NetworkSpec
+    from symreln.specs.model import NetworkSpec
 
 #: Names of a network's settings, in the order of the table.
 _SETTINGS = {

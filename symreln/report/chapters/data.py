@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.document.inlines import Content, Inline
     from symreln.exact.matrix import ExactMatrix
-    from symreln.spec.model import Dataset, SizeSymbol, Spec
+    from symreln.specs.model import Dataset, SizeSymbol, Spec
 
 #: Named matrices up to this many entries are printed, larger ones drawn.
 _PRINTED_ENTRIES = 160

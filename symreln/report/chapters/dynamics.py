@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.claims.claim import DIGITS
 from symreln.claims.constants import count_free, printed_constants
-from symreln.claims.convergence import convergence_of
-from symreln.claims.halving import HalfTime, half_time
 from symreln.claims.later_stages import head_starts_of
-from symreln.claims.orbits import PathwayOrbit, mode_orbits, plateaus_latex
+from symreln.claims.orbits import mode_orbits, plateaus_latex
 from symreln.claims.rules import said_at
 from symreln.claims.widths import own_curves
 from symreln.document.mathtext import to_latex
@@ -21,41 +19,34 @@ from symreln.document.model import (
     Figure,
     Math,
     Section,
-    Table,
     Theorem,
     equation,
     prose,
 )
-from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import say, typeset
-from symreln.document.words import NONE, fraction_latex
-from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.scalar import Scalar
+from symreln.document.words import fraction_latex
 from symreln.laws.choice import law_of
 from symreln.laws.two_layer import TwoLayer
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
-from symreln.report.chapters.loss import any_coupled, loss_blocks
+from symreln.report.chapters.formulas import formula_blocks, formulas_later
+from symreln.report.chapters.loss import any_coupled, loss_written_out
 from symreln.report.chapters.reductions import matrix_reduction, not_closed
 from symreln.report.chapters.solution import (
     HALF_SPEED,
     family_solution,
     family_start,
-    implicit,
-    implicit_formula,
     other_family,
+    start_latex,
     time_constant,
     whole_matrices,
 )
-from symreln.spec.number import WrittenDecimal
+from symreln.specs.number import WrittenDecimal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from symreln.claims.derivation import (
         Derivation,
-        ModeDerivation,
     )
-    from symreln.document.inlines import Content, Inline
+    from symreln.document.inlines import Inline
 
 #: What the method of a prediction from the matrices of all pathways says.
 MATRICES = "coupled matrices"
@@ -65,22 +56,11 @@ _MOST_SOLUTIONS = 40
 _FOLDED_SOLUTIONS = 8
 
 
-def dynamics_chapter(
-    derivation: Derivation,
-    *,
-    figures: bool,
-    confronted: bool = False,
-    method: str = "",
-    names: Abbreviations = NO_NAMES,
-) -> Section:
+def dynamics_chapter(derivation: Derivation, *, names: Abbreviations = NO_NAMES) -> Section:
     """Return the chapter on the dynamics.
 
     Args:
         derivation: What is shown.
-        figures: Whether there is a figure of the strengths.
-        confronted: Whether it shows the prediction that was confronted with training, rather than
-            the closed forms that are printed here.
-        method: How that prediction was computed, in words.
         names: What the spectrum's chapter calls the long parts of formulas.
     """
     blocks: list[Block] = [_time_paragraph(derivation)]
@@ -90,15 +70,23 @@ def dynamics_chapter(
         blocks += not_closed(derivation)
     blocks += [*said_at(derivation, "end"), *_initial(derivation)]
     blocks += [*said_at(derivation, "steps"), *whole_matrices(derivation)]
-    if figures:
-        blocks.append(
-            Figure(
-                name="modes",
-                caption=_figure_caption(derivation, confronted, method),
-                alt="Strength of every mode against time, one colour a pathway.",
-            )
-        )
     return Section(title="Dynamics", blocks=tuple(blocks), label="sec:dynamics")
+
+
+def modes_figure(derivation: Derivation, *, confronted: bool = False, method: str = "") -> Figure:
+    """Return the figure of the strengths.
+
+    Args:
+        derivation: What is shown.
+        confronted: Whether it shows the prediction that was confronted with training, rather than
+            the closed forms that are printed.
+        method: How that prediction was computed, in words.
+    """
+    return Figure(
+        name="modes",
+        caption=_figure_caption(derivation, confronted, method),
+        alt="Strength of every mode against time, one colour a pathway.",
+    )
 
 
 def _figure_caption(
@@ -179,16 +167,15 @@ def _closed(derivation: Derivation, names: Abbreviations) -> list[Block]:
     if len(derivation.stages) > 1:
         blocks.append(
             prose(
-                "A later stage learns what the earlier ones leave. While those still learn it sees "
-                "more, and its closed forms start in effect from ",
+                "A later stage learns what the earlier ones leave. While the earlier ones still "
+                "learn, it is driven by more than that. Its closed forms account for this by the "
+                "effective start ",
                 Math(r"\tilde{\pi}_0"),
-                ", which is derived below. The matrix reduction of all pathways together, below "
-                "too, is what they leave out.",
+                ", derived below. The matrix reduction, also below, follows all pathways together.",
             )
         )
-    for group in mode_orbits(derivation):
-        blocks += _solutions(derivation, group, names)
-    blocks += loss_blocks(derivation, names)
+    blocks += _other_solutions(derivation, names)
+    blocks += loss_written_out(derivation, names)
     if len(derivation.stages) > 1:
         blocks += matrix_reduction()
     return blocks
@@ -218,8 +205,8 @@ def _two_layers(coupled: bool) -> list[Block]:
             "alignment, measured in the confrontation with training)."
         ),
         say(
-            "What is printed below keeps step with gradient descent: $(1 + s/\\tau)^{-2t}$ stands "
-            "for $e^{-2 s t/\\tau}$, as [#sec:lines] derives."
+            "Gradient descent takes finite steps. In the formulas of [#sec:result] "
+            "$(1 + s/\\tau)^{-2t}$ therefore stands for $e^{-2 s t/\\tau}$ ([#sec:lines])."
         ),
     ]
 
@@ -245,75 +232,13 @@ def _solution_proof() -> Theorem:
     )
 
 
-def _solutions(derivation: Derivation, group: PathwayOrbit, names: Abbreviations) -> list[Block]:
-    learning = [(m, m.strength) for m in group.first.modes if not m.is_null]
-    solved = [(mode, law) for mode, law in learning if law is not None][:_MOST_SOLUTIONS]
-    shown = [mode for mode, _ in solved]
-    if not shown:
-        return []
-    lines = [_formula(group, mode, names) for mode, law in solved if law.closed]
-    formulas = [equation(*lines)] if lines else []
-    halves = [half_time(derivation, mode, DIGITS) for mode in shown]
-    table = Table(
-        header=("strength", "plateau", "half-time (steps)", "multiplicity"),
-        rows=tuple(
-            _solution_row(group, mode, half, names)
-            for mode, half in zip(shown, halves, strict=True)
-        ),
-        caption=typeset(_solutions_caption(derivation, group) + _without_half_times(shown, halves)),
-        alignment="lccr",
-    )
-    title = f"Solutions of {group.title}"
-    if len(shown) > _FOLDED_SOLUTIONS:
-        return [Details(summary=typeset(f"{title} ({len(shown)})"), blocks=(*formulas, table))]
-    return [prose(*typeset(f"{title}:")), *formulas, table]
-
-
-def _formula(group: PathwayOrbit, mode: ModeDerivation, names: Abbreviations) -> str:
-    """Return the line of a solution; where it is implicit, the time at which it is pi."""
-    if implicit(mode):
-        return implicit_formula(group, mode, names)
-    return rf"{group.symbol(mode)}(t) &= {names.latex(group.strength(mode))}"
-
-
-def _solutions_caption(derivation: Derivation, group: PathwayOrbit) -> str:
-    caption = f"Plateaus and half-times of {group.title}."
-    later = len(derivation.stages) > 1 and group.first.stage > derivation.stages[0].stage
-    if not later:
-        return caption
-    found = derivation.ask(convergence_of)
-    bounded = {bounds.label for bounds in found.half_times} if found is not None else set()
-    return f"{caption} They count from the head starts below, in steps, to leading order; " + (
-        "bounds for the flow of all stages together are below."
-        if any(mode.label in bounded for mode in group.learning)
-        else "nothing is proven of the flow of all stages together."
-    )
-
-
-def _without_half_times(modes: Sequence[ModeDerivation], halves: Sequence[HalfTime]) -> str:
-    """Say why modes have no half-time."""
-    reasons: dict[str, list[str]] = {}
-    for mode, half in zip(modes, halves, strict=True):
-        if half.why:
-            reasons.setdefault(half.why, []).append(str(mode.number))
-    if len(reasons) == 1 and len(next(iter(reasons.values()))) == len(modes):
-        return f" No half-times: {next(iter(reasons))}."
-    return "".join(
-        f" No half-time of {'modes' if len(numbers) > 1 else 'mode'} {', '.join(numbers)}: {why}."
-        for why, numbers in reasons.items()
-    )
-
-
-def _solution_row(
-    group: PathwayOrbit, mode: ModeDerivation, half: HalfTime, names: Abbreviations
-) -> tuple[Content, ...]:
-    height = sp.oo if mode.strength is None else group.renamed(mode, mode.strength.plateau)
-    return (
-        Math(group.symbol(mode)),
-        Math(names.latex(height) if height is not sp.oo else r"\infty"),
-        NONE if half.decimal is None else Math(decimal_latex(*half.decimal, digits=5)),
-        str(mode.multiplicity),
-    )
+def _other_solutions(derivation: Derivation, names: Abbreviations) -> list[Block]:
+    """Return the solutions that are not on the first page, folded where they are many."""
+    others = formulas_later(derivation)
+    blocks = formula_blocks(others, names)
+    if sum(len(chosen.modes) for chosen in others) > _FOLDED_SOLUTIONS:
+        return [Details(summary="The solutions of the other modes", blocks=tuple(blocks))]
+    return blocks
 
 
 def _initial(derivation: Derivation) -> list[Block]:
@@ -324,20 +249,24 @@ def _initial(derivation: Derivation) -> list[Block]:
         return family_start(derivation)
     linear = network.activation == "linear"
     formula = r"\tfrac{1}{2} H \sigma^2" if linear else r"\tfrac{1}{4} H \sigma^2"
-    share = "all" if linear else "half"
+    units = (
+        "All units take part"
+        if linear
+        else "Half of the units take part: a ReLU's gate is open on half of all directions"
+    )
     return [
         say(
-            "Initial strengths are derived, not fitted. Weights are drawn from "
-            r"$\mathcal{N}(0, \sigma^2)$ with {init_std} and {hidden} hidden units. Of a "
-            r"mode's two amplitudes $(a, b)$ in a unit only $(a+b)/\sqrt{2}${share}",
+            "Initial strengths follow from the initialisation distribution; none is fitted. "
+            r"Weights are drawn from $\mathcal{N}(0, \sigma^2)$ with {init_std} and {hidden} "
+            "hidden units. Let $a$ and $b$ be the amplitudes of a mode in the two layers of one "
+            r"unit. Only $(a+b)/\sqrt{2}$ grows. {units}. Over them the product starts in effect "
+            "from its mean",
             init_std=Math(rf"\sigma = {fraction_latex(network.init_std)}"),
             hidden=Math(f"H = {network.hidden}"),
-            share=f" grows; over the units that take part ({share} of them"
-            + ("" if linear else ", a ReLU's gate being open on half of all directions")
-            + ") the product starts in effect from its mean",
+            units=units,
         ),
         equation(
-            rf"\pi_0 = {formula} = {decimal_latex(*_strength0(derivation), digits=6)}.",
+            rf"\pi_0 = {formula} = {start_latex(derivation.strength0 or Fraction(0))}.",
             label="eq:initial",
         ),
         *_own_units(derivation),
@@ -362,7 +291,3 @@ def _own_units(derivation: Derivation) -> list[Block]:
             r"$\sigma$ is scaled there so that this mean is the same."
         )
     ]
-
-
-def _strength0(derivation: Derivation) -> tuple[str, str]:
-    return AlgebraicNumber.rational(Scalar.of(derivation.strength0 or 0)).decimal({}, 21)

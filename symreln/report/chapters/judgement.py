@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from symreln.base.rounding import percent, positional
 from symreln.document.mathtext import to_latex
-from symreln.document.model import Block, Math, Strong, Table
+from symreln.document.model import Block, Math, Reference, Strong, Table
 from symreln.document.typeset import typeset
 from symreln.experiment import metrics, strengths
-from symreln.experiment.words import interval_text
+from symreln.experiment.words import bound_text, interval_text
 from symreln.laws.loss import strength_symbol
-from symreln.report.sentences import left_text, titles
+from symreln.report.sentences import is_repeated, left_text, titles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,31 +20,42 @@ if TYPE_CHECKING:
     from symreln.experiment.findings import PairDiagnosis
     from symreln.experiment.metrics import Interval
     from symreln.experiment.strengths import ModeMeasured
-    from symreln.experiment.verdicts import Verdict
 
 _LARGEST = Math(r"\max |\Delta L| / L(0)")
 #: Modes whose strengths are listed; the others are in validation.json.
 MOST_MODES = 16
 
 
-def verdict_title(verdicts: Mapping[str, Verdict]) -> str:
-    """Return all outcomes, as the title of a theorem."""
-    return ", ".join(f"{name}: {found.outcome}" for name, found in verdicts.items())
-
-
-def verdict_table(verdicts: Mapping[str, Verdict]) -> Table:
-    """Return the verdicts of loss, modes and gates with their intervals."""
+def agreement_table(validation: Validation) -> Table:
+    """Return the verdicts of loss, modes and gates: what was measured, its interval, why."""
     return Table(
-        header=("quantity", "outcome", "reason"),
+        header=("quantity", "outcome", "measured [95 % interval]"),
         rows=tuple(
-            (name, Strong(found.outcome), typeset(found.reason)) for name, found in verdicts.items()
+            (name, Strong(found.outcome), typeset(found.reason))
+            for name, found in validation.verdicts.items()
         ),
         caption=(
-            f"Verdicts, each by its {100 * metrics.LEVEL:g} % confidence interval over seeds: "
-            "agrees where all of it is within the tolerance, disagrees where none of it is."
+            "Theory against ",
+            f"{validation.seeds} {counted_networks(validation)}. ",
+            "A quantity agrees where its whole confidence interval over seeds is within the "
+            "tolerance, and disagrees where none of it is. Tolerance: ",
+            f"{bound_text(validation.tolerance)} of the initial loss, of a plateau, of the weight "
+            "(",
+            validation.derivation.spec.validation.reason,
+            "). Details: ",
+            Reference("sec:agreement"),
+            ".",
         ),
         alignment="llp",
+        label="tab:agreement",
     )
+
+
+def counted_networks(validation: Validation) -> str:
+    """Return what was trained, after how many of each."""
+    if validation.network is None:
+        return "gated deep linear networks (GDLN)"
+    return f"{validation.network_name}s and as many gated deep linear networks (GDLN)"
 
 
 def judgement_blocks(validation: Validation) -> list[Block]:
@@ -107,6 +118,7 @@ def _intervals(validation: Validation) -> list[Block]:
             interval_text(found.drop_time_error_steps, lambda steps: positional(steps, 3)),
         )
         for name, found in validation.intervals.items()
+        if not is_repeated(validation, name)
     )
     return [
         Table(

@@ -30,8 +30,8 @@ MOST_TERMS = 120
 SUM_WIDTH = 56.0
 
 
-def loss_blocks(derivation: Derivation, names: Abbreviations) -> list[Block]:
-    """Return the loss in mode space, written out where that can be read, and where it goes."""
+def loss_equation(derivation: Derivation) -> list[Block]:
+    """Return the loss in mode space and where it goes, or why it is no sum over modes."""
     notation = Notation.of(derivation.spec)
     final = scalar_latex(derivation.final_loss, notation)
     initial = scalar_latex(derivation.initial_loss, notation)
@@ -40,9 +40,9 @@ def loss_blocks(derivation: Derivation, names: Abbreviations) -> list[Block]:
     if derivation.loss is None:
         return [
             prose(
-                "The loss ",
+                "The mean loss ",
                 Math(definition),
-                " has cross terms between stages that were not shown to vanish; the predicted "
+                " has cross terms between stages that were not shown to vanish. The predicted "
                 "loss is that of the integrated flow. Its least value is ",
                 Math(final),
                 ".",
@@ -51,7 +51,8 @@ def loss_blocks(derivation: Derivation, names: Abbreviations) -> list[Block]:
     d = r"d_\alpha" if not any_coupled(derivation) else r"d_{\mathrm{eff},\alpha}"
     return [
         say(
-            r"The mean loss {definition} is, with the multiplicity $m_\alpha$ of each mode,",
+            r"The mean loss {definition} is a sum over modes $\alpha$ of multiplicity "
+            r"$m_\alpha$:",
             definition=Math(definition),
         ),
         equation(
@@ -59,7 +60,6 @@ def loss_blocks(derivation: Derivation, names: Abbreviations) -> list[Block]:
             rf"- \tfrac{{1}}{{2}} {d}\, \pi_\alpha(t)^2 \right).",
             label="eq:loss",
         ),
-        *_written_out(derivation, derivation.loss, names),
         prose(
             "It falls from ",
             Math(rf"\tfrac{{1}}{{2}} \operatorname{{tr}} \Sigma^{{y}} = {initial}"),
@@ -67,6 +67,11 @@ def loss_blocks(derivation: Derivation, names: Abbreviations) -> list[Block]:
             *_end(derivation, final),
         ),
     ]
+
+
+def loss_written_out(derivation: Derivation, names: Abbreviations) -> list[Block]:
+    """Return the loss term by term; nothing where it is no sum over modes."""
+    return [] if derivation.loss is None else _written_out(derivation, derivation.loss, names)
 
 
 def _end(derivation: Derivation, final: str) -> list[Any]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from symreln.claims.mode_system import symbolic_system
 from symreln.claims.rules import said_at
 from symreln.document.mathtext import to_latex
-from symreln.document.model import Block, Citation, Details, Math, equation, prose
+from symreln.document.model import Block, Details, equation, prose
 from symreln.document.typeset import say
-from symreln.document.words import Notation, scalar_latex
+from symreln.document.words import Notation
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -23,45 +23,44 @@ _MOST_EQUATIONS = 40
 _FOLDED_EQUATIONS = 8
 
 
-def not_closed(derivation: Derivation) -> list[Block]:
-    """Return the equations of a derivation whose modes do not all close."""
-    blocks: list[Block] = []
-    if any(stage.verdict.level is Level.COUPLED_MODES for stage in derivation.stages):
-        blocks += [
-            prose(
-                "The strengths of an aligned start obey a competitive Lotka–Volterra system ",
-                Citation("Saxe2022"),
-                ":",
-            ),
-            equation(
-                r"\tau \dot{\pi}_a = 2 \pi_a \Bigl( s_a - \sum_b \kappa_{ab}\, \pi_b \Bigr), "
-                r"\qquad \kappa_{aa} = d_a, \quad \kappa_{ab} = k_{ab}\, g_{ba}.",
-                label="eq:lotka",
-            ),
-        ]
-        for stage in derivation.stages:
-            blocks += _systems(derivation, stage)
-        blocks += said_at(derivation, "reduction")
-    notation = Notation.of(derivation.spec)
+def mode_equations() -> list[Block]:
+    """Return what the strengths of coupled modes obey."""
     return [
-        *blocks,
-        *matrix_reduction(),
         say(
-            "The least loss that the pathways can reach{later} is {final_loss}; it starts "
-            "from {initial_loss} with all outputs zero.",
-            later=" with the gates taken last" if derivation.later else "",
-            final_loss=Math(scalar_latex(derivation.final_loss, notation)),
-            initial_loss=Math(scalar_latex(derivation.initial_loss, notation)),
+            "The strengths of an aligned start obey a competitive Lotka–Volterra system "
+            "[@Saxe2022]:"
+        ),
+        equation(
+            r"\tau \dot{\pi}_a = 2 \pi_a \Bigl( s_a - \sum_b \kappa_{ab}\, \pi_b \Bigr), "
+            r"\qquad \kappa_{aa} = d_a, \quad \kappa_{ab} = k_{ab}\, g_{ba}.",
+            label="eq:lotka",
         ),
     ]
 
 
+def not_closed(derivation: Derivation) -> list[Block]:
+    """Return what the equations of the first page come to, where not all modes close."""
+    blocks: list[Block] = []
+    if any(stage.verdict.level is Level.COUPLED_MODES for stage in derivation.stages):
+        for stage in derivation.stages:
+            blocks += _systems(derivation, stage)
+        blocks += said_at(derivation, "reduction")
+    if derivation.level is Level.COUPLED_MATRICES:
+        return [*blocks, say("The coupled matrices obey [#eq:matrices]."), _matrix_start()]
+    return [*blocks, *matrix_equations(), _matrix_start()]
+
+
 def matrix_reduction() -> list[Block]:
     """Return the reduction that holds at every level."""
+    return [*matrix_equations(), _matrix_start()]
+
+
+def matrix_equations() -> list[Block]:
+    """Return the equations of the reduction that holds at every level."""
     return [
         say(
-            r"The reduction that always holds keeps matrices. With $W^{(1)}_p = R_p B^{(1)}_p "
-            r"V_p^{\top}$ and $W^{(2)}_p = U_p B^{(2)}_p R_p^{\top}$, $R_p$ orthonormal,"
+            r"The reduction to matrices holds at every level. With $W^{(1)}_p = R_p B^{(1)}_p "
+            r"V_p^{\top}$, $W^{(2)}_p = U_p B^{(2)}_p R_p^{\top}$ and orthonormal $R_p$,"
         ),
         equation(
             r"\tau \dot{B}^{(1)}_p &= B^{(2)\,\top}_p \hat{E}_p, \qquad "
@@ -70,15 +69,20 @@ def matrix_reduction() -> list[Block]:
             label="eq:matrices",
         ),
         say(
-            r"where $\hat{E}_p$ is what all pathways leave of $S_p = U_p^{\top} \Sigma^{yx}(p) "
-            r"V_p$, with $K_{pj} = U_p^{\top} O_p O_j U_j$ "
-            r"and $G_{jp} = V_j^{\top} \Sigma^{x}(j, p) V_p$, the sum over the pathways that "
-            "$p$ sees. It is exact: $V_p$ spans the pathway's inputs, and $U_p$ the targets, "
-            "enlarged by every $O_p O_j U_j$ until no error points out of it. It starts from "
-            r"the expected Gram matrix $\mathbb{E}[Q_p Q_p^{\top}] = 2 \pi_0 I$ of $Q_p = "
-            r"[B^{(1)\top}_p;\, B^{(2)}_p]$, on which alone the maps depend."
+            r"with $S_p = U_p^{\top} \Sigma^{yx}(p) V_p$, $K_{pj} = U_p^{\top} O_p O_j U_j$ and "
+            r"$G_{jp} = V_j^{\top} \Sigma^{x}(j, p) V_p$. The sum runs over the pathways that "
+            r"learn with $p$ or before it; $\hat{E}_p$ is the error that all of them leave."
         ),
     ]
+
+
+def _matrix_start() -> Block:
+    return say(
+        "This reduction is exact. $V_p$ spans the pathway's inputs. $U_p$ spans the targets and "
+        "every $O_p O_j U_j$, so that no error points out of it. The flow starts from the "
+        r"expected Gram matrix $\mathbb{E}[Q_p Q_p^{\top}] = 2 \pi_0 I$ of $Q_p = "
+        r"[B^{(1)\top}_p;\, B^{(2)}_p]$, which determines it."
+    )
 
 
 def _dotted(symbol: sp.Symbol) -> str:

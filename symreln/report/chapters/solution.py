@@ -11,6 +11,8 @@ from symreln.document.model import Block, Citation, Code, Math, Reference, equat
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import typeset
 from symreln.document.words import fraction_latex
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.scalar import Scalar
 from symreln.laws.choice import expected_start
 from symreln.laws.depth import Depth
 from symreln.laws.two_layer import TwoLayer
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from symreln.claims.orbits import PathwayOrbit
     from symreln.laws.law import Law
     from symreln.report.abbreviations import Abbreviations
-    from symreln.spec.model import NetworkSpec
+    from symreln.specs.model import NetworkSpec
 
 
 #: What is assumed where a ReLU network is linear at half speed.
@@ -169,9 +171,9 @@ def whole_matrices(derivation: Derivation) -> list[Block]:
     ]
 
 
-def _decimal(value: Fraction) -> str:
+def start_latex(value: Fraction) -> str:
     """Return an initial strength as it is printed everywhere: a decimal, with its error if any."""
-    return decimal_latex(str(value), digits=6)
+    return decimal_latex(*AlgebraicNumber.rational(Scalar.of(value)).decimal({}, 21), digits=6)
 
 
 def family_start(derivation: Derivation) -> list[Block]:
@@ -192,12 +194,12 @@ def family_start(derivation: Derivation) -> list[Block]:
     start = expected_start(derivation.known)
     content: list = [
         "Initial strengths are derived, not fitted: in expectation every mode starts at ",
-        Math(rf"\pi_0 = {_decimal(start.strength0)}"),
+        Math(rf"\pi_0 = {start_latex(start.strength0)}"),
     ]
     if start.imbalance:
         content += [
             ", with the conserved product ",
-            Math(rf"c = |a + b|\,|a - b| = {_decimal(start.imbalance)}"),
+            Math(rf"c = |a + b|\,|a - b| = {decimal_latex(str(start.imbalance), digits=6)}"),
             " of its amplitudes' sum and difference (vectors over the hidden units)",
         ]
         decays = derivation.known.lowers_plateaus

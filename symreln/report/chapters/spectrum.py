@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -20,26 +19,27 @@ from symreln.document.model import (
     equation,
 )
 from symreln.document.numerals import decimal_latex
-from symreln.document.typeset import say, typeset
+from symreln.document.typeset import say
 from symreln.document.widths import latex_width
 from symreln.document.words import (
     NONE,
-    Notation,
     Values,
-    decimal_cell,
     evaluable,
-    height_cell,
-    number_cell,
 )
 from symreln.report.abbreviations import NO_NAMES, Abbreviations
+from symreln.report.chapters.formulas import (
+    MOST_ROWS,
+    NUMBERS,
+    first_modes,
+    modes_table,
+    other_modes,
+)
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation
     from symreln.document.inlines import Content, Inline
     from symreln.exact.algebraic import AlgebraicNumber
 
-#: Modes of one pathway that are listed one by one.
-MOST_ROWS = 40
 #: Terms and printed letters up to which a polynomial is printed.
 MOST_POLYNOMIAL_TERMS, LONGEST_POLYNOMIAL = 8, 70.0
 
@@ -48,7 +48,7 @@ def spectrum_chapter(
     derivation: Derivation, *, figures: bool, names: Abbreviations = NO_NAMES
 ) -> Section:
     """Return the chapter on the spectra, where the document's abbreviations are defined."""
-    groups = mode_orbits(derivation)
+    groups, others = mode_orbits(derivation), other_modes(derivation)
     heights = plateaus_latex(groups)
     blocks: list[Block] = [
         say(
@@ -62,16 +62,17 @@ def spectrum_chapter(
         say(
             r"exist if and only if $\Sigma^{x}$ commutes with $M$. The modes are the joint "
             r"eigenspaces, $s_\alpha^2$ and $d_\alpha$ the eigenvalues of $M$ and "
-            r"$\Sigma^{x}$. A mode grows at a speed set by $s$ to the plateau "
-            "$s/d${effective}{lowered}: the two orders need not agree. The spaces, rational "
-            "in the parameters, are in the certificate. A decimal such as $0.577350(1)$ is "
-            "certified: its last digit is off by at most the number in brackets.",
+            r"$\Sigma^{x}$. The speed of a mode is set by $s$, its plateau is "
+            "$s/d${effective}{lowered}. The spaces are in the certificate. A decimal such as "
+            "$0.577350(1)$ is certified: its last digit is off by at most the number in brackets.",
             effective=tuple(_effective(groups, heights)),
             lowered=tuple(_lowered(derivation)),
         ),
     ]
-    blocks += names.blocks()
-    blocks += [_mode_table(derivation, group, names) for group in groups]
+    if first_modes(derivation):
+        more = "; the others follow" if others else ""
+        blocks.append(say(f"[#tab:modes] has the modes{more}."))
+    blocks += [modes_table(derivation, [chosen], names) for chosen in others]
     blocks += _definitions(derivation, groups)
     if figures:
         blocks.append(
@@ -127,75 +128,6 @@ def _figure_caption(derivation: Derivation) -> Content:
     return (*speeds, " and the plateaus ", heights, " that the strengths grow to", *dying, ".")
 
 
-def _mode_table(derivation: Derivation, group: PathwayOrbit, names: Abbreviations) -> Table:
-    pathway = group.first
-    notation, values = Notation.of(derivation.spec), derivation.spec.values
-    learning = group.learning
-    joint = pathway.spectrum.commutes
-    rows: list[tuple[Content, ...]] = []
-    for mode in learning[:MOST_ROWS]:
-        speed = number_cell(mode.s, notation, group.symbol(mode, "s"), names.latex)
-        heights = (
-            number_cell(mode.d, notation, group.symbol(mode, "d"), names.latex),
-            _height_cell(group, mode, notation, names, lowered=derivation.known.lowers_plateaus),
-        )
-        rows.append(
-            (
-                Math(group.symbol(mode)),
-                speed,
-                *(heights if joint else ()),
-                decimal_cell(mode.s, values),
-                str(mode.multiplicity),
-            )
-        )
-    return Table(
-        header=(
-            "strength",
-            Math("s"),
-            *((Math("d"), Math(group.height_latex)) if joint else ()),
-            (Math("s"), " at values"),
-            "multiplicity",
-        ),
-        rows=tuple(rows),
-        caption=_caption(group, len(learning) - len(rows)),
-        alignment="l" + "c" * (4 if joint else 2) + "r",
-    )
-
-
-def _height_cell(
-    group: PathwayOrbit,
-    mode: ModeDerivation,
-    notation: Notation,
-    names: Abbreviations,
-    *,
-    lowered: bool,
-) -> Content:
-    """Return s/d, which is the plateau unless that is lowered.
-
-    A decimal only of a number that depends on no parameter.
-    """
-    d = mode.d if mode.d_eff is None else mode.d_eff
-    if d is not None and (lowered or not (mode.s.parameters or d.parameters)):
-        return height_cell(mode.s, d, replace(notation, values={}))
-    height = group.height(mode, notation.symbols)
-    return NONE if height is None else Math(names.latex(height))
-
-
-def _caption(group: PathwayOrbit, left_out: int) -> Content:
-    pathway = group.first
-    nulls = sum(mode.multiplicity for mode in pathway.modes if mode.is_null)
-    content: list = [*typeset(f"Modes of {group.title}, by decreasing speed.")]
-    if not pathway.spectrum.commutes:
-        content.append(" There is no joint eigenbasis, so no mode has a plateau of its own.")
-    elif any(mode.d_eff is None for mode in group.learning):
-        content += [" The plateau ", Math("s/d"), " is that of the pathway alone; pathways couple."]
-    if left_out:
-        content.append(f" {left_out} slower modes are in derivation.json.")
-    if nulls:
-        content += [" Null modes (", Math("s = 0"), f", nothing to learn): {nulls}."]
-    return tuple(content)
-
-
 def _definitions(derivation: Derivation, groups: list[PathwayOrbit]) -> list[Block]:
     """Define the numbers that have no radical form: polynomial, which root, decimal."""
     rows = [
@@ -214,6 +146,7 @@ def _definitions(derivation: Derivation, groups: list[PathwayOrbit]) -> list[Blo
             caption="Numbers without a form in square roots, certified: real roots are counted "
             "upwards from 1. Polynomials that are not printed here are in derivation.json.",
             alignment="lprl",
+            label=NUMBERS,
         )
     ]
 

@@ -1,0 +1,270 @@
+"""The printed formulas by name, with the values of all their letters: what is evaluated elsewhere.
+
+Closed forms are printed with letters that say where a mode starts; a later stage's modes share one
+there, while each has a head start of its own. Here every letter has one value, so that a formula
+can be evaluated, plotted or exported without the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from symreln.base.summaries import short_repr
+from symreln.claims.derivation import Derivation
+from symreln.claims.head_start import mode_laws
+from symreln.claims.widths import learned_counts
+from symreln.document.mathtext import to_latex
+from symreln.document.symbols import symbol_latex
+from symreln.errors import NoClosedFormError
+from symreln.laws.choice import expected_start, law_of
+from symreln.laws.law import HEAD_START, STRENGTH0, TIME_CONSTANT
+from symreln.laws.unbalanced import Unbalanced
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import ModeDerivation, PathwayDerivation
+    from symreln.claims.head_copies import Copies
+    from symreln.laws.law import Law
+
+LOSS = "loss"
+# The letter of print, c, may be a parameter's.
+_IMBALANCE = sp.Symbol("imbalance", positive=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Letter:
+    """A symbol of the formulas that is not time.
+
+    Attributes:
+        symbol: The symbol.
+        value: At the declared values: exact where it is rational, else float64; None without one.
+        says: What it is.
+    """
+
+    symbol: sp.Symbol
+    value: Fraction | float | None
+    says: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Formula:
+    r"""One closed form.
+
+    Attributes:
+        name: "pi_1_2" for the strength of a mode, its mean over copies that start apart; or "loss".
+        says: What it is.
+        expr: The formula in t (full-batch steps) and letters; 0 of a mode that nothing is
+            learned of.
+        copies: Of a strength, (how many copies, law) for those that start alike; of the loss none.
+        half_time: Steps at which half of the plateau is reached; None where no formula says it.
+    """
+
+    name: str
+    says: str
+    expr: sp.Expr
+    copies: tuple[tuple[int, Law], ...] = ()
+    half_time: sp.Expr | None = None
+
+    @property
+    def symbol(self) -> str:
+        """LaTeX of what it is the formula of."""
+        return "L" if self.name == LOSS else symbol_latex(self.name)
+
+    def to_latex(self) -> str:
+        """Return the LaTeX of the whole equation, without delimiters."""
+        return rf"{self.symbol}(t) = {to_latex(self.expr)}"
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Formulas(Mapping[str, Formula]):
+    """The closed forms of a derivation by name: of every mode that learns, and of the loss.
+
+    Attributes:
+        found: The formulas.
+        letters: Every letter that one of them has, by name: parameters first.
+        no_loss: Why there is none of the loss; empty where there is.
+    """
+
+    found: Mapping[str, Formula]
+    letters: Mapping[str, Letter]
+    no_loss: str = ""
+
+    def __getitem__(self, name: str) -> Formula:
+        """Return a formula."""
+        return self.found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Return the names: modes in the order of the spec, then the loss."""
+        return iter(self.found)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.found)
+
+    def of(self, name: str) -> list[Letter]:
+        """Return the letters that a formula has, in the order of all of them."""
+        free = self.found[name].expr.free_symbols
+        return [letter for letter in self.letters.values() if letter.symbol in free]
+
+
+def formulas_of(derivation: Derivation) -> Formulas:
+    """Return the printed closed forms with the values of their letters.
+
+    At the declared values they are what :func:`symreln.claims.prediction.closed_forms` evaluates.
+
+    Raises:
+        NoClosedFormError: Not every mode that learns has one; the message says why.
+    """
+    _check(derivation)
+    starts = _starts(derivation)
+    counts = learned_counts(derivation) if _has_values(derivation) else {}
+    found, letters, taken = dict[str, Formula](), list[Letter](), sp.S.Zero
+    for pathway in derivation.pathways:
+        for mode in pathway.modes:
+            if mode.is_null:
+                continue
+            count = counts.get(mode.label, mode.multiplicity)
+            formula, own = _strength(pathway, mode, starts.get(mode.label, ()), count)
+            letters += [*_numbers(derivation, mode), *own]
+            found[mode.label] = formula
+            taken += sum(n * _taken(law) for n, law in formula.copies)
+    if derivation.loss_separates:
+        initial = derivation.initial_loss.to_sympy(derivation.spec.symbols)
+        found[LOSS] = Formula(name=LOSS, says="mean loss over samples", expr=initial - taken)
+    known = {letter.symbol.name: letter for letter in [*_given(derivation), *letters]}
+    free = {str(symbol) for each in found.values() for symbol in each.expr.free_symbols}
+    no_loss = "" if derivation.loss_separates else "the loss is no sum over modes: stages interfere"
+    return Formulas(
+        found=found,
+        letters={name: each for name, each in known.items() if name in free},
+        no_loss=no_loss,
+    )
+
+
+def _taken(law: Law) -> sp.Expr:
+    """Return what a mode takes off the loss."""
+    pi: Any = law.expr
+    return law.s * pi - law.d * pi**2 / 2
+
+
+def _check(derivation: Derivation) -> None:
+    """Raise unless every mode that learns has a closed form in time."""
+    if derivation.later:
+        msg = "gates switch: strengths are carried over from phase to phase, and are integrated"
+        raise NoClosedFormError(msg)
+    if not derivation.closed:
+        reasons = "; ".join(derivation.verdict.reasons)
+        msg = f"no closed form ({derivation.verdict.level.value}): {reasons}"
+        raise NoClosedFormError(msg)
+    for pathway in derivation.pathways:
+        for mode in pathway.modes:
+            if not mode.is_null and (mode.strength is None or mode.strength.expr is None):
+                msg = f"{mode.label} of '{pathway.name}' has no closed form in time: {mode.why}"
+                raise NoClosedFormError(msg)
+
+
+def _has_values(derivation: Derivation) -> bool:
+    values = all(parameter.value is not None for parameter in derivation.spec.parameters)
+    return derivation.spec.network is not None and values
+
+
+def _starts(derivation: Derivation) -> dict[str, tuple[Copies, ...]]:
+    """Return the modes in numbers, with where they start; nothing without a network's numbers."""
+    if not _has_values(derivation) or derivation.strength0 is None:
+        return {}
+    laws = mode_laws(derivation)
+    if laws.outrun:
+        label, why = next(iter(laws.outrun.items()))
+        msg = f"{label} has no closed form in time: {why}"
+        raise NoClosedFormError(msg)
+    return dict(laws)
+
+
+def _strength(
+    pathway: PathwayDerivation, mode: ModeDerivation, starts: tuple[Copies, ...], count: int
+) -> tuple[Formula, list[Letter]]:
+    """Return a mode's formula, and the letters that are its own.
+
+    Args:
+        pathway: Its pathway.
+        mode: The mode.
+        starts: Its copies in numbers, those that start alike together; empty where unknown.
+        count: How many of its copies are learned.
+    """
+    law = _law(mode)
+    assert law.expr is not None
+    place = mode.label.removeprefix("pi_")
+    letters: list[Letter] = []
+    heads = [_head(place, n, starts) for n in range(max(1, len(starts)))]
+    if HEAD_START not in law.expr.free_symbols:
+        heads = heads[:1]
+        groups = [(count, law)]
+    else:
+        letters += heads
+        apart = [each.count for each in starts] if len(starts) > 1 else [count]
+        groups = [
+            (n, replace(law, strength0=head.symbol)) for n, head in zip(apart, heads, strict=True)
+        ]
+    whole = sum(n for n, _ in groups)
+    strengths: list[Any] = [each.expr for _, each in groups]
+    mean: Any = sp.S.Zero
+    if whole:
+        shares = (sp.Rational(n, whole) for n, _ in groups)
+        mean = sp.Add(*(share * pi for share, pi in zip(shares, strengths, strict=True)))
+    formula = Formula(
+        name=mode.label,
+        says=f"strength of mode {mode.number} of pathway '{pathway.name}'",
+        expr=mean,
+        copies=tuple(groups),
+        half_time=groups[0][1].half_time if len(groups) == 1 else None,
+    )
+    return formula, letters
+
+
+def _numbers(derivation: Derivation, mode: ModeDerivation) -> Iterator[Letter]:
+    """Yield the letters of s and d where these have no radicals."""
+    place, values = mode.label.removeprefix("pi_"), derivation.spec.values
+    free = {str(each): each for each in _law(mode).s.free_symbols | _law(mode).d.free_symbols}
+    for letter, number in (("s", mode.s), ("d", mode.d_eff)):
+        symbol = free.get(f"{letter}_{place}")
+        if number is not None and isinstance(symbol, sp.Symbol):
+            known = set(number.parameters) <= values.keys()
+            value = number.to_float(values) if known else None
+            yield Letter(symbol=symbol, value=value, says=f"{letter} of {mode.label}")
+
+
+def _law(mode: ModeDerivation) -> Law:
+    """Return the law of a mode that has one, with letters that no parameter has."""
+    law = mode.strength
+    assert law is not None
+    return replace(law, imbalance=_IMBALANCE) if isinstance(law, Unbalanced) else law
+
+
+def _head(place: str, number: int, starts: tuple[Copies, ...]) -> Letter:
+    """Return the letter of a head start, numbered where copies of the mode start apart."""
+    name = f"pitilde_{place}" if len(starts) <= 1 else f"pitilde_{place}_{number + 1}"
+    value = float(starts[number].law.strength0) if starts else None
+    return Letter(
+        symbol=sp.Symbol(name, positive=True), value=value, says=f"head start of pi_{place}"
+    )
+
+
+def _given(derivation: Derivation) -> Iterator[Letter]:
+    """Yield the letters that all modes share: parameters, then what the network gives."""
+    symbols = derivation.spec.symbols
+    for parameter in derivation.spec.parameters:
+        yield Letter(
+            symbol=symbols[parameter.name], value=parameter.value, says="parameter of the spec"
+        )
+    yield Letter(
+        symbol=TIME_CONSTANT, value=derivation.tau, says="time constant in full-batch steps"
+    )
+    yield Letter(symbol=STRENGTH0, value=derivation.strength0, says="initial strength, derived")
+    if derivation.spec.network is not None and law_of(derivation.known).starts_at_zero:
+        imbalance = expected_start(derivation.known).imbalance
+        yield Letter(symbol=_IMBALANCE, value=imbalance, says="conserved imbalance of the layers")

@@ -1,0 +1,306 @@
+"""K-means of gates with weights, how far apart its clusters are, and how alike two results are.
+
+Rows are binary activity patterns, or their means over time; a row of weight m counts as m equal
+rows. Networks share most of their patterns, so equal rows are put together first: the result is
+that of the whole stack. (scipy's and, in its dependence on threads, scikit-learn's K-means do not
+give this: the first takes no weights, the second need not be installed.)
+
+Sources: Lloyd 1982; k-means++ starts, Arthur and Vassilvitskii 2007; silhouette, Rousseeuw 1987;
+adjusted Rand index, Hubert and Arabie 1985.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import log
+
+import numpy as np
+
+from symreln.base.summaries import short_repr
+from symreln.errors import InputError
+from symreln.gating.enumerate import pattern
+
+#: Starts of which the best is kept, fewer of them where rows hold more numbers than LARGE; rounds
+#: after which a start that still moves is left.
+STARTS, FEWER_STARTS, LARGE, ROUNDS = 10, 3, 5_000_000, 300
+#: A centroid's entry is near 0 or 1 where it is at most this far from it; others are partial.
+NEAR = 0.1
+#: Decimals to which means are compared.
+DIGITS = 9
+#: Rows drawn for a silhouette: distances of all pairs would take the square of all rows.
+DRAWN = 1500
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rows:
+    """Different rows and how much each counts.
+
+    Attributes:
+        values: Shape (U, P), all different, in the order of their values.
+        weights: Shape (U,), positive.
+    """
+
+    values: np.ndarray
+    weights: np.ndarray
+
+    @cached_property
+    def squares(self) -> np.ndarray:
+        """Squared length of each row, shape (U,)."""
+        return (self.values**2).sum(axis=1)
+
+
+@dataclass(frozen=True)
+class GateCluster:
+    """A cluster of activity patterns.
+
+    Attributes:
+        pattern: The thresholded centroid, 0 or 1 a sample.
+        share: Of the weight of all rows.
+        pathway: Whether it is open somewhere.
+        partial: Samples on which the centroid is near neither 0 nor 1.
+        centroid: Share of its rows that are open on each sample, to six decimals.
+    """
+
+    pattern: str
+    share: float
+    pathway: bool
+    partial: tuple[int, ...]
+    centroid: tuple[float, ...]
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Clustering:
+    """Clusters of activity patterns by falling weight, and the gates that they are.
+
+    Attributes:
+        rows: What was clustered.
+        centroids: Share of a cluster's rows that are open on each sample, shape (K, P).
+        labels: Cluster of each row, shape (U,).
+    """
+
+    rows: Rows
+    centroids: np.ndarray
+    labels: np.ndarray
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """Weight of each cluster, shape (K,)."""
+        return np.bincount(self.labels, self.rows.weights, minlength=len(self.centroids))
+
+    @property
+    def inertia(self) -> float:
+        """Mean over the weight of squared distances to the centroids."""
+        apart = squared_distances(self.rows.values, self.centroids, self.rows.squares)
+        own = np.take_along_axis(apart, self.labels[:, None], axis=1)[:, 0]
+        return float(own @ self.rows.weights / self.rows.weights.sum())
+
+    def ordered(self, order: np.ndarray) -> Clustering:
+        """Return the clusters in another order."""
+        labels = np.argsort(order)[self.labels]
+        return replace(self, centroids=self.centroids[order], labels=labels)
+
+    @property
+    def gates(self) -> np.ndarray:
+        """Thresholded centroids, truth values, shape (K, P)."""
+        return self.centroids > 0.5
+
+    @property
+    def partial(self) -> np.ndarray:
+        """Where a centroid is near neither 0 nor 1, truth values, shape (K, P)."""
+        return (self.centroids > NEAR) & (self.centroids < 1 - NEAR)
+
+    @property
+    def pathways(self) -> np.ndarray:
+        """The different gates that are open somewhere, truth values, (G, P), by falling weight."""
+        opened = [tuple(gate) for gate in self.gates.tolist() if any(gate)]
+        return np.array(list(dict.fromkeys(opened)), dtype=bool).reshape(-1, self.gates.shape[1])
+
+    @property
+    def clusters(self) -> tuple[GateCluster, ...]:
+        """The clusters one by one."""
+        shares = self.weights / self.weights.sum()
+        return tuple(
+            GateCluster(
+                pattern(gate),
+                float(share),
+                bool(gate.any()),
+                tuple(np.flatnonzero(partial).tolist()),
+                tuple(centroid.round(6).tolist()),
+            )
+            for gate, partial, centroid, share in zip(
+                self.gates, self.partial, self.centroids, shares, strict=True
+            )
+        )
+
+
+def distinct_rows(values: np.ndarray, weights: np.ndarray | None = None) -> Rows:
+    """Put equal rows together.
+
+    Args:
+        values: Shape (N, P); truth values, or numbers of which nine decimals count.
+        weights: Shape (N,), not negative; rows of weight 0 are left out. None: 1 each.
+    """
+    counts = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=float)
+    values, counts = values[counts > 0], counts[counts > 0]
+    if values.dtype == bool:
+        packed, place = np.unique(np.packbits(values, axis=1), axis=0, return_inverse=True)
+        found = np.unpackbits(packed, axis=1)[:, : values.shape[1]].astype(float)
+    else:
+        # Means of equal rows by other weights differ in their last digits.
+        found, place = np.unique(values.round(DIGITS), axis=0, return_inverse=True)
+    return Rows(values=found, weights=np.bincount(place.ravel(), counts, minlength=len(found)))
+
+
+def kmeans(rows: Rows, clusters: int, rng: int | np.random.SeedSequence) -> Clustering:
+    """Return the best of several Lloyd iterations, deterministic from the seed.
+
+    Args:
+        rows: What is clustered.
+        clusters: K.
+        rng: Seed of the starts.
+
+    Raises:
+        InputError: There are fewer different rows than clusters.
+    """
+    if not 1 <= clusters <= len(rows.values):
+        msg = (
+            f"K-means: found K = {clusters} for {len(rows.values)} different activity patterns. "
+            f"Give --clusters from 1 to {len(rows.values)}"
+        )
+        raise InputError(msg)
+    random = np.random.default_rng(rng)
+    starts = STARTS if rows.values.size <= LARGE else FEWER_STARTS
+    found = [_lloyd(rows, _starts(rows, clusters, random)) for _ in range(starts)]
+    return min(found, key=lambda each: each.inertia)
+
+
+def _starts(rows: Rows, clusters: int, random: np.random.Generator) -> np.ndarray:
+    """Draw rows as centroids: the farther from those drawn, the likelier; the best of a few."""
+    share = rows.weights / rows.weights.sum()
+    chosen = [int(random.choice(len(share), p=share))]
+    nearest = _distances_to(rows, chosen)[0]
+    for _ in range(clusters - 1):
+        nearest[chosen] = 0.0
+        mass = nearest * rows.weights
+        if not mass.any():
+            # Rows that differ by less than their distances can say: any that is left.
+            mass = np.ones(len(share))
+            mass[chosen] = 0.0
+        trials = random.choice(len(share), size=2 + int(log(clusters)), p=mass / mass.sum())
+        left = np.minimum(nearest, _distances_to(rows, trials))
+        best = int((left @ rows.weights).argmin())
+        chosen.append(int(trials[best]))
+        nearest = left[best]
+    return rows.values[chosen]
+
+
+def _distances_to(rows: Rows, places: Sequence[int] | np.ndarray) -> np.ndarray:
+    return squared_distances(rows.values, rows.values[list(places)], rows.squares).T
+
+
+def _lloyd(rows: Rows, centroids: np.ndarray) -> Clustering:
+    labels = np.full(len(rows.values), -1)
+    for _ in range(ROUNDS):
+        before, distances = labels, squared_distances(rows.values, centroids, rows.squares)
+        labels = distances.argmin(axis=1)
+        _fill_empty(labels, distances, len(centroids))
+        if (labels == before).all():
+            break
+        centroids = _means(rows, labels, len(centroids))
+    found = Clustering(rows=rows, centroids=centroids, labels=labels)
+    return found.ordered(np.argsort(-found.weights, kind="stable"))
+
+
+def _fill_empty(labels: np.ndarray, distances: np.ndarray, clusters: int) -> None:
+    """Give every cluster that lost all its rows the row that is farthest from its own."""
+    sizes = np.bincount(labels, minlength=clusters)
+    for empty in np.flatnonzero(sizes == 0):
+        own = np.take_along_axis(distances, labels[:, None], axis=1)[:, 0]
+        far = int(np.where(sizes[labels] > 1, own, -1.0).argmax())
+        sizes[labels[far]] -= 1
+        labels[far], sizes[empty] = empty, 1
+        distances[far, empty] = 0.0
+
+
+def _means(rows: Rows, labels: np.ndarray, clusters: int) -> np.ndarray:
+    belongs = np.zeros((clusters, len(labels)))
+    belongs[labels, np.arange(len(labels))] = rows.weights
+    return (belongs @ rows.values) / belongs.sum(axis=1)[:, None]
+
+
+def squared_distances(
+    rows: np.ndarray, centroids: np.ndarray, squares: np.ndarray | None = None
+) -> np.ndarray:
+    """Return |row − centroid|² of all pairs, shape (rows, centroids).
+
+    Args:
+        rows: Shape (U, P).
+        centroids: Shape (K, P).
+        squares: |row|², where they are known.
+    """
+    known = (rows**2).sum(axis=1) if squares is None else squares
+    cross = rows @ centroids.T
+    return np.maximum(known[:, None] + (centroids**2).sum(axis=1)[None, :] - 2 * cross, 0.0)
+
+
+def silhouette(clustering: Clustering, rng: int | np.random.SeedSequence) -> float:
+    r"""Return the mean silhouette width (b − a)/max(a, b) of rows drawn by weight.
+
+    a is a row's mean distance to its cluster's others, b that to the nearest other cluster; 0 for
+    a row that is alone. Distances are Euclidean.
+    """
+    if len(clustering.centroids) < 2:
+        return 0.0
+    random, rows = np.random.default_rng(rng), clustering.rows
+    share = rows.weights / rows.weights.sum()
+    drawn = random.choice(len(share), size=DRAWN, p=share)
+    values, labels = rows.values[drawn], clustering.labels[drawn]
+    distances = np.sqrt(squared_distances(values, values))
+    np.fill_diagonal(distances, 0.0)
+    belongs = np.eye(len(clustering.centroids))[labels]
+    sums, sizes = distances @ belongs, belongs.sum(axis=0)
+    own = np.take_along_axis(sums, labels[:, None], axis=1)[:, 0]
+    others = np.where(sizes > 0, sums / np.maximum(sizes, 1), np.inf)
+    others[np.arange(DRAWN), labels] = np.inf
+    size = sizes[labels]
+    inner, outer = own / np.maximum(size - 1, 1), others.min(axis=1)
+    larger = np.maximum(inner, outer)
+    known = (size > 1) & np.isfinite(outer) & (larger > 0)
+    widths = np.zeros(DRAWN)
+    widths[known] = (outer[known] - inner[known]) / larger[known]
+    return float(widths.mean())
+
+
+def adjusted_rand(
+    first: np.ndarray, second: np.ndarray, weights: np.ndarray | None = None
+) -> float:
+    """Return the adjusted Rand index of two labellings of the same rows.
+
+    1 for the same partition, 0 in the mean over random ones of the same sizes; 1 too where both
+    are all one cluster, or all rows alone.
+
+    Args:
+        first: Label of each row.
+        second: Likewise.
+        weights: How many equal rows each stands for; 1 by default.
+
+    Example:
+        >>> adjusted_rand(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]))
+        1.0
+    """
+    counts = np.ones(len(first)) if weights is None else weights
+    table = np.zeros((first.max() + 1, second.max() + 1))
+    np.add.at(table, (first, second), counts)
+    cells, every = _pairs(table), _pairs(counts.sum(keepdims=True))
+    rows, columns = _pairs(table.sum(axis=1)), _pairs(table.sum(axis=0))
+    expected = rows * columns / every if every else 0.0
+    largest = (rows + columns) / 2
+    return 1.0 if largest == expected else float((cells - expected) / (largest - expected))
+
+
+def _pairs(counts: np.ndarray) -> float:
+    return float((counts * (counts - 1) / 2).sum())

@@ -1,0 +1,243 @@
+r"""All gates that a dataset allows, each with a witness, and proofs that others are impossible.
+
+A gate is :math:`g = 1[X^T w > 0]`: a sample exactly on the boundary is closed, as a ReLU has it.
+A gate is *open* if some witness has no sample on its boundary; a direction drawn at random gives
+open gates only. Others occur where samples cancel, such as x and -x, and matter: at Delta = 0 the
+gates of XoR that early training selects are of this kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from flint import fmpq
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from symreln.errors import InputError
+from symreln.exact.domain import Range
+from symreln.exact.int64 import product, reduced_rows
+from symreln.exact.linear_programming import Farkas, Row, direction, realisable
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.real_algebraic import RealField
+from symreln.gating.arrangement import Cells, Found, gate_keys, whole_samples
+from symreln.gating.parameter_intervals import Piece, pieces
+from symreln.gating.wall_polynomials import realisability
+from symreln.networks.orbits import SampleGroup
+
+#: Samples up to which gates are listed at an irrational value: there each one takes a programme.
+MOST_SAMPLES = 24
+#: Gates above which an enumeration ends, unless told otherwise.
+LIMIT = 2_000_000
+#: Directions are drawn as whole numbers of this size; which gate each gives is exact.
+DRAWN = 1 << 20
+
+
+class _GateOrbit(NamedTuple):
+    """Gates that are alike.
+
+    Attributes:
+        place: Of the representative in the list: the first of them.
+        size: How many of the listed gates are alike.
+    """
+
+    place: int
+    size: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RealisableGates:
+    """Gates that a dataset allows.
+
+    Attributes:
+        gates: Bool, shape (N, P), distinct; in descending order as binary numbers.
+        witnesses: Whole numbers, shape (N, n_x): gates[k] = 1[Xᵀ witnesses[k] > 0], exactly.
+        open: Whether a direction drawn at random can give the gate, shape (N,).
+        sampled: Whether directions were drawn: there may be more gates then.
+        draws: How many directions were drawn; 0 where all gates are listed.
+    """
+
+    gates: np.ndarray
+    witnesses: np.ndarray
+    open: np.ndarray
+    sampled: bool = False
+    draws: int = 0
+
+    def __repr__(self) -> str:
+        how = f", {self.draws} directions drawn" if self.sampled else ""
+        shown = ", ".join(self.pattern(k) for k in range(min(self.count, 8)) if self.samples <= 64)
+        return f"{self.count} gates of {self.samples} samples{how}: {shown}, …"
+
+    @property
+    def count(self) -> int:
+        """N."""
+        return len(self.gates)
+
+    @property
+    def samples(self) -> int:
+        """P."""
+        return self.gates.shape[1]
+
+    def pattern(self, index: int) -> str:
+        """Return a gate as text, one digit a sample."""
+        return pattern(self.gates[index])
+
+    def orbits(self, group: SampleGroup) -> tuple[_GateOrbit, ...]:
+        """Return one entry for every set of gates that the group maps onto each other.
+
+        Of sampled gates, those that are listed and joined by generators count as alike.
+        """
+        keys = gate_keys(self.gates)
+        order = np.argsort(keys)
+        ordered = keys[order]
+        sources, targets = [np.arange(len(keys))], [np.arange(len(keys))]
+        for images in group.generators:
+            moved = np.empty_like(self.gates)
+            moved[:, images] = self.gates
+            wanted = gate_keys(moved)
+            places = np.minimum(np.searchsorted(ordered, wanted), len(keys) - 1)
+            known = ordered[places] == wanted
+            if not self.sampled and not known.all():
+                msg = "a symmetry maps a gate to one that is not listed"
+                raise ArithmeticError(msg)
+            sources.append(np.flatnonzero(known))
+            targets.append(order[places[known]])
+        links = np.concatenate(sources), np.concatenate(targets)
+        graph = coo_array((np.ones(len(links[0]), dtype=bool), links), shape=(len(keys), len(keys)))
+        _, labels = connected_components(graph, directed=False)
+        _, first, counts = np.unique(labels, return_index=True, return_counts=True)
+        return tuple(
+            _GateOrbit(int(index), int(size))
+            for index, size in sorted(zip(first, counts, strict=True))
+        )
+
+    def index(self, gate: Sequence[int] | np.ndarray) -> int | None:
+        """Return the place of a gate in the list, or None."""
+        wanted = np.asarray(gate, dtype=bool)[None]
+        (found,) = np.nonzero(gate_keys(self.gates) == gate_keys(wanted)[0])
+        return int(found[0]) if len(found) else None
+
+
+def pattern(gate: Sequence[int] | np.ndarray) -> str:
+    """Return a gate as text, one digit a sample."""
+    return "".join("1" if value else "0" for value in gate)
+
+
+def enumerate_gates(
+    inputs: ExactMatrix,
+    *,
+    open_only: bool = False,
+    limit: int | None = LIMIT,
+    progress: Callable[[int, int], None] | None = None,
+) -> RealisableGates:
+    """Return all gates that a dataset allows.
+
+    Args:
+        inputs: X, shape (n_x, P), without parameters. Any rank; samples may repeat, be zero or be
+            negatives of each other.
+        open_only: Whether to leave out gates that need a sample exactly on their boundary.
+        limit: Number of gates above which to stop.
+        progress: Called with (samples done, of so many); the last take the longest.
+
+    Raises:
+        InputError: A parameter occurs, or there are no samples.
+        LimitReachedError: There are more than ``limit`` gates.
+    """
+    columns, rows = whole_samples(inputs)
+    reduced = columns[rows]
+    cells = Cells(reduced, open_only=True, limit=limit, progress=progress).found()
+    found = cells
+    if not open_only and not _one_sided(reduced):
+        found = Cells(reduced, limit=limit, progress=progress).found()
+    is_open = np.isin(gate_keys(found.gates), gate_keys(cells.gates))
+    return _listed(found, is_open, rows, inputs.shape[0])
+
+
+def sample_gates(
+    inputs: ExactMatrix, draws: int, rng: int | np.random.Generator = 0
+) -> RealisableGates:
+    """Return the gates of random directions: a part of all, and of the open ones only.
+
+    Directions are normal, rounded to whole numbers; their gates are exact.
+
+    Args:
+        inputs: X, shape (n_x, P), without parameters.
+        draws: How many directions are drawn.
+        rng: Seed or generator.
+
+    Raises:
+        InputError: A parameter occurs, there are no samples, or draws is not positive.
+    """
+    if draws < 1:
+        msg = f"gates: found draws = {draws}, expected at least 1"
+        raise InputError(msg)
+    columns, rows = whole_samples(inputs)
+    generator = np.random.default_rng(rng)
+    drawn = np.rint(generator.standard_normal((draws, len(rows))) * DRAWN).astype(np.int64)
+    products = product(drawn, columns[rows])
+    off = ((products != 0) | ~columns.any(axis=0)).all(axis=1)
+    gates = products[off] > 0
+    _, first = np.unique(gate_keys(gates), return_index=True)
+    found = Found(gates[first], reduced_rows(drawn[off][first]))
+    listed = _listed(found, np.ones(len(first), dtype=bool), rows, inputs.shape[0])
+    return replace(listed, sampled=True, draws=draws)
+
+
+def gates_along(
+    inputs: ExactMatrix, limits: Range, limit: int = LIMIT
+) -> Iterator[tuple[Piece, list[tuple[int, ...]] | None]]:
+    """Yield all gates of inputs with one parameter, on every interval and at every value between.
+
+    Args:
+        inputs: X over Q(parameter), shape (n_x, P).
+        limits: The parameter's range.
+        limit: Number of gates above which an enumeration ends.
+
+    Yields:
+        An interval or a single value, in ascending order, and its gates, 0 or 1 a sample: None
+        where the data are infinite, or more than ``MOST_SAMPLES`` at an irrational value.
+
+    Raises:
+        LimitReachedError: There are too many gates, or too many minors.
+    """
+    (name,) = inputs.parameters
+    # Of constant inputs the gates are the same everywhere.
+    cut = pieces([] if inputs.is_constant else realisability(inputs), inputs.parameters, limits)
+    for piece in cut[:1] if inputs.is_constant else cut:
+        try:
+            if piece.sample is not None:
+                there = enumerate_gates(inputs.substitute({name: piece.sample}), limit=limit)
+                yield piece, [tuple(map(int, gate)) for gate in there.gates]
+            elif inputs.shape[1] > MOST_SAMPLES:
+                yield piece, None
+            else:
+                assert piece.low is not None
+                yield piece, _gates_at(RealField.of(piece.low).columns(inputs))
+        except ZeroDivisionError:
+            yield piece, None
+
+
+def _gates_at(samples: Sequence[Row]) -> list[tuple[int, ...]]:
+    """Return all gates, sample by sample: every gate of the first ones leads to at least one."""
+    found: list[tuple[int, ...]] = [()]
+    for n in range(1, len(samples) + 1):
+        longer = ((*gate, side) for gate in found for side in (1, 0))
+        found = [gate for gate in longer if realisable(samples[:n], gate)]
+    return found
+
+
+def _one_sided(samples: np.ndarray) -> bool:
+    """Return whether some direction is strictly positive on every sample that is not zero."""
+    strict = [[fmpq(int(v)) for v in column] for column in samples.T if column.any()]
+    return not isinstance(direction(strict, [], len(samples)), Farkas)
+
+
+def _listed(found: Found, is_open: np.ndarray, rows: list[int], height: int) -> RealisableGates:
+    """Return the gates in order, with witnesses for all inputs."""
+    order = np.lexsort(found.gates.T[::-1])[::-1]
+    witnesses = np.zeros((len(order), height), dtype=found.witnesses.dtype)
+    witnesses[:, rows] = found.witnesses[order]
+    return RealisableGates(gates=found.gates[order], witnesses=witnesses, open=is_open[order])

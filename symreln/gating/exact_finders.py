@@ -1,0 +1,249 @@
+"""Gates from the data alone: ``symreln gates --method enumerate`` and ``self-consistent``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from symreln.base.progress import phase
+from symreln.gating.confusion import Confusion, confusion, predicted_classes
+from symreln.gating.consistent import GrowingGate, sign_pattern
+from symreln.gating.enumerate import LIMIT, RealisableGates, enumerate_gates, pattern, sample_gates
+from symreln.gating.finders import FORMAT
+from symreln.gating.observed import remarks
+from symreln.gating.search import GateStage, predicted_stages
+from symreln.gating.serialise import Page, Result, number_text
+from symreln.gating.spec_text import FoundPathway
+from symreln.networks.orbits import sample_group
+from symreln.specs.model import Spec
+
+#: Gates up to which a spec with one pathway a gate is written for an enumeration.
+MOST_PATHWAYS = 64
+#: Gates up to which all are listed; beyond, one of each kind.
+LISTED = 20_000
+#: Kinds of gates that the terminal lists; gates.json has all.
+SHOWN = 20
+
+
+@dataclass(frozen=True)
+class _GateKind:
+    """A gate and how many a symmetry of the inputs makes of it.
+
+    Attributes:
+        pattern: 0 or 1 a sample.
+        size: How many are alike.
+        open: Whether a direction drawn at random can give it.
+        witness: A direction that has it.
+    """
+
+    pattern: str
+    size: int
+    open: bool
+    witness: tuple[int, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _ExactGates(Result):
+    """What gates.json says of gates that follow from the data.
+
+    Attributes:
+        method: The method's name.
+        found: The gates that the inputs allow, or those of directions drawn.
+        remarks: What to know of the data.
+    """
+
+    JSON = ("format", "*", "count=found.count", "sampled=found.sampled", "draws=found.draws")
+    file, format = "gates.json", FORMAT
+    method: str
+    found: RealisableGates = field(metadata={"prose": True})
+    remarks: tuple[str, ...]
+
+    def shown(self) -> Iterator[str | Page]:
+        """Yield what the terminal shows."""
+        found = self.found
+        drawn = f" ({found.draws} directions drawn, more gates may exist)" if found.sampled else ""
+        yield f"{found.count} gates{drawn}"
+        yield from self._found_lines()
+        yield from (f"note: {text}" for text in self.remarks)
+
+    def _found_lines(self) -> Iterator[str | Page]:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _AllGates(_ExactGates):
+    """What gates.json says of the gates that inputs allow.
+
+    Attributes:
+        symmetries: Order of the group of permutations of the samples.
+        kinds: One gate of each kind.
+        pathways: Of a spec with one a gate.
+    """
+
+    JSON = (*_ExactGates.JSON, "samples=found.samples", "open", "gates?")
+    symmetries: int
+    kinds: tuple[_GateKind, ...]
+    pathways: Sequence[FoundPathway] = field(metadata={"prose": True})
+
+    @property
+    def open(self) -> int:
+        """How many of the gates a direction drawn at random can give."""
+        return int(self.found.open.sum())
+
+    @property
+    def gates(self) -> tuple[str, ...] | None:
+        """All of them, where they are not too many."""
+        return tuple(map(pattern, self.found.gates)) if self.found.count <= LISTED else None
+
+    def _found_lines(self) -> Iterator[str | Page]:
+        yield from _first([f"  {each.pattern}  {_orbit(each.size)}" for each in self.kinds])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _SelectedGates(_ExactGates):
+    """What gates.json says of self-consistent gates.
+
+    Attributes:
+        stages: What is selected, stage by stage.
+        confusion: Predicted against shown gates of trained networks.
+    """
+
+    JSON = (*_ExactGates.JSON, "confusion?")
+    stages: tuple[GateStage, ...]
+    confusion: Confusion | None
+
+    @property
+    def pathways(self) -> list[FoundPathway]:
+        """Of a spec with all gates that are selected."""
+        text = {1: 1, -1: 0, 0: "/"}
+        return [
+            FoundPathway(
+                f"stage_{number}_{sign_pattern(signs)}", [text[sign] for sign in signs], number
+            )
+            for number, stage in enumerate((s for s in self.stages if s.winners), start=1)
+            for signs in stage.winners
+        ]
+
+    def _found_lines(self) -> Iterator[str | Page]:
+        for stage in self.stages:
+            yield f"stage {stage.stage}: {len(stage.winners)} fastest; {stage.told}"
+            yield from _first(
+                [f"  {candidate_line(each.pattern, each)}" for each in stage.candidates]
+            )
+        if self.confusion is not None:
+            yield self.confusion.markdown
+
+
+def all_gates(
+    spec: Spec,
+    method: str,
+    *,
+    rng: int = 0,
+    samples: int | None = None,
+    limit: int | None = None,
+    **_: object,
+) -> _AllGates:
+    """List all gates that the inputs allow, or those of directions drawn at random.
+
+    Args:
+        spec: Without free parameters.
+        method: The method's name.
+        rng: Seed of the draw.
+        samples: How many directions are drawn; None for all gates.
+        limit: Number of gates above which to stop.
+
+    Raises:
+        LimitReachedError: There are too many gates.
+    """
+    found = _realisable(spec, samples, limit, rng)
+    with phase("symmetries of the gates"):
+        group = sample_group(spec.dataset.inputs)
+        orbits = found.orbits(group)
+    chosen = [list(map(int, gate)) for gate in found.gates.tolist() if any(gate)]
+    notes = remarks(spec.dataset)
+    if len(chosen) > MOST_PATHWAYS:
+        notes += (
+            f"no gates.toml: {len(chosen)} gates that open are more than {MOST_PATHWAYS} pathways",
+        )
+        chosen = []
+    return _AllGates(
+        method=method,
+        found=found,
+        remarks=notes,
+        symmetries=group.order,
+        kinds=tuple(
+            _GateKind(
+                found.pattern(index),
+                size,
+                bool(found.open[index]),
+                tuple(int(v) for v in found.witnesses[index]),
+            )
+            for index, size in orbits
+        ),
+        pathways=[FoundPathway(f"stage_1_{pattern(gate)}", gate) for gate in chosen],
+    )
+
+
+def selected(
+    spec: Spec,
+    method: str,
+    *,
+    rng: int = 0,
+    samples: int | None = None,
+    stages: int = 8,
+    limit: int | None = None,
+    against: int | None = None,
+) -> _SelectedGates:
+    """List the gates that early training from small weights selects, stage by stage.
+
+    Args:
+        spec: Without free parameters.
+        method: The method's name.
+        rng: Seed of everything random.
+        samples: How many directions are drawn; None for all gates.
+        stages: Stages to follow at most.
+        limit: Number of gates above which to stop.
+        against: Networks to compare gates with, or None.
+
+    Raises:
+        LimitReachedError: There are too many gates.
+        InputError: Networks are asked for, and the spec's has no gates.
+    """
+    found = _realisable(spec, samples, limit, rng)
+    followed = tuple(predicted_stages(spec.dataset, most=stages, found=found))
+    shown = None
+    if against is not None:
+        with phase(f"{against} networks"):
+            shown = confusion(spec, predicted_classes(followed), against, rng)
+    notes = remarks(spec.dataset)
+    return _SelectedGates(
+        method=method, found=found, remarks=notes, stages=followed, confusion=shown
+    )
+
+
+def _realisable(spec: Spec, samples: int | None, limit: int | None, rng: int) -> RealisableGates:
+    inputs = spec.dataset.inputs
+    if samples is not None:
+        return sample_gates(inputs, samples, rng)
+    with phase("all gates") as callback:
+        return enumerate_gates(inputs, limit=limit or LIMIT, progress=callback)
+
+
+def candidate_line(name: str, each: GrowingGate, at: str = "", spec: Spec | None = None) -> str:
+    """Return what is said of a self-consistent gate; ``at`` says where its fractions are."""
+    line = f"{name}  {_orbit(each.size)}  speed {number_text(each.speed, spec)}"
+    if each.fractions:
+        fractions = dict.fromkeys(number_text(number) for number in each.fractions)
+        line += f"  fractions {', '.join(fractions)}{at}"
+    return line
+
+
+def _orbit(size: int) -> str:
+    """Return how many gates the symmetries of the samples make of one."""
+    return f"orbit of size {size}"
+
+
+def _first(lines: list[str]) -> list[str]:
+    """Return the first lines, and one on what is not shown, if anything is."""
+    more = len(lines) - SHOWN
+    return lines[:SHOWN] + [f"  … and {more} more kinds in gates.json"] * (more > 0)

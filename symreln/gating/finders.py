@@ -1,0 +1,54 @@
+"""The ways to find gates: what ``symreln gates --method`` knows.
+
+A finder is a function ``find(spec, method, **options)`` and a line here; its result has
+``pathways``, of a spec with these gates.
+What it needs is imported when it is asked for: naming it costs nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+FORMAT = "symreln-gates/1"
+
+
+#: Other spellings of methods.
+ALIASES = {"k-means": "kmeans"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _GateFinder:
+    """One way.
+
+    Attributes:
+        name: The method's name.
+        home: Module and function.
+        options: Names of the command's options that it hears.
+    """
+
+    name: str
+    home: str
+    options: tuple[str, ...]
+
+    def find(self, *arguments: Any, **options: Any) -> Any:
+        """Find gates; see the function."""
+        module, _, function = self.home.partition(":")
+        find = getattr(import_module(module), function)
+        heard = {name: options[name] for name in ("rng", *self.options)}
+        return find(*arguments, **heard)
+
+
+EXACT = ("samples", "stages", "limit", "against")
+TRAINING = ("clusters", "every", "trainings", "runs", "replays")
+FINDERS = (
+    _GateFinder(name="enumerate", home="symreln.gating.exact_finders:all_gates", options=EXACT),
+    _GateFinder(
+        name="self-consistent", home="symreln.gating.exact_finders:selected", options=EXACT
+    ),
+    _GateFinder(name="kmeans", home="symreln.gating.network_finders:find", options=TRAINING),
+    _GateFinder(
+        name="windows", home="symreln.gating.network_finders:find", options=(*TRAINING, "windows")
+    ),
+)

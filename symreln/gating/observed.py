@@ -1,0 +1,342 @@
+"""Trained ReLU networks as they are looked at: which unit is open on which samples, and its weight.
+
+There is one rule by which a unit's gate is near a given one, :func:`disagreement`: the weight of
+the samples that are open and should not be, and of those that should be and are not. Samples count
+alike where signs alone are known, and by (w·x)² where what a unit sees is.
+
+What a user should know of the data before reading a list of their gates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.base.summaries import short_repr
+from symreln.claims.integration import network_of
+from symreln.errors import InputError
+from symreln.experiment.training import training_settings
+from symreln.laws.law import Regime
+from symreln.specs.model import Dataset, Spec
+from symreln.train.record import Observer, Recording
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_network
+from symreln.train.weights import LayerWeights
+
+if TYPE_CHECKING:
+    from symreln.exact.matrix import ExactMatrix
+
+#: Part of a unit's largest (w·x)² below which a sample counts as on its boundary.
+NEAR = 1e-4
+#: Loss over the initial one at which outputs are half of their targets.
+_QUARTER = 0.25
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ObservedNetworks:
+    """Networks of one spec, trained from known initial weights.
+
+    Attributes:
+        inputs: X, shape (n_x, P).
+        targets: Y, shape (n_y, P).
+        settings: How they were trained.
+        initial: Their initial weights.
+        steps: Updates after which they were looked at, T of them, ascending.
+        seen: What was recorded at each look, by name, each of shape (seeds, T, …).
+        losses: Mean loss at every step, shape (seeds, steps).
+        last: Weights at the end.
+    """
+
+    inputs: np.ndarray
+    targets: np.ndarray
+    settings: TrainingSettings
+    initial: LayerWeights
+    steps: tuple[int, ...]
+    seen: Mapping[str, np.ndarray]
+    losses: np.ndarray
+    last: LayerWeights
+
+    @property
+    def active(self) -> np.ndarray:
+        """1[w_h · x_μ > 0], truth values, shape (seeds, T, H, P)."""
+        return self.seen["activity"]
+
+    @property
+    def weights(self) -> np.ndarray:
+        """What each unit contributes, ‖w1_h‖ ‖w2_h‖, shape (seeds, T, H)."""
+        return self.seen["contribution"]
+
+    @property
+    def seeds(self) -> int:
+        """Number of networks."""
+        return len(self.losses)
+
+    def class_shares(self, name: str, count: int) -> np.ndarray:
+        """Return the share of the units' weight by what :func:`nearest_observer` recorded.
+
+        Returns:
+            Shape (seeds, T, count).
+        """
+        weights, which = self.weights, self.seen[name][..., 0]
+        parts = [(weights * (which == k)).sum(axis=-1) for k in range(count)]
+        return np.stack(parts, axis=-1) / weights.sum(axis=-1)[..., None]
+
+    @cached_property
+    def curve(self) -> np.ndarray:
+        """Mean loss over seeds at every step, over the initial one, shape (steps,)."""
+        mean = self.losses.mean(axis=0)
+        return mean / mean[0]
+
+    @property
+    def quarter(self) -> int | None:
+        """First step at which the mean loss is a quarter of the initial one, or None."""
+        below = self.curve <= _QUARTER
+        return int(below.argmax()) if below.any() else None
+
+    def networks(self, start: int, stop: int) -> ObservedNetworks:
+        """Return the networks start … stop − 1."""
+        part = slice(start, stop)
+        return replace(
+            self,
+            initial=self.initial.seed(start, stop),
+            seen={name: values[part] for name, values in self.seen.items()},
+            losses=self.losses[part],
+            last=self.last.seed(start, stop),
+        )
+
+    def looks(self, kept: Sequence[int]) -> ObservedNetworks:
+        """Return the networks with some of their looks alone."""
+        return replace(
+            self,
+            steps=tuple(self.steps[place] for place in kept),
+            seen={name: values[:, kept] for name, values in self.seen.items()},
+        )
+
+
+def shares_of(weights: np.ndarray) -> np.ndarray:
+    """Return weights over their sum along the last axis; all 0 where that is 0."""
+    total = weights.sum(axis=-1, keepdims=True)
+    return weights / np.where(total > 0, total, 1.0)
+
+
+def observe(
+    spec: Spec,
+    *,
+    seeds: int,
+    steps: Sequence[int] | np.ndarray,
+    rng: int = 0,
+    initial: LayerWeights | None = None,
+    observers: Mapping[str, Observer] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> ObservedNetworks:
+    """Train a spec's ReLU network from several seeds and look at its units.
+
+    Args:
+        spec: Without free parameters, with a ReLU network of one hidden layer.
+        seeds: Networks.
+        steps: Updates after which they are looked at.
+        rng: Seed; network i is the one that every training of this spec from it starts with.
+        initial: Initial weights in place of those of ``rng``.
+        observers: What is recorded beside each unit's weight; left out, its gates.
+        progress: Called with seed-steps done and in all.
+
+    Raises:
+        InputError: The network has no gates of one hidden layer, or the training diverges.
+        LimitReachedError: What is recorded would not fit into memory.
+    """
+    settings = _settings(spec)
+    inputs, targets = spec.dataset.arrays
+    if initial is None:
+        # Before the first update.
+        (initial,) = train_network(
+            inputs, targets, replace(settings, steps=1), seeds=seeds, rng=rng
+        ).weights
+    run = train_network(
+        inputs,
+        targets,
+        settings,
+        initial=initial,
+        record=Recording(
+            quantities=("contribution",) if observers else ("activity", "contribution"),
+            observers=observers or {},
+            steps=tuple(int(step) for step in steps),
+        ),
+        progress=progress,
+    )
+    return ObservedNetworks(
+        inputs=inputs,
+        targets=targets,
+        settings=settings,
+        initial=initial,
+        steps=run.snapshot_steps,
+        seen=run.snapshots,
+        losses=run.losses,
+        last=run.weights[0],
+    )
+
+
+def _settings(spec: Spec) -> TrainingSettings:
+    """Return how a spec's network is trained.
+
+    Raises:
+        InputError: It is not a ReLU network of one hidden layer.
+    """
+    network = network_of(spec)
+    if network.activation != "relu":
+        msg = (
+            f"gates: network.activation is {network.activation!r}, and a linear network has no "
+            "gates to find. Give --set network.activation=relu"
+        )
+        raise InputError(msg)
+    if not Regime.of_network(network).matrices.holds or spec.graph is not None:
+        found = f"network.layers is {network.layers}" if spec.graph is None else "a graph"
+        msg = (
+            f"gates: found {found}; gates are sampled in a network of one hidden layer. Give a "
+            "spec with pathways and --set network.layers=2"
+        )
+        raise InputError(msg)
+    return training_settings(spec)
+
+
+def check_samples(dataset: Dataset) -> None:
+    """Refuse data on which gates have nothing to tell apart, or cannot tell what must be.
+
+    Raises:
+        InputError: All samples have the same inputs, or two with the same inputs have different
+            targets: every gate is open on both or on none, so no network fits both.
+    """
+    if len(set(_exact_columns(dataset.inputs))) == 1:
+        msg = (
+            f"dataset: all {dataset.samples} samples have the same inputs, so a gate is open on "
+            "all of them or on none and there is nothing to find. Give samples that differ"
+        )
+        raise InputError(msg)
+    pair = _unseparable(dataset)
+    if pair is not None:
+        msg = (
+            f"dataset: samples {pair[0]} and {pair[1]} (counted from 0) have the same inputs and "
+            "different targets: no gate separates them and no network fits both. Remove one "
+            "of them, give both the mean of their targets, or add an input that tells them "
+            "apart"
+        )
+        raise InputError(msg)
+
+
+def sample_steps(total: int, every: int) -> tuple[int, ...]:
+    """Return the updates after which Algorithm 1 samples: the first, and every so many later.
+
+    Raises:
+        InputError: There is no update, or fewer than one is skipped.
+    """
+    if every < 1 or total < 2:
+        msg = (
+            f"gates: sampling every {every} of {total - 1} updates. Give at least 1, and a "
+            "network with network.steps of at least 2"
+        )
+        raise InputError(msg)
+    return tuple(range(1, total, every))
+
+
+def disagreement(opened: np.ndarray, whole: np.ndarray | float, signs: np.ndarray) -> np.ndarray:
+    """Return the weight of the samples on which each unit's gate is not a given one.
+
+    Args:
+        opened: Weight of the samples on which a unit is open, 0 elsewhere, shape (…, P).
+        whole: Weight of all samples, of the same shape or one for all.
+        signs: Gates: 1 open, -1 closed, 0 not compared, shape (G, P).
+
+    Returns:
+        Shape (…, G).
+    """
+    return opened @ (signs < 0).astype(float).T + (whole - opened) @ (signs > 0).astype(float).T
+
+
+def nearest_observer(inputs: np.ndarray, classes: Sequence[Sequence[Sequence[int]]]) -> Observer:
+    """Return an observer of the class of gates that each unit is nearest to, and how near.
+
+    Samples count by (w·x)²: near an edge of its gate a unit's sign means nothing. Where a class has
+    samples on its boundary, they tell it from others: a unit with (w·x)² below ``NEAR`` of its
+    largest counts as being there.
+
+    Args:
+        inputs: X, shape (n_x, P).
+        classes: Gates of each class: 1 open, -1 closed, 0 on the boundary, one a sample.
+
+    Returns:
+        Observer with values of shape (seeds, H, 2): number of the class, and the share of the
+        unit's (w·x)² on samples where its gate is not that class's nearest one.
+    """
+    signs = np.array([gate for alike in classes for gate in alike])
+    owner = np.array([k for k, alike in enumerate(classes) for _ in alike])
+    on = (signs == 0).astype(float).T
+
+    def observed(step: int, weights: tuple) -> np.ndarray:
+        seen = np.matmul(weights[0], inputs)
+        squares = seen**2
+        missed = disagreement(squares * (seen > 0), squares, signs)
+        if on.any():
+            edge = NEAR * squares.max(axis=-1, keepdims=True)
+            there = squares < edge
+            missed = missed + np.where(there, 0.0, squares) @ on + (there * edge) @ (1 - on)
+        place = missed.argmin(axis=-1)
+        least = np.take_along_axis(missed, place[..., None], axis=-1)[..., 0]
+        total = squares.sum(axis=-1)
+        share = np.divide(least, total, out=np.zeros_like(least), where=total > 0)
+        return np.stack([owner[place], share], axis=-1)
+
+    return observed
+
+
+def _unseparable(dataset: Dataset) -> tuple[int, int] | None:
+    """Return the first two samples with the same inputs and different targets, or None.
+
+    Every gate is open on both or on none, so no network fits both.
+
+    Args:
+        dataset: X of shape (n_x, P) and Y of shape (n_y, P); compared exactly.
+    """
+    inputs, targets = _exact_columns(dataset.inputs), _exact_columns(dataset.targets)
+    first: dict[tuple, int] = {}
+    for place, sample in enumerate(inputs):
+        other = first.setdefault(sample, place)
+        if targets[other] != targets[place]:
+            return other, place
+    return None
+
+
+def remarks(dataset: Dataset) -> tuple[str, ...]:
+    """Return sentences on data whose gates have little to tell apart, or cannot tell what must be.
+
+    Args:
+        dataset: X of shape (n_x, P) and Y of shape (n_y, P), without parameters.
+    """
+    inputs = _exact_columns(dataset.inputs)
+    found = []
+    same = len(inputs) - len(set(inputs))
+    if dataset.inputs.is_zero:
+        found.append("all inputs are 0: no unit is open anywhere, and nothing can be learned")
+    elif same:
+        found.append(
+            f"samples with the inputs of an earlier one: {same} of {len(inputs)}; every gate is "
+            "open on both or on none"
+        )
+    pair = None if dataset.inputs.is_zero else _unseparable(dataset)
+    if pair is not None:
+        found.append(
+            f"samples {pair[0]} and {pair[1]} (counted from 0) have the same inputs and different "
+            "targets: no gate separates them and no network fits both; squared "
+            "loss asks for their mean"
+        )
+    if dataset.targets.is_zero:
+        found.append("all targets are 0: there is nothing to learn, and no gate grows")
+    return tuple(found)
+
+
+def _exact_columns(matrix: ExactMatrix) -> list[tuple[str, ...]]:
+    """Return the columns in a form that equals only what is exactly equal."""
+    return [tuple(map(str, column)) for column in zip(*matrix.rows(), strict=True)]

@@ -1,0 +1,432 @@
+"""How a race is run: the gates that may run, where each of them does, and the cuts between.
+
+A full gate's direction must open its samples and no other. A partial gate's must have the signs of
+its face off the boundary and be attracted by it (:mod:`symreln.gating.partial`): products of the
+direction with vectors over Q(parameter), whose signs change at roots of polynomials only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+from flint import fmpz_mpoly
+
+from symreln.base.progress import phase
+from symreln.claims.exceptional.conditions import resultant
+from symreln.errors import LimitReachedError, NotSupportedError
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.domain import Range
+from symreln.exact.linear import rank
+from symreln.exact.linear_programming import realisable
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.real_algebraic import RealField
+from symreln.exact.spectrum import JointSpectrum, Mode
+from symreln.gating.arrangement import flats
+from symreln.gating.consistent import GrowingGate, SelfConsistentGate, SignedGate, consistent_pairs
+from symreln.gating.enumerate import LIMIT, gates_along
+from symreln.gating.parameter_intervals import (
+    Piece,
+    only_parameter,
+    over,
+    pieces,
+    pieces_between,
+    rational_number,
+    roots_of,
+)
+from symreln.gating.partial import every_partial_gate, partial_gates, plausible
+from symreln.gating.race_pieces import Race, RacePiece, merged, ranked
+from symreln.gating.search import may_be_kept
+from symreln.gating.sizes import unit_floats
+from symreln.gating.wall_polynomials import consistency, minors, ordering, realisability
+from symreln.networks.orbits import gate_kinds, moved_gates, sample_group
+from symreln.verdict.directions import (
+    Pair,
+    Vector,
+    columns,
+    gate_spectrum,
+    pairs_at,
+    singular_pairs,
+)
+from symreln.verdict.faces import Face, face_of
+
+#: Relative distance from which float64 may say that two rates differ at a value.
+NEAR = 1e-6
+#: Faces above which partial gates are not followed over a parameter.
+MOST_FACES = 2000
+#: Degree of growth rates over Q(parameter) above which given gates are refused: where two of degree
+#: 8 cross is decided by a polynomial of degree in the hundreds, and takes longer than anyone waits.
+MOST_DEGREE = 4
+
+
+def race(
+    inputs: ExactMatrix,
+    residual: ExactMatrix,
+    limits: Range,
+    limit: int = LIMIT,
+    given: Mapping[tuple[int, ...], str] | None = None,
+) -> Race:
+    """Return the race of the self-consistent gates over the one parameter of the data.
+
+    Of given gates, whether a unit can keep them or not, each runs with the largest singular value
+    of R diag(g) Xᵀ/P, and whether its direction has the gate is said.
+
+    Args:
+        inputs: X, shape (n_x, P).
+        residual: R, shape (n_y, P): the targets, or what a converged stage leaves.
+        limits: The parameter's range.
+        limit: Number of gates above which an enumeration ends.
+        given: Gates that run in place of the self-consistent ones, 0 or 1 a sample, and their
+            names.
+
+    Raises:
+        InputError: No parameter occurs in X and R, or several do.
+        LimitReachedError: There are too many gates, or too many minors.
+        NotSupportedError: See :func:`symreln.gating.wall_polynomials.consistency`; or a given gate
+            has growth rates of a degree above ``MOST_DEGREE``.
+    """
+    return _Course(inputs, residual, limits, limit, given or {}).run()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Entrant(SignedGate):
+    """A gate that may run somewhere.
+
+    Attributes:
+        spectrum: Singular values of what drives its units, over Q(parameter).
+        faces: None for a full gate; one for a partial gate whose boundary samples are independent,
+            else one a way in which they open each other.
+    """
+
+    spectrum: JointSpectrum
+    faces: tuple[Face, ...] = ()
+
+    @property
+    def boundary(self) -> list[int]:
+        """Samples on the boundary."""
+        return [place for place, sign in enumerate(self.signs) if not sign]
+
+    def plausible(self, x: np.ndarray, r: np.ndarray) -> bool:
+        """Return whether float64 leaves open that it runs.
+
+        Args:
+            x: X at a value of the parameter, up to its size.
+            r: R there.
+        """
+        if self.faces:
+            return bool(plausible(x, r, self.boundary, np.array([self.signs]))[0])
+        _, kept, large = may_be_kept(x, r, np.array([self.gate], dtype=bool))
+        growing = sum(not mode.is_null for mode in self.spectrum.modes)
+        return bool(kept[0]) or int(large[0]) < growing
+
+
+class _Course:
+    """The data of a race, and the gates that may run, as they are gathered.
+
+    Args and errors as of :func:`race`.
+    """
+
+    def __init__(
+        self,
+        inputs: ExactMatrix,
+        residual: ExactMatrix,
+        limits: Range,
+        limit: int,
+        given: Mapping[tuple[int, ...], str],
+    ) -> None:
+        self.name = only_parameter(inputs, residual)
+        self.inputs, self.residual = over(inputs, self.name), over(residual, self.name)
+        self.group = sample_group(self.inputs, self.residual)
+        self.limits, self.limit, self.given = limits, limit, given
+        self._poles = [self.residual.denominator, self.inputs.denominator]
+        # What was decided at a number serves again when the range is cut by all gates.
+        self._known: dict[tuple[tuple[int, ...], Fraction], tuple[GrowingGate, ...]] = {}
+        # Partial gates of faces that intervals have, by signs; those that single values add.
+        self._partial: dict[tuple[int, ...], _Entrant] = {}
+        self._alone: dict[Fraction | None, list[GrowingGate]] = {}
+        self._at, self._floats = cache(self._data_at), cache(self._floats_at)
+        # Of speeds of given gates something can be said where self-consistency is not decided.
+        self._known_kept = True
+
+    def run(self) -> Race:
+        """Return who runs where."""
+        with phase("gates over the parameter"):
+            full = self._full()
+        # Between the roots of these polynomials the gates, and their faces, are the same.
+        fixed = self.given or self.inputs.is_constant
+        appearing = [*([] if fixed else realisability(self.inputs)), *self._poles]
+        why = ""
+        if not self.given:
+            with phase("faces over the parameter"):
+                try:
+                    self._find_faces(pieces(appearing, (self.name,), self.limits))
+                except LimitReachedError as error:
+                    self._partial, self._alone = {}, {}
+                    why = f"partial gates were not asked ({error})"
+        singles = (rational_number(value) for value in self._alone if value is not None)
+        roots = {_name(value): value for value in singles}
+        running: dict[str, GrowingGate] = {}
+        there: list[_Entrant] = []
+        with phase("gates that run somewhere") as callback:
+            entrants = [*full, *self._partial.values()]
+            for place, entrant in enumerate(entrants):
+                alone = self._by_itself(entrant, appearing)
+                if any(part.ranks or part.undecided for part in alone):
+                    there.append(entrant)
+                    ends = (end for part in alone for end in part.piece.ends if end is not None)
+                    roots |= {_name(end): end for end in ends if self.limits.contains(end)}
+                    running |= {
+                        f"{runner.pattern} {runner.rate!r}": runner
+                        for part in alone
+                        for runner in part.runners
+                        if runner.rate is not None
+                    }
+                callback(place + 1, len(entrants))
+        with phase("where rates are equal") as callback:
+            pairs = list(combinations(running.values(), 2))
+            for place, (one, two) in enumerate(pairs):
+                assert one.mode_class is not None
+                assert two.mode_class is not None
+                met = [resultant(one.mode_class, two.mode_class, 0)]
+                crossed = roots_of(met, (self.name,), self.limits)
+                roots |= {_name(root): root for root in crossed if self._meet(one, two, root)}
+                callback(place + 1, len(pairs))
+        with phase("the order between cuts"):
+            cut = pieces_between(roots.values(), self.limits)
+            found = [self._piece(part, there, self._alone.get(part.sample, ())) for part in cut]
+        return Race(parameter=self.name, pieces=merged(found), group=self.group, why=why)
+
+    def _full(self) -> list[_Entrant]:
+        """Return one full gate of each kind that is given, or that some value allows."""
+        if self.given:
+            kinds = [(alike[0], len(alike)) for alike in gate_kinds(self.given, self.group)]
+        else:
+            listed = gates_along(self.inputs, self.limits, self.limit)
+            chosen = (gate for _, gates in listed for gate in gates or ())
+            alikes = gate_kinds(chosen, self.group)
+            kinds = sorted(((max(alike), len(alike)) for alike in alikes), reverse=True)
+        return [
+            _Entrant(
+                signs=tuple(2 * value - 1 for value in gate),
+                size=size,
+                spectrum=gate_spectrum(self.inputs, self.residual, gate),
+            )
+            for gate, size in kinds
+        ]
+
+    def _find_faces(self, chambers: Sequence[Piece]) -> None:
+        """Find what may have a partial gate somewhere.
+
+        Raises:
+            LimitReachedError: There is too much to ask.
+        """
+        for piece in chambers:
+            if piece.sample is not None and not piece.is_root:
+                at = self.inputs.substitute({self.name: piece.sample})
+                for flat in flats(at):
+                    for signs in flat.signs.tolist() if flat.boundary else ():
+                        self._add_face(tuple(signs), at)
+        for piece in chambers:
+            if piece.sample is not None and piece.is_root:
+                try:
+                    more = every_partial_gate(*self._at(piece.sample), self.group)
+                except ZeroDivisionError:  # the data are infinite there
+                    continue
+                if more := [each for each in more if each.signs not in self._partial]:
+                    self._alone[piece.sample] = list(map(_runner, more))
+
+    def _add_face(self, signs: tuple[int, ...], at: ExactMatrix) -> None:
+        """Add one face of each kind, with its conditions at a value of the parameter."""
+        edge = [place for place, sign in enumerate(signs) if not sign]
+        known = self._partial.get(signs)
+        if known and len(known.faces) == 1 and rank(at.select(columns=edge)) == len(edge):
+            return
+        alike = moved_gates(signs, self.group)
+        face = face_of(self.inputs, self.residual, signs, at) if max(alike) == signs else None
+        if face is None:
+            return
+        if known is None:
+            if len(self._partial) >= MOST_FACES:
+                msg = f"more than {MOST_FACES} kinds of faces"
+                raise LimitReachedError(msg)
+            known = _Entrant(signs=signs, size=len(alike), spectrum=face.spectrum)
+        if all(face.weak != each.weak for each in known.faces):
+            self._partial[signs] = replace(known, faces=(*known.faces, face))
+
+    def _data_at(self, value: Fraction) -> tuple[ExactMatrix, ExactMatrix]:
+        """Return X and R at a value of the parameter.
+
+        Raises:
+            ZeroDivisionError: They are infinite there.
+        """
+        at = {self.name: value}
+        return self.inputs.substitute(at), self.residual.substitute(at)
+
+    def _floats_at(self, value: Fraction) -> tuple[np.ndarray, np.ndarray]:
+        """Return both in float64, up to their sizes."""
+        inputs, residual = self._at(value)
+        return unit_floats(inputs), unit_floats(residual)
+
+    def _meet(self, one: GrowingGate, two: GrowingGate, root: AlgebraicNumber) -> bool:
+        """Return whether float64 leaves open that two rates, and no conjugates, are equal."""
+        at = {self.name: Fraction(float(root))}
+        try:
+            a, b = one.speed.to_float(at), two.speed.to_float(at)
+        except ZeroDivisionError:
+            return True
+        return abs(a - b) <= NEAR * max(abs(a), abs(b))
+
+    def _by_itself(self, entrant: _Entrant, appearing: list[fmpz_mpoly]) -> tuple[RacePiece, ...]:
+        """Return where one gate runs, cut only where that changes."""
+        cuts = [*self._cuts(entrant), *self._poles]
+        if entrant.faces:
+            # Where boundary samples become dependent, or open each other in another way.
+            on = self.inputs.select(columns=entrant.boundary)
+            independent = rank(on) == len(entrant.boundary)
+            cuts += minors(on.T) if independent else appearing
+        return merged([self._piece(p, [entrant]) for p in pieces(cuts, (self.name,), self.limits)])
+
+    def _cuts(self, entrant: _Entrant) -> list[fmpz_mpoly]:
+        """Return polynomials between whose roots a gate's runners stay the same.
+
+        Raises:
+            NotSupportedError: A given gate has growth rates of a degree above ``MOST_DEGREE``.
+        """
+        spectrum = entrant.spectrum
+        degree = max(one.degree for one in spectrum.classes)
+        if self.given and degree > MOST_DEGREE:
+            msg = (
+                f"subsets over a parameter: a gate has growth rates of degree {degree} over "
+                f"{self.name}, more than {MOST_DEGREE}, and where they cross is too much to decide "
+                f"for all values. Give {self.name} a value and leave --over out"
+            )
+            raise NotSupportedError(msg)
+        conditions = [ExactMatrix.beside([face.strict, face.weak]) for face in entrant.faces]
+        try:
+            return [p for on in conditions or [self.inputs] for p in consistency(on, spectrum)]
+        except (NotSupportedError, LimitReachedError):
+            if not self.given:
+                raise
+            self._known_kept = False
+            return [self.inputs.denominator, *ordering(spectrum)]
+
+    def _found(
+        self, pairs: Sequence[Pair], samples: Sequence[Vector], entrant: _Entrant
+    ) -> list[GrowingGate]:
+        """Return who runs of a full gate's singular pairs, the largest first.
+
+        Of a given gate that is its fastest direction, whether it has the gate or not.
+        """
+        if not self.given:
+            return list(map(_runner, consistent_pairs(pairs, samples, entrant.gate, entrant.size)))
+        return [
+            GrowingGate(
+                name=self.given[entrant.gate],
+                signs=entrant.signs,
+                size=entrant.size,
+                s=pair.s,
+                self_consistent=pair.opening(samples, entrant.gate) is not None
+                if self._known_kept
+                else None,
+            )
+            for pair in pairs[:1]
+        ]
+
+    def _piece(
+        self, piece: Piece, entrants: Iterable[_Entrant], more: Sequence[GrowingGate] = ()
+    ) -> RacePiece:
+        """Return who runs on a piece, ``more`` among them."""
+        runners = list(more)
+        undecided: list[str] = []
+        try:
+            for entrant in entrants:
+                found = self._runners(entrant, piece)
+                if found is None:
+                    undecided.append(entrant.pattern)
+                else:
+                    runners += found
+        except ZeroDivisionError:
+            return RacePiece(piece=piece, ranks=(), why="the data are infinite")
+        return RacePiece(
+            piece=piece,
+            ranks=ranked(runners),
+            undecided=tuple(undecided),
+            closed=(piece.is_root, piece.is_root),
+        )
+
+    def _runners(self, entrant: _Entrant, piece: Piece) -> Sequence[GrowingGate] | None:
+        """Return who of a gate runs on a piece, None where it is not decided."""
+        if piece.sample is None:
+            return self._at_irrational(entrant, piece)
+        key = (entrant.signs, piece.sample)
+        if key not in self._known:
+            inputs, residual = self._at(piece.sample)
+            if not entrant.faces:
+                pairs = singular_pairs(gate_spectrum(inputs, residual, entrant.gate))
+                found = self._found(pairs, columns(inputs), entrant)
+            elif entrant.plausible(*self._floats(piece.sample)):
+                kept = partial_gates(inputs, residual, [(entrant.signs, entrant.size)])
+                # Where a boundary sample is zero, the face is another one.
+                found = [_runner(each) for each in kept if each.signs == entrant.signs]
+            else:
+                found = []
+            self._known[key] = tuple(found)
+        runners = self._known[key]
+        if piece.is_root:
+            return runners
+        at = {self.name: piece.sample}
+        modes = [_mode(entrant.spectrum, runner.s, at) for runner in runners]
+        return [
+            replace(runner, rate=mode.s, mode_class=mode.mode_class, at=piece.sample)
+            for runner, mode in zip(runners, modes, strict=True)
+        ]
+
+    def _at_irrational(self, entrant: _Entrant, piece: Piece) -> Sequence[GrowingGate] | None:
+        """Return who runs at an irrational value, None where it is not decided."""
+        assert piece.low is not None
+        if not entrant.plausible(*self._floats(Fraction(float(piece.low)))):
+            return []
+        there = RealField.of(piece.low)
+        samples, pairs = there.columns(self.inputs), pairs_at(entrant.spectrum, there)
+        if not entrant.faces:
+            if pairs is None:
+                return None if self.given or realisable(samples, entrant.gate) else []
+            return self._found(pairs, samples, entrant)
+        if pairs is None or len(entrant.faces) != 1:
+            return None
+        (face,) = entrant.faces
+        strict, weak = there.columns(face.strict), there.columns(face.weak)
+        if not pairs or pairs[0].opened_by(strict, weak) is None:
+            return []
+        return [GrowingGate(signs=entrant.signs, size=entrant.size, s=pairs[0].s)]
+
+
+def _runner(found: SelfConsistentGate) -> GrowingGate:
+    return GrowingGate(**{f.name: getattr(found, f.name) for f in fields(GrowingGate)})
+
+
+def _mode(spectrum: JointSpectrum, s: AlgebraicNumber, at: dict[str, Fraction]) -> Mode:
+    """Return the mode over Q(parameter) that has the value s inside an interval.
+
+    No two of them meet there, so enough digits single one out.
+    """
+    bits = 64
+    while True:
+        value = s.ball({}, bits)
+        near = [
+            mode
+            for mode in spectrum.modes
+            if not mode.is_null and mode.s.ball(at, bits).overlaps(value)
+        ]
+        if len(near) == 1:
+            return near[0]
+        bits *= 2
+
+
+def _name(root: AlgebraicNumber) -> str:
+    """Return what tells a root from others: its polynomial and its place among the roots."""
+    return f"{[str(value) for value in root.minpoly]} {root.root}"

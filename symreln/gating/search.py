@@ -1,0 +1,291 @@
+"""The self-consistent gates of a residual, a proof of the fastest, and what it leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+
+from symreln.base.progress import phase
+from symreln.errors import LimitReachedError
+from symreln.exact.enclosure import ball
+from symreln.exact.linear import rank
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.order import order_key
+from symreln.gating.arrangement import without_parameters
+from symreln.gating.cone_bounds import none_faster
+from symreln.gating.consistent import SelfConsistentGate, self_consistent_gates, sign_pattern
+from symreln.gating.enumerate import LIMIT, RealisableGates, enumerate_gates
+from symreln.gating.partial import every_partial_gate
+from symreln.gating.serialise import Result
+from symreln.gating.sizes import unit_samples
+from symreln.gating.sliding import sliding_gates
+from symreln.networks.effective import effective_dataset
+from symreln.networks.orbits import SampleGroup, moved_gates, sample_group
+from symreln.networks.targets import Targets
+from symreln.specs.model import Dataset, PathwaySpec, Spec
+from symreln.verdict.directions import gated_correlation
+from symreln.verdict.residual import converged_outputs
+
+#: Gates whose singular values are computed at once.
+CHUNK = 4096
+
+#: Relative distance from which float64 may say that a singular vector opens a sample.
+_UNSURE = 1e-6
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GateStage(Result):
+    """What early training selects from one residual.
+
+    Attributes:
+        residual: R, shape (n_y, P).
+        candidates: Self-consistent gates of both kinds, one of each kind, the fastest first.
+        group: Symmetries that make gates alike.
+        complete: Whether all full and all partial gates were asked, so that there are no more.
+        proven: Whether no unit grows faster than the first candidate, whatever its direction: where
+            not all faces were asked, not by more than one part in 10⁹.
+        bound: Largest singular value of any gate, in float64: no unit grows faster. None where the
+            gates were sampled, or float64 has no room for it.
+        stage: Its number, from 1.
+    """
+
+    JSON = (
+        *("stage", "candidates", "winners=winner_patterns", "complete", "winner_proven=proven"),
+        *("bound", "told"),
+    )
+    residual: ExactMatrix
+    candidates: tuple[SelfConsistentGate, ...]
+    group: SampleGroup
+    complete: bool
+    proven: bool
+    bound: float | None
+    stage: int = 1
+
+    @property
+    def fastest(self) -> tuple[SelfConsistentGate, ...]:
+        """The candidates of the largest growth rate, one of each kind."""
+        return tuple(each for each in self.candidates if each.s == self.candidates[0].s)
+
+    @property
+    def winners(self) -> tuple[tuple[int, ...], ...]:
+        """Their signs with those of all that are alike: 1 open, -1 closed, 0 on the boundary."""
+        images = (image for each in self.fastest for image in moved_gates(each.signs, self.group))
+        return tuple(dict.fromkeys(images))
+
+    @property
+    def winner_patterns(self) -> tuple[str, ...]:
+        """The winners as text."""
+        return tuple(sign_pattern(signs) for signs in self.winners)
+
+    def __repr__(self) -> str:
+        lines = [f"{len(self.candidates)} self-consistent gates, {self.told}"]
+        lines += [f"  {each!r}" for each in self.candidates[:20]]
+        return "\n".join(lines)
+
+    @property
+    def told(self) -> str:
+        """What is proven of the fastest."""
+        if self.complete:
+            return "all faces asked: no unit grows faster than the first, proven"
+        if self.proven:
+            return (
+                "no unit grows faster than the first (to one part in 10⁹), proven; slower partial "
+                "gates may be missing"
+            )
+        most = "" if self.bound is None else f", at most {self.bound:.6g}"
+        return f"not all faces asked: a faster partial gate may exist{most}"
+
+
+def search(
+    inputs: ExactMatrix,
+    residual: ExactMatrix,
+    found: RealisableGates | None = None,
+) -> GateStage:
+    """Return the self-consistent gates of a residual, full and partial.
+
+    All faces are asked where there are not too many. Else followed units propose partial gates,
+    and bounds over the cells and faces say whether a unit may be faster.
+
+    Args:
+        inputs: X, shape (n_x, P), without parameters.
+        residual: R, shape (n_y, P), without parameters, not zero.
+        found: The gates that the inputs allow; enumerated if left out.
+
+    Raises:
+        InputError: A parameter occurs.
+        LimitReachedError: There are too many gates.
+    """
+    inputs, residual = without_parameters(inputs), without_parameters(residual)
+    if found is None:
+        found = enumerate_gates(inputs, limit=LIMIT)
+    group = sample_group(inputs, residual)
+    orbits = found.orbits(group)
+    gates = found.gates[[orbit.place for orbit in orbits]]
+    with phase("self-consistent gates") as callback:
+        x, r, scale = unit_samples(inputs, residual)
+        tops, likely = _likely(x, r, inputs, residual, gates)
+        kinds = [(tuple(int(v) for v in gates[k]), orbits[k].size) for k in np.flatnonzero(likely)]
+        full = self_consistent_gates(inputs, residual, kinds, callback)
+    with phase("partial gates") as callback:
+        try:
+            partial, complete = every_partial_gate(inputs, residual, group, callback), True
+        except LimitReachedError:
+            partial, complete = sliding_gates(inputs, residual), False
+    complete = complete and not found.sampled
+    candidates = tuple(sorted(full + partial, key=lambda each: order_key(each.s, {})))
+    proven = complete
+    if not complete and not found.sampled and candidates:
+        with phase("bounds of all gates") as callback:
+            rate = float(candidates[0].s.enclose({}, 20) / ball(scale))
+            # Below, rounding is no longer far smaller than what the bounds prove.
+            proven = rate > _UNSURE and none_faster(x, r, gates, rate, group, callback)
+    return GateStage(
+        residual=residual,
+        candidates=candidates,
+        group=group,
+        complete=complete,
+        proven=proven,
+        bound=None if found.sampled else _product(float(tops.max(initial=0.0)), scale),
+    )
+
+
+def may_be_kept(
+    x: np.ndarray, r: np.ndarray, gates: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what float64 says of gates: no singular pair that opens its gate is refused.
+
+    A singular vector says whether it does where its singular value is apart from all others.
+
+    Args:
+        x: X, shape (n_x, P).
+        r: R, shape (n_y, P).
+        gates: Truth values, shape (gates, P).
+
+    Returns:
+        The largest singular value; whether some pair that is not small may open the gate; and how
+        many are not small: the others may be zero. All of shape (gates,).
+    """
+    scale = (np.linalg.norm(r, 2) * np.linalg.norm(x, 2) / x.shape[1]) or 1.0
+    tops, likely = np.zeros(len(gates)), np.zeros(len(gates), dtype=bool)
+    large = np.zeros(len(gates), dtype=int)
+    for start in range(0, len(gates), CHUNK):
+        part = slice(start, start + CHUNK)
+        sigma = np.einsum("ym,fm,lm->fyl", r, gates[part].astype(float), x, optimize=True)
+        _, s, vt = np.linalg.svd(sigma / (x.shape[1] * scale), full_matrices=False)
+        seen = vt @ (x / (np.linalg.norm(x, 2) or 1.0))
+        opened = gates[part][:, None, :]
+        kept = np.zeros(s.shape, dtype=bool)
+        for side in (seen, -seen):
+            kept |= ~np.where(opened, side < -_UNSURE, side > _UNSURE).any(axis=2)
+        gaps = np.abs(s[:, :, None] ** 2 - s[:, None, :] ** 2)
+        gaps[:, range(s.shape[1]), range(s.shape[1])] = np.inf
+        small = s**2 < _UNSURE
+        kept |= gaps.min(axis=2) < _UNSURE
+        tops[part], likely[part] = s[:, 0] * scale, (kept & ~small).any(axis=1)
+        large[part] = (~small).sum(axis=1)
+    return tops, likely, large
+
+
+def _likely(
+    x: np.ndarray, r: np.ndarray, inputs: ExactMatrix, residual: ExactMatrix, gates: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return every gate's largest singular value, and whether it may be self-consistent.
+
+    Small singular values are zero, and of no gate, where the others are as many as the rank.
+    """
+    tops, likely, large = may_be_kept(x, r, gates)
+    full = min(inputs.shape[0], residual.shape[0])
+    for k in np.flatnonzero(~likely & (large < full)):
+        sigma = gated_correlation(inputs, residual, gates[k].astype(int))
+        likely[k] = rank(sigma) > large[k]
+    return tops, likely
+
+
+def _product(value: float, scale: Fraction) -> float | None:
+    """Return a product in float64, None where that has no room for it."""
+    try:
+        return float(Fraction(value) * scale)
+    except OverflowError:
+        return None
+
+
+def predicted_stages(
+    dataset: Dataset,
+    *,
+    most: int = 8,
+    limit: int = LIMIT,
+    found: RealisableGates | None = None,
+) -> Iterator[GateStage]:
+    """Yield the gates that are predicted to win, stage by stage, from the data alone.
+
+    In every stage the self-consistent gates of the largest growth rate converge, all of a kind
+    together, and leave a residual to the next: a partial one on what its inputs see off its
+    boundary samples. Ends where nothing is left, nothing grows, or the fastest is not proven.
+
+    Args:
+        dataset: Without parameters.
+        most: Stages after which to stop.
+        limit: Number of realisable gates above which the enumeration ends.
+        found: Gates to choose from; all that the dataset allows if left out.
+
+    Raises:
+        InputError: A parameter occurs.
+        LimitReachedError: There are more gates than ``limit``.
+    """
+    dataset = replace(
+        dataset,
+        inputs=without_parameters(dataset.inputs),
+        targets=without_parameters(dataset.targets),
+    )
+    gates = enumerate_gates(dataset.inputs, limit=limit) if found is None else found
+    residual = dataset.targets
+    for number in range(1, most + 1):
+        if residual.is_zero:
+            return
+        stage = replace(search(dataset.inputs, residual, gates), stage=number)
+        yield stage
+        if not stage.winners or not (stage.proven or gates.sampled):
+            return
+        residual = _residual_after(dataset, residual, stage.winners)
+
+
+def _residual_after(
+    dataset: Dataset, residual: ExactMatrix, winners: Sequence[Sequence[int]]
+) -> ExactMatrix:
+    """Return what pathways with these gates leave once they have converged together.
+
+    Args:
+        dataset: The data.
+        residual: R, shape (n_y, P).
+        winners: Signs: 1 open, -1 (or, of a full gate, 0) closed, 0 on the boundary.
+    """
+    return _left(dataset, residual, [_gate_pathway(dataset, signs) for signs in winners])
+
+
+def _gate_pathway(dataset: Dataset, signs: Sequence[int]) -> PathwaySpec:
+    """Return a pathway that is open where signs are 1, orthogonal to samples where they are 0."""
+    return PathwaySpec(
+        name=sign_pattern(signs),
+        gate=tuple(int(sign > 0) for sign in signs),
+        boundary=tuple(place for place, sign in enumerate(signs) if not sign),
+        inputs=tuple(range(dataset.n_x)),
+        outputs=tuple(range(dataset.n_y)),
+    )
+
+
+def stage_residuals(spec: Spec) -> tuple[ExactMatrix, ...]:
+    """Return what each stage of a spec learns: its targets, then what converged stages leave."""
+    found = [spec.dataset.targets]
+    for stage in spec.stages[:-1]:
+        pathways = [pathway for pathway in spec.pathways if pathway.stage == stage]
+        found.append(_left(spec.dataset, found[-1], pathways))
+    return tuple(found)
+
+
+def _left(dataset: Dataset, residual: ExactMatrix, pathways: list[PathwaySpec]) -> ExactMatrix:
+    goal = Targets.of(residual)
+    stage = tuple(effective_dataset(dataset, pathway, goal) for pathway in pathways)
+    return (residual - converged_outputs(goal, stage)).reduced()

@@ -1,0 +1,104 @@
+"""Results of this room: what they give to JSON, and tables; each declared where the result is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from math import isfinite
+from operator import attrgetter
+from typing import Any, ClassVar
+
+from symreln.claims.claim import DIGITS, Claim
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.specs.model import Spec
+
+Columns = Sequence[tuple[str, Callable[[Any], object]]]
+
+#: Characters of an exact number above which its decimals are shown; files have it exactly.
+LONGEST = 32
+
+
+class Result(Claim):
+    """A claim whose values are attributes of its own.
+
+    Attributes:
+        JSON: Which, in this order: * for all fields; an attribute, or ``key=attribute`` where JSON
+            has another word. With a ? behind it what is None, or an empty text or tuple, is left
+            out.
+        file: Of a command's result, the file that holds it.
+    """
+
+    JSON: ClassVar[tuple[str, ...]] = ("*",)
+    file: ClassVar[str]
+
+    def values(self) -> dict[str, Any]:
+        """Return the attributes by key."""
+        entries: dict[str, tuple[str, str, bool]] = {}
+        for entry in self.JSON:
+            if entry == "*":
+                entries |= {name: (name, name, False) for name in super().values()}
+                continue
+            key, _, attribute = entry.rstrip("?").partition("=")
+            place = attribute if attribute in entries else key
+            entries[place] = key, attribute or key, entry.endswith("?")
+        found = {}
+        for key, attribute, optional in entries.values():
+            value = attrgetter(attribute)(self)
+            nothing = value is None or (isinstance(value, str | tuple) and not value)
+            if not (nothing and optional):
+                found[key] = value
+        return found
+
+    def shown(self) -> Iterable[str | Page]:
+        """Return what the terminal shows: lines, and pages between them."""
+        return self.lines()
+
+    @property
+    def tables(self) -> Mapping[str, Page]:
+        """What a command writes beside its JSON, by file; the terminal shows it too."""
+        return {}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table: cells under headers."""
+
+    header: tuple[str, ...]
+    cells: tuple[tuple[str, ...], ...]
+
+
+class Page(tuple[str | Rows, ...]):
+    """Paragraphs and tables, in their order; :mod:`symreln.report.pages` makes Markdown of it."""
+
+    __slots__ = ()
+
+
+def table(rows: Iterable[Any], columns: Columns) -> Rows:
+    """Return a table.
+
+    Args:
+        rows: What it is of.
+        columns: Headers, and what stands under each in a row.
+    """
+    return Rows(
+        header=tuple(header for header, _ in columns),
+        cells=tuple(tuple(str(cell(row)) for _, cell in columns) for row in rows),
+    )
+
+
+def number_text(number: AlgebraicNumber, spec: Spec | None = None) -> str:
+    """Return an exact number as text, or six decimals where the text is long and has them.
+
+    Args:
+        number: The number.
+        spec: Where its parameters are declared.
+    """
+    values, symbols = ({}, {}) if spec is None else (spec.values, spec.symbols)
+    told = number.to_json(values, symbols, DIGITS)
+    if len(told["expr"]) <= LONGEST or told.get("decimal") is None:
+        return told["expr"]
+    exact = Decimal(told["decimal"])
+    near = float(exact)
+    fits = isfinite(near) and bool(near) == bool(exact)
+    return f"{near if fits else exact:.6g}"

@@ -1,0 +1,106 @@
+"""What a network is trained on: inputs and targets, labels and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+
+from symreln.base.summaries import few, short_repr
+from symreln.errors import InputTypeError
+from symreln.exact.matrix import ExactMatrix
+
+Label = int | str
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True)
+class Dataset:
+    """Inputs and targets, one column a sample.
+
+    Attributes:
+        inputs: X, shape (n_x, P), exact.
+        targets: Y, shape (n_y, P), exact; likewise.
+        labels: Labels of the samples, each of length P, for gate formulas.
+        input_groups: Named groups of input indices.
+        output_groups: Named groups of output indices.
+        description: One sentence on where the data comes from.
+        task: Name in the registry, or "" for a user's own data.
+        options: The task's options as text, for the provenance table.
+        decimals: Whether every number that is not whole was written as a decimal, and is shown so.
+    """
+
+    inputs: ExactMatrix
+    targets: ExactMatrix
+    labels: Mapping[str, tuple[Label, ...]] = field(default_factory=dict)
+    input_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    output_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    description: str = ""
+    task: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+    decimals: bool = field(default=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("inputs", "targets"):
+            if not isinstance(getattr(self, name), ExactMatrix):
+                found = type(getattr(self, name)).__name__
+                msg = (
+                    f"Dataset: found {found} for {name}, expected an ExactMatrix. Write "
+                    "sr.spec(X, Y, pathways=[…]) for arrays, tables and lists"
+                )
+                raise InputTypeError(msg)
+        for name in ("labels", "input_groups", "output_groups", "options"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    @property
+    def samples(self) -> int:
+        """P, the number of samples."""
+        return self.inputs.shape[1]
+
+    @property
+    def n_x(self) -> int:
+        """The number of inputs."""
+        return self.inputs.shape[0]
+
+    @property
+    def n_y(self) -> int:
+        """The number of outputs."""
+        return self.targets.shape[0]
+
+    def called(self, chosen: Sequence[bool]) -> str:
+        """Return some samples as a gate formula over their labels; "" where none is so simple.
+
+        Args:
+            chosen: Whether a sample is one of them, length P; at least one is.
+        """
+        meant, parts = [True] * self.samples, []
+        for name, values in self.labels.items():
+            inside = {value for value, one in zip(values, chosen, strict=True) if one}
+            if len(inside) == len(set(values)):
+                continue
+            meant = [one and value in inside for one, value in zip(meant, values, strict=True)]
+            shown = [_written(value) for value in dict.fromkeys(values) if value in inside]
+            one_of = f"== {shown[0]}" if len(shown) == 1 else f"in ({', '.join(shown)})"
+            parts.append(f"{name} {one_of}")
+        same = meant == [bool(one) for one in chosen]
+        return " and ".join(parts) if same else ""
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """X and Y in floats, shapes (n_x, P) and (n_y, P)."""
+        return self.inputs.to_numpy(), self.targets.to_numpy()
+
+
+def _written(value: Label) -> str:
+    """Write a label as gate formulas do, texts in quotes."""
+    if not isinstance(value, str):
+        return str(value)
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def named_samples(samples: Sequence[int]) -> str:
+    """Return some samples by their places, counted from 1."""
+    return f"{'sample' if len(samples) == 1 else 'samples'} {few(map(str, samples))}"

@@ -1,0 +1,267 @@
+r"""Symmetries of a spec: what is alike is derived once.
+
+A symmetry permutes inputs (pi), outputs (rho) and samples (sigma) so that X, Y and the set of
+pathways of every stage (gates, masks) are mapped onto themselves:
+:math:`X_{\pi(i)\sigma(\mu)} = X_{i\mu}`, :math:`Y_{\rho(k)\sigma(\mu)} = Y_{k\mu}`, and the
+pathway with gate g and masks I, O goes to one of the same stage with
+:math:`g'_{\sigma(\mu)} = g_\mu`, I' = pi(I), O' = rho(O). Then what a converged stage leaves is
+mapped onto itself too (its outputs are unique), and so is everything that is defined by them:
+correlations, joint eigenspaces, couplings and their sums.
+
+Candidates come from colours that a permutation must keep (sums of hashes over the entries, a few
+rounds), members of one colour in their order. A candidate counts only after the equations above
+have been checked entry by entry, so a hash that collides, or an order that does not fit, loses a
+symmetry and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.base.summaries import short_repr
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from symreln.exact.matrix import ExactMatrix
+    from symreln.networks.dataset import Dataset
+    from symreln.networks.pathway import PathwaySpec
+
+ROUNDS = 3
+#: What stands for a gate on a boundary sample, which a symmetry maps to boundary samples.
+_ON_BOUNDARY = -1
+# The constants of splitmix64's finaliser.
+_STEP, _FIRST, _SECOND = (
+    np.uint64(word) for word in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+)
+_SHIFTS = tuple(np.uint64(shift) for shift in (30, 27, 31))
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Symmetry:
+    """Permutations that map a spec onto itself, proven.
+
+    Attributes:
+        inputs: Image of every input, shape (n_x,).
+        outputs: Image of every output, shape (n_y,).
+        samples: Image of every sample, shape (P,).
+        pathways: Image of every pathway, by place in the list that was searched.
+    """
+
+    inputs: np.ndarray
+    outputs: np.ndarray
+    samples: np.ndarray
+    pathways: tuple[int, ...]
+
+
+class SymmetrySearch:
+    """Looks for symmetries that map given pathways to given ones.
+
+    Args:
+        dataset: X and Y.
+        pathways: All pathways of the spec.
+        stages: The stage in which each of them learns.
+    """
+
+    def __init__(
+        self, dataset: Dataset, pathways: Sequence[PathwaySpec], stages: Sequence[int]
+    ) -> None:
+        self._x, self._y = dataset.inputs, dataset.targets
+        self._samples = dataset.samples
+        kinds: dict[object, int] = {0: 0, 1: 1}
+        for pathway in pathways:
+            if pathway.has_gains:
+                for value in pathway.gate:
+                    kinds.setdefault(value, len(kinds))
+        self._gates = [_gate_kinds(pathway, kinds) for pathway in pathways]
+        self._masks = [
+            (_mask(p.inputs, self._x.shape[0]), _mask(p.outputs, self._y.shape[0]))
+            for p in pathways
+        ]
+        self._stages = list(stages)
+        self._keys = [
+            (stage, gate.tobytes(), masks[0].tobytes(), masks[1].tobytes())
+            for stage, gate, masks in zip(stages, self._gates, self._masks, strict=True)
+        ]
+
+    @cached_property
+    def _entries(self) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], ...]:
+        """(rows, samples, hash of the value) of the entries of X and of Y."""
+        return _hashed(self._x), _hashed(self._y)
+
+    @cached_property
+    def _anyhow(self) -> np.ndarray:
+        """A colour of every sample that all symmetries keep: its gates, stage by stage."""
+        total = np.zeros(self._samples, dtype=np.uint64)
+        for stage, gate in zip(self._stages, self._gates, strict=True):
+            total += _mixed(gate.astype(np.uint64) + _word(7919 * stage))
+        return total
+
+    def colours(self, fixed: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return colours of inputs, outputs and samples that depend on the given pathways."""
+        samples = self._anyhow.copy()
+        inputs = np.zeros(self._x.shape[0], dtype=np.uint64)
+        outputs = np.zeros(self._y.shape[0], dtype=np.uint64)
+        for place, p in enumerate(fixed):
+            samples = _mixed(samples + _mixed(self._gates[p].astype(np.uint64) + _word(place)))
+            inputs = _mixed(inputs + self._masks[p][0])
+            outputs = _mixed(outputs + self._masks[p][1])
+        for _ in range(ROUNDS):
+            found = [
+                _mixed(own + _summed(rows, values, samples[at], len(own)))
+                for own, (rows, at, values) in zip((inputs, outputs), self._entries, strict=True)
+            ]
+            for own, (rows, at, values) in zip(found, self._entries, strict=True):
+                samples = _mixed(samples + _summed(at, values, own[rows], len(samples)))
+            inputs, outputs = found
+        return inputs, outputs, samples
+
+    def meet(self, p: int, j: int) -> bool:
+        """Whether the gates of two pathways are ever open together."""
+        return bool(np.any((self._gates[p] != 0) & (self._gates[j] != 0)))
+
+    def find(self, source: Sequence[int], target: Sequence[int]) -> Symmetry | None:
+        """Return a symmetry that maps the source pathways to the target ones in order, or None."""
+        return self.between(self.colours(source), self.colours(target), source, target)
+
+    def between(
+        self,
+        before: tuple[np.ndarray, ...],
+        after: tuple[np.ndarray, ...],
+        source: Sequence[int],
+        target: Sequence[int],
+    ) -> Symmetry | None:
+        """Return the symmetry as :meth:`find` does, from colours that are known."""
+        images = [_aligned(a, b) for a, b in zip(before, after, strict=True)]
+        inputs, outputs, samples = images
+        if inputs is None or outputs is None or samples is None:
+            return None
+        pathways = self._images(inputs, outputs, samples, source, target)
+        if pathways is None or not (
+            _maps(self._x, inputs, samples) and _maps(self._y, outputs, samples)
+        ):
+            return None
+        return Symmetry(inputs=inputs, outputs=outputs, samples=samples, pathways=pathways)
+
+    def _images(
+        self,
+        inputs: np.ndarray,
+        outputs: np.ndarray,
+        samples: np.ndarray,
+        source: Sequence[int],
+        target: Sequence[int],
+    ) -> tuple[int, ...] | None:
+        """Return where every pathway goes, one to one within the stages, or None."""
+        left: dict[tuple, list[int]] = {}
+        for place, key in enumerate(self._keys):
+            left.setdefault(key, []).append(place)
+        images = [-1] * len(self._keys)
+        wanted = dict(zip(source, target, strict=True))
+        for p in [*wanted, *(q for q in range(len(images)) if q not in wanted)]:
+            key = (
+                self._stages[p],
+                _moved(self._gates[p], samples).tobytes(),
+                _moved(self._masks[p][0], inputs).tobytes(),
+                _moved(self._masks[p][1], outputs).tobytes(),
+            )
+            open_places = left.get(key, [])
+            image = wanted.get(p, open_places[0] if open_places else -1)
+            if image not in open_places:
+                return None
+            open_places.remove(image)
+            images[p] = image
+        return tuple(images)
+
+
+def symmetry_search(
+    dataset: Dataset, pathways: Sequence[PathwaySpec], *, joint: bool
+) -> SymmetrySearch | None:
+    """Return the search for symmetries of pathways that are trained together or in stages.
+
+    None where there is but one.
+    """
+    if len(pathways) == 1:
+        return None
+    stages = [1 if joint else pathway.stage for pathway in pathways]
+    return SymmetrySearch(dataset, pathways, stages)
+
+
+def _word(value: int) -> np.uint64:
+    return np.uint64(value % 2**64)
+
+
+def _mixed(values: np.ndarray) -> np.ndarray:
+    """Return well-mixed words of uint64 words."""
+    words = values + _STEP
+    words = (words ^ (words >> _SHIFTS[0])) * _FIRST
+    words = (words ^ (words >> _SHIFTS[1])) * _SECOND
+    return words ^ (words >> _SHIFTS[2])
+
+
+def _summed(places: np.ndarray, values: np.ndarray, colours: np.ndarray, size: int) -> np.ndarray:
+    """Return, for every place, the sum of hashes of (value, colour) over its entries."""
+    total = np.zeros(size, dtype=np.uint64)
+    np.add.at(total, places, _mixed(values + colours * np.uint64(3)))
+    return total
+
+
+def _hashed(matrix: ExactMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rows, columns, values = [], [], []
+    for place, part in enumerate(matrix.terms.values()):
+        words = (
+            np.array([int(v) % 2**64 for v in part.values], dtype=np.uint64)
+            if part.values.dtype == object
+            else part.values.astype(np.uint64)
+        )
+        rows.append(part.rows)
+        columns.append(part.columns)
+        values.append(_mixed(words + _word(104729 * place)))
+    if not rows:
+        none = np.zeros(0, dtype=np.int64)
+        return none, none, none.astype(np.uint64)
+    return np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
+
+
+def _gate_kinds(pathway: PathwaySpec, kinds: dict[object, int]) -> np.ndarray:
+    gate = [kinds[value] for value in pathway.gate] if pathway.has_gains else pathway.gate
+    found = np.array(gate, dtype=np.int64)
+    found[list(pathway.boundary)] = _ON_BOUNDARY
+    return found
+
+
+def _mask(indices: Sequence[int], size: int) -> np.ndarray:
+    mask = np.zeros(size, dtype=np.uint64)
+    mask[list(indices)] = 1
+    return mask
+
+
+def _moved(values: np.ndarray, images: np.ndarray) -> np.ndarray:
+    """Return the array with values[i] at images[i]."""
+    result = np.empty_like(values)
+    result[images] = values
+    return result
+
+
+def _aligned(before: np.ndarray, after: np.ndarray) -> np.ndarray | None:
+    """Return the permutation that keeps colours, equal ones in their order, or None."""
+    order, others = np.argsort(before, kind="stable"), np.argsort(after, kind="stable")
+    if not np.array_equal(before[order], after[others]):
+        return None
+    return _moved(others, order)
+
+
+def _maps(matrix: ExactMatrix, rows: np.ndarray, columns: np.ndarray) -> bool:
+    """Whether moving rows and columns gives the same matrix again, entry by entry."""
+    for part in matrix.terms.values():
+        places = rows[part.rows] * matrix.shape[1] + columns[part.columns]
+        order = np.argsort(places)
+        if not np.array_equal(places[order], part.rows * matrix.shape[1] + part.columns):
+            return False
+        if not np.array_equal(part.values[order], part.values):
+            return False
+    return True

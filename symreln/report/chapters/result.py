@@ -1,0 +1,220 @@
+"""The first page: the verdict, the closed forms and the loss, the modes, and what agrees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.claims.constants import count_free, printed_constants
+from symreln.claims.equilibria import equilibria_of
+from symreln.claims.families.claim import every_size
+from symreln.claims.later_stages import head_starts_of
+from symreln.claims.phases import until_text
+from symreln.document.model import (
+    Block,
+    Items,
+    Math,
+    Reference,
+    Section,
+    Strong,
+    prose,
+)
+from symreln.document.symbols import symbol_latex
+from symreln.document.typeset import phrase, say, typeset
+from symreln.document.words import Notation, fraction_latex, scalar_latex
+from symreln.exact.truth import Truth
+from symreln.laws.choice import law_of
+from symreln.report.chapters.formulas import (
+    MODES,
+    first_modes,
+    formula_blocks,
+    formulas_first,
+    formulas_later,
+    modes_table,
+)
+from symreln.report.chapters.loss import loss_equation
+from symreln.report.chapters.reductions import matrix_equations, mode_equations
+from symreln.report.chapters.solution import start_latex
+from symreln.verdict.judge import Level
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from symreln.claims.derivation import Derivation, Derived
+    from symreln.claims.equilibria import Race
+    from symreln.experiment.outcome import Validation
+    from symreln.report.abbreviations import Abbreviations
+
+#: What each level says of the modes that learn.
+MEANS = {
+    Level.CLOSED: "every mode has a closed form, because its strength obeys an equation of its own",
+    Level.CLOSED_BY_SYMMETRY: "every mode has a closed form: the modes that couple are equal, and "
+    "stay equal when they start equal",
+    Level.COUPLED_MODES: "there is no closed form: modes keep their directions, and their "
+    "strengths obey coupled equations, which are integrated",
+    Level.COUPLED_MATRICES: "there is no closed form: the strengths alone do not close, and an "
+    "exact reduction to coupled matrices is integrated",
+    Level.NUMERIC_ONLY: "no reduction was proven within the limits",
+}
+
+
+def verdict_sentence(level: Level, until: str = "") -> tuple:
+    """Return the verdict and what it says of the modes.
+
+    Args:
+        level: The verdict.
+        until: Up to which step it holds, as :func:`symreln.claims.phases.until_text` says.
+    """
+    return ("Verdict", until, ": ", Strong(level.value), f"; {MEANS[level]}.")
+
+
+def result_chapter(
+    derivation: Derivation,
+    validation: Validation | None,
+    figures: tuple[Block, ...],
+    names: Abbreviations,
+) -> Section:
+    """Return the first page.
+
+    Args:
+        derivation: What was derived.
+        validation: What training showed, or None.
+        figures: The figures of loss and modes, where they are drawn.
+        names: What the document calls long parts of formulas.
+    """
+    sizes = derivation.ask(every_size)
+    shown = first_modes(derivation)
+    blocks: list[Block] = [prose(*_verdict(derivation))]
+    if sizes is not None:
+        blocks += sizes.first_page()
+    blocks += _formulas(derivation, names)
+    if shown:
+        blocks.append(modes_table(derivation, shown, names, label=MODES))
+    blocks += figures
+    if validation is not None:
+        from symreln.report.chapters.judgement import agreement_table
+
+        blocks.append(agreement_table(validation))
+    blocks.append(trust(derivation, validation))
+    return Section(title="Result", label="sec:result", blocks=tuple(blocks))
+
+
+def _verdict(derivation: Derivation) -> list:
+    """Return the verdict in a sentence; those of stages and of later gates in one more each."""
+    content: list = list(verdict_sentence(derivation.level, until_text(derivation.spec)))
+    levels = [(stage.stage, stage.verdict.level) for stage in derivation.stages]
+    if len({level for _, level in levels}) > 1:
+        each = "; ".join(f"stage {stage} is {level.value}" for stage, level in levels)
+        content.append(f" By stages: {each}.")
+    for begin, phase in derivation.phases[1:]:
+        later = f" From step {begin} on, with other gates: "
+        content += [later, Strong(phase.level.value), " (", Reference("sec:phases"), ")."]
+    return [*content, " The proof is in ", Reference("sec:verdict"), "."]
+
+
+def _formulas(derivation: Derivation, names: Abbreviations) -> Iterator[Block]:
+    """Yield the trajectories and the loss, or the equations that are integrated in their place."""
+    if derivation.closed:
+        if law_of(derivation.known).closed:
+            yield from formula_blocks(formulas_first(derivation), names)
+        else:
+            yield say("The strengths obey [#eq:mode], which has no solution in closed form.")
+        if formulas_later(derivation):
+            yield say("The closed forms of the other modes are in [#sec:dynamics].")
+        yield from names.blocks()
+        yield from loss_equation(derivation)
+        yield _origins(derivation)
+        return
+    if any(stage.verdict.level is Level.COUPLED_MODES for stage in derivation.stages):
+        yield from mode_equations()
+        yield from _winners(derivation)
+    if derivation.level is Level.COUPLED_MATRICES:
+        yield from matrix_equations()
+    yield from names.blocks()
+    notation = Notation.of(derivation.spec)
+    yield say(
+        "The loss starts from {initial} with all outputs zero. The least value that the pathways "
+        "can reach{later} is {final}.",
+        initial=Math(scalar_latex(derivation.initial_loss, notation)),
+        final=Math(scalar_latex(derivation.final_loss, notation)),
+        later=" with the gates taken last" if derivation.later else "",
+    )
+
+
+def _winners(derivation: Derivation) -> Iterator[Block]:
+    """Say which modes are left in the end where modes compete for what they learn."""
+    found = derivation.ask(equilibria_of)
+    for race in () if found is None else found.competitions:
+        if race.end is not None:
+            yield prose(*_winners_of(race))
+
+
+def _winners_of(race: Race) -> list:
+    assert race.end is not None
+    left = [modes[0].label for modes, _ in race.strengths(race.end)]
+    gone = [mode.label for mode, _ in race.losers(race.end)]
+    content: list = ["From every positive start the strengths come to rest at one point."]
+    content += [" There ", *_listed(left), " are above 0"]
+    return [*content, *([", and ", *_listed(gone), " at 0"] if gone else []), "."]
+
+
+def _listed(labels: list[str], most: int = 8) -> list:
+    content: list = [part for label in labels[:most] for part in (", ", Math(symbol_latex(label)))]
+    more = len(labels) - most
+    return [*content[1:], *([f" and {more} more"] if more > 0 else [])]
+
+
+def _origins(derivation: Derivation) -> Block:
+    """Say what time and the initial strengths are, and where they come from."""
+    network = derivation.spec.network
+    if network is None or derivation.tau is None:
+        return say(
+            r"The spec names no network: the time constant $\tau$ and the initial strength "
+            r"$\pi_0$ stay symbols ([#sec:dynamics])."
+        )
+    content: list = [
+        *phrase("Time $t$ counts full-batch steps; the time constant is "),
+        Math(rf"\tau = {fraction_latex(derivation.tau)}"),
+        " steps.",
+    ]
+    if derivation.strength0 is not None:
+        content += [
+            " The initial strength ",
+            Math(rf"\pi_0 = {start_latex(derivation.strength0)}"),
+            " follows from the initialisation distribution (",
+            Reference("sec:dynamics"),
+            ").",
+        ]
+    ahead = derivation.ask(head_starts_of)
+    if ahead is not None and ahead.tabled:
+        content += phrase(
+            r" In later stages $\tilde{\pi}_0$ is the effective start that earlier stages leave "
+            "([#tab:headstarts])."
+        )
+    return prose(*content)
+
+
+def trust(derivation: Derived, validation: Validation | None) -> Items:
+    """Say what was proven, and which numbers of the prediction are free."""
+    constants = derivation.ask(printed_constants) if validation is None else validation.constants
+    proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
+    free = [each for each in constants if each.is_free]
+    names = "; ".join(
+        each.name + ("" if each.value is None else f" = {each.shown(4)}") for each in free
+    )
+    return Items(
+        (
+            (
+                f"{proven} of {len(derivation.steps)} checks are exact proofs (",
+                Reference("sec:checks"),
+                ").",
+            ),
+            (
+                "Free constants: ",
+                Strong(str(count_free(constants))),
+                *typeset(f" ({names})" if names else ""),
+                ", from ",
+                Reference("sec:provenance"),
+                ".",
+            ),
+        )
+    )

@@ -1,0 +1,114 @@
+"""Closed forms and the loss in plain characters, for the terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from symreln.claims.later_stages import head_starts_of
+from symreln.document.roots import plain_formula
+from symreln.document.words import Notation
+from symreln.laws.law import HEAD_START, STRENGTH0, TIME_CONSTANT
+from symreln.report.chapters.formulas import first_modes, other_modes
+from symreln.report.chapters.loss import any_coupled
+from symreln.report.chapters.solution import implicit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from symreln.claims.derivation import Derivation
+    from symreln.claims.orbits import PathwayOrbit
+    from symreln.exact.scalar import Scalar
+
+#: Symbols as a terminal shows them.
+_PLAIN = {
+    STRENGTH0: sp.Symbol("π₀", positive=True),
+    HEAD_START: sp.Symbol("π̃₀", positive=True),
+    TIME_CONSTANT: sp.Symbol("τ", positive=True),
+}
+
+
+def plain_lines(derivation: Derivation) -> Iterator[str]:
+    """Yield the closed forms and the loss, one a line; where there are none, what is integrated."""
+    start, least = _values(derivation)
+    if not derivation.closed:
+        yield f"no closed form: the {derivation.level.value} are integrated"
+        yield f"loss: {start} with all outputs zero; the pathways can reach {least}"
+        return
+    for chosen in first_modes(derivation):
+        shown = [mode for mode in chosen.modes if mode.strength is not None]
+        yield f"{_heading(chosen.group)}:"
+        for mode in shown:
+            found = None if implicit(mode) else chosen.group.strength(mode)
+            text = "in derivation.html" if found is None else plain_formula(found.xreplace(_PLAIN))
+            yield f"  {_symbol(chosen.group, mode.number)}(t) = {text}"
+    left = sum(len(chosen.modes) for chosen in other_modes(derivation))
+    if left:
+        yield f"  … {left} more: derivation.html, derivation.json"
+    yield from _letters(derivation)
+    if derivation.loss is None:
+        yield "loss: stages interfere, so that it is no sum over modes; it is integrated"
+        return
+    d = "d_eff" if any_coupled(derivation) else "d"
+    yield (
+        f"L(t) = {start} - sum over all modes of multiplicity*(s*π(t) - {d}*π(t)**2/2)"
+        f"; the pathways can reach {least}"
+    )
+
+
+def _heading(group: PathwayOrbit) -> str:
+    numbers = [str(pathway.number) for pathway in group.pathways]
+    if len(numbers) == 1:
+        return group.short_name
+    shown = ", ".join(numbers) if len(numbers) <= 6 else f"{numbers[0]}, …, {numbers[-1]}"
+    return f"{group.short_name}, p = {shown}"
+
+
+def _symbol(group: PathwayOrbit, mode: int) -> str:
+    """Return a strength as :func:`symreln.document.symbols.strengths_in_text` reads it."""
+    return f"pi_{group.first.number if len(group.pathways) == 1 else 'p'}_{mode}"
+
+
+def _values(derivation: Derivation) -> list[str]:
+    """Return the first loss and the least that can be reached, as text."""
+    notation = Notation.of(derivation.spec)
+
+    def text(value: Scalar) -> str:
+        return notation.plain(value.to_sympy(notation.symbols))
+
+    return [text(derivation.initial_loss), text(derivation.final_loss)]
+
+
+def _letters(derivation: Derivation) -> Iterator[str]:
+    """Yield what the letters of the formulas are."""
+    network = derivation.spec.network
+    if network is None or derivation.tau is None:
+        yield "  t: time; τ and π₀ stay symbols, because the spec names no network"
+        return
+    said = [f"t: full-batch steps; τ = {derivation.tau} steps"]
+    start: Any = derivation.strength0
+    said += [] if start is None else [f"π₀ = {float(start):.6g}, derived"]
+    ahead = derivation.ask(head_starts_of)
+    if ahead is not None and ahead.modes:
+        said.append("π̃₀: effective start of a later stage's mode, below")
+    yield f"  {'; '.join(said)}"
+
+
+def wrapped(line: str, width: int) -> str:
+    """Return a line broken at spaces, its later lines indented.
+
+    Args:
+        line: The line.
+        width: Columns; a formula without a space that is longer stays whole.
+    """
+    indent = line[: len(line) - len(line.lstrip())]
+    return textwrap.fill(
+        line.strip(),
+        width,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}    ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,309 @@
+"""The closed forms of a derivation as a module of Python that imports NumPy, JAX or PyTorch alone.
+
+Strengths are written in the form that the program itself evaluates, which neither overflows nor
+cancels: with e^{−x}, e^{−x} − 1 and ln(1 + x). SymPy prints it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from keyword import kwlist
+from typing import Any, ClassVar, Literal
+
+import sympy as sp
+from sympy.printing.codeprinter import CodePrinter
+from sympy.printing.numpy import JaxPrinter, NumPyPrinter
+from sympy.printing.pycode import PythonCodePrinter
+from sympy.utilities.iterables import numbered_symbols
+
+from symreln.claims.derivation import Derivation, Derived, ModeDerivation
+from symreln.claims.formulas import LOSS, Formula, Formulas, Letter, formulas_of
+from symreln.errors import NoClosedFormError
+from symreln.laws.law import TIME, Law
+from symreln.laws.ops import EVALUATED
+
+#: How many copies of a mode start alike, and their law.
+Alike = tuple[int, Law]
+Copies = tuple[Alike, ...]
+Library = Literal["numpy", "jax", "torch"]
+
+#: Characters of a function's arguments that stand on one line.
+_WIDTH = 80
+#: A docstring's lines are those that are given.
+_NO_CONTROL = dict.fromkeys([*range(32), 127], " ")
+_TENSORS = """
+
+def _tensors(*values):
+    return [torch.as_tensor(each, dtype=torch.float64) for each in values]
+"""
+
+
+class _TorchPrinter(NumPyPrinter):
+    """NumPy's names in PyTorch, whose functions take no numbers.
+
+    SymPy's own printer imports PyTorch, which takes seconds, and lacks expm1 and log1p.
+    """
+
+    _module = "torch"
+    _kf: ClassVar = {
+        key: name.replace("numpy.", "torch.") for key, name in NumPyPrinter._kf.items()
+    }
+    _kc = PythonCodePrinter._kc
+
+    def _print_Pow(self, expr: sp.Pow, rational: bool = False) -> str:
+        return self._hprint_Pow(expr, rational=bool(expr.is_number), sqrt="torch.sqrt")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Dialect:
+    """How a library is written.
+
+    Attributes:
+        name: What is imported.
+        printer: SymPy's printer.
+        says: What its user has to know, line by line.
+        tensors: Whether its functions take tensors alone.
+    """
+
+    name: str
+    printer: type[CodePrinter]
+    says: tuple[str, ...]
+    tensors: bool = False
+
+    @property
+    def opening(self) -> str:
+        """The import, and what functions share."""
+        return f"import {self.name}\n{_TENSORS * self.tensors}"
+
+
+_DIALECTS: Mapping[Library, _Dialect] = {
+    "numpy": _Dialect(
+        name="numpy",
+        printer=NumPyPrinter,
+        says=("Times and parameters are numbers or arrays that broadcast; results are float64.",),
+    ),
+    "jax": _Dialect(
+        name="jax.numpy",
+        printer=JaxPrinter,
+        says=(
+            "JAX computes in float32, of relative error 1e-7, unless this was called before:",
+            "    jax.config.update('jax_enable_x64', True)",
+        ),
+    ),
+    "torch": _Dialect(
+        name="torch",
+        printer=_TorchPrinter,
+        says=(
+            "Times and parameters are numbers or float64 tensors that broadcast; gradients flow",
+            "through them.",
+        ),
+        tensors=True,
+    ),
+}
+
+
+def program(derivation: Derived, library: Library = "numpy") -> str:
+    """Return the text of a module with every strength, half-time and the loss as functions.
+
+    Args:
+        derivation: Whose modes have closed forms.
+        library: The one that the module imports.
+
+    Raises:
+        NoClosedFormError: Not every mode that learns has one; the message says why.
+    """
+    if not isinstance(derivation, Derivation):
+        msg = (
+            "a network of nodes and edges: its formulas are those of its parts, in derivation.json"
+        )
+        raise NoClosedFormError(msg)
+    formulas = formulas_of(derivation)
+    module = _Module(dialect=_DIALECTS[library], formulas=formulas)
+    parts = [f"{_opening(derivation, module)}\n{module.dialect.opening}"]
+    for name, formula in formulas.items():
+        parts += [module.loss(derivation, formula)] if name == LOSS else module.mode(formula)
+    return "\n\n".join(parts)
+
+
+def _opening(derivation: Derivation, module: _Module) -> str:
+    letters = [f"    {module.called(e.symbol)}: {e.says}" for e in module.formulas.letters.values()]
+    laws = {law.name for f in module.formulas.values() for _, law in f.copies}
+    missing = module.formulas.no_loss
+    lines = [
+        f"{derivation.spec.title}: learning dynamics in closed form, by symreln.",
+        "",
+        f"Law of a mode: {', '.join(sorted(laws))}. Times t are in steps of full-batch gradient",
+        "descent, from 0; strengths have no unit; the loss is 1/(2P) sum |y - y_hat|^2, the mean",
+        "over P samples. Defaults are the declared values.",
+        *module.dialect.says,
+        *(["", "Parameters:", *letters] if letters else []),
+        *(["", f"There is no formula of the loss: {missing}."] if missing else []),
+    ]
+    return _docstring(lines, "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Module:
+    """What the functions of a module have in common."""
+
+    dialect: _Dialect
+    formulas: Formulas
+
+    @cached_property
+    def names(self) -> dict[sp.Symbol, sp.Symbol]:
+        """Letters under names that are no words of Python, and of nothing else in the module."""
+        taken = {*kwlist, *self.formulas, str(TIME), self.dialect.name.split(".")[0]}
+        found = {}
+        for letter in self.formulas.letters.values():
+            name = letter.symbol.name
+            while name in taken:
+                name += "_"
+            taken.add(name)
+            found[letter.symbol] = sp.Symbol(name, positive=True)
+        return found
+
+    def called(self, symbol: sp.Symbol) -> str:
+        """Return the name of a letter."""
+        return self.names[symbol].name
+
+    def mode(self, formula: Formula) -> Iterator[str]:
+        """Yield the functions of a strength: of each of its copies that start apart, and all."""
+        says, shown = formula.says, formula.to_latex()
+        if len(formula.copies) > 1:
+            for place, copies in enumerate(formula.copies):
+                start = self.called(_start(copies[1]))
+                one = f"{says}, those of its copies that start at {start}"
+                yield self._function(_called(formula, place), one, _strength(copies))
+            yield self._mean(formula, shown)
+            return
+        for copies in formula.copies:
+            yield self._function(formula.name, says, _strength(copies), shown)
+            half = replace(copies[1], ops=EVALUATED).half_time
+            if half is not None:
+                says = f"Steps at which the {says} is half of its plateau"
+                yield self._function(f"{formula.name}_half_time", says, half)
+
+    def _mean(self, formula: Formula, shown: str) -> str:
+        whole = sum(count for count, _ in formula.copies)
+        terms = [
+            sp.Rational(copies[0], whole) * self._call(_called(formula, place), copies)
+            for place, copies in enumerate(formula.copies)
+        ]
+        says = f"{formula.says}, the mean over its copies"
+        return self._sum(formula.name, says, terms, self.formulas.of(formula.name), shown)
+
+    def loss(self, derivation: Derivation, formula: Formula) -> str:
+        r"""Return the function of the loss, written so that it does not cancel near its end."""
+        terms: list[Any] = [derivation.final_loss.to_sympy(derivation.spec.symbols)]
+        modes = {mode.label: mode for each in derivation.pathways for mode in each.modes}
+        for each in self.formulas.values():
+            for place, (count, law) in enumerate(each.copies):
+                left = law.s / law.d - self._call(_called(each, place), (count, law))
+                terms.append(sp.Rational(count, 2) * law.d * left**2)
+            if each.copies:
+                terms.append(self._never_learned(modes[each.name], each.copies))
+        terms = [each for each in terms if each != 0] or [sp.S.Zero]
+        shown = rf"{formula.symbol}(t) = L_* + \sum \tfrac{{1}}{{2}} n d (s/d - \pi)^2"
+        says = f"{formula.says}: the least-squares loss and what n copies of each mode have left"
+        return self._sum(LOSS, says, terms, self.formulas.of(LOSS), shown)
+
+    def _never_learned(self, mode: ModeDerivation, copies: Copies) -> sp.Expr:
+        """Return what copies of a mode leave that a narrow pathway has no units for."""
+        (_, law), *_ = copies
+        lost = mode.multiplicity - sum(count for count, _ in copies)
+        if not lost or law.s.free_symbols | law.d.free_symbols <= self.names.keys():
+            return lost * law.s**2 / law.d / 2
+        assert mode.d_eff is not None  # of a mode with a law
+        # Roots without radicals have letters, and these occur in no other formula.
+        return sp.Float(lost * mode.s.to_float() ** 2 / mode.d_eff.to_float() / 2)
+
+    def _call(self, name: str, copies: Alike) -> sp.Symbol:
+        """Return the call of a function, as a symbol: it is printed as it is."""
+        names = [self.called(each.symbol) for each in self._letters(_strength(copies))]
+        return sp.Symbol(f"{name}({', '.join([str(TIME), *(f'{n}={n}' for n in names)])})")
+
+    def _letters(self, expr: sp.Expr) -> list[Letter]:
+        free = expr.free_symbols
+        return [each for each in self.formulas.letters.values() if each.symbol in free]
+
+    def _function(self, name: str, says: str, expr: sp.Expr, shown: str = "") -> str:
+        """Return a function of an expression, its common parts named."""
+        letters, timed = self._letters(expr), expr.has(TIME)
+        renamed: Any = expr.xreplace(self.names)
+        used = {str(symbol) for symbol in renamed.free_symbols}
+        fresh = (each for each in numbered_symbols("x") if each.name not in used)
+        parts, (result,) = sp.cse([renamed], symbols=fresh)
+        body = [f"{symbol} = {self._printed(part)}" for symbol, part in parts]
+        body.append(f"return {self._printed(result)}")
+        return self._written(name, says, letters, body, shown, timed=timed)
+
+    def _sum(
+        self, name: str, says: str, terms: Sequence[Any], letters: list[Letter], shown: str
+    ) -> str:
+        """Return a function of a sum, one term a line."""
+        first, *others = map(self._printed, terms)
+        body = ["return (", f"    {first}", *(f"    + {each}" for each in others), ")"]
+        return self._written(name, says, letters, body, shown, timed=True)
+
+    def _written(
+        self,
+        name: str,
+        says: str,
+        letters: list[Letter],
+        body: Iterable[str],
+        shown: str,
+        *,
+        timed: bool,
+    ) -> str:
+        """Return a function's text."""
+        given = [str(TIME)] * timed
+        names = [*given, *(self.called(each.symbol) for each in letters)]
+        arguments = ", ".join([*given, *["*"][: len(letters)], *map(self._argument, letters)])
+        if len(arguments) > _WIDTH:
+            arguments = "".join(f"\n    {each}," for each in arguments.split(", ")) + "\n"
+        whole = f"{says[:1].upper()}{says[1:]}."
+        text = [_docstring([whole, "", shown] if shown else [whole], "    ")]
+        if self.dialect.tensors and names:
+            text.append(f"    [{', '.join(names)}] = _tensors({', '.join(names)})\n")
+        text += [f"    {line}\n" for line in body]
+        return f"def {name}({arguments}):\n{''.join(text)}"
+
+    def _argument(self, letter: Letter) -> str:
+        name, value = self.called(letter.symbol), letter.value
+        if value is None:
+            return name
+        if isinstance(value, Fraction) and value.denominator != 1:
+            return f"{name}={value.numerator} / {value.denominator}"
+        return f"{name}={float(value)!r}"
+
+    def _printed(self, expr: Any) -> str:
+        return str(self.dialect.printer().doprint(expr.xreplace(self.names)))
+
+
+def _strength(copies: Alike) -> sp.Expr:
+    """Return the strength as it is evaluated; 0 of a mode that nothing is learned of."""
+    count, law = copies
+    return replace(law, ops=EVALUATED).strength(TIME) if count else sp.Mul(0, TIME, evaluate=False)
+
+
+def _start(law: Law) -> sp.Symbol:
+    """Return the letter of a head start."""
+    assert isinstance(law.strength0, sp.Symbol)
+    return law.strength0
+
+
+def _called(formula: Formula, place: int) -> str:
+    """Return the name of the function of some copies: where all start alike, that of the mode."""
+    return formula.name if len(formula.copies) == 1 else f"{formula.name}_copies_{place + 1}"
+
+
+def _docstring(lines: Sequence[str], indent: str) -> str:
+    """Return lines as a docstring that no label of a spec can end."""
+    first, *others = (line.replace('"', "'").translate(_NO_CONTROL) for line in lines)
+    if not others and not first.endswith("\\"):
+        return f'{indent}r"""{first}"""\n'
+    text = [f'{indent}r"""{first}', *(f"{indent}{each}".rstrip() for each in others)]
+    return "\n".join([*text, f'{indent}"""\n'])

@@ -1,0 +1,75 @@
+"""What stands around a page's content: head, policy, style, scripts and font, all in one file.
+
+The content-security policy forbids every request. It lets those scripts run whose hash it names,
+which are the ones that this module puts into the page; the page can be read without them.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Collection, Iterable
+from importlib.resources import files
+
+from symreln.base.progress import phase
+from symreln.document.escape import escape_html
+from symreln.report import font
+
+# Styles stand in the page and on figures' elements, so they are allowed inline; they can fetch
+# nothing, because images and fonts may come from data: addresses only.
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; "
+    "base-uri 'none'; form-action 'none'; script-src "
+)
+_SCRIPTS = ("page.js",)
+
+
+def whole_page(title: str, language: str, body: str, characters: Collection[str]) -> str:
+    """Return an HTML file.
+
+    Args:
+        title: Plain text.
+        language: Of the words, as HTML names it.
+        body: Markup: what stands in the ``body`` element.
+        characters: Those of the page's mathematics; its font is cut down to them.
+    """
+    with phase("font"):
+        face = font.data_uri(font.math_font(characters)) if characters else ""
+    scripts = [asset(name) for name in _SCRIPTS]
+    parts = [
+        "<!DOCTYPE html>",
+        f'<html lang="{escape_html(language)}">',
+        "<head>",
+        '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts)}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="referrer" content="no-referrer">',
+        f"<title>{escape_html(title)}</title>",
+        *(f"<script>{script}</script>" for script in scripts),
+        f"<style>\n{_style(face)}</style>",
+        "</head>",
+        "<body>",
+        body,
+        *([f"<footer>{escape_html(font.NOTICE)}</footer>"] if face else []),
+        "</body>",
+        "</html>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def asset(name: str) -> str:
+    """Return the text of a file that the package carries for its pages."""
+    return (files("symreln.report") / name).read_text(encoding="utf-8")
+
+
+def _policy(scripts: Iterable[str]) -> str:
+    digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
+    return _POLICY + " ".join(f"'sha256-{base64.b64encode(each).decode()}'" for each in digests)
+
+
+def _style(face: str) -> str:
+    style = asset("page.css")
+    if not face:
+        return style
+    source = f'@font-face {{ font-family: "{font.FAMILY}"; src: url({face}) format("woff"); }}'
+    return f"/* {font.NOTICE} */\n{source}\n{style}"

@@ -1,0 +1,254 @@
+"""Specs from Python: :func:`spec`, :func:`pathway` and :func:`network` make the tables of a file.
+
+What stands in them is checked where every spec is checked, so that a call and a file have the same
+rules and the same messages; only places are named as the caller knows them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from symreln.errors import Problem, SpecError
+from symreln.specs.arrays import columns_of, places_of, plain, rows_of, symbols_of
+from symreln.specs.finding import Finding, key_path
+from symreln.specs.model import Spec
+from symreln.specs.reader import read_spec
+
+Samples = Literal["rows", "columns"]
+Table = dict[str, Any]
+
+_ENTRY = re.compile(r"dataset\.([XY])\[(\d+)\](?:\[(\d+)\])?")
+#: Words of files, and what is written in Python instead.
+_WORDS = (
+    (re.compile(r"\[parameters\.(\w+)\](?: (\w+) = true)?"), r'parameters={"\1": {…}}'),
+    (re.compile(r'\[\[pathway\]\] with name = "shared" and gate = "all"'), 'sr.pathway("shared")'),
+    (re.compile(r"\[dataset\.labels\]"), 'labels={"context": […]}'),
+    (re.compile(r"dataset\.([XY])\b"), r"\1"),
+)
+
+
+def spec(
+    X: Any,
+    Y: Any,
+    *,
+    samples: Samples = "rows",
+    labels: Mapping[str, Any] | None = None,
+    groups: Mapping[str, Mapping[str, Sequence[int]]] | None = None,
+    pathways: Sequence[Mapping[str, Any]] = (),
+    network: Mapping[str, Any] | None = None,
+    parameters: Mapping[Any, Any] | None = None,
+    title: str = "",
+    exact: bool = True,
+) -> Spec:
+    """Return the checked spec of data from Python.
+
+    Args:
+        X: Inputs: a NumPy array or what converts to one, a DataFrame, lists, or a SymPy matrix.
+            Texts are formulas in the parameters. A float is its decimals, as in a file: 0.1 is
+            1/10.
+        Y: Targets likewise; one dimension is one output.
+        samples: Whether "rows" or "columns" of X and Y are samples.
+        labels: One value a sample, by name, for gate formulas.
+        groups: Named groups of indices: ``{"inputs": {"items": [0, 1]}, "outputs": {…}}``.
+        pathways: Made by :func:`symreln.pathway`. Inputs and outputs may be named by the columns
+            of a DataFrame.
+        network: Made by :func:`symreln.network`; without one there are formulas and no numbers.
+        parameters: What the symbols are: a value, or the keys of a file's table, as in
+            ``{"c": {"positive": True, "value": 1}}``. Symbols of a SymPy matrix that are not among
+            them are declared with their own assumptions.
+        title: Of the derivation.
+        exact: Whether floats are read as written. If not, a float is the fraction of the fewest
+            digits within 1e-12 of it: 0.3333333333333333 is 1/3.
+
+    Raises:
+        SpecError: Something is wrong; every problem found is listed with its place.
+
+    Example:
+        >>> import numpy as np
+        >>> import symreln as sr
+        >>> X, Y = np.array([[1.0, 1], [1, -1], [-1, 1], [-1, -1]]), np.array([[1], [0], [0], [1]])
+        >>> made = sr.spec(X, Y, labels={"same": [1, 0, 0, 1]},
+        ...                pathways=[sr.pathway("yes", "same == 1"), sr.pathway("no", "same == 0")])
+        >>> made.dataset.n_x, made.dataset.samples, made.pathways[0].gate
+        (2, 4, (1, 0, 0, 1))
+    """
+    found: list[Problem] = []
+    data = {
+        name: _rows(name, value, found, samples=samples, exact=exact)
+        for name, value in (("X", X), ("Y", Y))
+    }
+    if samples not in ("rows", "columns"):
+        found.append(Problem(path="samples", found=repr(samples), expected='"rows" or "columns"'))
+    names = {"inputs": columns_of(X), "outputs": columns_of(Y)}
+    tables: Table = {
+        "title": title,
+        "dataset": {**data, "labels": plain(dict(labels or {})), "groups": plain(groups or {})},
+        "parameters": _parameters(parameters or {}, X, Y),
+        "pathway": [_indexed(each, names) for each in pathways],
+    }
+    if network is not None:
+        tables["network"] = network
+    if found:
+        raise SpecError(found)
+    try:
+        return read_spec(tables, tasks=())
+    except SpecError as error:
+        known = {"X": names["inputs"], "Y": names["outputs"]}
+        problems = dict.fromkeys([*error.problems, *_behind_matrices(tables)])
+        told = [_placed(each, samples, known) for each in problems]
+        raise SpecError(told) from None
+
+
+def pathway(
+    name: str,
+    gate: Any = "all",
+    *,
+    each: str | None = None,
+    stage: int = 1,
+    inputs: Any = "all",
+    outputs: Any = "all",
+    hidden: int | None = None,
+    then: Mapping[int, Any] | None = None,
+) -> Table:
+    """Return one pathway for :func:`symreln.spec`, as a file's [[pathway]] has it.
+
+    Args:
+        name: A unique name.
+        gate: "all", a Boolean formula over the labels, or 0, 1 or a gain for every sample.
+        each: A label: one pathway for every value of it, ``{label}`` standing for the value.
+        stage: Training stage, from 1.
+        inputs: "all", the name of a group, columns of a DataFrame, or indices; outputs likewise.
+        outputs: See ``inputs``.
+        hidden: Hidden units of its own.
+        then: Gates that it takes later, by the first step that is made with them.
+
+    Example:
+        >>> import symreln as sr
+        >>> sr.pathway("off_{context}", "context != {context}", each="context", stage=2)["stage"]
+        2
+    """
+    given = {"each": each, "hidden": hidden}
+    if then is not None:
+        given["then"] = [{"step": step, "gate": plain(later)} for step, later in then.items()]
+    return {
+        **{"name": name, "gate": plain(gate), "stage": plain(stage)},
+        **{"inputs": plain(inputs), "outputs": plain(outputs)},
+        **{key: plain(value) for key, value in given.items() if value is not None},
+    }
+
+
+def network(
+    *,
+    hidden: int,
+    init_std: Any,
+    learning_rate: Any,
+    steps: int,
+    loss: Literal["sum", "mean"] = "sum",
+    activation: Literal["relu", "linear"] = "relu",
+    training: Literal["joint", "staged"] | None = None,
+    layers: int = 2,
+    weight_decay: Any = 0,
+) -> Table:
+    """Return the network that is predicted and trained, as a file's [network] has it.
+
+    Args:
+        hidden: Hidden units of the network that is imitated.
+        init_std: Standard deviation of the initial weights: a number, a text such as "1/1000", or
+            those of the two layers.
+        learning_rate: Step size of full-batch gradient descent; likewise.
+        steps: Recorded losses, step 0 included.
+        loss: "sum" over samples, or their "mean".
+        activation: "relu", or "linear" for a deep linear network.
+        training: "joint", or "staged"; staged by default where a pathway has a stage above 1.
+        layers: Layers of weights.
+        weight_decay: λ of ½ λ times the sum of all squared weights, added to the mean loss.
+
+    Example:
+        >>> import symreln as sr
+        >>> sr.network(hidden=100, init_std="1/1000", learning_rate=0.01, steps=2001)["hidden"]
+        100
+    """
+    given = {
+        **{"hidden": hidden, "init_std": init_std, "learning_rate": learning_rate, "loss": loss},
+        **{"steps": steps, "activation": activation, "layers": layers},
+        **{"weight_decay": weight_decay},
+        **({} if training is None else {"training": training}),
+    }
+    return {key: plain(value) for key, value in given.items()}
+
+
+def _rows(
+    name: str, value: object, found: list[Problem], *, samples: Samples, exact: bool
+) -> object:
+    try:
+        return rows_of(value, transposed=samples == "rows", exact=exact, vector=name == "Y")
+    except Finding as finding:
+        found += [replace(each, path=name) for each in finding.problems]
+        return None
+
+
+def _behind_matrices(tables: Table) -> list[Problem]:
+    """Return what is wrong with labels, groups and pathways where matrices are wrong themselves."""
+    data = tables["dataset"]
+    sizes = {name: len(data[name]) if isinstance(data[name], list) else 0 for name in ("X", "Y")}
+    first = data["X"][0] if sizes["X"] else ()
+    if not (all(sizes.values()) and isinstance(first, list) and first):
+        return []
+    blank = {name: [[0] * len(first)] * size for name, size in sizes.items()}
+    try:
+        read_spec({**tables, "dataset": {**data, **blank}, "parameters": {}}, tasks=())
+    except SpecError as error:
+        places = ("dataset.labels", "dataset.groups", "pathway")
+        return [each for each in error.problems if each.path.startswith(places)]
+    return []
+
+
+def _parameters(given: Mapping[Any, Any], *matrices: object) -> Table:
+    """Return the tables of the parameters: those given, then the symbols of matrices."""
+    told = {
+        str(name): plain(about) if isinstance(about, Mapping) else {"value": plain(about)}
+        for name, about in given.items()
+    }
+    return told | {
+        name: _assumptions(symbol) | told.get(name, {})
+        for name, symbol in symbols_of(*matrices, *given).items()
+    }
+
+
+def _assumptions(symbol: Any) -> Table:
+    if symbol.is_positive:
+        return {"positive": True}
+    return {"nonnegative": True} if symbol.is_nonnegative else {}
+
+
+def _indexed(entry: Any, names: Mapping[str, Sequence[str]]) -> Any:
+    """Return a pathway with the names of columns as indices."""
+    if not isinstance(entry, Mapping):
+        return entry
+    indices = {kind: places_of(names[kind], entry[kind]) for kind in names if kind in entry}
+    return {**entry, **indices}
+
+
+def _placed(problem: Problem, samples: Samples, names: Mapping[str, Sequence[str]]) -> Problem:
+    """Return a problem in the caller's words: X[sample, feature] rather than dataset.X[i][j]."""
+    path, hint = problem.path, problem.hint
+    if match := _ENTRY.fullmatch(path):
+        matrix, row, column = match.groups()
+        known = names[matrix]
+        if column is None:
+            path = f"{matrix}[{row}]"
+            hint = hint.replace("a sample", "a feature") if samples == "rows" else hint
+        else:
+            name = f" (column {key_path([known[int(row)]])})" if known else ""
+            place = (column, row) if samples == "rows" else (row, column)
+            path = f"{matrix}[{', '.join(place)}]{name}"
+    if "amples are columns" in hint or "samples in columns" in hint:
+        hint = f'Samples are {samples} of X and Y: samples="rows" or "columns" says which.'
+    path = re.sub(r"^dataset\.(labels|groups|[XY]$)", r"\1", path)
+    texts = {"path": path, "found": problem.found, "expected": problem.expected, "hint": hint}
+    for pattern, instead in _WORDS:
+        texts = {key: pattern.sub(instead, text) for key, text in texts.items()}
+    return replace(problem, **texts)

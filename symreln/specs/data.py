@@ -1,0 +1,442 @@
+"""A user's own dataset: matrices in the spec, CSV files, or an NPZ file, with labels and groups.
+
+CSV files of exact numbers: one row a sample, decimals read as written.
+
+NPZ files of numbers: header and size are checked before anything is loaded, pickle never is.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from math import prod
+from typing import Any
+
+import numpy as np
+from flint import fmpz_mat
+from numpy.lib import format as npy
+
+from symreln.exact.matrix import ExactMatrix
+from symreln.specs.expression import Declared
+from symreln.specs.files import MAX_BYTES, MAX_NUMBERS, Folder, fingerprint
+from symreln.specs.finding import (
+    Finding,
+    check_text,
+    counted,
+    cut,
+    key_path,
+    nearest,
+    quoted,
+    read_all,
+    shown,
+    visible,
+)
+from symreln.specs.kinds import matrix_of_fractions
+from symreln.specs.model import Dataset, Label
+from symreln.specs.number import DecimalText, WrittenDecimal, exact_float, exact_fraction
+from symreln.specs.pathways import NAME_LENGTH, indices_of
+from symreln.specs.problems import Problems
+from symreln.specs.schema import GroupsModel, UserDatasetModel
+
+LABEL_LENGTH = 200
+_LABEL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}", re.ASCII)
+_RESERVED_LABELS = frozenset({"all", "and", "or", "not", "in"})
+_FORMS = 'one of task = "…", X and Y (matrices), inputs and targets (CSV files), data (NPZ file)'
+
+
+def read_user_dataset(
+    table: Mapping[str, Any], declared: Declared, folder: Folder, problems: Problems
+) -> Dataset | None:
+    """Return a user's own dataset, or None after adding what is wrong with it.
+
+    Args:
+        table: The keys of ``[dataset]``.
+        declared: Names that formulas may use.
+        folder: Where data files are.
+        problems: Collects.
+    """
+    model = problems.check(UserDatasetModel, table, "dataset", aside=("task",), context=declared)
+    form = () if model is None else _form(model, problems)
+    if model is None or not form:
+        return None
+    before = len(problems.found)
+    matrices, files, decimals = _matrices(model, table, folder, problems)
+    if len(matrices) != 2:
+        return None
+    inputs, targets = matrices
+    (n_x, samples), (n_y, other) = inputs.shape, targets.shape
+    if other != samples:
+        found = f"{counted(other, 'sample')} of targets for {counted(samples, 'sample')} of inputs"
+        hint = (
+            "Samples are columns of X and Y, in the spec and in NPZ files, and rows of CSV files."
+        )
+        expected = f"{samples} samples, as dataset.{form[0]} has"
+        problems.add(f"dataset.{form[-1]}", found, expected, hint)
+        return None
+    labels = _labels(model.labels, samples, problems)
+    groups = problems.check(GroupsModel, model.groups, "dataset.groups") or GroupsModel()
+    input_groups = _groups(groups.inputs, "inputs", n_x, problems)
+    output_groups = _groups(groups.outputs, "outputs", n_y, problems)
+    if len(problems.found) > before:
+        return None
+    return Dataset(
+        inputs=inputs,
+        targets=targets,
+        labels=labels,
+        input_groups=input_groups,
+        output_groups=output_groups,
+        description=_description(inputs, targets, files),
+        options=files,
+        decimals=decimals,
+    )
+
+
+def _form(model: UserDatasetModel, problems: Problems) -> tuple[str, ...]:
+    """Return the keys by which the data is given; none where it is not in exactly one way."""
+    given = [
+        keys
+        for keys in (("X", "Y"), ("inputs", "targets"), ("data",))
+        if any(getattr(model, key) is not None for key in keys)
+    ]
+    if len(given) != 1:
+        found = " and ".join(" and ".join(pair) for pair in given) or "no data"
+        problems.add("dataset", found, _FORMS, "Keep one of them." if given else "")
+        return ()
+    before, (keys,) = len(problems.found), given
+    for key, other in zip(keys, reversed(keys), strict=True):
+        if getattr(model, key) is None:
+            description = UserDatasetModel.model_fields[key].description or ""
+            problems.add(f"dataset.{key}", "nothing", description, f"It belongs to {other}.")
+    if model.delimiter is not None and keys[0] != "inputs":
+        problems.add("dataset.delimiter", shown(model.delimiter), "no delimiter without CSV files")
+    return keys if len(problems.found) == before else ()
+
+
+def _matrices(
+    model: UserDatasetModel, table: Mapping[str, Any], folder: Folder, problems: Problems
+) -> tuple[list[ExactMatrix], dict[str, str], bool]:
+    """Return X and Y as far as they could be read, and the fingerprints of their files.
+
+    And whether numbers were written as decimals, and all others are whole.
+    """
+    found = [matrix for matrix in (model.X, model.Y) if matrix is not None]
+    files: dict[str, str] = {}
+    written = {way for key in ("X", "Y") for way in _written(table.get(key, ()))}
+    for key in ("inputs", "targets", "data"):
+        name = getattr(model, key)
+        if name is not None:
+            with problems.at(f"dataset.{key}"):
+                data = folder.read(name)
+                files[key] = fingerprint(name, data)
+                if key == "data":
+                    found += matrices_from_npz(data, name)
+                else:
+                    rows = _numbers_from_csv(data, name, model.delimiter)
+                    written |= set(_written(rows))
+                    found.append(matrix_of_fractions(rows))
+    return found, files, "decimal" in written and "fraction" not in written
+
+
+def _written(value: object) -> Iterator[str]:
+    """Yield how the numbers of a list are written: "whole", "decimal" or "fraction"."""
+    match value:
+        case list() | tuple():
+            for entry in value:
+                yield from _written(entry)
+        case str():
+            yield "fraction" if "/" in value else "decimal" if "." in value else "whole"
+        case WrittenDecimal() | float() | Decimal() | DecimalText():
+            yield "decimal"
+        case Fraction() if value.denominator != 1:
+            yield "fraction"
+        case _:
+            yield "whole"
+
+
+def _labels(
+    table: Mapping[str, Any], samples: int, problems: Problems
+) -> dict[str, tuple[Label, ...]]:
+    labels = {}
+    for name, values in table.items():
+        path = key_path(("dataset", "labels", name))
+        with problems.at(path):
+            if not _LABEL_NAME.fullmatch(name) or name in _RESERVED_LABELS:
+                expected = (
+                    "ASCII letters, digits and underscores; none of the words and, or, not, in, all"
+                )
+                raise Finding(f"the label name {quoted(name)}", expected)
+            labels[name] = _label_values(values, samples)
+    return labels
+
+
+def _label_values(values: object, samples: int) -> tuple[Label, ...]:
+    expected = f"a list of {samples} whole numbers or texts, one a sample"
+    if not isinstance(values, list | tuple):
+        raise Finding(shown(values), expected)
+    if len(values) != samples:
+        found = f"{counted(len(values), 'entry')} for {counted(samples, 'sample')}"
+        raise Finding(found, expected)
+    kind = str if isinstance(values[0], str) else int
+    for index, value in enumerate(values):
+        if isinstance(value, bool) or not isinstance(value, int | str):
+            raise Finding(f"{shown(value)} at index {index}", expected)
+        if not isinstance(value, kind):
+            found = f"{shown(value)} at index {index}, where index 0 is {shown(values[0])}"
+            raise Finding(found, "whole numbers only or texts only")
+        if isinstance(value, str):
+            check_text(value, longest=LABEL_LENGTH)
+        elif abs(value) >= 10**18:
+            raise Finding(f"{shown(value)} at index {index}", "labels of at most 18 digits")
+    return tuple(values)
+
+
+def _groups(
+    table: Mapping[str, Any], kind: str, count: int, problems: Problems
+) -> dict[str, tuple[int, ...]]:
+    found = {}
+    for name, indices in table.items():
+        with problems.at(key_path(("dataset", "groups", kind, name))):
+            check_text(name, longest=NAME_LENGTH)
+            if name.strip() == "all":
+                hint = '"all" means every index.'
+                raise Finding('the group name "all"', "another name", hint)
+            found[name] = indices_of(indices, count, kind)
+    return found
+
+
+def _description(inputs: ExactMatrix, targets: ExactMatrix, files: Mapping[str, str]) -> str:
+    n_x, samples = inputs.shape
+    text = (
+        f"A dataset of {counted(samples, 'sample')} with {counted(n_x, 'input')} "
+        f"and {counted(targets.shape[0], 'output')}"
+    )
+    if files:
+        names = " and ".join(text.partition(" (SHA-256")[0] for text in files.values())
+        text += f", read from {names}"
+    text += "."
+    if targets.is_zero:
+        text += " All targets are zero, so that every mode is a null mode."
+    return text
+
+
+_DELIMITERS = (";", "\t", ",")
+"""In the order of detection: a comma next to a semicolon or a tab is a decimal comma."""
+_NUMBER_LIKE = re.compile(
+    r"\s*[-+.\d]|\s*$|\s*(nan|inf|infinity|na|n/a|null|none)\s*$", re.IGNORECASE
+)
+
+Line = tuple[int, list[str]]
+
+
+def matrix_from_csv(data: bytes, file: str, delimiter: str | None = None) -> ExactMatrix:
+    """Return the numbers of a CSV file, one column a sample.
+
+    Cells are integers, decimals or fractions a/b; 0.1 is 1/10. A first row in which no cell looks
+    like a number is a header and is skipped; one that mixes the two is an error, so that a typing
+    mistake in the first sample does not make it vanish. Blank lines are skipped; a byte-order
+    mark, which spreadsheets write, is too.
+
+    Args:
+        data: Contents of the file, UTF-8.
+        file: Its name, for messages.
+        delimiter: Comma, semicolon or tab; by default the one in the first line.
+
+    Raises:
+        SpecError: It is no such file; the first MAX_LISTED wrong cells are listed by row and
+            column, both from 1.
+    """
+    return matrix_of_fractions(_numbers_from_csv(data, file, delimiter))
+
+
+def _numbers_from_csv(data: bytes, file: str, delimiter: str | None) -> list[list[Fraction]]:
+    """Return the rows of the matrix."""
+    try:
+        lines = _lines(data, delimiter)
+        header = _header(lines)
+        if header:
+            lines = lines[1:]
+        if not lines:
+            found = "a header and no numbers" if header else "no numbers"
+            raise Finding(found, "at least one sample, one row each")
+        _check_widths(lines)
+        width = len(lines[0][1])
+        if len(lines) * width > MAX_NUMBERS:
+            raise Finding("too many numbers", f"at most {MAX_NUMBERS}", "Use fewer samples.")
+        names = [f" ({name[:40]})" for name in header]
+        names += [""] * (width - len(names))
+
+        def number(cell: tuple[int, int, str]) -> Fraction:
+            row, column, text = cell
+            try:
+                return exact_fraction(text.strip())
+            except Finding as finding:
+                place = f"row {row}, column {column + 1}{names[column]}"
+                raise finding.reworded(f"{finding.found} in {quoted(file)}, {place}") from None
+
+        cells = (("", (row, n, cell)) for row, cells in lines for n, cell in enumerate(cells))
+        flat = read_all(cells, number)
+        return [flat[column::width] for column in range(width)]
+    except Finding as finding:
+        raise finding.reworded(f"{finding.found} in {quoted(file)}") from None
+
+
+def _lines(data: bytes, delimiter: str | None) -> list[Line]:
+    """Return the cells of every line that is not blank, with its number in the file."""
+    text = _decoded(data)
+    separator = delimiter or _detected(text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        return [(reader.line_num, row) for row in reader if "".join(row).strip() or len(row) > 1]
+    except csv.Error as error:
+        raise Finding(f"{error} in row {reader.line_num}", "CSV") from None
+
+
+def _decoded(data: bytes) -> str:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise Finding("text in UTF-16", "UTF-8", 'Save it as "CSV UTF-8".')
+    if b"\x00" in data:
+        raise Finding("binary data", "text", "An NPZ file is named with data = …")
+    if not data.strip():
+        raise Finding("an empty file", "at least one sample, one row each")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        row = data.count(b"\n", 0, error.start) + 1
+        raise Finding(
+            f"a byte that is not UTF-8 in row {row}", "UTF-8", 'Save it as "CSV UTF-8".'
+        ) from None
+
+
+def _detected(text: str) -> str:
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    return next((delimiter for delimiter in _DELIMITERS if delimiter in first), ",")
+
+
+def _header(lines: list[Line]) -> list[str]:
+    """Return the names of the columns, or an empty list where the first row is a sample."""
+    cells = lines[0][1] if lines else []
+    if any(_NUMBER_LIKE.match(cell) for cell in cells):
+        return []  # a text among numbers is left for _numbers to report
+    return [cell.strip() for cell in cells]
+
+
+def _check_widths(lines: list[Line]) -> None:
+    first, width = lines[0][0], len(lines[0][1])
+    for row, cells in lines:
+        if len(cells) != width:
+            found = f"row {row} with {counted(len(cells), 'cell')}, where row {first} has {width},"
+            raise Finding(found, "the same number of cells in every row")
+
+
+_MAX_ARRAYS = 16
+_MAX_HEADER = 10_000
+"""Bytes of an array's header, numpy's own limit."""
+_NAMES = (("X", "inputs"), ("Y", "targets"))
+
+
+def matrices_from_npz(data: bytes, file: str) -> tuple[ExactMatrix, ExactMatrix]:
+    """Return X, shape (n_x, P), and Y, shape (n_y, P), of an NPZ file.
+
+    Integers are exact; a float is taken as its shortest decimal, so that a stored 0.1 is 1/10
+    (see :func:`symreln.specs.number.exact_float`).
+
+    Args:
+        data: Contents of the file.
+        file: Its name, for messages.
+
+    Raises:
+        Finding: It is no such file, too large, or holds something else than finite numbers.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = _members(archive)
+            first, second = (_matrix(archive, members, names) for names in _NAMES)
+            return first, second
+    except Finding as finding:
+        raise finding.reworded(f"{finding.found} in {quoted(file)}") from None
+    except Exception as error:
+        # zipfile, zlib and numpy raise a dozen types on damaged files; none is a mistake of ours
+        # that a traceback would help with.
+        reason = visible(cut(str(error).partition("\n")[0], 100))
+        found = f"{quoted(file)}, which does not load ({type(error).__name__}: {reason})"
+        raise Finding(found, "an NPZ file", "Write it again with numpy.savez.") from None
+
+
+def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    entries = archive.infolist()
+    if len(entries) > _MAX_ARRAYS:
+        raise Finding(f"{len(entries)} arrays", f"at most {_MAX_ARRAYS}")
+    size = sum(entry.file_size for entry in entries)
+    if size > MAX_BYTES:
+        found = f"{size} bytes after unpacking"
+        raise Finding(found, f"at most {MAX_BYTES >> 20} MiB", "Use fewer samples.")
+    members = {entry.filename.removesuffix(".npy"): entry for entry in entries}
+    if len(members) < len(entries):
+        raise Finding("two arrays of one name", "a name of its own for each")
+    return members
+
+
+def _matrix(
+    archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], names: tuple[str, str]
+) -> ExactMatrix:
+    name = next((name for name in names if name in members), None)
+    if name is None:
+        found = (
+            f"no array {names[0]} (arrays: {visible(cut(', '.join(sorted(members)))) or 'none'})"
+        )
+        expected = f"an array {names[0]} or {names[1]}"
+        raise Finding(found, expected, nearest(names[0], members) if members else "")
+    info = members[name]
+    with archive.open(info) as stream:
+        _check_header(stream, info, name)
+    with archive.open(info) as stream:
+        return _exact(npy.read_array(stream, allow_pickle=False), name)
+
+
+def _check_header(stream: Any, info: zipfile.ZipInfo, name: str) -> None:
+    """Check what an array says about itself before memory is taken for it."""
+    version = npy.read_magic(stream)
+    readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+    if version not in readers:
+        raise Finding(f"format version {version} of array {name}", "version 1.0 or 2.0")
+    shape, _, dtype = readers[version](stream, max_header_size=_MAX_HEADER)
+    if dtype.hasobject:
+        hint = "Convert it before saving: X.astype(float)."
+        raise Finding(f"Python objects in array {name}", "numbers", hint)
+    if dtype.kind not in "iuf" or dtype.itemsize > 8:
+        hint = "Convert it before saving: X.astype(int)." if dtype.kind == "b" else ""
+        found = f"entries of type {dtype} in array {name}"
+        raise Finding(found, "integers or floats of at most 64 bits", hint)
+    found = f"array {name} of shape {shape}"
+    if len(shape) != 2:
+        hint = f"Reshape it: {name}.reshape(1, -1) is one row." if len(shape) == 1 else ""
+        raise Finding(found, "two dimensions, features in rows and samples in columns", hint)
+    if 0 in shape:
+        raise Finding(found, "at least one row and one sample")
+    if prod(shape) > MAX_NUMBERS:
+        raise Finding(found, f"at most {MAX_NUMBERS} numbers")
+    left = info.file_size - stream.tell()
+    if prod(shape) * dtype.itemsize > left:
+        expected = "as many bytes as the header says"
+        raise Finding(f"{found} in {left} bytes", expected, "The file is damaged.")
+
+
+def _exact(array: np.ndarray, name: str) -> ExactMatrix:
+    if array.dtype.kind in "iu":
+        return ExactMatrix.from_integers(fmpz_mat(array.tolist()))
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        row, column = (int(index) for index in bad[0])
+        found = f"{array[row, column]} in {name}[{row}, {column}]"
+        if len(bad) > 1:
+            found += f" and {len(bad) - 1} more"
+        hint = "Remove the sample, or fill the gap in."
+        raise Finding(found, "finite numbers", hint)
+    # str() of a float32 is its own shortest decimal; going through float64 would lengthen it.
+    decimals = [[exact_float(float(str(value))) for value in row] for row in array]
+    return matrix_of_fractions(decimals)

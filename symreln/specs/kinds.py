@@ -1,0 +1,298 @@
+"""The kinds of keys that a table of the spec has: what stands there, and how it is read.
+
+A kind is an annotated type of a field. Pydantic checks the shape; a kind that reads (a formula, a
+matrix) raises what is wrong with the value, and the field then holds what was read.
+
+Matrices written in the spec: lists of rows of numbers and formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from math import lcm
+from typing import Annotated, Any
+
+from flint import fmpz_mat
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationInfo,
+    WithJsonSchema,
+)
+
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar, polynomial_ring
+from symreln.specs.expression import Declared, constant
+from symreln.specs.finding import Finding, counted, read_all, shown
+from symreln.specs.number import DecimalText
+from symreln.specs.rational import MAX_DEGREE
+
+
+class StrictModel(BaseModel):
+    """A table of the spec: no unknown keys, no conversions."""
+
+    model_config = ConfigDict(
+        strict=True,
+        extra="forbid",
+        frozen=True,
+        arbitrary_types_allowed=True,
+        validate_default=True,
+    )
+
+
+def _list_or_text(value: object) -> object:
+    if not isinstance(value, str | list | tuple):
+        msg = "neither text nor list"
+        raise ValueError(msg)
+    return value
+
+
+def _formula(value: object) -> object:
+    """Return a number or a text; what else there is has no value to speak of."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction | DecimalText):
+        msg = "neither number nor text"
+        raise ValueError(msg)
+    return value
+
+
+def _scalar(value: object, info: ValidationInfo) -> Scalar:
+    return _declared(info).parse(_formula(value))
+
+
+def _declared(info: ValidationInfo) -> Declared:
+    """Return the names that a table's formulas may use: whoever checks the table gives them."""
+    assert isinstance(info.context, Declared)
+    return info.context
+
+
+def _constant(value: object) -> Fraction | None:
+    return None if value is None else constant(_formula(value))
+
+
+def _number(
+    says: str, fits: Callable[[Fraction], bool], read: Callable[[object], Fraction] = constant
+) -> Callable[[object], Fraction]:
+    """Return the reader of a number that must fit."""
+
+    def number(value: object) -> Fraction:
+        found = read(_formula(value))
+        if not fits(found):
+            raise Finding(shown(value), says)
+        return found
+
+    return number
+
+
+def _share(value: object) -> Fraction:
+    """Return the value of a formula or of one in percent: results are printed in percent."""
+    if isinstance(value, str) and value.rstrip().endswith("%"):
+        return constant(value.rstrip()[:-1]) / 100
+    return constant(value)
+
+
+_positive = _number("a number above 0", lambda number: number > 0)
+
+
+def _spreads(value: object) -> tuple[Fraction, Fraction | None]:
+    """Return the standard deviation of all layers and None, or those of the two layers."""
+    if not isinstance(value, list | tuple):
+        return _positive(value), None
+    if len(value) != 2:
+        msg = "not two numbers"
+        raise ValueError(msg)
+    found = []
+    for place, entry in enumerate(map(_formula, value)):
+        try:
+            found.append(_positive(entry))
+        except Finding as finding:
+            finding = Finding(finding.found, finding.expected, finding.hint, f"[{place}]")
+            raise finding from None
+    first, second = found
+    return first, None if first == second else second
+
+
+def _matrix(value: object, info: ValidationInfo) -> ExactMatrix | None:
+    return None if value is None else _matrix_from_rows(value, _declared(info))
+
+
+def _list(entry: dict[str, Any], **limits: int) -> dict[str, Any]:
+    return {"type": "array", "items": entry, **limits}
+
+
+_TEXT = {"type": "string"}
+_FORMULA = {"anyOf": [{"type": "number"}, _TEXT]}
+
+Formula = Annotated[Scalar, PlainValidator(_scalar), WithJsonSchema(_FORMULA)]
+"""A number, or a formula in declared names as text: ``1``, ``0.5``, ``"1/3"``, ``"2*c"``."""
+
+Constant = Annotated[Fraction | None, PlainValidator(_constant), WithJsonSchema(_FORMULA)]
+"""A number, or a formula without names; None where nothing is given."""
+
+Positive = Annotated[Fraction, PlainValidator(_positive), WithJsonSchema(_FORMULA)]
+"""A number above 0."""
+
+FromZero = Annotated[
+    Fraction,
+    PlainValidator(_number("a number from 0 on", lambda number: number >= 0)),
+    WithJsonSchema(_FORMULA),
+]
+"""A number from 0 on."""
+
+Share = Annotated[
+    Fraction,
+    PlainValidator(_number("a number above 0, at most 1", lambda x: 0 < x <= 1, _share)),
+    WithJsonSchema(_FORMULA),
+]
+"""A number above 0, at most 1, or in percent."""
+
+Spreads = Annotated[
+    tuple[Fraction, Fraction | None],
+    PlainValidator(_spreads),
+    WithJsonSchema({"anyOf": [*_FORMULA["anyOf"], _list(_FORMULA, minItems=2, maxItems=2)]}),
+]
+"""A number above 0, or a list of two: the first, and the second where it differs."""
+
+Matrix = Annotated[
+    ExactMatrix | None, PlainValidator(_matrix), WithJsonSchema(_list(_list(_FORMULA)))
+]
+"""A list of rows of formulas in declared names; None where nothing is given."""
+
+
+def _either(entry: dict[str, Any]) -> tuple[PlainValidator, WithJsonSchema]:
+    return PlainValidator(_list_or_text), WithJsonSchema({"anyOf": [_TEXT, _list(entry)]})
+
+
+Entries = Annotated[object, *_either({"type": "integer"})]
+"""A name as text, or a list of whole numbers."""
+
+Names = Annotated[object, *_either(_TEXT)]
+"""A name as text, or a list of names."""
+
+GateEntries = Annotated[object, *_either(_FORMULA)]
+"""A formula over labels as text, or a list of 0, 1 and gains."""
+
+
+def _or_size_symbol(schema: dict[str, Any]) -> None:
+    """Let the JSON Schema of a size take the name of an integer parameter as well."""
+    kept = {key: schema.pop(key) for key in ("title", "description", "default") if key in schema}
+    number = {**schema}
+    schema.clear()
+    schema.update(kept, anyOf=[number, _TEXT])
+
+
+def size_field(*, description: str, **limits: Any) -> Any:
+    """Return the field of a task's option that is a whole number or an integer parameter's name.
+
+    The reader puts the parameter's value in its place before the model sees it.
+
+    Args:
+        description: What is expected, for messages.
+        limits: ``ge``, ``le`` and ``default``, as for pydantic's Field.
+    """
+    text = f"{description}, or the name of a parameter with integer = true"
+    return Field(description=text, json_schema_extra=_or_size_symbol, **limits)
+
+
+def size_options(model: type[BaseModel]) -> dict[str, int]:
+    """Return the options that a symbol may stand for, each with its smallest value."""
+    return {
+        name: next(limit.ge for limit in field.metadata if hasattr(limit, "ge"))
+        for name, field in model.model_fields.items()
+        if field.json_schema_extra is _or_size_symbol
+    }
+
+
+_MAX_COMMON_BITS = 16_384
+"""Bits of the common denominator of a matrix: it multiplies every entry."""
+
+
+def _matrix_from_rows(rows: object, declared: Declared) -> ExactMatrix:
+    """Return a matrix that was written as a list of rows.
+
+    Args:
+        rows: Features in rows, samples in columns; numbers or formulas.
+        declared: Names that formulas may use.
+
+    Raises:
+        SpecError: It is no matrix, or entries are wrong; the first MAX_LISTED of them are listed.
+    """
+    checked = _checked_rows(rows)
+    entries = (
+        (f"[{i}][{j}]", entry) for i, row in enumerate(checked) for j, entry in enumerate(row)
+    )
+    flat = read_all(entries, declared.value)
+    width = len(checked[0])
+    values = [flat[start : start + width] for start in range(0, len(flat), width)]
+    if all(isinstance(value, Fraction) for value in flat):
+        return matrix_of_fractions(values)  # type: ignore[arg-type]
+    _check_denominators([value for value in flat if isinstance(value, Scalar)])
+    return ExactMatrix.from_rows(values, declared.names)
+
+
+def matrix_of_fractions(rows: Sequence[Sequence[Fraction]]) -> ExactMatrix:
+    """Return a constant matrix, its entries over one denominator.
+
+    Raises:
+        Finding: The common denominator is too large.
+    """
+    common = _common_denominator({value.denominator for row in rows for value in row})
+    scaled = [[value.numerator * (common // value.denominator) for value in row] for row in rows]
+    return ExactMatrix.from_integers(fmpz_mat(scaled), common)
+
+
+def _common_denominator(denominators: Iterable[int]) -> int:
+    """Return the least common multiple.
+
+    Raises:
+        Finding: It has more than _MAX_COMMON_BITS bits.
+    """
+    common = 1
+    for denominator in denominators:
+        common = lcm(common, denominator)
+        if common.bit_length() > _MAX_COMMON_BITS:
+            found = f"entries whose common denominator has more than {_MAX_COMMON_BITS} bits"
+            raise Finding(found, "a smaller one", "Round the entries to fewer digits.")
+    return common
+
+
+def _checked_rows(rows: object) -> list[Sequence[object]]:
+    hint = "Features in rows, samples in columns."
+    if not isinstance(rows, list | tuple) or not rows:
+        found = "no rows" if isinstance(rows, list | tuple) else shown(rows)
+        array = " Call tolist() on an array." * hasattr(rows, "tolist")
+        raise Finding(found, "a list of rows of equal length, as in [[1, 0], [0, 1]]", hint + array)
+    first = rows[0]
+
+    def row(entries: object) -> Sequence[object]:
+        if not isinstance(entries, list | tuple):
+            raise Finding(shown(entries), "a row, as in [1, 0]", hint)
+        if not entries:
+            raise Finding("an empty row", "one entry a sample")
+        if isinstance(first, list | tuple) and len(entries) != len(first):
+            found = f"a row of {counted(len(entries), 'entry')}"
+            raise Finding(found, f"{len(first)} as in row 0", "One entry a sample.")
+        return entries
+
+    return read_all(((f"[{i}]", entries) for i, entries in enumerate(rows)), row)
+
+
+def _check_denominators(scalars: list[Scalar]) -> None:
+    """Check that the common denominator, a polynomial, stays small.
+
+    Raises:
+        Finding: Its degree could pass MAX_DEGREE, or its content _MAX_COMMON_BITS.
+    """
+    distinct = {str(s.denominator): s.denominator for s in scalars}
+    if not distinct:
+        return
+    common = polynomial_ring(scalars[0].parameters).constant(1)
+    for denominator in distinct.values():
+        common = common * (denominator // common.gcd(denominator))
+        bits = max(int(c).bit_length() for c in common.coeffs())
+        if common.total_degree() > MAX_DEGREE or bits > _MAX_COMMON_BITS:
+            found = "entries with many different denominators"
+            expected = f"a common denominator of degree at most {MAX_DEGREE}"
+            raise Finding(found, expected, "Multiply the data by it, or declare fewer forms.")

@@ -1,0 +1,182 @@
+"""``--set key=value``: changes to a spec before it is checked."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from symreln.errors import InputError, Problem, SpecError
+from symreln.specs.finding import Finding, cut, nearest, quoted, shown, visible
+from symreln.specs.number import DecimalText
+from symreln.specs.tomlfile import MAX_KEY_PARTS
+
+Path = tuple[str | int, ...]
+
+_PART = re.compile(r"""\s*(?:([A-Za-z0-9_-]+)|"([^"]*)"|'([^']*)')((?:\[\d{1,6}\])*)\s*""")
+_LONGEST = 10_000
+"""Characters of one override: more belongs into a file."""
+
+
+def parse_override(text: str) -> tuple[Path, Any]:
+    """Return the key path and the value of ``key=value``.
+
+    The value is TOML; what is no TOML and opens no quote or bracket is taken as text, so that
+    ``network.loss=mean`` and ``pathway[1].gate=context != 1`` need no quotes within quotes.
+
+    Raises:
+        Finding: There is no ``=``, or the key or the value is malformed.
+
+    Example:
+        >>> parse_override("pathway[1].stage=2")
+        (('pathway', 1, 'stage'), 2)
+    """
+    key, equals, value = text.partition("=")
+    if len(text) > _LONGEST:
+        raise Finding(f"an override of {len(text)} characters", f"at most {_LONGEST}")
+    if not equals:
+        raise Finding(quoted(text), "KEY=VALUE", "For example: --set network.hidden=100")
+    return _path(key), _value(value.strip())
+
+
+def _path(key: str) -> Path:
+    expected = "a key such as network.hidden or pathway[1].stage before the ="
+    parts: list[str | int] = []
+    at = 0
+    while True:
+        match = _PART.match(key, at)
+        if match is None:
+            raise Finding(f"the key {quoted(key)}", expected)
+        parts.append(next(group for group in match.groups()[:3] if group is not None))
+        parts += [int(index) for index in re.findall(r"\d+", match[4])]
+        at = match.end()
+        if len(parts) > MAX_KEY_PARTS:
+            raise Finding(f"a key of {len(parts)} parts", f"at most {MAX_KEY_PARTS} parts")
+        if at == len(key):
+            return tuple(parts)
+        if key[at] != ".":
+            raise Finding(f"the key {quoted(key)}", expected)
+        at += 1
+
+
+def _value(text: str) -> Any:
+    try:
+        table = tomllib.loads(f"v = {text}", parse_float=DecimalText)
+        # A line break in the value could start a second key.
+        if list(table) == ["v"]:
+            return table["v"]
+    except (ValueError, RecursionError):
+        if text[:1] not in {"", "[", "{", '"', "'"}:
+            return text
+    hint = 'Lists and texts are written as in TOML: ["a", "b"].'
+    raise Finding(f"the value {quoted(text)}", "a TOML value or a plain word", hint)
+
+
+def apply_overrides(
+    tables: Mapping[str, Any], overrides: Sequence[str] | Mapping[str, Any]
+) -> tuple[dict[str, Any], dict[Path, str]]:
+    """Return a changed copy of a spec's tables, and what was set where.
+
+    Args:
+        tables: The spec as read.
+        overrides: ``key=value`` texts, or a mapping from keys to values.
+
+    Raises:
+        SpecError: One or more of the overrides cannot be applied.
+    """
+    changed = dict(tables)
+    done: dict[Path, str] = {}
+    problems: list[Problem] = []
+    by_call = isinstance(overrides, Mapping)
+    items = list(overrides.items()) if by_call else [(t, None) for t in override_texts(overrides)]
+    for key, given in items:
+        text = visible(cut(f"{key}={given}" if by_call else key, 100))
+        try:
+            path, value = (_path(str(key)), given) if by_call else parse_override(key)
+            done[_put(changed, path, value)] = text
+        except Finding as finding:
+            problems.append(replace(finding.problems[0], path=f"--set {text}"))
+    if problems:
+        raise SpecError(problems)
+    _give_reason(changed, done, "given as an override" if by_call else "given on the command line")
+    return changed, done
+
+
+def override_texts(overrides: object) -> tuple[str, ...]:
+    """Return ``key=value`` texts.
+
+    Raises:
+        InputError: They are none.
+    """
+    if isinstance(overrides, Iterable) and not isinstance(overrides, str | bytes):
+        texts = tuple(overrides)
+        if all(isinstance(text, str) for text in texts):
+            return texts
+        overrides = next(text for text in texts if not isinstance(text, str))
+    msg = (
+        f"overrides: found {shown(overrides)}; give a list of key=value texts, for example "
+        '["network.hidden=100"], or a mapping from keys to values'
+    )
+    raise InputError(msg)
+
+
+def _give_reason(tables: dict[str, Any], done: Mapping[Path, str], reason: str) -> None:
+    """Say where a tolerance comes from that was set alone; an old reason was another one's."""
+    table = tables.get("validation")
+    set_alone = ("validation", "tolerance") in done and ("validation", "reason") not in done
+    if set_alone and isinstance(table, dict):
+        table["reason"] = reason
+
+
+def _put(tables: dict[str, Any], path: Path, value: Any) -> Path:
+    """Set a value, making tables on the way; return the path with names made indices.
+
+    Tables and lists on the way are copied, so that the caller's own stay as they are.
+    """
+    here: Any = tables
+    resolved: list[str | int] = []
+    for position, part in enumerate(path):
+        key: Any = _resolve(here, part)
+        resolved.append(key)
+        if isinstance(here, list) and key == len(here):
+            here.append({})
+        if position == len(path) - 1:
+            here[key] = value
+            break
+        below = here[key] if isinstance(here, list) else here.get(key)
+        if below is None:
+            below = [] if isinstance(path[position + 1], int) else {}
+        elif isinstance(below, Mapping):
+            below = dict(below)
+        elif isinstance(below, list | tuple):
+            below = list(below)
+        here[key] = below
+        here = below
+    return tuple(resolved)
+
+
+def _resolve(here: Any, part: str | int) -> str | int:
+    """Return the key of a table, or the index into a list, that a part of a path means."""
+    if isinstance(here, dict):
+        if isinstance(part, int):
+            raise Finding(f"the index [{part}] on a table", "a key", _keys_of(here))
+        return part
+    if not isinstance(here, list):
+        raise Finding(f"{quoted(str(part))} below {shown(here)}", "a key of a table")
+    if isinstance(part, int):
+        if part > len(here):
+            found = f"index {part} of a list of {len(here)}"
+            raise Finding(found, f"an index from 0 to {len(here)}", "Indices count from 0.")
+        return part
+    names = [entry.get("name") if isinstance(entry, dict) else None for entry in here]
+    if part not in names:
+        known = [name for name in names if isinstance(name, str)]
+        found = f"the unknown name {quoted(part)}"
+        raise Finding(found, "the name of a pathway, or an index in brackets", nearest(part, known))
+    return names.index(part)
+
+
+def _keys_of(table: Mapping[str, Any]) -> str:
+    return f"Keys there: {', '.join(list(table)[:12])}." if table else ""

@@ -1,0 +1,263 @@
+"""The tables of a spec file, every key once, and the JSON Schema of them.
+
+The models check types, ranges and unknown keys of one table each; what needs more than one table
+(samples against labels, gates against groups) is checked in the reader. A field's description says
+what is expected there; messages and the JSON Schema both use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, create_model
+
+from symreln.specs.finding import check_text
+from symreln.specs.kinds import (
+    Constant,
+    Entries,
+    FromZero,
+    GateEntries,
+    Matrix,
+    Positive,
+    Share,
+    Spreads,
+    StrictModel,
+)
+from symreln.specs.task import Task
+
+MAX_HIDDEN = 1_000_000
+_MAX_STEPS = 10_000_000
+_MAX_SWITCHES = 100
+MAX_PATHWAYS = 1000
+MAX_PARAMETERS = 8
+"""Beyond these a typing mistake is more likely than a network: a million hidden units and ten
+million recorded losses fill a machine's memory before anything is learned from them."""
+TITLE_LENGTH = 300
+
+
+def _whole(most: int, before: str = "", after: str = "", **default: Any) -> Any:
+    """Return the field of a whole number from 1 on."""
+    description = f"{before}a whole number from 1 to {most}{after}"
+    return Field(ge=1, le=most, description=description, **default)
+
+
+def _each(what: str) -> Any:
+    text = f'a label, as in each = "context": one {what} a value, {{context}} in the texts'
+    return Field(default=None, description=f"{text} stands for the value")
+
+
+def _indices(kind: str, default: str | None = "all", before: str = "") -> Any:
+    text = f'{before}"all", the name of a group of {kind}s, or a list of indices'
+    return Field(default=default, description=text)
+
+
+_NAME = Field(description="a unique name in quotes")
+_GATE = Field(
+    default="all",
+    description='"all", a formula over labels, or a list of 0, 1 and gains such as "g"',
+)
+_NO_NAMES = Field(default=None, description="a number without names")
+
+
+class ParameterModel(StrictModel):
+    """``[parameters.NAME]``: a declared symbol."""
+
+    positive: bool = Field(default=False, description="true or false: whether it is > 0")
+    nonnegative: bool = Field(default=False, description="true or false: whether it is >= 0")
+    minimum: Constant = _NO_NAMES
+    maximum: Constant = _NO_NAMES
+    value: Constant = Field(
+        default=None, description="a number without names, used where numbers are needed"
+    )
+    integer: bool = Field(
+        default=False,
+        description="true or false: whether it is a size, as in contexts = "
+        '"C"; it needs a value, and results are then derived for every size',
+    )
+
+
+class SwitchModel(StrictModel):
+    """``then``: the gate that a pathway takes at a step of the training."""
+
+    step: int = _whole(_MAX_STEPS, "the first update made with this gate, ")
+    gate: GateEntries = Field(description='"all", a formula over labels, or a list of 0 and 1')
+
+
+class PathwayModel(StrictModel):
+    """``[[pathway]]``: one pathway of the gated deep linear network."""
+
+    name: str = _NAME
+    each: str | None = _each("pathway")
+    gate: GateEntries = Field(
+        default="all",
+        description='"all", a formula over labels, or a list of 0, 1, gains such as "g", and "/" '
+        "for a sample to which the pathway's inputs are made orthogonal",
+    )
+    inputs: Entries = _indices("input")
+    outputs: Entries = _indices("output")
+    stage: int = _whole(100, default=1)
+    hidden: int | None = _whole(
+        MAX_HIDDEN,
+        "hidden units of this pathway alone, ",
+        "; what network.hidden gives to every pathway by default",
+        default=None,
+    )
+    then: list[SwitchModel] = Field(
+        default_factory=list,
+        max_length=_MAX_SWITCHES,
+        description="gates that the pathway takes later, as in "
+        'then = [{step = 800, gate = "context != 1"}]',
+    )
+
+
+class NodeModel(StrictModel):
+    """``[[node]]``: a layer of a graph, or a part of one."""
+
+    name: str = _NAME
+    each: str | None = _each("node")
+    size: int | None = Field(
+        default=None,
+        ge=1,
+        le=MAX_HIDDEN,
+        description="units of a hidden node, a whole number; network.hidden by default",
+    )
+    gate: GateEntries = _GATE
+    inputs: Entries | None = _indices("input", None, "of an input node: ")
+    outputs: Entries | None = _indices("output", None, "of an output node: ")
+
+
+class EdgeModel(StrictModel):
+    """``[[edge]]``: weights from one node of a graph to another."""
+
+    source: str = Field(alias="from", description="the name of a node that is no output")
+    target: str = Field(alias="to", description="the name of a node that is no input")
+    name: str = Field(default="", description='a unique name; "from → to" by default')
+    each: str | None = _each("edge")
+    gate: GateEntries = _GATE
+
+
+class NetworkModel(StrictModel):
+    """``[network]``: the network that is predicted and trained."""
+
+    hidden: int = _whole(MAX_HIDDEN, "hidden units, ")
+    init_std: Spreads = Field(
+        description="standard deviation of the initial weights, a number above 0, or a list of "
+        "two, of the first and of the second layer"
+    )
+    layers: int = _whole(1000, "layers of weights of a pathway, ", default=2)
+    weight_decay: FromZero = Field(
+        default=0,  # type: ignore[assignment]  # read as every other value
+        description="lambda, a number from 0 on: lambda/2 times the sum of all squared weights is "
+        "added to the mean loss (to a sum, P times that)",
+    )
+    learning_rate: Positive = Field(description="a number above 0")
+    loss: Literal["sum", "mean"] = Field(default="sum", description='"sum" or "mean"')
+    steps: int = _whole(_MAX_STEPS, "recorded losses, step 0 included, ")
+    activation: Literal["relu", "linear"] = Field(default="relu", description='"relu" or "linear"')
+    training: Literal["joint", "staged"] | None = Field(
+        default=None,
+        description='"joint" or "staged"; staged by default where a stage is above 1',
+    )
+
+
+class ValidationModel(StrictModel):
+    """``[validation]``: when theory and training count as agreeing."""
+
+    tolerance: Share = Field(
+        description='largest max |ΔL|/L(0), a number above 0, at most 1, or in percent as "5%"'
+    )
+    reason: Annotated[str, AfterValidator(lambda x: check_text(x, longest=TITLE_LENGTH))] = Field(
+        description="the reason for this tolerance, a text in quotes"
+    )
+
+
+def _table(description: str) -> Any:
+    return Field(default_factory=dict, description=description)
+
+
+class GroupsModel(StrictModel):
+    """``[dataset.groups]``: named groups of inputs and of outputs."""
+
+    inputs: dict[str, Any] = _table("a table of lists of input indices")
+    outputs: dict[str, Any] = _table("a table of lists of output indices")
+
+
+class UserDatasetModel(StrictModel):
+    """``[dataset]`` with a user's own data: matrices, CSV files, or an NPZ file."""
+
+    X: Matrix = Field(default=None, description="a list of rows, one a feature")
+    Y: Matrix = Field(default=None, description="a list of rows, one an output")
+    inputs: str | None = Field(default=None, description="name of a CSV file, one row a sample")
+    targets: str | None = Field(default=None, description="name of a CSV file, one row a sample")
+    data: str | None = Field(default=None, description="name of an NPZ file with X and Y")
+    delimiter: Literal[",", ";", "\t"] | None = Field(
+        default=None, description='"," or ";" or "\\t"'
+    )
+    labels: dict[str, Any] = _table("a table of lists, one entry a sample")
+    groups: dict[str, Any] = _table("a table with the tables inputs and outputs")
+
+
+def _tables(description: str) -> Any:
+    return Field(default_factory=list, description=description)
+
+
+class SpecModel(StrictModel):
+    """A spec file."""
+
+    title: str = Field(default="", description="a text in quotes")
+    dataset: dict[str, Any] = Field(description="a table: [dataset] with a task or your own data")
+    parameters: dict[str, ParameterModel] = _table("tables: [parameters.NAME]")
+    pathway: list[PathwayModel] = _tables("at least one table [[pathway]], or a graph")
+    node: list[NodeModel] = _tables("tables [[node]]: the nodes of a graph")
+    edge: list[EdgeModel] = _tables("tables [[edge]]: the edges of a graph")
+    network: NetworkModel | None = Field(default=None, description="a table: [network]")
+    validation: ValidationModel | None = Field(default=None, description="a table: [validation]")
+
+
+def json_schema(tasks: Iterable[Task]) -> dict[str, Any]:
+    """Return the JSON Schema of a spec file, for editors and for ``symreln schema``.
+
+    Args:
+        tasks: Those that ``dataset.task`` may name.
+    """
+    schema = SpecModel.model_json_schema()
+    definitions = schema["$defs"]
+    models: list[type[StrictModel]] = [UserDatasetModel, GroupsModel]
+    for task in tasks:
+        name = "".join(part.capitalize() for part in task.name.split("-"))
+        field: Any = (Literal[task.name], Field(description=task.summary))  # type: ignore[valid-type]
+        models.append(create_model(f"{name}Dataset", __base__=task.options, task=field))
+    for model in models:
+        own = model.model_json_schema(ref_template="#/$defs/{model}")
+        definitions.update(own.pop("$defs", {}))
+        definitions[model.__name__] = own
+    definitions["UserDatasetModel"]["properties"]["groups"] = {"$ref": "#/$defs/GroupsModel"}
+    datasets = [model.__name__ for model in models if model is not GroupsModel]
+    schema["properties"]["dataset"] = {"anyOf": [{"$ref": f"#/$defs/{name}"} for name in datasets]}
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    return {**_without_null(schema), "title": "symreln spec"}
+
+
+def _without_null(schema: Any) -> Any:
+    """Return a schema without null, which TOML does not have, and without generated titles."""
+    if isinstance(schema, list):
+        return [_without_null(entry) for entry in schema]
+    if not isinstance(schema, dict):
+        return schema
+    kept = {
+        key: _without_null(value)
+        for key, value in schema.items()
+        if not (key == "title" and isinstance(value, str))
+        and not (key == "default" and value is None)
+    }
+    if "anyOf" in kept:
+        options = [option for option in kept.pop("anyOf") if option != {"type": "null"}]
+        # A single alternative is written flat; nested alternatives are merged.
+        flat = [
+            o
+            for option in options
+            for o in (option["anyOf"] if list(option) == ["anyOf"] else [option])
+        ]
+        kept = {**kept, "anyOf": flat} if len(flat) > 1 else {**kept, **flat[0]}
+    return kept

@@ -1,0 +1,28 @@
+"""What a task is: a name, its options, and a function that builds its dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from symreln.specs.kinds import StrictModel
+from symreln.specs.model import Dataset
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A dataset that a spec can name.
+
+    Attributes:
+        name: What ``dataset.task`` says.
+        summary: One line.
+        options: Model of the keys of ``[dataset]`` besides ``task``.
+        build: Makes the dataset from checked options; raises Finding for what the model cannot
+            see, with the path of an option from ``dataset`` on, such as ".items".
+    """
+
+    name: str
+    summary: str
+    options: type[StrictModel]
+    build: Callable[[Any], Dataset]

@@ -1,0 +1,112 @@
+"""Formulas by name: with the values of their letters they are the curves that are predicted."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import symreln as sr
+from symreln.claims.formulas import LOSS, Formulas, formulas_of
+from symreln.errors import NoClosedFormError
+from symreln.laws.law import TIME
+
+NETWORK = {
+    "hidden": 100,
+    "init_std": "1/10000",
+    "learning_rate": "1/100",
+    "loss": "mean",
+    "steps": 2500,
+    "activation": "linear",
+}
+#: Two equal modes of a later pathway, that modes with other half-times drive.
+APART: dict[str, Any] = {
+    "dataset": {
+        "X": [[1, 0, 1, 0], [0, 1, 0, 1]],
+        "Y": [[9, 0, 7, 0], [0, 5, 0, 3]],
+        "labels": {"context": [1, 1, 2, 2]},
+    },
+    "pathway": [{"name": "common"}, {"name": "first", "gate": "context == 1", "stage": 2}],
+    "network": NETWORK,
+}
+#: White inputs and targets whose squares have a cubic without rational roots.
+CUBIC: dict[str, Any] = {
+    "dataset": {
+        "X": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+        "Y": [[2, 1, 0], [1, 3, 1], [0, 1, 5]],
+    },
+    "pathway": [{"name": "all"}],
+    "network": NETWORK,
+}
+UNBALANCED = {**CUBIC, "network": {**NETWORK, "init_std": ["1/1000", "1/10000"]}}
+NARROW = {**CUBIC, "network": {**NETWORK, "hidden": 2}}
+SPECS = {"apart": APART, "cubic": CUBIC, "unbalanced": UNBALANCED, "narrow": NARROW}
+
+
+@cache
+def derived(name: str) -> sr.Derivation:
+    found = sr.derive(sr.load(SPECS.get(name, name)))
+    assert isinstance(found, sr.Derivation)
+    return found
+
+
+def evaluated(formulas: Formulas, name: str, times: np.ndarray) -> np.ndarray:
+    """Put every letter's value into a formula, at 30 digits."""
+    values = {each.symbol: sp.Float(sp.Rational(each.value), 30) for each in formulas.of(name)}
+    at = sp.lambdify(TIME, formulas[name].expr.subs(values), "mpmath")
+    return np.array([float(at(sp.Rational(time))) for time in times])
+
+
+@pytest.mark.parametrize("name", ["xor", "linear-hierarchy", "contextual-3", *SPECS])
+def test_formulas_with_their_letters_are_the_predicted_curves(name: str):
+    derivation = derived(name)
+    assert derivation.spec.network is not None
+    times = np.linspace(0, derivation.spec.network.steps - 1, 12)
+    formulas = formulas_of(derivation)
+    predicted = derivation.evaluate(times)
+    assert predicted.closed_loss is not None
+    modes = {curve.label for curve in predicted.modes}
+    assert set(formulas) - {LOSS} == modes
+    for curve in predicted.modes:
+        found = evaluated(formulas, curve.label, times)
+        assert found == pytest.approx(curve.of("closed"), rel=1e-10, abs=1e-13), curve.label
+    if LOSS in formulas:
+        found = evaluated(formulas, LOSS, times)
+        assert found == pytest.approx(predicted.closed_loss, rel=1e-10, abs=1e-12)
+    assert bool(formulas.no_loss) == (LOSS not in formulas) == (name == "apart")
+
+
+def test_a_half_time_is_where_half_of_the_plateau_is_reached():
+    formulas = formulas_of(derived("contextual-3"))
+    formula = formulas["pi_2_1"]
+    assert formula.half_time is not None
+    values = {each.symbol: sp.Rational(each.value) for each in formulas.of("pi_2_1")}
+    half: Any = formula.half_time.subs(values)
+    at_half, late = (formula.expr.subs(values).subs(TIME, t).evalf(20) for t in (half, 10**6))
+    assert float(at_half / late) == pytest.approx(0.5, abs=1e-12)
+
+
+def test_a_letter_has_one_value_though_print_calls_a_parameter_as_the_imbalance():
+    spec = {
+        **CUBIC,
+        "dataset": {"X": [["c", "0"], ["0", "1"]], "Y": [["1", "0"], ["0", "2"]]},
+        "parameters": {"c": {"positive": True, "value": 3}},
+        "network": {**NETWORK, "init_std": ["1/1000", "1/10000"]},
+    }
+    formulas = formulas_of(derived_from(spec))
+    assert formulas.letters["c"].value == 3
+    assert formulas.letters["imbalance"].value == pytest.approx(100 * 1.01e-6)
+
+
+def derived_from(spec: dict[str, Any]) -> sr.Derivation:
+    found = sr.derive(sr.load(spec))
+    assert isinstance(found, sr.Derivation)
+    return found
+
+
+def test_without_a_closed_form_the_reason_is_said():
+    with pytest.raises(NoClosedFormError, match="coupled matrices"):
+        formulas_of(derived("contextual-different"))
