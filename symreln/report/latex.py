@@ -84,8 +84,8 @@ _PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \raggedbottom
 \allowdisplaybreaks
 """
-_FRAGMENT = r"""% For \input into a paper with amsmath, amsthm, booktabs and graphicx, and its theorems named
-% proposition, lemma, assumption, definition and remark where they occur.
+_FRAGMENT = r"""% To \input into a paper with amsmath, amsthm, booktabs and graphicx. Statements, where
+% there are any, need theorems named proposition, lemma, assumption, definition and remark.
 """
 
 # Letters of mathematics (see latex_width) that fit on a line of the page beside a number.
@@ -308,8 +308,8 @@ def _check_letters(source: Document, symbols: dict[str, str]) -> None:
         taken = symbol in used and symbol not in symbols
         if others or taken:
             msg = (
-                f"notation: {symbol} for {letter} already stands for something else in the "
-                f"document. Choose another letter, or one for {symbol} too."
+                f"notation: {symbol} for {letter} already stands for something else. Choose "
+                f"another letter, or one for {symbol} too. Taken are: {' '.join(sorted(used))}."
             )
             raise InputError(msg)
 
