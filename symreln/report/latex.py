@@ -84,8 +84,9 @@ _PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \raggedbottom
 \allowdisplaybreaks
 """
-_FRAGMENT = r"""% To \input into a paper with amsmath, amsthm, booktabs and graphicx. Statements, where
-% there are any, need theorems named proposition, lemma, assumption, definition and remark.
+_FRAGMENT = r"""% To \input into a paper with amsmath, amsthm, booktabs and graphicx; letters beyond
+% ASCII need the encoding T1, and statements, where there are any, theorems named proposition,
+% lemma, assumption, definition and remark.
 """
 
 # Letters of mathematics (see latex_width) that fit on a line of the page beside a number.

@@ -15,12 +15,12 @@ from symreln.report.latex_style import Style, renamed
     ("math", "symbols", "shown"),
     [
         (r"\tau \dot{\pi} = 2\pi (s - d\pi)", {r"\pi": "a"}, r"\tau \dot{a} = 2a (s - da)"),
-        (r"\frac{1}{2{\pi}} \pi + \frac{1}{{\pi}}", {r"\pi": "a"}, r"\frac{1}{2{\pi}} a + \frac{1}{{\pi}}"),
+        (r"\frac{1}{2{\pi}} \pi + {\pi}", {r"\pi": "a"}, r"\frac{1}{2{\pi}} a + {\pi}"),
         (r"\frac{d}{dt} \frac{d}{2} x\, dx", {"d": "g"}, r"\frac{d}{dt} \frac{g}{2} x\, dx"),
         (r"\Sigma^{yx} y x", {"x": "z"}, r"\Sigma^{yx} y z"),
-        (r"\text{s of s} s \mathrm{const}", {"s": r"\sigma"}, r"\text{s of s} \sigma \mathrm{const}"),
+        (r"\text{s of} s \mathrm{const}", {"s": r"\sigma"}, r"\text{s of} \sigma \mathrm{const}"),
         (r"st", {"s": r"\sigma"}, r"\sigma t"),
-        (r"\begin{array}{c|c} c & 1 \end{array}", {"c": "k"}, r"\begin{array}{c|c} k & 1 \end{array}"),
+        (r"\begin{array}{c} c \end{array}", {"c": "k"}, r"\begin{array}{c} k \end{array}"),
         (r"s d", {"s": "d", "d": "s"}, "d s"),
     ],
 )  # fmt: skip

@@ -14,8 +14,11 @@ STATEMENTS = (
 )
 SUM = "L &= " + " + ".join(rf"\frac{{a_{{{n}}}}}{{b - c}}" for n in range(30))
 PARTS = st.sampled_from(
-    [r"\frac{a}{b}", "x^{2}", r"\left(s - d\right)", "(t + u)", r"\ln(x - 1)", r"\begin{pmatrix} 1 & 2 \\ 3 & - 4 \end{pmatrix}"]
-)  # fmt: skip
+    [
+        *(r"\frac{a}{b}", "x^{2}", r"\left(s - d\right)", "(t + u)", r"\ln(x - 1)"),
+        r"\begin{pmatrix} 1 & 2 \\ 3 & - 4 \end{pmatrix}",
+    ]
+)
 SIGNS = st.sampled_from([" + ", " - ", " = ", r", \qquad ", r" \iff "])
 
 
