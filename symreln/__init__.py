@@ -24,6 +24,7 @@ if (
 TYPE_CHECKING = False  # that of typing takes milliseconds in which Ctrl-C would print a traceback
 if TYPE_CHECKING:
     from symreln.api import Derivation, NetworkDerivation, derive
+    from symreln.calls import depth, gates, race, replay, sweep
     from symreln.claims.from_weights import from_weights
     from symreln.confrontation import Validation, validate
     from symreln.exact.truth import Truth
@@ -63,6 +64,11 @@ _HOMES = {
     "network": "symreln.specs.build",
     "pathway": "symreln.specs.build",
     "spec": "symreln.specs.build",
+    "depth": "symreln.calls",
+    "gates": "symreln.calls",
+    "race": "symreln.calls",
+    "replay": "symreln.calls",
+    "sweep": "symreln.calls",
     "validate": "symreln.confrontation",
 }
 
@@ -80,13 +86,18 @@ __all__ = [
     "Validation",
     "ValidationSpec",
     "__version__",
+    "depth",
     "derive",
     "derive_within",
     "from_weights",
+    "gates",
     "load",
     "network",
     "pathway",
+    "race",
+    "replay",
     "spec",
+    "sweep",
     "validate",
 ]
 

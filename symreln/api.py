@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
 import numpy as np
 
@@ -20,12 +20,15 @@ from symreln.claims.derivation import Derived
 from symreln.claims.early import early_strengths
 from symreln.claims.equilibria import races_of
 from symreln.claims.exceptional.sets import exceptional_sets
+from symreln.claims.formulas import formulas_of
 from symreln.claims.network import derivation as networks
 from symreln.claims.network.in_numbers import in_numbers
 from symreln.claims.network.routing import routing_of
+from symreln.claims.numeric_formula import NumericFormula
 from symreln.claims.regime import regime_of
 from symreln.claims.unsupported import unsupported_pathways
 from symreln.claims.widths import narrow_pathways
+from symreln.errors import NotSupportedError
 from symreln.exact.spectrum import joint_spectrum
 from symreln.pipeline import derive as pipeline
 from symreln.pipeline.certificate import certificate
@@ -33,11 +36,15 @@ from symreln.report import html, latex
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.latex_style import Style
+from symreln.report.mode_table import modes_of
 from symreln.report.summary import derivation_summary
+from symreln.report.user_plots import plot_derivation
 from symreln.report.write import write_derivation
 
 if TYPE_CHECKING:
+    import sympy as sp
     from flint import arb
+    from matplotlib.axes import Axes
 
     from symreln.claims.constants import Constant
     from symreln.claims.convergence import Convergence
@@ -45,13 +52,19 @@ if TYPE_CHECKING:
     from symreln.claims.early import EarlyStrengths
     from symreln.claims.equilibria import Race
     from symreln.claims.exceptional.claim import ExceptionalSets
+    from symreln.claims.formulas import Formula
     from symreln.claims.network.in_numbers import Curves
     from symreln.claims.network.routing import Routing
     from symreln.claims.regime import Regime
     from symreln.claims.solve import Progress, Spectrum
     from symreln.claims.widths import NarrowPathway
     from symreln.document.model import Document
+    from symreln.report.mode_table import Modes
     from symreln.specs.model import Spec
+
+Times = Sequence[float] | np.ndarray
+#: For which to_python writes programs.
+Library = Literal["numpy", "jax", "torch"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -125,13 +138,31 @@ class Answer(Derived):
 
         Args:
             directory: Folder, made if it is not there.
-            formats: Some of "json", "tex", "html", "py" and "fragment" (LaTeX to include); the
-                first three where empty.
+            formats: Some of "json", "tex", "html", "py", "fragment" (LaTeX to include) and "pdf"
+                (which needs the extra ``symreln[pdf]``); the first three where empty.
             long: Whether documents print every line of the derivation, not only the main ones.
             latex: How LaTeX is written, as of ``--latex``: "prefix=ctx:", "pi=a".
         """
         style = Style.of(latex)
         return write_derivation(self, directory, formats=formats, long=long, style=style)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the strengths of the modes and, on the right scale, the loss.
+
+        Args:
+            ax: Where; a new figure by default.
+
+        Raises:
+            InputError: There is no network, or a parameter has no value.
+            NoClosedFormError: A graph whose modes have no strengths of their own.
+
+        Example:
+            >>> import symreln as sr
+            >>> ax = sr.derive(sr.load("linear-hierarchy")).plot()
+            >>> ax.get_xlabel()
+            'time $t$ (full-batch steps)'
+        """
+        return plot_derivation(self, ax)
 
     def _summary(self) -> list[str]:
         return derivation_summary(self)
@@ -150,6 +181,65 @@ class NetworkDerivation(Answer, networks.NetworkDerivation):
     def routing(self) -> Routing | None:
         """The routing network for every M and K, where the graph is one and has modes."""
         return self.ask(routing_of)
+
+    @property
+    def modes(self) -> Modes:
+        """Not of a graph: its parts hold their modes, and ``curves`` their strengths.
+
+        Raises:
+            NotSupportedError: Always.
+        """
+        _refuse_graph("modes", "derivation.components")
+
+    @property
+    def loss(self) -> sp.Expr | None:
+        """Of a graph no sum over modes: always None."""
+        return None
+
+    def formula(self, name: str) -> Formula:
+        """Not of a graph.
+
+        Raises:
+            NotSupportedError: Always.
+        """
+        _refuse_graph(f"formula {name}", "derivation.to_latex()")
+
+    def to_numpy(self, name: str) -> NumericFormula:
+        """Not of a graph.
+
+        Raises:
+            NotSupportedError: Always.
+        """
+        _refuse_graph(f"to_numpy {name}", "derivation.curves")
+
+    def to_python(self, library: Library = "numpy") -> str:
+        """Not of a graph.
+
+        Raises:
+            NotSupportedError: Always.
+        """
+        _refuse_graph(f"to_python {library}", "derivation.curves")
+
+    def evaluate(self, times: Times | None = None) -> Prediction:
+        """Not of a graph.
+
+        Raises:
+            NotSupportedError: Always.
+        """
+        _refuse_graph("evaluate", "derivation.curves")
+
+    def enclose(
+        self,
+        times: Sequence[int | Fraction],
+        digits: int = 50,
+        strength0: Fraction | None = None,
+    ) -> dict[str, tuple[arb, ...]]:
+        """Not of a graph.
+
+        Raises:
+            NotSupportedError: Always.
+        """
+        _refuse_graph("enclose", "derivation.curves")
 
     @property
     def curves(self) -> Curves | str:
@@ -216,11 +306,69 @@ class Derivation(Answer, pathways.Derivation):
         """
         return Derivation.of(self.ask(solve.at_values)) if self.spec.parameters else self
 
-    def evaluate(self, times: Sequence[float] | np.ndarray | None = None) -> Prediction:
-        """Return the predicted curves in float64.
+    @property
+    def modes(self) -> Modes:
+        """Every mode with its exact values, as a table: ``.to_pandas()``, ``.to_csv()``.
+
+        Example:
+            >>> import symreln as sr
+            >>> sr.derive(sr.load("linear-hierarchy")).modes["pi_1_1"].half_time
+            393.7904...
+        """
+        return self.ask(modes_of)
+
+    def formula(self, name: str) -> Formula:
+        """Return the closed form of a mode or of the loss, in t and letters.
+
+        Args:
+            name: Label of a mode such as "pi_1_1", or "loss".
+
+        Raises:
+            NoClosedFormError: Not every mode that learns has one; the message says why.
+            InputError: There is none of that name.
+
+        Example:
+            >>> import symreln as sr
+            >>> sr.derive(sr.load("linear-hierarchy")).formula("pi_1_1").half_time.free_symbols
+            {tau, pi_0}
+        """
+        return self.ask(formulas_of).named(name)
+
+    def to_numpy(self, name: str) -> NumericFormula:
+        """Return a closed form as a function of time and letters, these at their declared values.
+
+        Args:
+            name: As of :meth:`formula`.
+
+        Example:
+            >>> import symreln as sr
+            >>> loss = sr.derive(sr.load("linear-hierarchy")).to_numpy("loss")
+            >>> bool(loss(0) > loss(10_000))
+            True
+        """
+        formula = self.formula(name)
+        return NumericFormula(formula, self.ask(formulas_of).of(formula.name))
+
+    def to_python(self, library: Library = "numpy") -> str:
+        """Return a program that computes every closed form by a library alone.
+
+        Args:
+            library: "numpy", "jax" or "torch".
+        """
+        from symreln.report.programs import program
+
+        return program(self, library)
+
+    def evaluate(self, times: Times | None = None) -> Prediction:
+        """Return the predicted curves in float64: ``.loss``, and ``.modes`` with a curve each.
 
         Args:
             times: Ascending times in steps, from 0; every step of the network by default.
+
+        Example:
+            >>> import symreln as sr
+            >>> sr.derive(sr.load("linear-hierarchy")).evaluate([0, 500]).loss.round(3).tolist()
+            [0.547, 0.049]
         """
         return prediction.predict(self.at_values, times)
 
@@ -245,6 +393,12 @@ class Derivation(Answer, pathways.Derivation):
             NoClosedFormError: The verdict has no closed form.
         """
         return enclosing.enclose(self, times, digits, strength0)
+
+
+def _refuse_graph(what: str, instead: str) -> NoReturn:
+    """Refuse what only derivations of pathways have."""
+    msg = f"{what}: derived for pathways, not for nodes and edges. These have {instead}"
+    raise NotSupportedError(msg)
 
 
 def derive(

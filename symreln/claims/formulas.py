@@ -20,10 +20,11 @@ from symreln.claims.head_start import mode_laws
 from symreln.claims.widths import learned_counts
 from symreln.document.mathtext import to_latex
 from symreln.document.symbols import symbol_latex
-from symreln.errors import NoClosedFormError
+from symreln.errors import InputError, NoClosedFormError
 from symreln.laws.choice import expected_start, law_of
 from symreln.laws.law import HEAD_START, STRENGTH0, TIME_CONSTANT
 from symreln.laws.unbalanced import Unbalanced
+from symreln.specs.finding import nearest, shown
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import ModeDerivation, PathwayDerivation
@@ -43,11 +44,13 @@ class Letter:
         symbol: The symbol.
         value: At the declared values: exact where it is rational, else float64; None without one.
         says: What it is.
+        follows: Whether its value follows from other letters: a head start, a root.
     """
 
     symbol: sp.Symbol
     value: Fraction | float | None
     says: str
+    follows: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +81,10 @@ class Formula:
         """Return the LaTeX of the whole equation, without delimiters."""
         return rf"{self.symbol}(t) = {to_latex(self.expr)}"
 
+    def _repr_latex_(self) -> str:
+        """Return the equation for a notebook."""
+        return rf"$\displaystyle {self.to_latex()}$"
+
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,11 +95,13 @@ class Formulas(Mapping[str, Formula]):
         found: The formulas.
         letters: Every letter that one of them has, by name: parameters first.
         no_loss: Why there is none of the loss; empty where there is.
+        null: Labels of the null modes, whose strengths are 0.
     """
 
     found: Mapping[str, Formula]
     letters: Mapping[str, Letter]
     no_loss: str = ""
+    null: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Formula:
         """Return a formula."""
@@ -105,6 +114,21 @@ class Formulas(Mapping[str, Formula]):
     def __len__(self) -> int:
         """Return how many there are."""
         return len(self.found)
+
+    def named(self, name: str) -> Formula:
+        """Return a formula.
+
+        Raises:
+            InputError: There is none of that name; the nearest is named.
+        NoClosedFormError: The loss, and it is no sum over modes.
+        """
+        if name in self.found:
+            return self.found[name]
+        if name == LOSS and self.no_loss:
+            raise NoClosedFormError(self.no_loss)
+        what = "a null mode: its strength stays 0" if name in self.null else "no mode"
+        msg = f"formula: found {shown(name)}, which is {what}. {nearest(str(name), self.found)}"
+        raise InputError(msg)
 
     def of(self, name: str) -> list[Letter]:
         """Return the letters that a formula has, in the order of all of them."""
@@ -124,6 +148,7 @@ def formulas_of(derivation: Derivation) -> Formulas:
     starts = _starts(derivation)
     counts = learned_counts(derivation) if _has_values(derivation) else {}
     found, letters, taken = dict[str, Formula](), list[Letter](), sp.S.Zero
+    null = [m.label for pathway in derivation.pathways for m in pathway.modes if m.is_null]
     for pathway in derivation.pathways:
         for mode in pathway.modes:
             if mode.is_null:
@@ -143,6 +168,7 @@ def formulas_of(derivation: Derivation) -> Formulas:
         found=found,
         letters={name: each for name, each in known.items() if name in free},
         no_loss=no_loss,
+        null=tuple(null),
     )
 
 
@@ -235,7 +261,9 @@ def _numbers(derivation: Derivation, mode: ModeDerivation) -> Iterator[Letter]:
         if number is not None and isinstance(symbol, sp.Symbol):
             known = set(number.parameters) <= values.keys()
             value = number.to_float(values) if known else None
-            yield Letter(symbol=symbol, value=value, says=f"{letter} of {mode.label}")
+            says = f"{letter} of {mode.label}"
+            follows = bool(number.parameters)
+            yield Letter(symbol=symbol, value=value, says=says, follows=follows)
 
 
 def _law(mode: ModeDerivation) -> Law:
@@ -249,9 +277,8 @@ def _head(place: str, number: int, starts: tuple[Copies, ...]) -> Letter:
     """Return the letter of a head start, numbered where copies of the mode start apart."""
     name = f"pitilde_{place}" if len(starts) <= 1 else f"pitilde_{place}_{number + 1}"
     value = float(starts[number].law.strength0) if starts else None
-    return Letter(
-        symbol=sp.Symbol(name, positive=True), value=value, says=f"head start of pi_{place}"
-    )
+    symbol, says = sp.Symbol(name, positive=True), f"head start of pi_{place}"
+    return Letter(symbol=symbol, value=value, says=says, follows=True)
 
 
 def _given(derivation: Derivation) -> Iterator[Letter]:

@@ -1,15 +1,19 @@
 """The formats of documents: what ``--format`` knows beside json.
 
-A format is a renderer, ``render(document) -> str``, and a line in :data:`FORMATS`; its file is
-``derivation.NAME`` unless it says otherwise. Renderers are imported when they are asked for: naming
-one costs nothing.
+A format is a renderer, ``render(document)``, which returns text or bytes, and a line in
+:data:`FORMATS`; its file is ``derivation.NAME`` unless it says otherwise. Renderers are imported
+when they are asked for: naming one costs nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
+
+from symreln.errors import NotSupportedError
 
 if TYPE_CHECKING:
     from symreln.document.model import Document
@@ -28,7 +32,9 @@ class Format:
         ending: Of the file, where it is not the name.
         function: Of the renderer.
         styled: Whether the function takes a :class:`symreln.report.latex_style.Style` too.
-        usual: Whether it is written where no format is asked for.
+        package: What it needs beside symreln's own requirements: the extra of symreln that has
+            the format's name installs it.
+        default: Whether it is written where no format is asked for.
     """
 
     name: str
@@ -38,23 +44,32 @@ class Format:
     ending: str = ""
     function: str = "render"
     styled: bool = False
-    usual: bool = True
+    package: str = ""
+    default: bool = True
 
     @property
     def file(self) -> str:
         """The file of a derivation."""
         return f"derivation.{self.ending or self.name}"
 
-    def render(self, document: Document, style: Style | None = None) -> str:
-        """Return a document as text, LaTeX in a style."""
+    def render(self, document: Document, style: Style | None = None) -> bytes:
+        """Return a document as the bytes of its file, LaTeX in a style."""
         renderer = getattr(import_module(self.renderer), self.function)
-        return renderer(document, style) if self.styled else renderer(document)
+        made = renderer(document, style) if self.styled else renderer(document)
+        return made.encode() if isinstance(made, str) else made
 
 
 _LATEX = "symreln.report.latex"
 FORMATS = (
     Format(name="tex", renderer=_LATEX, comment=("% ", ""), figures=True, styled=True),
     Format(name="html", renderer="symreln.report.html", comment=("<!-- ", " -->")),
+    Format(
+        name="pdf",
+        renderer="symreln.report.typst",
+        comment=("% ", ""),
+        package="typst",
+        default=False,
+    ),
     Format(
         name="fragment",
         renderer=_LATEX,
@@ -63,11 +78,26 @@ FORMATS = (
         ending="fragment.tex",
         function="fragment",
         styled=True,
-        usual=False,
+        default=False,
     ),
 )
-#: Code: the closed forms as a module, written where it is asked for.
+#: Code: the closed forms as a module.
 PROGRAM = "py"
-#: What is written where nothing is asked for, and all that can be.
-USUAL = ("json", *(each.name for each in FORMATS if each.usual))
 NAMES = ("json", *(each.name for each in FORMATS), PROGRAM)
+#: What is written where nothing is asked for.
+DEFAULT = ("json", *(each.name for each in FORMATS if each.default))
+
+
+def require_formats(names: Collection[str]) -> None:
+    """Refuse formats whose package is not installed, before any work is done for them.
+
+    Raises:
+        NotSupportedError: One is not.
+    """
+    for each in FORMATS:
+        if each.name in names and each.package and find_spec(each.package) is None:
+            msg = (
+                f"--format {each.name}: found no package {each.package!r}, which makes it. "
+                f"Install it with: pip install 'symreln[{each.name}]'"
+            )
+            raise NotSupportedError(msg)

@@ -1,0 +1,124 @@
+"""A printed formula as a function of NumPy arrays: the values of its letters are its defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import mpmath
+import numpy as np
+import sympy as sp
+from sympy.codegen.cfunctions import log1p
+
+from symreln.errors import InputError
+from symreln.laws.law import TIME
+from symreln.specs.finding import nearest
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from symreln.claims.formulas import Formula, Letter
+
+#: Digits where float64 has no room for a number on the way.
+_DIGITS = 40
+
+
+class NumericFormula:
+    """A closed form as a function: ``f(t)``, or ``f(t, c=2)`` with other values of its letters.
+
+    Numbers on the way that float64 has no room for are of arbitrary range; the result is float64.
+
+    Attributes:
+        name: Name of the formula.
+        expr: The formula.
+        letters: Its letters with what they are.
+        defaults: Their values by name, None where none is declared.
+
+    Example:
+        >>> import symreln as sr
+        >>> derivation = sr.derive(sr.load("linear-hierarchy"))
+        >>> strength = derivation.to_numpy("pi_1_1")
+        >>> strength([0, 10_000]).round(3).tolist()
+        [0.0, 2.041]
+    """
+
+    def __init__(self, formula: Formula, letters: Sequence[Letter]) -> None:
+        self.name, self.expr, self.letters = formula.name, formula.expr, tuple(letters)
+        self.defaults = {
+            each.symbol.name: None if each.value is None else float(each.value) for each in letters
+        }
+
+    def __call__(self, t: ArrayLike, **letters: float) -> NDArray[np.float64]:
+        """Return the values at times ``t`` in full-batch steps.
+
+        Args:
+            t: Times, of any shape.
+            letters: Other values of letters.
+
+        Raises:
+            InputError: A letter has no value, is unknown, or follows from another that was changed.
+        """
+        values = self._values(letters)
+        times = np.asarray(t, dtype=float)
+        with np.errstate(all="ignore"):
+            found = np.array(np.broadcast_to(self._fast(times, *values), times.shape), dtype=float)
+        for place in zip(*np.nonzero(np.atleast_1d(~np.isfinite(found))), strict=True):
+            np.atleast_1d(found)[place] = self._wide(float(np.atleast_1d(times)[place]), values)
+        return found
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value}" for name, value in self.defaults.items())
+        return f"{self.name}(t, {given})" if given else f"{self.name}(t)"
+
+    def _values(self, given: Mapping[str, float]) -> list[float]:
+        for name in given:
+            if name not in self.defaults:
+                msg = f"{self.name}: found the letter {name}. {nearest(name, self.defaults)}"
+                raise InputError(msg.strip())
+        changed = [name for name, value in given.items() if value != self.defaults[name]]
+        bound = [each.symbol.name for each in self.letters if each.follows]
+        stale = [name for name in bound if name not in given]
+        if stale and any(name not in bound for name in changed):
+            msg = (
+                f"{self.name}: {', '.join(changed)} was changed, from which {', '.join(stale)} "
+                "follows. Give both, or derive at the other value: "
+                f'sr.load(…, ["parameters.{changed[0]}.value=…"])'
+            )
+            raise InputError(msg)
+        values = self.defaults | dict(given)
+        missing = [name for name, value in values.items() if value is None]
+        if missing:
+            msg = f"{self.name}: {', '.join(missing)} has no value. Give it: f(t, {missing[0]}=…)"
+            raise InputError(msg)
+        return [float(value) for value in values.values() if value is not None]
+
+    @property
+    def _symbols(self) -> list[sp.Symbol]:
+        return [TIME, *(each.symbol for each in self.letters)]
+
+    @cached_property
+    def _fast(self) -> Callable[..., Any]:
+        return sp.lambdify(self._symbols, _in_logarithms(self.expr), "numpy")
+
+    @cached_property
+    def _exact(self) -> Callable[..., Any]:
+        return sp.lambdify(self._symbols, self.expr, "mpmath")
+
+    def _wide(self, time: float, values: Sequence[float]) -> float:
+        """Return one value by way of numbers of any size."""
+        with mpmath.workdps(_DIGITS):
+            return float(mpmath.re(self._exact(mpmath.mpf(time), *map(mpmath.mpf, values))))
+
+
+def _in_logarithms(expr: sp.Expr) -> sp.Basic:
+    """Return a formula with (1 + x)**(k t) as exp(k t log1p(x)), which float64 has digits for."""
+
+    def grows(each: sp.Basic) -> bool:
+        return isinstance(each, sp.Pow) and each.exp.has(TIME) and each.base != sp.E
+
+    def written(each: sp.Basic) -> sp.Basic:
+        assert isinstance(each, sp.Pow)
+        return sp.exp(each.exp * log1p(each.base - 1))
+
+    return expr.replace(grows, written)

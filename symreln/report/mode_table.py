@@ -1,0 +1,216 @@
+"""The modes of a derivation as a table: rows of exact values, for pandas, CSV and notebooks."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from symreln.base.jsonio import write_text
+from symreln.base.tables import plain_table
+from symreln.claims.formulas import formulas_of
+from symreln.claims.halving import half_time
+from symreln.document.mathtext import to_latex
+from symreln.document.symbols import symbol_latex
+from symreln.errors import InputError, NoClosedFormError, NotSupportedError
+from symreln.specs.finding import nearest, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import sympy as sp
+
+    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
+
+#: Rows that are shown, and characters of an exact number in them.
+MOST_ROWS, ROOM = 12, 40
+#: Digits that are certified of a half-time.
+_DIGITS = 17
+_HEADER = ("mode", "pathway", "s", "d", "times", "half-time", "law")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModeRow:
+    """One mode.
+
+    Attributes:
+        label: Symbol of its strength, "pi_1_2".
+        pathway: Name of its pathway.
+        stage: Stage of that.
+        s: Singular value of Sigma^{yx}.
+        d: Matching eigenvalue of Sigma^x; None where the pathway has no joint eigenbasis.
+        d_eff: The effective one: d where nothing couples; None where the mode does not close.
+        multiplicity: How many equal modes the row stands for.
+        law: Name of the law or of the reduction.
+        strength: The closed form in t and letters; None where there is none.
+        half_time: Steps until half of the plateau, at the declared values; None without.
+    """
+
+    label: str
+    pathway: str
+    stage: int
+    s: sp.Expr
+    d: sp.Expr | None
+    d_eff: sp.Expr | None
+    multiplicity: int
+    law: str
+    strength: sp.Expr | None
+    half_time: float | None
+
+
+COLUMNS = tuple(field.name for field in fields(ModeRow))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Modes(Sequence[ModeRow]):
+    """Modes, pathway by pathway and by decreasing s, null modes last.
+
+    Attributes:
+        rows: The rows.
+
+    Example:
+        >>> import symreln as sr
+        >>> modes = sr.derive(sr.load("linear-hierarchy")).modes
+        >>> modes[0].s, modes["pi_1_2"].multiplicity
+        (sqrt(30)/8, 1)
+        >>> modes.to_csv().splitlines()[0]
+        'label,pathway,stage,s,d,d_eff,multiplicity,law,strength,half_time'
+    """
+
+    rows: tuple[ModeRow, ...]
+
+    @overload
+    def __getitem__(self, index: int | str) -> ModeRow: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Modes: ...
+
+    def __getitem__(self, index: int | str | slice) -> ModeRow | Modes:
+        """Return a row by its place or its label, or some rows."""
+        if isinstance(index, slice):
+            return Modes(rows=self.rows[index])
+        if not isinstance(index, str):
+            return self.rows[index]
+        known = {row.label: row for row in self.rows}
+        if index in known:
+            return known[index]
+        msg = f"modes: found {shown(index)}, which is no mode. {nearest(index, known)}"
+        raise InputError(msg)
+
+    def __iter__(self) -> Iterator[ModeRow]:
+        """Return the rows in their order."""
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+        return len(self.rows)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return a DataFrame with the rows' fields as columns; exact values are SymPy's.
+
+        Raises:
+            NotSupportedError: pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            msg = "to_pandas needs pandas: python -m pip install pandas. to_csv() needs nothing"
+            raise NotSupportedError(msg) from error
+        data = {name: [getattr(row, name) for row in self.rows] for name in COLUMNS}
+        return pd.DataFrame(data, columns=pd.Index(COLUMNS))
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """Return the table as CSV, exact values as formulas; write it where a path is given."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for row in self.rows:
+            cells = [getattr(row, name) for name in COLUMNS]
+            writer.writerow(["" if cell is None else cell for cell in cells])
+        if path is not None:
+            write_text(Path(path), text.getvalue())
+        return text.getvalue()
+
+    def __repr__(self) -> str:
+        rows = [[*_named(row), *map(_text, (row.s, row.d)), *_rest(row)] for row in self._shown()]
+        table = plain_table(self._title(), list(_HEADER), rows) if rows else self._title()
+        return "\n".join(line.rstrip() for line in table.splitlines() if line.strip())
+
+    def _repr_html_(self) -> str:
+        """Return the table for a notebook, numbers as mathematics."""
+        head = "".join(f"<th>{name}</th>" for name in _HEADER)
+        body = "".join(_html_row(row) for row in self._shown())
+        title = escape(self._title())
+        return f"<table><caption>{title}</caption><tr>{head}</tr>{body}</table>"
+
+    def _shown(self) -> tuple[ModeRow, ...]:
+        return self.rows[:MOST_ROWS]
+
+    def _title(self) -> str:
+        left = len(self.rows) - MOST_ROWS
+        more = f", the first {MOST_ROWS} of them" if left > 0 else ""
+        return f"{len(self.rows)} modes{more}"
+
+
+def modes_of(derivation: Derivation) -> Modes:
+    """Return all modes of a derivation."""
+    try:
+        formulas = {name: formula.expr for name, formula in formulas_of(derivation).items()}
+    except NoClosedFormError:
+        formulas = {}
+    return Modes(
+        rows=tuple(
+            _row(derivation, pathway, mode, formulas.get(mode.label))
+            for pathway in derivation.pathways
+            for mode in pathway.modes
+        )
+    )
+
+
+def _row(
+    derivation: Derivation,
+    pathway: PathwayDerivation,
+    mode: ModeDerivation,
+    strength: sp.Expr | None,
+) -> ModeRow:
+    symbols, place = derivation.spec.symbols, mode.label.removeprefix("pi_")
+    if strength is None and mode.strength is not None:
+        strength = mode.strength.expr
+    found = None
+    if mode.strength is not None and not mode.is_null:
+        found = half_time(derivation, mode, _DIGITS).decimal
+    return ModeRow(
+        label=mode.label,
+        pathway=pathway.name,
+        stage=pathway.stage,
+        s=mode.s.to_sympy(symbols, f"s_{place}"),
+        d=None if mode.d is None else mode.d.to_sympy(symbols, f"d_{place}"),
+        d_eff=None if mode.d_eff is None else mode.d_eff.to_sympy(symbols, f"d_{place}"),
+        multiplicity=mode.multiplicity,
+        law=mode.family,
+        strength=strength,
+        half_time=None if found is None else float(found[0]),
+    )
+
+
+def _named(row: ModeRow) -> list[str]:
+    return [row.label, row.pathway]
+
+
+def _rest(row: ModeRow) -> list[str]:
+    steps = "" if row.half_time is None else f"{row.half_time:.4g}"
+    return [str(row.multiplicity), steps, row.law]
+
+
+def _text(value: Any) -> str:
+    text = "" if value is None else str(value)
+    return text if len(text) <= ROOM else text[: ROOM - 1] + "…"
+
+
+def _html_row(row: ModeRow) -> str:
+    numbers = ["" if each is None else f"${to_latex(each)}$" for each in (row.s, row.d)]
+    cells = [f"${symbol_latex(row.label)}$", row.pathway, *numbers, *_rest(row)]
+    return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
