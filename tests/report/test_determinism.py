@@ -39,7 +39,7 @@ def run(code, seed):
         env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(root)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert done.returncode == 0, done.stderr
