@@ -18,7 +18,7 @@ from tests.report.sample import document, drawings
 
 OWN = {
     "title": "Two modes & 100 % of #1",
-    "dataset": {"X": [["1", "1/3"], ["0", "Delta"]], "Y": [["1", "-1"], ["c^2", "7/3"]]},
+    "dataset": {"X": [["1", "1/3"], ["0", "Delta"]], "Y": [["1", "-1"], ["c**2", "7/3"]]},
     "parameters": {
         "Delta": {"positive": True, "value": 1},
         "c": {"positive": True, "value": "1/2"},

@@ -121,6 +121,13 @@ def test_any_words_print_as_themselves(text):
 
 
 @needs_poppler
+def test_two_hyphens_are_not_joined_to_a_dash():
+    (words,) = pages(typst.render(body(prose("x - -- x"))))
+    one, two = (right - left for left, _, right, _, word in words if "-" in word)
+    assert two == pytest.approx(2 * one, abs=0.01)
+
+
+@needs_poppler
 @pytest.mark.parametrize("make", [document, hostile_document])
 def test_nothing_lies_outside_of_its_margins(make):
     assert outside(typst.render(make())) == []
@@ -178,7 +185,7 @@ def test_fractions_of_two_rows_keep_apart():
 
 @needs_poppler
 def test_words_that_announce_a_formula_stay_with_it():
-    for lines in range(36, 48):
+    for lines in range(27, 38):
         filled = [prose("Line.") for _ in range(lines)]
         pdf = typst.render(body(*filled, prose("Announced:"), equation(r"x = \frac{a}{b}")))
         for page in read(pdf).split("\f"):
@@ -202,7 +209,7 @@ def test_what_a_page_alone_folds_is_left_out():
 def test_a_proof_has_its_end_with_it():
     table = Table(header=("h",), rows=(("last cell",),))
     for end in (prose("last cell"), table):
-        for lines in range(38, 46):
+        for lines in range(27, 38):
             filled = [prose("Line.") for _ in range(lines)]
             proof = Theorem(kind="Proof", blocks=(prose("By hand."), end))
             for page in read(typst.render(body(*filled, proof))).split("\f"):
