@@ -12,12 +12,15 @@ from tests.report.sample import document
 
 SCRIPT = """
 import hashlib, sympy as sp
+import symreln as sr
 from symreln.report import html, latex, typst
 from symreln.document.breaking import equation_lines, name_common
 from tests.report.sample import document
 from tests.report.test_breaking import COMMON, LOSS
 
 parts = [html.render(document()), latex.render(document()), typst.render(document()).hex()]
+parts += [latex.fragment(document())]
+parts += [sr.derive(sr.load("linear-hierarchy")).to_latex(fragment=True, notation={"pi": "w"})]
 parts += [str(name_common(COMMON)), str(equation_lines("L", LOSS))]
 parts += [drawing.svg for drawing in document().figures]
 parts += [drawing.pdf.hex() for drawing in document().figures]
@@ -36,7 +39,7 @@ def run(code, seed):
         env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(root)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert done.returncode == 0, done.stderr
