@@ -72,10 +72,14 @@
 
   // -- words --------------------------------------------------------------------------------------
 
+  const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
   const shown = (x) => {
     if (!Number.isFinite(x)) return "–";
     const size = Math.abs(x);
-    if (size !== 0 && (size < 1e-3 || size >= 1e6)) return x.toExponential(2).replace("e", " · 10^").replace("+", "");
+    if (size !== 0 && (size < 1e-3 || size >= 1e6)) {
+      const [digits, power] = x.toExponential(2).split("e");
+      return `${Number(digits)} × 10${[...power.replace("+", "")].map((c) => RAISED[c]).join("")}`;
+    }
     return String(Number(x.toPrecision(4)));
   };
   const named = (mode) => mode.title + (mode.copies ? ` (u = ${mode.copies})` : "");
@@ -88,7 +92,7 @@
 
   // -- drawing ------------------------------------------------------------------------------------
 
-  const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#b3589a", "#a07400", "#3a9bd6", "#7a7a7a"];
+  const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#b3589a", "#a07400", "#3a9bd6", "#7a7a7a", "#c0504d"];
   const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
   const POINTS = 400;
 
@@ -123,7 +127,7 @@
       const ratio = globalThis.devicePixelRatio || 1, width = this.canvas.clientWidth, height = this.canvas.clientHeight;
       if (this.canvas.width !== Math.round(width * ratio)) this.canvas.width = Math.round(width * ratio);
       if (this.canvas.height !== Math.round(height * ratio)) this.canvas.height = Math.round(height * ratio);
-      const pen = this.canvas.getContext("2d"), { ink, soft, rule } = this.colours();
+      const pen = this.canvas.getContext("2d"), { ink, soft, rule, paper } = this.colours();
       pen.setTransform(ratio, 0, 0, ratio, 0, 0);
       pen.clearRect(0, 0, width, height);
       const left = 46, right = width - 12, top = 8, bottom = height - 34, { xs } = this;
@@ -165,11 +169,11 @@
         for (let k = 0; k < own.length; k += 1) pen.lineTo(px(own[k]), py(one.y[k]));
         pen.stroke(); pen.setLineDash([]);
       }
-      this.labels(pen, px, py, right);
+      this.labels(pen, px, py, right, paper);
       this.cross(pen, px, py, top, bottom, ink);
     }
     // At the curve, where it has risen to half; one below the other where they would collide.
-    labels(pen, px, py, right) {
+    labels(pen, px, py, right, paper) {
       const taken = [];
       pen.textAlign = "left";
       for (const one of this.series) {
@@ -181,6 +185,8 @@
         let x = Math.min(px(own[k]) + 6, right - size), y = py(one.y[k]) + 4;
         while (taken.some((o) => Math.abs(o.y - y) < 13 && x < o.x + o.size + 4 && o.x < x + size + 4)) y += 13;
         taken.push({ x, y, size });
+        pen.strokeStyle = paper; pen.lineWidth = 3; pen.lineJoin = "round";
+        pen.strokeText(one.label, x, y);
         pen.fillStyle = one.colour;
         pen.fillText(one.label, x, y);
       }
@@ -240,16 +246,16 @@
       say(); changed();
     });
     const words = slider.symbol === slider.says ? slider.says : `${slider.symbol}, ${slider.says}`;
-    self.node = make("div", { class: "control" }, make("label", { for: id }, words), input, value);
+    self.node = make("div", { class: "control" }, make("label", { for: id }, words), value, input);
     self.set(slider.value);
     return self;
   };
 
   const start = (live, home) => {
-    const probe = make("span", { class: "probe" }), soft = make("span", { class: "probe soft" }), rule = make("span", { class: "probe rule" });
+    const probe = make("span", { class: "probe" }), soft = make("span", { class: "probe soft" }), rule = make("span", { class: "probe rule" }), paper = make("span", { class: "probe paper" });
     const colours = () => {
-      const [ink, grey, line] = [probe, soft, rule].map((each) => getComputedStyle(each).color);
-      return { ink, soft: grey, rule: line };
+      const [ink, grey, line, ground] = [probe, soft, rule, paper].map((each) => getComputedStyle(each).color);
+      return { ink, soft: grey, rule: line, paper: ground };
     };
     const modesPlot = new Plot("Strength π(t) of every mode", "step", colours);
     const lossPlot = new Plot("Loss L(t), mean over samples", "step", colours);
@@ -316,7 +322,7 @@
     const note = make("span", { class: "note" });
     const trained = make("p", { class: "trained" }, layer, make("label", { for: "live-trained" }, "trained networks: mean over seeds with its band"), note);
     home.append(
-      probe, soft, rule, make("div", { class: "controls" }, ...controls.map((each) => each.node)),
+      probe, soft, rule, paper, make("div", { class: "controls" }, ...controls.map((each) => each.node)),
       make("p", { class: "tools" }, reset), ...(live.trained.length ? [trained] : []), warning,
       make("div", { class: "plots" }, modesPlot.figure, lossPlot.figure),
       make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Modes" }, table), status,

@@ -16,7 +16,7 @@ import sympy as sp
 
 from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.formulas import formulas_of
-from symreln.claims.head_formulas import drivers, planar_start, start_in_effect
+from symreln.claims.head_formulas import Driver, drivers, planar_start, start_in_effect
 from symreln.claims.orbits import short_list
 from symreln.claims.widths import narrow_pathways
 from symreln.document.escape import GREEK
@@ -214,7 +214,7 @@ def _mode(law: Law, by: Law | None, r: Any, start: Any, count: Any) -> LiveMode:
 
 def _pathway_groups(derivation: Derivation) -> tuple[Group, ...]:
     """Return the modes of pathways, those that are equal for all values as one."""
-    formulas = formulas_of(derivation)
+    formulas = derivation.ask(formulas_of)
     if formulas.no_loss:
         raise NoClosedFormError(formulas.no_loss)
     numbers = {
@@ -234,26 +234,41 @@ def _pathway_groups(derivation: Derivation) -> tuple[Group, ...]:
             msg = f"no formula in the parameters says where {label} starts: {why}"
             raise NoClosedFormError(msg)
         count, law = next(iter(copies))
-        by, r, start = None, sp.S.Zero, law.strength0
-        if driver is not None:
-            r = sp.sqrt(driver.squared.to_sympy(derivation.spec.symbols))
-            by = replace(formulas[driver.mode.label].copies[0][1], ops=EVALUATED)
-            alone = replace(law, ops=EVALUATED, strength0=STRENGTH0)
-            start = planar_start(alone, by, driver, derivation)
-        one = _mode(law, by, r, start, sp.Integer(count))
-        key = (one.law.s, one.law.d, one.start)
-        before = made.get(key, replace(one, count=sp.S.Zero, title=strengths_in_text(label)))
-        made[key] = replace(
-            before,
-            count=before.count + count,
-            names=(*before.names, label),
-        )
+        key = (law.s, law.d, driver and (driver.mode.label, driver.squared, driver.across))
+        one = made.get(key)
+        if one is None:
+            by = None if driver is None else formulas[driver.mode.label].copies[0][1]
+            one = _of_pathway(derivation, law, driver, by)
+            one = replace(one, title=strengths_in_text(label))
+        made[key] = replace(one, count=one.count + count, names=(*one.names, label))
     alike = [
         replace(each, pathway=short_list([names[label] for label in each.names]))
         for each in made.values()
     ]
     rest = derivation.final_loss.to_sympy(derivation.spec.symbols)
     return (_put(Group(modes=tuple(alike), rest=rest), numbers),)
+
+
+def _of_pathway(
+    derivation: Derivation, law: Law, driver: Driver | None, by: Law | None
+) -> LiveMode:
+    """Return a mode, none of it as yet.
+
+    Args:
+        derivation: Its derivation.
+        law: Its law.
+        driver: What drives it.
+        by: The law of that.
+    """
+    if driver is None or by is None:
+        return _mode(law, None, sp.S.Zero, law.strength0, sp.S.Zero)
+    alone, by = (
+        replace(law, ops=EVALUATED, strength0=STRENGTH0),
+        replace(by, ops=EVALUATED),
+    )
+    r = sp.sqrt(driver.squared.to_sympy(derivation.spec.symbols))
+    start = planar_start(alone, by, driver, derivation)
+    return _mode(law, by, r, start, sp.S.Zero)
 
 
 # -- families -------------------------------------------------------------------------------------

@@ -114,14 +114,15 @@ def _group(group: Group) -> str:
 
 def _lines(group: Group) -> Iterator[str]:
     """Yield the statements of a group's function."""
-    starts = [sp.Symbol(f"_start_{n}", positive=True) for n in range(len(group.modes))]
-    halves = [sp.Symbol(f"_half_{n}", positive=True) for n in range(len(group.modes))]
+    starts = [sp.Symbol(f"_start_{n}") for n in range(len(group.modes))]
+    halves = [sp.Symbol(f"_half_{n}") for n in range(len(group.modes))]
     fixed: dict[sp.Expr, sp.Symbol] = {}
     moving = [_hoisted(_strength(m, a), fixed) for m, a in zip(group.modes, starts, strict=True)]
     numbers = [_numbers(*each) for each in zip(group.modes, starts, halves, strict=True)]
     listed = [each for some in numbers for each in some]
     free = _free([group.rest, *(m.start for m in group.modes), *fixed, *listed])
-    given = {x: sp.Symbol(f"p_{x.name}", positive=True) for x in free - {*starts, *halves}}
+    # Without assumptions, which SymPy would draw conclusions from at length.
+    given = {x: sp.Symbol(f"p_{x.name}") for x in free - {*starts, *halves}}
     for old, new in sorted(given.items(), key=str):
         yield f"const {new} = P[{_json(old.name)}];"
     names = numbered_symbols("x")
