@@ -51,7 +51,7 @@
         let left = model.rest;
         for (let n = 0; n < out.length; n += 1) {
           curves[n][k] = out[n];
-          const distance = model.modes[n].plateau - out[n];
+          const distance = model.modes[n].goal - out[n];
           left += model.modes[n].weight * distance * distance;
         }
         loss[k] += left;
@@ -72,13 +72,19 @@
 
   // -- words --------------------------------------------------------------------------------------
 
+  const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
   const shown = (x) => {
     if (!Number.isFinite(x)) return "–";
     const size = Math.abs(x);
-    if (size !== 0 && (size < 1e-3 || size >= 1e6)) return x.toExponential(2).replace("e", " · 10^").replace("+", "");
+    if (size !== 0 && (size < 1e-3 || size >= 1e6)) {
+      const [digits, power] = x.toExponential(2).split("e");
+      return `${Number(digits)} × 10${[...power.replace("+", "")].map((c) => RAISED[c]).join("")}`;
+    }
     return String(Number(x.toPrecision(4)));
   };
   const named = (mode) => mode.title + (mode.copies ? ` (u = ${mode.copies})` : "");
+  // At a curve long names would hide it: there it has the number of its row.
+  const short = (mode, n) => (named(mode).length < 6 ? named(mode) : String(n + 1));
   const make = (tag, attributes = {}, ...inside) => {
     const made = document.createElement(tag);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -88,7 +94,9 @@
 
   // -- drawing ------------------------------------------------------------------------------------
 
-  const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#b3589a", "#a07400", "#3a9bd6", "#7a7a7a"];
+  const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#b3589a", "#a07400", "#3a9bd6", "#6e6e6e", "#c0504d"];
+  const DARK = ["#4ea6e0", "#f08a3c", "#33c498", "#d98cc4", "#d1a52e", "#8cc8f0", "#b0b0b0", "#e88480"];
+  let COLOURS = LIGHT;
   const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
   const POINTS = 400;
 
@@ -123,7 +131,7 @@
       const ratio = globalThis.devicePixelRatio || 1, width = this.canvas.clientWidth, height = this.canvas.clientHeight;
       if (this.canvas.width !== Math.round(width * ratio)) this.canvas.width = Math.round(width * ratio);
       if (this.canvas.height !== Math.round(height * ratio)) this.canvas.height = Math.round(height * ratio);
-      const pen = this.canvas.getContext("2d"), { ink, soft, rule } = this.colours();
+      const pen = this.canvas.getContext("2d"), { ink, soft, rule, paper } = this.colours();
       pen.setTransform(ratio, 0, 0, ratio, 0, 0);
       pen.clearRect(0, 0, width, height);
       const left = 46, right = width - 12, top = 8, bottom = height - 34, { xs } = this;
@@ -145,11 +153,11 @@
         pen.beginPath(); pen.moveTo(left, py(y)); pen.lineTo(right, py(y)); pen.stroke();
         pen.fillText(shown(y), left - 5, py(y) + 4);
       }
-      for (const { x, label } of this.marks) {
-        pen.strokeStyle = soft; pen.setLineDash([3, 3]);
+      this.marks.forEach(({ x, label, own }, place) => {
+        pen.strokeStyle = own ? ink : soft; pen.lineWidth = own ? 2 : 1; pen.setLineDash(own ? [] : [3, 3]);
         pen.beginPath(); pen.moveTo(px(x), top); pen.lineTo(px(x), bottom); pen.stroke();
-        pen.setLineDash([]); pen.textAlign = "left"; pen.fillText(label, px(x) + 4, top + 12);
-      }
+        pen.setLineDash([]); pen.textAlign = "left"; pen.fillText(label, Math.min(px(x) + 4, right - pen.measureText(label).width), bottom - 6 - 14 * place);
+      });
       for (const one of this.series) {
         if (!one.y) continue;
         const own = one.xs || xs;
@@ -162,25 +170,29 @@
         }
         pen.lineWidth = one.wide || 1.8; pen.setLineDash(one.dash || []);
         pen.beginPath();
-        for (let k = 0; k < own.length; k += 1) pen.lineTo(px(own[k]), py(one.y[k]));
+        for (let k = 0; k < own.length; k += 1) {
+          if (Number.isFinite(one.y[k])) pen.lineTo(px(own[k]), py(one.y[k]));
+        }
         pen.stroke(); pen.setLineDash([]);
       }
-      this.labels(pen, px, py, right);
+      this.labels(pen, px, py, right, paper);
       this.cross(pen, px, py, top, bottom, ink);
     }
     // At the curve, where it has risen to half; one below the other where they would collide.
-    labels(pen, px, py, right) {
+    labels(pen, px, py, right, paper) {
       const taken = [];
       pen.textAlign = "left";
       for (const one of this.series) {
         if (!one.y || !one.label) continue;
-        const last = one.y[one.y.length - 1], own = one.xs || this.xs;
+        const last = one.y.findLast(Number.isFinite), own = one.xs || this.xs;
         let k = 0;
-        while (k < one.y.length - 1 && (one.falls ? one.y[k] > one.y[0] / 2 : one.y[k] < last * 0.6)) k += 1;
+        while (k < one.y.length - 1 && (one.falls ? one.y[k] > one.y[0] / 2 : !(one.y[k] >= last * 0.6))) k += 1;
         const size = pen.measureText(one.label).width;
         let x = Math.min(px(own[k]) + 6, right - size), y = py(one.y[k]) + 4;
         while (taken.some((o) => Math.abs(o.y - y) < 13 && x < o.x + o.size + 4 && o.x < x + size + 4)) y += 13;
         taken.push({ x, y, size });
+        pen.strokeStyle = paper; pen.lineWidth = 3; pen.lineJoin = "round";
+        pen.strokeText(one.label, x, y);
         pen.fillStyle = one.colour;
         pen.fillText(one.label, x, y);
       }
@@ -240,19 +252,34 @@
       say(); changed();
     });
     const words = slider.symbol === slider.says ? slider.says : `${slider.symbol}, ${slider.says}`;
-    self.node = make("div", { class: "control" }, make("label", { for: id }, words), input, value);
+    self.node = make("div", { class: "control" }, make("label", { for: id }, words), value, input);
     self.set(slider.value);
     return self;
   };
 
   const start = (live, home) => {
-    const probe = make("span", { class: "probe" }), soft = make("span", { class: "probe soft" }), rule = make("span", { class: "probe rule" });
+    const probe = make("span", { class: "probe" }), soft = make("span", { class: "probe soft" }), rule = make("span", { class: "probe rule" }), paper = make("span", { class: "probe paper" });
     const colours = () => {
-      const [ink, grey, line] = [probe, soft, rule].map((each) => getComputedStyle(each).color);
-      return { ink, soft: grey, rule: line };
+      const [ink, grey, line, ground] = [probe, soft, rule, paper].map((each) => getComputedStyle(each).color);
+      return { ink, soft: grey, rule: line, paper: ground };
     };
     const modesPlot = new Plot("Strength π(t) of every mode", "step", colours);
     const lossPlot = new Plot("Loss L(t), mean over samples", "step", colours);
+    // Speeds over the parameter: where its slider stands is a mark among the boundaries.
+    const raced = live.speeds.length ? live.sliders.find((each) => each.name === live.over) : null;
+    const speedPlot = raced && new Plot("Speed of gates while weights are small, in units of 1/τ", raced.symbol, colours);
+    const speeds = (value) => {
+      const { low, high } = raced, patterns = [...new Set(live.speeds.map((each) => each.name))];
+      const xs = Float64Array.from({ length: POINTS }, (_, k) => low + ((high - low) * k) / (POINTS - 1));
+      const inside = (one, x) => (one.low === null || x >= one.low) && (one.high === null || x <= one.high);
+      const series = patterns.map((name, n) => ({
+        name, label: name, colour: COLOURS[n % COLOURS.length], dash: DASHES[n % DASHES.length],
+        y: xs.map((x) => live.speeds.find((one) => one.name === name && inside(one, x))?.rate(x) ?? NaN),
+      }));
+      const top = Math.max(...series.flatMap((one) => [...one.y]).filter(Number.isFinite));
+      const marks = live.marks.filter(([x]) => x > low && x < high).map(([x, label]) => ({ x, label }));
+      speedPlot.set(xs, series, top * 1.08, [...marks, { x: value, label: "", own: true }]);
+    };
     const status = make("p", { "aria-live": "polite", class: "status" });
     const warning = make("p", { class: "warning", role: "alert" });
     const body = make("tbody");
@@ -261,16 +288,18 @@
     let waiting = 0;
 
     const step = () => {
+      // Ink is light on dark paper.
+      COLOURS = Number(colours().ink.match(/\d+/)[0]) > 128 ? DARK : LIGHT;
       const P = Object.fromEntries(controls.map((each) => [each.slider.name, each.value]));
       const first = evaluate(live, P, [0]);
-      const slowest = Math.max(...first.modes.filter((mode) => mode.holds && mode.weight > 0).map((mode) => mode.half));
+      const slowest = Math.max(0, ...first.modes.filter((mode) => mode.holds && mode.half > 0).map((mode) => mode.half));
       const wanted = slowest * 1.25;
       const end = wanted <= live.steps && wanted > 0.3 * live.steps ? live.steps : nice(wanted || live.steps);
       const xs = Float64Array.from({ length: POINTS }, (_, k) => (end * k) / (POINTS - 1));
       const found = evaluate(live, P, xs);
       const pathways = [...new Set(found.modes.map((mode) => mode.pathway))];
       const series = found.modes.map((mode, n) => ({
-        y: mode.curve, name: named(mode), label: named(mode), colour: COLOURS[n % COLOURS.length],
+        y: mode.curve, name: named(mode), label: short(mode, n), colour: COLOURS[n % COLOURS.length],
         dash: DASHES[pathways.indexOf(mode.pathway) % DASHES.length],
       }));
       const high = Math.max(...found.modes.filter((mode) => mode.holds).map((mode) => mode.plateau), 1e-9);
@@ -284,6 +313,7 @@
       const top = Math.max(found.loss ? found.loss[0] : 0, ...layers.map((one) => Math.max(...one.band[1])));
       lossPlot.set(xs, [...layers, { y: found.loss, name: "L", wide: 2.2 }], (top || 1) * 1.08);
       list(found, series);
+      if (raced) speeds(P[raced.name]);
       const broken = found.modes.filter((mode) => !mode.holds).map(named);
       warning.textContent = broken.length
         ? `No formula here for ${broken.join("; ")}: initial weights or the learning rate are too large, or a mode is learned before what drives it.` : "";
@@ -298,11 +328,12 @@
     const list = (found, series) => {
       while (body.children.length > found.modes.length) body.lastChild.remove();
       while (body.children.length < found.modes.length) {
-        body.append(make("tr", {}, make("td", {}, make("span", { class: "swatch" })), make("th", { scope: "row" }), make("td"), make("td"), make("td")));
+        body.append(make("tr", {}, make("td", {}, make("span", { class: "swatch" }), make("span")), make("th", { scope: "row" }), make("td"), make("td"), make("td")));
       }
       found.modes.forEach((mode, n) => {
         const [swatch, name, pathway, half, plateau] = body.children[n].children;
         swatch.firstChild.style.background = series[n].colour;
+        swatch.lastChild.textContent = series[n].label === named(mode) ? "" : series[n].label;
         name.textContent = named(mode); pathway.textContent = mode.pathway;
         half.textContent = mode.holds ? shown(mode.half) : "–"; plateau.textContent = shown(mode.plateau);
       });
@@ -316,14 +347,14 @@
     const note = make("span", { class: "note" });
     const trained = make("p", { class: "trained" }, layer, make("label", { for: "live-trained" }, "trained networks: mean over seeds with its band"), note);
     home.append(
-      probe, soft, rule, make("div", { class: "controls" }, ...controls.map((each) => each.node)),
+      probe, soft, rule, paper, make("div", { class: "controls" }, ...controls.map((each) => each.node)),
       make("p", { class: "tools" }, reset), ...(live.trained.length ? [trained] : []), warning,
-      make("div", { class: "plots" }, modesPlot.figure, lossPlot.figure),
+      make("div", { class: "plots" }, modesPlot.figure, lossPlot.figure, ...(raced ? [speedPlot.figure] : [])),
       make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Modes" }, table), status,
     );
-    const redraw = () => [modesPlot, lossPlot].forEach((plot) => plot.draw());
-    new MutationObserver(redraw).observe(document.documentElement, { attributeFilter: ["data-theme"] });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+    const redraw = () => [modesPlot, lossPlot, speedPlot].forEach((plot) => plot?.draw());
+    new MutationObserver(step).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", step);
     addEventListener("resize", redraw);
     globalThis.symrelnLive.step = step;
     step();

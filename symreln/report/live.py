@@ -16,18 +16,20 @@ import sympy as sp
 
 from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.formulas import formulas_of
-from symreln.claims.head_formulas import drivers, planar_start, start_in_effect
+from symreln.claims.head_formulas import Driver, drivers, planar_start, start_in_effect
 from symreln.claims.orbits import short_list
 from symreln.claims.widths import narrow_pathways
 from symreln.document.escape import GREEK
 from symreln.document.symbols import strengths_in_text
-from symreln.errors import NoClosedFormError
+from symreln.errors import NoClosedFormError, SymrelnError
+from symreln.gating.race import race
 from symreln.laws.choice import law_of
 from symreln.laws.law import STRENGTH0, TIME_CONSTANT, Law
 from symreln.laws.ops import EVALUATED
 
 if TYPE_CHECKING:
     from symreln.claims.families.derivation import FamilyDerivation, FamilyMode, FamilyPathway
+    from symreln.gating.race_pieces import Race
     from symreln.specs.model import Parameter
 
 #: What sliders of the network move; no parameter's name begins so.
@@ -103,6 +105,23 @@ class Group:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Speed:
+    """The growth rate of a gate's units, in units of 1/τ, where the gate is self-consistent.
+
+    Attributes:
+        name: The gate, one of its class.
+        rate: In the parameter.
+        low: From where on; None without an end.
+        high: Up to where; likewise.
+    """
+
+    name: str
+    rate: sp.Expr
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Live:
     """All that a page computes.
 
@@ -110,13 +129,17 @@ class Live:
         sliders: What is moved.
         groups: What is computed.
         steps: Times are 0 to this.
-        fixed: Why some numbers have no slider; one sentence each.
+        speeds: How fast units grow while weights are small, by gate; none where there is no race.
+        over: The parameter that they race over.
+        marks: (value of the parameter, what changes there).
     """
 
     sliders: tuple[Slider, ...]
     groups: tuple[Group, ...]
     steps: int
-    fixed: tuple[str, ...] = ()
+    speeds: tuple[Speed, ...] = ()
+    over: str = ""
+    marks: tuple[tuple[float, str], ...] = ()
 
 
 def live_of(derivation: Derived) -> Live:
@@ -142,11 +165,44 @@ def live_of(derivation: Derived) -> Live:
         groups, samples = _pathway_groups(derivation), sp.Integer(derivation.spec.dataset.samples)
     begin = _beginning(derivation, samples)
     groups = tuple(_put(group, begin) for group in groups)
+    found = _race(derivation)
     return Live(
         sliders=tuple(_sliders(derivation, groups)),
         groups=groups,
         steps=network.steps - 1,
+        speeds=() if found is None else tuple(_speeds(found, derivation)),
+        over="" if found is None else found.parameter,
+        marks=() if found is None else tuple(_marks(found)),
     )
+
+
+def _race(derivation: Derivation) -> Race | None:
+    """Return the race of all gates over the one parameter of small data; None of others."""
+    spec = derivation.spec
+    one = len(spec.parameters) == 1 and len(derivation.stages) == 1 and not spec.sizes
+    if not one or spec.dataset.samples > _MOST_RACED:
+        return None
+    data, limits = spec.dataset, spec.parameters[0].range
+    try:
+        return race(data.inputs, data.targets, limits)
+    except SymrelnError:  # no parameter in the data, or more gates than are followed
+        return None
+
+
+def _speeds(found: Race, derivation: Derivation) -> Iterator[Speed]:
+    for part in found.pieces:
+        ends = [None if end is None else float(end) for end in part.piece.ends]
+        for runner in part.runners:
+            rate = None if runner.rate is None else runner.rate.to_sympy(derivation.spec.symbols)
+            if rate is not None:
+                yield Speed(name=runner.pattern, rate=rate, low=ends[0], high=ends[1])
+
+
+def _marks(found: Race) -> Iterator[tuple[float, str]]:
+    for each in found.boundaries:
+        names = ", ".join(each.between)
+        crossing = each.kind == "speed"
+        yield float(each.value), f"{names} cross" if crossing else f"end of {names}"
 
 
 def _beginning(derivation: Derivation, samples: sp.Expr) -> dict[sp.Symbol, Any]:
@@ -200,10 +256,11 @@ def _mode(law: Law, by: Law | None, r: Any, start: Any, count: Any) -> LiveMode:
     """Return a mode that starts where it does alone, or, driven by another, at a head start."""
     law = replace(law, ops=EVALUATED)
     alone = law if by is None else replace(law, strength0=STRENGTH0)
-    # Steps are stable, and weights small: every mode starts below half of its plateau.
-    holds: tuple[Any, ...] = (law.tau - law.s, alone.s / alone.d / 2 - alone.strength0)
-    if by is not None:
-        holds += (by.s / by.d / 2 - by.strength0, HALF - by.half_time, law.tau - r)
+    holds: tuple[Any, ...] = (law.tau - law.s,)  # steps are stable
+    if by is not None:  # it is small until what drives it, which is small at first, is learned
+        both = (alone, by)
+        holds += tuple(each.plateau / 2 - each.strength0 for each in both)
+        holds += (HALF - by.half_time, law.tau - r)
     if law.strength0 != 0:
         law = replace(law, strength0=START)
     return LiveMode(title="", pathway="", law=law, start=start, count=count, holds=holds)
@@ -214,7 +271,7 @@ def _mode(law: Law, by: Law | None, r: Any, start: Any, count: Any) -> LiveMode:
 
 def _pathway_groups(derivation: Derivation) -> tuple[Group, ...]:
     """Return the modes of pathways, those that are equal for all values as one."""
-    formulas = formulas_of(derivation)
+    formulas = derivation.ask(formulas_of)
     if formulas.no_loss:
         raise NoClosedFormError(formulas.no_loss)
     numbers = {
@@ -234,26 +291,41 @@ def _pathway_groups(derivation: Derivation) -> tuple[Group, ...]:
             msg = f"no formula in the parameters says where {label} starts: {why}"
             raise NoClosedFormError(msg)
         count, law = next(iter(copies))
-        by, r, start = None, sp.S.Zero, law.strength0
-        if driver is not None:
-            r = sp.sqrt(driver.squared.to_sympy(derivation.spec.symbols))
-            by = replace(formulas[driver.mode.label].copies[0][1], ops=EVALUATED)
-            alone = replace(law, ops=EVALUATED, strength0=STRENGTH0)
-            start = planar_start(alone, by, driver, derivation)
-        one = _mode(law, by, r, start, sp.Integer(count))
-        key = (one.law.s, one.law.d, one.start)
-        before = made.get(key, replace(one, count=sp.S.Zero, title=strengths_in_text(label)))
-        made[key] = replace(
-            before,
-            count=before.count + count,
-            names=(*before.names, label),
-        )
+        key = (law.s, law.d, driver and (driver.mode.label, driver.squared, driver.across))
+        one = made.get(key)
+        if one is None:
+            by = None if driver is None else formulas[driver.mode.label].copies[0][1]
+            one = _of_pathway(derivation, law, driver, by)
+            one = replace(one, title=strengths_in_text(label))
+        made[key] = replace(one, count=one.count + count, names=(*one.names, label))
     alike = [
         replace(each, pathway=short_list([names[label] for label in each.names]))
         for each in made.values()
     ]
     rest = derivation.final_loss.to_sympy(derivation.spec.symbols)
     return (_put(Group(modes=tuple(alike), rest=rest), numbers),)
+
+
+def _of_pathway(
+    derivation: Derivation, law: Law, driver: Driver | None, by: Law | None
+) -> LiveMode:
+    """Return a mode, none of it as yet.
+
+    Args:
+        derivation: Its derivation.
+        law: Its law.
+        driver: What drives it.
+        by: The law of that.
+    """
+    if driver is None or by is None:
+        return _mode(law, None, sp.S.Zero, law.strength0, sp.S.Zero)
+    alone, by = (
+        replace(law, ops=EVALUATED, strength0=STRENGTH0),
+        replace(by, ops=EVALUATED),
+    )
+    r = sp.sqrt(driver.squared.to_sympy(derivation.spec.symbols))
+    start = planar_start(alone, by, driver, derivation)
+    return _mode(law, by, r, start, sp.S.Zero)
 
 
 # -- families -------------------------------------------------------------------------------------
@@ -354,6 +426,8 @@ def _sliders(derivation: Derivation, groups: Sequence[Group]) -> Iterator[Slider
 
 #: Up to which size sliders go; of a binary tree.
 _MOST, _MOST_LEAVES = 12, 64
+#: Samples up to which gates are raced for a page: a fraction of a second.
+_MOST_RACED = 4
 _LETTERS = {name: letter for letter, name in reversed(GREEK.items())}
 
 

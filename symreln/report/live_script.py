@@ -18,7 +18,7 @@ from symreln.document.model import Interactive
 from symreln.errors import NoClosedFormError
 from symreln.experiment.metrics import seed_band
 from symreln.laws.law import TIME
-from symreln.report.live import HALF, START, Group, Live, LiveMode, live_of
+from symreln.report.live import HALF, START, Group, Live, LiveMode, Speed, live_of
 
 if TYPE_CHECKING:
     from symreln.experiment.outcome import Validation
@@ -90,13 +90,26 @@ def live_script(live: Live, trained: Sequence[dict[str, Any]] = ()) -> str:
         "sliders": [asdict(slider) for slider in live.sliders],
         "steps": live.steps,
         "trained": list(trained),
+        "over": live.over,
+        "marks": live.marks,
     }
-    return f"globalThis.LIVE = {_json(known)};\nLIVE.groups = [\n{groups}\n];\n"
+    speeds = ",\n".join(_speed(each) for each in live.speeds)
+    return (
+        f"globalThis.LIVE = {_json(known)};\nLIVE.groups = [\n{groups}\n];\n"
+        f"LIVE.speeds = [\n{speeds}\n];\n"
+    )
 
 
 def _json(value: Any) -> str:
     """Return JSON that no text of a spec can end the script with."""
     return json.dumps(value).replace("<", "\\u003c").replace("\u2028", " ").replace("\u2029", " ")
+
+
+def _speed(speed: Speed) -> str:
+    (symbol,) = speed.rate.free_symbols or {sp.Symbol("_none")}
+    rate = _printed(speed.rate.xreplace({symbol: sp.Symbol("x")}))
+    about = _json({"name": speed.name, "low": speed.low, "high": speed.high})
+    return f"Object.assign({about}, {{ rate: (x) => {rate} }})"
 
 
 def _group(group: Group) -> str:
@@ -114,14 +127,15 @@ def _group(group: Group) -> str:
 
 def _lines(group: Group) -> Iterator[str]:
     """Yield the statements of a group's function."""
-    starts = [sp.Symbol(f"_start_{n}", positive=True) for n in range(len(group.modes))]
-    halves = [sp.Symbol(f"_half_{n}", positive=True) for n in range(len(group.modes))]
+    starts = [sp.Symbol(f"_start_{n}") for n in range(len(group.modes))]
+    halves = [sp.Symbol(f"_half_{n}") for n in range(len(group.modes))]
     fixed: dict[sp.Expr, sp.Symbol] = {}
     moving = [_hoisted(_strength(m, a), fixed) for m, a in zip(group.modes, starts, strict=True)]
     numbers = [_numbers(*each) for each in zip(group.modes, starts, halves, strict=True)]
     listed = [each for some in numbers for each in some]
     free = _free([group.rest, *(m.start for m in group.modes), *fixed, *listed])
-    given = {x: sp.Symbol(f"p_{x.name}", positive=True) for x in free - {*starts, *halves}}
+    # Without assumptions, which SymPy would draw conclusions from at length.
+    given = {x: sp.Symbol(f"p_{x.name}") for x in free - {*starts, *halves}}
     for old, new in sorted(given.items(), key=str):
         yield f"const {new} = P[{_json(old.name)}];"
     names = numbered_symbols("x")
@@ -138,8 +152,8 @@ def _lines(group: Group) -> Iterator[str]:
     yield from assigned(made, listed)
     yield from assigned(list(fixed.values()), list(fixed))
     shown = [
-        f"{{start: _start_{n}, half: _half_{n}, plateau: m_{n}_0, weight: m_{n}_1, "
-        f"holds: [{', '.join(f'm_{n}_{k}' for k in range(2, len(each)))}]}}"
+        f"{{start: _start_{n}, half: _half_{n}, plateau: m_{n}_0, goal: m_{n}_1, weight: m_{n}_2, "
+        f"holds: [{', '.join(f'm_{n}_{k}' for k in range(3, len(each)))}]}}"
         for n, each in enumerate(numbers)
     ]
     out = [f"out[{n}]" for n in range(len(moving))]
@@ -160,9 +174,9 @@ def _half(mode: LiveMode, start: sp.Symbol) -> Any:
 
 
 def _numbers(mode: LiveMode, start: sp.Symbol, half: sp.Symbol) -> list[Any]:
-    """Return plateau and weight, then what must be positive."""
+    """Return plateau, s/d and weight in the loss, then what must be positive."""
     law = mode.law
-    first = [law.s / law.d, mode.count * law.d / 2]
+    first = [law.plateau, law.s / law.d, mode.count * law.d / 2]
     return [*first, *(each.xreplace({START: start, HALF: half}) for each in mode.holds)]
 
 

@@ -158,7 +158,7 @@ class Modes(Sequence[ModeRow]):
 def modes_of(derivation: Derivation) -> Modes:
     """Return all modes of a derivation."""
     try:
-        formulas = {name: formula.expr for name, formula in formulas_of(derivation).items()}
+        formulas = {name: formula.expr for name, formula in derivation.ask(formulas_of).items()}
     except NoClosedFormError:
         formulas = {}
     return Modes(

@@ -42,7 +42,7 @@ def whole_page(
     """
     with phase("font"):
         face = font.data_uri(font.math_font(characters)) if characters else ""
-    scripts = [asset(name) for name in SCRIPTS]
+    scripts = [*(asset(name) for name in SCRIPTS), *own]
     parts = [
         "<!DOCTYPE html>",
         f'<html lang="{escape_html(language)}">',

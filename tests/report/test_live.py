@@ -1,0 +1,223 @@
+"""What a page computes over sliders: the program's own curves, wherever the sliders stand."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import subprocess
+from fractions import Fraction
+from math import lgamma
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln.claims.head_start import mode_laws
+from symreln.document.model import Document, Interactive, Section, prose
+from symreln.errors import NoClosedFormError
+from symreln.report import html, shell
+from symreln.report.live import Slider, live_of
+from symreln.report.live_script import interactive, live_script
+from tests.report import browser
+from tests.test_formulas import SPECS, derived
+
+KEYS = {
+    "_hidden": "network.hidden",
+    "_learning_rate": "network.learning_rate",
+    "_init_std": "network.init_std",
+}
+DECAY = {**SPECS["cubic"], "network": {**SPECS["cubic"]["network"], "weight_decay": "1/10"}}
+EVALUATE = """
+const found = symrelnLive.evaluate(LIVE, POSITION, TIMES);
+const mode = (one) => ({ ...one, curve: one.curve && [...one.curve] });
+const ANSWER = { loss: found.loss && [...found.loss], modes: found.modes.map(mode) };
+"""
+
+
+def run_script(text: str, folder: Path) -> Any:
+    """Run JavaScript that sets ANSWER, in node or in a browser."""
+    if shutil.which("node"):
+        path = folder / "run.js"
+        path.write_text(f"{text}\nconsole.log(JSON.stringify(ANSWER));", encoding="utf-8")
+        command = ["node", str(path)]
+        return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    if browser.PATH is None:
+        pytest.skip("needs node or Chromium")
+    path = folder / "run.html"
+    path.write_text(f"<!DOCTYPE html><title>run</title><script>{text}</script>", encoding="utf-8")
+    with browser.opened() as chromium:
+        return json.loads(browser.Tab(chromium, path.as_uri()).eval("JSON.stringify(ANSWER)"))
+
+
+def at(slider: Slider, rng: random.Random) -> Fraction:
+    """Return a value of a slider somewhere in its range."""
+    if slider.step == "doubling":
+        return Fraction(rng.choice([2, 4, 8]))
+    if slider.step == "whole":
+        return Fraction(rng.choice([2, 3, 4]))
+    share = rng.random()
+    value = slider.low + (slider.high - slider.low) * share
+    if slider.step == "log":
+        value = slider.low * (slider.high / slider.low) ** share
+    return Fraction(round(value)) if slider.name == "_hidden" else Fraction(f"{value:.6g}")
+
+
+def computed(live, position: dict[str, Fraction], times: np.ndarray, folder: Path):
+    numbers = json.dumps({name: float(value) for name, value in position.items()})
+    script = EVALUATE.replace("POSITION", numbers).replace("TIMES", json.dumps(times.tolist()))
+    return run_script(live_script(live) + shell.asset("live.js") + script, folder)
+
+
+def derived_at(spec, position: dict[str, Fraction]) -> sr.Derivation:
+    def written(value: Fraction):
+        return value.numerator if value.denominator == 1 else str(value)
+
+    keys = {KEYS.get(k, f"parameters.{k}.value"): written(v) for k, v in position.items()}
+    found = sr.derive(sr.load(spec, overrides=keys))
+    assert isinstance(found, sr.Derivation)
+    return found
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["xor", "linear-hierarchy", "contextual-3", "contextual-C", "cubic", "unbalanced", "decay"],
+)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_page_computes_what_the_program_evaluates(name: str, seed: int, tmp_path: Path):
+    spec = {**SPECS, "decay": DECAY}.get(name, name)
+    live = live_of(sr.derive(sr.load(spec)))
+    rng = random.Random(seed)
+    position = {slider.name: at(slider, rng) for slider in live.sliders}
+    if name == "unbalanced":  # the spec lists both of its scales under one key
+        position |= {s.name: Fraction(s.value) for s in live.sliders if "std" in s.name}
+    keys = {k: v for k, v in position.items() if name != "unbalanced" or "std" not in k}
+    other = derived_at(spec, keys)
+    times = np.linspace(0, 2.0 * live.steps, 40)
+    predicted, found = other.evaluate(times), computed(live, position, times, tmp_path)
+    assert found["loss"] == pytest.approx(predicted.loss, rel=0, abs=1e-9 * predicted.loss[0])
+    # Other values may order modes in another way, and then have other names for them.
+    left = [(c.of("closed") / c.plateau, c.plateau) for c in predicted.modes]
+    for mode in found["modes"]:
+        curve = np.array(mode["curve"])
+        distances = [np.abs(curve / h - shown).max() for shown, h in left]
+        assert min(distances) < 1e-9
+        best = left[int(np.argmin(distances))][0]
+        assert mode["plateau"] == pytest.approx(left[int(np.argmin(distances))][1], rel=1e-9)
+        assert np.interp(mode["half"], times, best) == pytest.approx(0.5, abs=0.2) or (
+            mode["half"] > times[-1]
+        )
+
+
+def test_modes_without_a_formula_at_some_values_have_no_curve_there(tmp_path: Path):
+    live = live_of(derived("contextual-3"))
+    large = {s.name: Fraction(s.value) for s in live.sliders} | {"_init_std": Fraction(1, 10)}
+    other = derived_at("contextual-3", {k: v for k, v in large.items() if k == "_init_std"})
+    lost = set(mode_laws(other).outrun)
+    found = computed(live, large, np.array([0.0, 10.0]), tmp_path)
+    assert lost
+    assert found["loss"] is None
+    assert {n for mode in found["modes"] if mode["curve"] is None for n in mode["names"]} == lost
+
+
+def test_logarithm_of_gamma_is_that_of_the_library(tmp_path: Path):
+    points = [0.1, 0.5, 0.9, 1.0, 1.0000001, 1.3, 2.0, 3.7, 12.5, 171.0, 1e4]
+    script = f"const ANSWER = {json.dumps(points)}.map(symrelnLive.lnGamma);"
+    found = run_script(shell.asset("live.js") + script, tmp_path)
+    assert found == pytest.approx([lgamma(x) for x in points], rel=1e-13, abs=2e-15)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("apart", "interfere"),
+        ("narrow", "fewer hidden units"),
+        ("contextual-different", "coupled matrices"),
+        ("routing", "nodes and edges"),
+    ],
+)
+def test_page_says_why_it_has_no_sliders(name: str, why: str):
+    derivation = sr.derive(sr.load(SPECS.get(name, name)))
+    with pytest.raises(NoClosedFormError, match=why):
+        live_of(derivation)
+    moved = interactive(derivation)
+    assert moved.script == ""
+    assert why in moved.note
+
+
+def test_labels_of_a_spec_cannot_end_the_script():
+    spec = {**SPECS["cubic"], "pathway": [{"name": "</script><script>alert(1)"}]}
+    script = interactive(sr.derive(sr.load(spec))).script
+    assert "alert(1)" in script
+    assert "<" not in script.split("build(P", 1)[0]
+
+
+# -- in a browser -----------------------------------------------------------------------------
+
+
+def page(moved: Interactive) -> str:
+    summary = Section(title="Summary", label="s", blocks=(prose("Words."),))
+    return html.render(Document(title="Page", blocks=(summary,), interactive=moved))
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    path = tmp_path_factory.mktemp("live") / "page.html"
+    path.write_text(page(interactive(derived("contextual-3"))), encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    if browser.PATH is None:
+        pytest.skip("needs Chromium")
+    with browser.opened() as found:
+        yield found
+
+
+HALF = "document.querySelector('#live tbody tr:nth-child(2) td:nth-child(4)').textContent"
+MOVE = """(() => { const input = document.getElementById('live-c');
+input.value = 0.02; input.dispatchEvent(new Event('input')); })()"""
+
+
+LABELS = """[...document.querySelectorAll('#live input[type=range]')].map(
+(input) => input.labels[0].textContent)"""
+
+
+def test_slider_moves_half_times_and_reset_takes_them_back(chromium, address):
+    tab = browser.Tab(chromium, address)
+    declared = tab.eval(HALF)
+    tab.eval(MOVE)
+    moved = tab.eval(HALF)
+    assert float(moved) > 2 * float(declared)
+    assert tab.eval("document.getElementById('live-c').getAttribute('aria-valuetext')") == "0.178"
+    tab.eval("[...document.querySelectorAll('#live button')].at(-1).click()")
+    assert tab.eval(HALF) == declared
+    tab.close()
+
+
+def test_every_slider_has_a_label_and_arrows_move_it(chromium, address):
+    tab = browser.Tab(chromium, address)
+    labels = tab.eval(LABELS)
+    assert [each.split(",")[0] for each in labels] == ["c", "H", "σ", "η"]
+    before = tab.eval(HALF)
+    tab.eval("document.getElementById('live-c').focus()")
+    for kind in ("keyDown", "keyUp"):
+        tab.call(
+            "Input.dispatchKeyEvent",
+            type=kind,
+            key="ArrowRight",
+            code="ArrowRight",
+            windowsVirtualKeyCode=39,
+        )
+    assert float(tab.eval(HALF)) < float(before)
+    tab.close()
+
+
+def test_without_script_only_the_note_is_there(chromium, address):
+    tab = browser.Tab(chromium, address, script=False)
+    assert tab.eval("document.getElementById('live').hidden")
+    assert "needs scripts" in tab.eval("document.getElementById('explore').textContent")
+    tab.close()
