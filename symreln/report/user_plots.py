@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.integration import network_of
 from symreln.claims.network.derivation import NetworkDerivation
@@ -14,15 +16,16 @@ from symreln.errors import NoClosedFormError
 from symreln.laws.integrate import DRAWN
 from symreln.report.drawing import FONT_SIZE, INK, styled
 from symreln.report.drawings import network_sketches
+from symreln.report.figures import PathwayModes, loss_curve, mode_trajectories
 from symreln.report.plots import derivation_sketches, drawn_times
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import numpy as np
     from matplotlib.axes import Axes
 
     from symreln.claims.curves import Prediction
+    from symreln.experiment.outcome import Validation
     from symreln.report.drawing import Sketch
 
 
@@ -49,13 +52,41 @@ def plot_derivation(derivation: Derived, ax: Axes | None = None) -> Axes:
     sketch, times, loss = _drawn(derivation)
     ax = new_panel() if ax is None else ax
     sketch.draws(**{**sketch.shown, "ax": ax})
+    _beside(ax, times, loss)
+    return ax
+
+
+@styled
+def plot_curves(found: Prediction, ax: Axes | None = None) -> Axes:
+    """Draw predicted strengths, a look a pathway, and the loss on the right scale."""
+    names = dict.fromkeys(curve.pathway for curve in found.modes)
+    rows = {name: [c.of(found.judged) for c in found.modes if c.pathway == name] for name in names}
+    shown = [
+        PathwayModes(label=n, times=found.times, strengths=np.array(r)) for n, r in rows.items()
+    ]
+    ax = mode_trajectories(shown, ax=new_panel() if ax is None else ax)
+    _beside(ax, found.times, found.loss)
+    return ax
+
+
+@styled
+def plot_validation(validation: Validation, ax: Axes | None = None) -> Axes:
+    """Draw the losses of theory and networks."""
+    # Here, because it brings everything that trains networks.
+    from symreln.report.validation_plots import losses_of
+
+    curves, unit = losses_of(validation)
+    return loss_curve(curves, ax=new_panel() if ax is None else ax, unit=unit)
+
+
+def _beside(ax: Axes, times: np.ndarray, loss: np.ndarray) -> None:
+    """Draw the loss on the right scale."""
     beside = ax.twinx()
     beside.plot(times, loss, color=INK, linewidth=1.2, linestyle=(0, (1.2, 1.2)))
     beside.set_ylabel("loss $L(t)$, dotted", fontsize=FONT_SIZE)
     beside.set_ylim(bottom=0)
     beside.tick_params(labelsize=FONT_SIZE - 1, colors=INK, length=3, width=0.6)
     beside.spines["top"].set_visible(False)
-    return ax
 
 
 def _drawn(derivation: Derived) -> tuple[Sketch, np.ndarray, np.ndarray]:
