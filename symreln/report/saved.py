@@ -186,7 +186,7 @@ class SavedDerivation(Immutable):
         )
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the strengths and, on the right scale, the loss, as a derivation does."""
+        """Draw the strengths and, below, the loss, as a derivation does."""
         from symreln.report.user_plots import plot_curves
 
         return plot_curves(self.evaluate(np.linspace(0, self._steps - 1, _POINTS)), ax)
