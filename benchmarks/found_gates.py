@@ -1,6 +1,6 @@
 """Which gates trained networks have, by Algorithm 1 and in time windows, for several specs.
 
-    python benchmarks/found_gates.py [--runs 20] [--spec NAME …] [--no-windows]
+    python benchmarks/found_gates.py [--seeds 20] [--spec NAME …] [--no-windows]
 
 A row is a spec: how many clusters 20 independent runs of Algorithm 1 take, in how many of them all
 gates of the spec are found, the adjusted Rand index of two runs, and the error of a replay, as
@@ -25,27 +25,25 @@ RELU = {"digits": ['network.activation="relu"']}
 
 
 def percent(found: NetworkGates, name: str) -> str:
-    assert found.replay is not None
     return f"{100 * found.replay.errors[name].mean:.1f} %"
 
 
-def row(name: str, runs: int, windows: bool) -> str:
+def row(name: str, seeds: int, windows: bool) -> str:
     spec = sr.load(name, RELU.get(name, [])).at_values()
-    found = find(spec, "kmeans", runs=runs)
+    found = find(spec, "kmeans", seeds=seeds)
     stable, replay = found.stability, found.replay
     assert stable is not None
     assert stable.adjusted_rand is not None
-    assert replay is not None
     assert replay.seed_floor is not None
     cells = [
         name,
         ", ".join(f"{k} ({times})" for k, times in stable.clusters.items()),
-        f"{stable.runs_with_all_spec_gates} of {runs}",
+        f"{stable.runs_with_all_spec_gates} of {seeds}",
         f"{stable.adjusted_rand.mean:.2f}",
         percent(found, "algorithm 1"),
     ]
     if windows:
-        other = find(spec, "windows", runs=5)
+        other = find(spec, "windows", seeds=5)
         cells += [f"{percent(other, 'windows')} (W = {other.windows})"]
     cells.append(f"{100 * replay.seed_floor:.1f} %")
     return " | ".join(cells)
@@ -53,7 +51,7 @@ def row(name: str, runs: int, windows: bool) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--spec", nargs="*", default=SPECS)
     parser.add_argument("--no-windows", action="store_true", help="Algorithm 1 alone")
     given = parser.parse_args()
@@ -61,7 +59,7 @@ def main() -> None:
     head += [] if given.no_windows else ["replay, windows"]
     print(" | ".join([*head, "seed floor"]), flush=True)
     for name in given.spec:
-        print(row(name, given.runs, not given.no_windows), flush=True)
+        print(row(name, given.seeds, not given.no_windows), flush=True)
 
 
 if __name__ == "__main__":

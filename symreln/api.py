@@ -107,7 +107,8 @@ class Answer(Derived):
 
         Args:
             directory: Folder, made if it is not there.
-            formats: Some of "json", "tex" and "html"; all where empty.
+            formats: Some of "json", "tex", "html" and "pdf" (which needs the extra
+                ``symreln[pdf]``); all but the last where empty.
             long: Whether documents print every line of the derivation, not only the main ones.
         """
         return write_derivation(self, directory, formats=formats, long=long)

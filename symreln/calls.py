@@ -171,13 +171,10 @@ def gates(
     samples: int | None = None,
     stages: int = 8,
     limit: int | None = None,
-    against: int | None = None,
+    seeds: int | None = None,
     clusters: int | None = None,
     windows: int | None = None,
     every: int = 100,
-    trainings: int = 1,
-    runs: int | None = None,
-    replays: int = 2,
 ) -> FoundGates:
     """Find the gates of a dataset, at the declared values of its parameters.
 
@@ -189,13 +186,11 @@ def gates(
         samples: Draw so many directions instead of all gates.
         stages: Stages to follow at most.
         limit: Gates above which to stop.
-        against: Networks to compare self-consistent gates with.
+        seeds: Networks to train: those that are clustered (20 by default, 5 in windows), or those
+            that self-consistent gates are compared with (none by default).
         clusters: K; by default the number with the largest mean silhouette.
         windows: Time windows at most.
         every: Updates between two looks at a network.
-        trainings: Networks of one run.
-        runs: Runs from other initial weights.
-        replays: Further networks on which the gates are replayed.
 
     Raises:
         InputError: An unknown method, an option that it does not hear, or a parameter without a
@@ -298,7 +293,7 @@ def replay(
     from symreln.gating.replay import replay_report
 
     instance_of(spec, Spec, "replay", 'sr.replay(sr.load("xor"))')
-    numbers = at_values("gates", spec)
+    numbers = at_values("replay", spec)
     with phase("replay"):
         found = replay_report(numbers, curve=curve, seeds=seeds, every=every, rng=rng)
     return GateAnswer(found=found, spec=numbers)

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 
 from symreln.base import tables
 from symreln.cli import main as cli
+from symreln.cli.derive import Session
+from symreln.gating import races
+from symreln.report import formats
 from tests.spec.corpus import cases
 
 SMALL = ("--set", "network.hidden=24", "--set", "network.steps=60")
@@ -68,6 +73,36 @@ def test_derive_json_on_stdout_is_the_file(tmp_path, capsys):
 def test_format_limits_what_is_written(tmp_path, capsys):
     assert run(capsys, "derive", "xor", "--format", "json", "--out", str(tmp_path))[0] == 0
     assert {p.name for p in tmp_path.iterdir()} == {"certificate.json", "derivation.json"}
+
+
+def test_a_pdf_needs_no_tex_and_belongs_to_its_certificate(tmp_path, capsys):
+    out = str(tmp_path)
+    assert run(capsys, "derive", "xor-linear", "--format", "pdf", "--out", out)[0] == 0
+    path = tmp_path / "derivation.pdf"
+    assert {p.name for p in tmp_path.iterdir()} == {"certificate.json", path.name}
+    written = path.read_bytes()
+    assert written.startswith(b"%PDF")
+    assert run(capsys, "verify", out)[0] == 0
+    path.write_bytes(written.replace(b"%PDF-1.7", b"%PDF-1.6", 1))
+    code, _, err = run(capsys, "verify", out)
+    assert code == 2
+    assert "derivation.pdf" in err
+    assert "was changed" in err
+
+
+def test_a_format_without_its_package_is_refused_before_anything_is_done(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(formats, "find_spec", lambda name: None)
+    monkeypatch.setattr(Session, "load", lambda session: pytest.fail("it began to work"))
+    out = tmp_path / "out"
+    limit = ("--time-limit", "60s")
+    for more in ((), limit):
+        asked = ("derive", "xor", "--format", "json", "--format", "pdf", "--out", str(out))
+        code, said, err = run(capsys, *asked, *more)
+        assert (code, said) == (2, "")
+        assert "pip install 'symreln[pdf]'" in err
+        assert not out.exists()
 
 
 def test_verify_accepts_what_derive_wrote_and_refuses_a_changed_number(tmp_path, capsys):
@@ -142,6 +177,43 @@ def test_a_spec_without_a_network_derives_and_does_not_validate(tmp_path, capsys
     code, _, err = run(capsys, "validate", str(spec), "--out", str(tmp_path / "b"))
     assert code == 2
     assert "[network]" in err
+
+
+TRAINING_COMMANDS = ("validate", "run", "replay", "gates --method kmeans", "race --rivals part")
+
+
+@pytest.mark.parametrize(
+    ("command", "lacks"),
+    [
+        *((command, lacks) for command in TRAINING_COMMANDS for lacks in ("[network]", "a.value")),
+        ("sweep --over parameters.a.value=1,2", "[network]"),
+        ("race --seeds 2", "[network]"),
+    ],
+)
+def test_what_training_needs_is_asked_for_before_the_derivation(
+    command, lacks, tmp_path, monkeypatch, capsys
+):
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(Session, "derive", never)
+    monkeypatch.setattr(races, "over_parameter", never)
+    monkeypatch.setattr(races, "rivals", never)
+    network = '[network]\nhidden = 10\ninit_std = 1\nlearning_rate = "1/10"\nsteps = 10\n'
+    value = "value = 1\n" if lacks == "[network]" else ""
+    spec = tmp_path / "own.toml"
+    spec.write_text(
+        'title = "own"\n[dataset]\nX = [["a", "0"], ["0", "1"]]\nY = [["1", "2"]]\n'
+        f"[dataset.labels]\npart = [1, 2]\n[parameters.a]\npositive = true\n{value}"
+        '[[pathway]]\nname = "all"\ngate = "all"\n' + network * (lacks != "[network]"),
+        "utf-8",
+    )
+    name, *options = command.split()
+    code, out, err = run(capsys, name, str(spec), *options, "--out", str(tmp_path / "out"))
+    assert (code, out) == (2, "")
+    assert lacks in err
+    assert "hidden = 100" in err or "parameters.a.value=1" in err
+    assert "deriving" not in err
 
 
 def test_a_parameter_without_a_value_derives_and_does_not_validate(tmp_path, capsys):
@@ -230,6 +302,37 @@ def test_help_imports_nothing_heavy():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
     )
     assert found.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("name", sorted(cli.cli.commands))
+def test_help_is_in_groups_and_its_example_is_taken(name):
+    command = cli.cli.commands[name]
+    text = command.get_help(click.Context(command, info_name=f"symreln {name}"))
+    lines = text.splitlines()
+    shown = [line.rstrip(":") for line in lines if line.endswith(":") and line[:1].strip()]
+    order = ["What it works on", "What it does", "Output", "Machine and limits"]
+    assert shown == [part for part in order if part in shown]
+    assert all(option in text for each in command.params for option in each.opts if "-" in option)
+    _, asked, *words = shlex.split(lines[-1].partition("Example: ")[2], comments=True)
+    assert asked == name
+    words = words[: words.index(">")] if ">" in words else words
+    command.make_context(name, words, ignore_unknown_options=False)
+
+
+def test_commands_are_listed_in_groups_each_once(capsys):
+    text = run(capsys, "--help")[1]
+    for group in cli.GROUPS:
+        assert f"{group}:" in text
+    names = [name for group in cli.GROUPS.values() for name in group]
+    assert sorted(names) == sorted(cli.cli.commands)
+
+
+@pytest.mark.parametrize("old", ["--against", "--runs", "--trainings", "--replays"])
+def test_a_renamed_option_is_refused_with_its_new_name(old, capsys):
+    code, _, err = run(capsys, "gates", "xor", "--method", "kmeans", old, "3")
+    assert code == 2
+    assert f"'{old}': it is --seeds now" in err
+    assert "--seeds now" not in run(capsys, "tasks", old, "3")[2]
 
 
 def test_a_closed_pipe_is_no_error(tmp_path):

@@ -153,25 +153,26 @@ class Convergence(Claim):
         if self.residual_within:
             yield say(
                 "The residual that the second stage learns is that of the converged first stage to "
-                f"{self._within} (distance over size, both as root mean squares over samples: the "
-                "distance's square is twice the loss that the first stage has still to lose)."
+                f"{self._within}. The distance is the root mean square of the difference over that "
+                "of the converged residual, over samples. Half the square of the former is the "
+                "loss that the first stage has still to lose."
             )
         if self.half_times:
             yield say(
-                "Until then its modes are driven by the earlier ones too, and they grow before the "
-                "first stage has converged. From the expected initial weights the flow reaches "
-                "half of their plateaus between these steps:"
+                "Until then modes of the second stage are driven by earlier modes too, and grow "
+                "before the first stage has converged. [#tab:halftimes] bounds when the flow from "
+                "the expected initial weights reaches half of their plateaus."
             )
             yield self._table()
         for each in self.not_bounded:
-            yield prose(*typeset(f"Not bounded is {each.what}: {each.why}."))
+            yield prose(*typeset(f"There is no bound on {each.what}: {each.why}."))
         if self.undecided:
             return
         if self.picked_up:
             most = max(each.at_most for each in self.picked_up)
             yield say(
-                "Meanwhile pathways of the second stage pick up some of what the first is about to "
-                "learn; where they have $s = 0$ themselves, no more than "
+                "Pathways of the second stage also learn a part of the first stage's modes. Where "
+                "their own $s$ is 0, the strength of this part is at most "
                 f"{rounded_up(most, 2):.2g} up to the last step."
             )
         yield _proof()
@@ -185,8 +186,8 @@ class Convergence(Claim):
                 (Math(symbol), str(b.not_before), str(b.not_after), _steps(b.closed_form))
                 for symbol, b in shown
             ),
-            caption="Half-times of the second stage in steps: bounds of the flow, and the closed "
-            "forms from their head starts, in the network's steps.",
+            caption="Half-times of the second stage, in steps: proven bounds for the flow, and the "
+            "closed forms from their effective starts.",
             alignment="lrrr",
             label="tab:halftimes",
             most=MOST_BOUNDS,

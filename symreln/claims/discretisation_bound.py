@@ -84,10 +84,11 @@ class _StepErrors(Claim):
     def says(self) -> Iterator[Block]:
         """Say the bounds, rounded up, and why they hold."""
         yield say(
-            "The solutions keep step with gradient descent while a mode is small, and a little "
-            "behind it where it saturates. From the same aligned weights, strengths "
+            "While a mode is small, its closed form has the growth rate of gradient descent. Near "
+            "the plateau gradient descent is slightly faster. For the same aligned weights the "
+            "following shares of the plateau bound the distance of strengths "
             + "of the first stage " * self.staged
-            + "are at no step further from them than, as a share of the plateau:"
+            + "to their closed forms at all steps:"
         )
         yield Table(
             header=("strength", "solution against gradient descent, at most"),
@@ -200,13 +201,12 @@ class LargeStarts(Claim):
     def says(self) -> Iterator[Block]:
         """Say where the flow is nearer to gradient descent than the solution in steps, and why."""
         yield say(
-            "**Large starts.** Gradient descent is half learned later than the flow by "
-            r"$\tfrac{1}{2} \ln(|f|/|f_0|)$ steps, to leading order, with $|f|$ the speed of the "
-            "amplitudes then and $|f_0|$ at the start; the solutions in steps have it later as if "
-            "modes grew from little all the time. Balanced modes that start from more than about "
-            r"$2^{-6}$ of their plateaus are nearer to the flow, "
-            r"$e^{-2st/\tau}$ in the place of $(1 + s/\tau)^{-2t}$. Of these modes the flow has "
-            "the better half-time:"
+            "**Large starts.** Gradient descent reaches half of a plateau later than the flow, by "
+            r"$\tfrac{1}{2} \ln(|f|/|f_0|)$ steps to leading order; $|f_0|$ is the speed of the "
+            "amplitudes at the start and $|f|$ that at half of the plateau. The closed forms in "
+            "steps assume growth from small strengths. A balanced mode that starts above about "
+            r"$2^{-6}$ of its plateau is nearer to the flow, which has $e^{-2st/\tau}$ in place of "
+            r"$(1 + s/\tau)^{-2t}$. For these modes the half-time of the flow is more accurate:"
         )
         shown = [(s, each) for each in self.modes if (s := self.symbols.get(each.label))]
         yield Table(
@@ -220,7 +220,7 @@ class LargeStarts(Claim):
                 for symbol, each in shown
             ),
             caption="Steps by which half-times are later than those of the flow; a dash: the mode "
-            "starts at half of its plateau or beyond, and is never later.",
+            "starts at or above half of its plateau.",
             alignment="lrr",
             most=_MOST_BOUNDS,
         )
@@ -228,9 +228,9 @@ class LargeStarts(Claim):
     def lines(self) -> Iterator[str]:
         """Say it on the terminal."""
         yield (
-            f"large starts: of {few(each.label for each in self.modes)} the flow (infinitely small "
-            "steps) has better half-times than the solution in steps, which is that of growth "
-            "from little"
+            f"large starts: for {few(each.label for each in self.modes)} the flow (infinitely "
+            "small steps) has more accurate half-times than the closed forms in steps, which "
+            "assume growth from small strengths"
         )
 
 

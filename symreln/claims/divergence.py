@@ -8,6 +8,7 @@ import numpy as np
 
 from symreln.base.rounding import rounded, rounded_down
 from symreln.claims.integration import gate_floats, network_of, sparse_floats
+from symreln.claims.solve import check_values
 from symreln.errors import InputError
 from symreln.laws.law import Regime
 
@@ -79,16 +80,19 @@ def largest_norm(data: GatedData) -> float:
 
 
 def check_before_deriving(spec: Spec) -> None:
-    """Refuse a learning rate that the whole targets make diverge, in float64.
+    """Refuse what no network can be trained on, and a learning rate at which training diverges.
 
     The same rate is found again, exactly as it is integrated, once the derivation is there.
 
     Raises:
-        InputError: The rate is too large, or a number is too large or too small for float64.
+        InputError: There is no network, a parameter has no value, the rate is too large for the
+            whole targets, or a number is too large or too small for float64.
     """
-    if spec.network is None or not spec.has_values:
+    network = network_of(spec)
+    check_values(spec)
+    if spec.graph is not None:
         return
-    network, exact = network_of(spec), spec.at_values()
+    exact = spec.at_values()
     if not Regime.of_network(network).plain.holds:
         return
     inputs = sparse_floats(exact.dataset.inputs, "dataset.X")

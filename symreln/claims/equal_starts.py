@@ -10,16 +10,16 @@ the sum of all, modes that start apart may not even keep to their directions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from symreln.base.summaries import few
 from symreln.claims.claim import Claim
 from symreln.claims.equilibria import competition_of
+from symreln.claims.orbits import listed_symbols
 from symreln.claims.widths import narrow_pathways
-from symreln.document.model import Block
-from symreln.document.typeset import say, typeset
+from symreln.document.model import Block, Content, Math
+from symreln.document.typeset import say
 from symreln.exact.truth import Truth
 from symreln.verdict.judge import Level
 
@@ -69,11 +69,13 @@ class _EqualStarts(Claim):
         stage: Which stage.
         found: Its modes that have to start equal, those together that couple.
         assumed: Whether the prediction that is confronted with training rests on them.
+        derivation: Whose modes they are.
     """
 
     stage: int
     found: tuple[_EqualStart, ...]
     assumed: bool
+    derivation: Derivation = field(metadata={"prose": True}, repr=False)
 
     def says(self) -> Iterator[Block]:
         """Say what holds of the stage's modes where their starts differ."""
@@ -83,12 +85,12 @@ class _EqualStarts(Claim):
         for index, (meaning, labels) in enumerate(groups.items()):
             yield say(
                 f"{'' if index else '**Equal starts** are assumed. '}Of {{labels}}: {meaning}.",
-                labels=typeset(few(labels, _MOST_NAMED)),
+                labels=_symbols(self.derivation, labels),
             )
         if not self.assumed:
             yield say(
-                "The closed forms rest on them. The integrated reduction, which descends with the "
-                "coupled matrices of all pathways, wherever each one starts, does not."
+                "The closed forms need equal starts. The integrated reduction follows the coupled "
+                "matrices of all pathways from any start, and does not need them."
             )
 
 
@@ -104,6 +106,7 @@ def equal_starts(derivation: Derivation) -> tuple[_EqualStarts, ...]:
                 _EqualStarts(
                     stage=stage.stage,
                     found=tuple(_of(derivation, stage, nodes) for nodes in coupled),
+                    derivation=derivation,
                     assumed=not two_layers or bool(derivation.ask(narrow_pathways)),
                 )
             )
@@ -122,7 +125,7 @@ def _of(derivation: Derivation, stage: StageDerivation, nodes: list[Node]) -> _E
         ),
         heights_from_unequal_starts=plateaus,
         meaning=_SAYS.get(plateaus)
-        or f"{reason}; what is printed of them is proven for equal starts alone",
+        or f"{reason}; their formulas are proven for equal starts alone",
     )
 
 
@@ -134,8 +137,8 @@ def _decided(
         return Truth.UNDECIDED, "what they do to other modes cancels while they are equal"
     if any(c.target not in nodes or c.factors is None for c in acting):
         return Truth.UNDECIDED, (
-            "no single coupling is proven to map modes to modes, only the sum of all is, and that "
-            "takes equal strengths"
+            "only the sum of their couplings is proven to map modes to modes, and the sum needs "
+            "equal strengths"
         )
     if values is None:
         return Truth.UNDECIDED, "what unequal starts come to depends on parameters without a value"
@@ -169,8 +172,15 @@ def unequal_starts(derivation: Derivation, kappas: Mapping[str, float]) -> list[
         return []
     return [
         say(
-            "They differ between modes that are closed by symmetry, {labels}: closed forms and "
-            "half-times of these are those of equal starts, and are not what is predicted here.",
-            labels=typeset(few(labels, _MOST_NAMED)),
+            "They differ between modes that are closed by symmetry, {labels}. The closed forms and "
+            "half-times of these modes hold for equal starts, and are not the prediction here.",
+            labels=_symbols(derivation, labels),
         )
     ]
+
+
+def _symbols(derivation: Derivation, labels: Sequence[str]) -> Content:
+    symbols = listed_symbols(derivation, labels)
+    content = [part for symbol in symbols[:_MOST_NAMED] for part in (", ", Math(symbol))]
+    more = len(symbols) - _MOST_NAMED
+    return (*content[1:], f" and {more} more" if more > 0 else "")

@@ -401,10 +401,10 @@ class Equilibria(Claim):
             end = "the least that the pathways can reach."
         else:
             end = (
-                f"above the least that the pathways can reach, ${least}$: there some strength is "
-                "negative or another direction is used, which an aligned positive start never "
-                "reaches. Random weights hold a little of the opposite sign, and where it lowers "
-                "the loss it grows in the end; the matrix reduction below has it from the start."
+                f"above the least that the pathways can reach, ${least}$. The least loss needs a "
+                "negative strength or another direction, which an aligned positive start never "
+                "reaches. Random weights have small components of the opposite sign. Where these "
+                "lower the loss they grow in the end; the matrix reduction below contains them."
             )
         yield say(f"The loss of the modes at rest is ${loss}${where}, {end}")
 

@@ -258,14 +258,15 @@ class LawOfGates(Claim):
                 yield equation(*line.equation)
         exact = any(each.shares is not None and each.shares.exact for each in self.found)
         share = (
-            "The share of units that still has the gate is an orthant probability of $K(t)$, "
+            "The share of units that still have the gate is an orthant probability of $K(t)$, "
             "given that the leading mode opened it. "
         )
         yield say(
             share
             * (not exact)
-            + "The share of weight is the mean of $\\|w\\| \\|b\\|$ over that orthant. To first "
-            "order: units that have left move on as if they had not, and change no drive. "
+            + "The share of weight is the mean of $\\|w\\| \\|b\\|$ over that orthant. At first "
+            "order, units that have left the gate keep moving as if they had not, and they change "
+            "no drive. "
             "{verdict}",
             verdict=Strong(typeset(f"{self.sentence[:1].upper()}{self.sentence[1:]}.")),
         )
@@ -279,8 +280,8 @@ class LawOfGates(Claim):
             ),
             rows=tuple(_row(each, self.tolerance) for each in self.found),
             caption=(
-                "When the weight of a pathway's units leaves its gate, in steps; what its own "
-                "learning leaves of it, and how many of its units." + self._later + self._closed
+                "Steps at which shares of the weight of a pathway's units have left its gate, and "
+                "the shares of weight and of units that keep it." + self._later + self._closed
             ),
             alignment="lrrrr",
         )
@@ -303,10 +304,10 @@ class LawOfGates(Claim):
             header=("gate differs where", "orbit", *when),
             rows=tuple(rows),
             caption=(
-                f"Gates that the units of {each.name} take, and their share of its weight"
+                f"Gates that the units of {each.name} take, with their share of its weight"
                 + (" when half of it has left, and" * (each.half is not None))
-                + f" {self.end}: the heaviest of each orbit, with how many gates symmetries of the "
-                "data map onto it, as far as they were drawn."
+                + f" {self.end}. A row is an orbit of gates under the symmetries of the data: one "
+                "of its gates, the number of its gates that were drawn, and their share."
             ),
             alignment="lr" + "r" * len(when),
         )
@@ -315,13 +316,13 @@ class LawOfGates(Claim):
     def _closed(self) -> str:
         if all(each.shares is not None for each in self.found):
             return ""
-        return " No unit has a gate that the pathway's own inputs do not open early on."
+        return " –: the pathway's own inputs do not open its gate early on, so no unit has it."
 
     @property
     def _later(self) -> str:
         if len({each.stage for each in self.found}) == 1:
             return ""
-        return " Pathways of later stages have units of their own here, as a gated network has."
+        return " Pathways of later stages have units of their own here, as in a gated network."
 
 
 def _when(each: PathwayGates, step: float | None, share: float) -> str:

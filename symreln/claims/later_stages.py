@@ -147,15 +147,15 @@ class HeadStarts(Claim):
             yield from self._sigmoids()
         if any(each.shared for each in self.modes):
             yield say(
-                "Where what earlier stages drive turns modes of a pathway into each other, they "
-                "share hidden units: their columns $b = (1 + s/\\tau)^{-t_m} \\Phi^{\\top} q$ are "
-                "not orthogonal. Along the columns of modes that are learned before a mode dies "
-                "out; it grows from what it has across them, "
+                "Earlier stages can rotate modes of one pathway into each other. Such modes share "
+                "hidden units: their columns $b = (1 + s/\\tau)^{-t_m} \\Phi^{\\top} q$ are not "
+                "orthogonal. The part of a column along modes that are learned before decays. The "
+                "mode grows from the orthogonal part $b_\\perp$: "
                 "$\\tilde{\\pi}_0 = \\pi_0 |b_\\perp|^2$."
             )
         if self.outrun:
             yield say(
-                "{none}. Formulas of these modes are those of converged earlier stages only.",
+                "{none}. The formulas of these modes hold for converged earlier stages only.",
                 none=typeset(f"N{without_form(self.outrun)[1:]}"),
             )
         yield from self._table()
@@ -181,16 +181,15 @@ class HeadStarts(Claim):
             ),
             rows=tuple(row for symbol, each in shown for row in each.rows(symbol, self.strength0)),
             caption=phrase(
-                "Where the modes of later stages start in effect, and the share of the plateau "
-                "that they have by then, along the columns of other modes too. Weights are taken "
-                "to be small: what that leaves out falls with this share, a power of the initial "
-                "strength. The last column is a start over what it were if what drives the mode "
-                "were learned at once. Which earlier modes drive a mode, which half-times are "
-                "equal and which copies start alike is decided in float64, up to a relative "
-                "$10^{-9}$."
+                "Effective starts of the modes of later stages. $\\pi(t_m)/h$ is the share of the "
+                "plateau that a mode has at the last half-time $t_m$. The formula holds for small "
+                "weights; its relative error is of the order of this share, which tends to 0 with "
+                "the initial strength. The last column is the start divided by the one for earlier "
+                "modes that are learned at once. Which earlier modes drive a mode, and which "
+                "half-times and starts are equal, is decided in float64 to a relative $10^{-9}$."
                 + (
-                    " Copies of a mode that start apart have rows of their own; the strength is "
-                    "their mean."
+                    " Copies of a mode with different starts have rows of their own; the strength "
+                    "is their mean."
                     if any(len(each.copies) > 1 for _, each in shown)
                     else ""
                 )
@@ -217,10 +216,10 @@ class HeadStarts(Claim):
             )
         if any(unstated):
             yield say(
-                "Where several earlier modes drive a mode, one turns it out of a plane, or it "
-                "shares hidden units, each counts as learned at its half-time. What that leaves "
-                "out of $\\tilde{\\pi}_0$ is of the order $r s/s_\\alpha^2$ where drives do not "
-                "commute, and does not fall with $\\pi_0$."
+                "An earlier mode counts as learned at its half-time where several earlier modes "
+                "drive a mode, where the plane is left, or where hidden units are shared. The "
+                "relative error of $\\tilde{\\pi}_0$ is then of the order $r s/s_\\alpha^2$ where "
+                "drives do not commute; it does not tend to 0 with $\\pi_0$."
             )
 
     def lines(self) -> Iterator[str]:
@@ -240,9 +239,9 @@ class HeadStarts(Claim):
 def _what_drives() -> Iterator[Block]:
     """Yield what drives later stages, and the formula."""
     yield say(
-        "**Head start.** While earlier stages learn, a pathway $p$ of a later one sees more "
-        "than its own residual: beside it what modes $\\alpha$ of earlier pathways $j$, "
-        "with plateaus $h_\\alpha$, have not learned yet,"
+        "**Head start.** While earlier stages learn, a pathway $p$ of a later stage is driven by "
+        "its own residual and by what the modes $\\alpha$ of earlier pathways $j$, with plateaus "
+        "$h_\\alpha$, have not learned yet:"
     )
     yield equation(
         r"E_p(t) = \Sigma^{yx}(p) + \sum_\alpha D_\alpha \left(1 - \frac{\pi_\alpha(t)}"
@@ -250,7 +249,7 @@ def _what_drives() -> Iterator[Block]:
         r"\Sigma^{x}(j, p)."
     )
     yield say(
-        "Its weights are small by then, and grow linearly. Since $\\int_0^\\infty (1 - "
+        "The weights of $p$ are still small then, and grow linearly. Since $\\int_0^\\infty (1 - "
         "\\pi_\\alpha/h_\\alpha)\\, dt$ is the half-time $t_\\alpha$, each earlier mode counts "
         "in full until then and not at all afterwards, to leading order: between half-times "
         "$E_p$ is a constant $E_k$ for $\\Delta_k$ steps, each of which multiplies the "

@@ -132,15 +132,15 @@ class NarrowPathway(Claim):
         found = self.found
         if found is None or found.plateau is None:
             yield say(
-                start + "Which of them it learns is not decided: {why}. What is printed of it "
-                "holds for a pathway that is wide enough.",
+                start + "Which of them it learns is not decided: {why}. Its formulas hold for a "
+                "pathway that is wide enough.",
                 why=typeset(self.undecided),
             )
             return
         yield say(
             start + "In the limit of small initial weights it first learns those with the largest "
-            "$s$: {learned}. The others stay near 0; solutions that are printed for them hold for "
-            "a pathway that is wide enough." + self._wherever(self.comparisons(), "s"),
+            "$s$: {learned}. The others stay near 0; their formulas hold for a pathway that is "
+            "wide enough." + self._wherever(self.comparisons(), "s"),
             learned=typeset(_learned(found, found.plateau)),
         )
         final = self._wherever(self.comparisons(final=True), "s^2/d")
@@ -152,10 +152,10 @@ class NarrowPathway(Claim):
             return
         rates = ", ".join(f"${_rate(found, escape)}$" for escape in found.escapes[:_MOST_PRINTED])
         yield say(
-            "The plateau is left again, because modes that are missing have a larger $s^2/d$ than "
-            f"some that are there. To first order replacements grow at the rates {rates}. In the "
-            "end the largest $s^2/d$ are there (Baldi and Hornik, 1989: every other choice is a "
-            "saddle): {learned}." + final,
+            "This plateau is a saddle: modes that are missing have a larger $s^2/d$ than some that "
+            f"are learned. To first order replacements grow at the rates {rates}. In the end the "
+            "modes with the largest $s^2/d$ are learned (Baldi and Hornik, 1989: every other "
+            "choice is a saddle): {learned}." + final,
             learned=typeset(_learned(found, found.least)),
         )
 
@@ -165,9 +165,8 @@ class NarrowPathway(Claim):
             return ""
         if self.symbolic is None:
             return (
-                " This is decided at the declared values of the parameters, where modes are equal "
-                "that differ elsewhere, or closed that elsewhere are not: at other values it may "
-                "be otherwise."
+                " This is decided at the declared values of the parameters. Modes coincide or "
+                "close there that do not elsewhere, so that other values may give another answer."
             )
         if not pairs:
             return " No parameter changes that."

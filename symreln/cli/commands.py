@@ -11,6 +11,7 @@ import click
 from symreln.base.progress import Progress
 from symreln.cli.request import Request
 from symreln.report.folder import require_folder
+from symreln.report.formats import require_formats
 
 if TYPE_CHECKING:
     from symreln.report.steps import StepWriter
@@ -45,6 +46,7 @@ def execute(
             nobody does.
     """
     require_folder(request.folder)
+    require_formats(request.formats)
     if request.limited and steps is None:
         from symreln.cli.limited import supervise
 

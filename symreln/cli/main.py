@@ -28,14 +28,20 @@ from symreln.base.signals import (  # noqa: E402
 )
 from symreln.cli.options import (  # noqa: E402
     DERIVING,
+    INPUT,
     JSON,
     MACHINE,
+    MACHINE_PART,
+    OUTPUT,
     OUTSIDE,
     OVERRIDES,
     QUIET,
     RNG,
     SPEC,
+    SPEC_TEXT,
     TRAINING,
+    Argument,
+    Command,
     flag,
     option,
     out,
@@ -56,10 +62,30 @@ Exit codes:
   143  ended by SIGTERM (129 by SIGHUP)
 """
 
+#: The commands as `symreln --help` has them.
+GROUPS = {
+    "Derive and validate": ("run", "derive", "validate", "verify"),
+    "Gates": ("gates", "race", "replay"),
+    "Many networks": ("sweep", "depth"),
+    "What there is": ("tasks", "schema", "info"),
+}
+
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 
-@click.group(context_settings=CONTEXT, epilog=EXIT_CODES)
+class _Commands(click.Group):
+    """The commands, in groups."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write them group by group, each with the first sentence of its help."""
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(name, self.commands[name].get_short_help_str(90)) for name in names]
+                )
+
+
+@click.group(cls=_Commands, context_settings=CONTEXT, epilog=EXIT_CODES)
 @click.version_option(__version__, prog_name="symreln")
 def cli() -> None:
     """Derive the learning dynamics of gated networks, with proofs, and confront them with training.
@@ -68,13 +94,16 @@ def cli() -> None:
     """
 
 
-def _command(work: str, *parameters: click.Parameter) -> Callable[[Callable], click.Command]:
+def _command(
+    work: str, *parameters: click.Parameter, example: str
+) -> Callable[[Callable], click.Command]:
     """Return a decorator: a command with a function's name and text.
 
     Args:
         work: The function that does it, given the options and returning the exit code. It is
             imported when the command is called: most need a second for that.
         parameters: Its arguments and options.
+        example: One way to call it, without the program's name.
     """
 
     def call(**asked: Any) -> int:
@@ -83,14 +112,25 @@ def _command(work: str, *parameters: click.Parameter) -> Callable[[Callable], cl
 
     def decorate(named: Callable) -> click.Command:
         text = inspect.cleandoc(named.__doc__ or "")
-        made = click.Command(named.__name__, callback=call, params=list(parameters), help=text)
+        made = Command(
+            named.__name__,
+            callback=call,
+            params=list(parameters),
+            help=text,
+            epilog=f"Example: symreln {example}",
+        )
         cli.add_command(made)
         return made
 
     return decorate
 
 
-@_command("symreln.cli.commands.do", *DERIVING, *TRAINING)
+@_command(
+    "symreln.cli.commands.do",
+    *DERIVING,
+    *TRAINING,
+    example="run contextual-3 --set network.hidden=100 --out three",
+)
 def run() -> None:
     """Derive, train, compare and report: the main job."""
 
@@ -100,32 +140,55 @@ def run() -> None:
     *DERIVING,
     option(
         "--format formats",
-        "What to write beside the certificate; may be repeated.  [default: all]",
+        "What to write beside the certificate; may be repeated; pdf needs the extra symreln[pdf].  "
+        "[default: json, tex, html]",
         type=click.Choice(NAMES),
+        part=OUTPUT,
         multiple=True,
     ),
-    flag("--long", "Print every line of the derivation, with its reason and its check."),
+    flag(
+        "--long",
+        "Print every line of the derivation, with its reason and its check.",
+        part=OUTPUT,
+    ),
     flag("--estimate", "Only print roughly what time and memory it may take."),
+    example="derive xor --set parameters.Delta.value=1/2 --format html",
 )
 def derive() -> None:
     """Derive the dynamics exactly and write the derivation with its certificate."""
 
 
-@_command("symreln.cli.commands.do", *DERIVING, *TRAINING)
+@_command(
+    "symreln.cli.commands.do",
+    *DERIVING,
+    *TRAINING,
+    example="validate xor --seeds 20 --tolerance 2%",
+)
 def validate() -> None:
     """Train the network and the GDLN and compare them with the prediction."""
 
 
 @_command(
     "symreln.cli.inform.verify",
-    click.Argument(["certificate"], metavar="CERTIFICATE.JSON", type=click.Path(path_type=Path)),
+    Argument(
+        "certificate",
+        "A certificate, or a folder that holds one.",
+        metavar="CERTIFICATE.JSON",
+        type=click.Path(path_type=Path),
+    ),
     JSON,
+    example="verify symreln-out/xor",
 )
 def verify() -> None:
     """Check a certificate, or the one in a folder, with rational arithmetic alone."""
 
 
-@_command("symreln.cli.inform.show_tasks", click.Argument(["name"], required=False), JSON)
+@_command(
+    "symreln.cli.inform.show_tasks",
+    Argument("name", "A ready-made spec.", required=False),
+    JSON,
+    example="tasks contextual-3",
+)
 def tasks() -> None:
     """List the ready-made specs, or print the TOML of one, to start your own from."""
 
@@ -137,6 +200,7 @@ def tasks() -> None:
         "--over",
         "A key of the spec and its values, e.g. network.hidden=50,100. May be repeated: all "
         "combinations are done.",
+        part=INPUT,
         multiple=True,
         metavar="KEY=V1,V2,…",
     ),
@@ -144,15 +208,19 @@ def tasks() -> None:
     seeds(8),
     RNG,
     out("symreln-out/NAME-sweep", "; a sweep that is there goes on"),
-    option("--workers", "Processes.  [default: one a core]", 1, 1024),
-    option("--dask", "Let a dask.distributed cluster do it.", metavar="ADDRESS"),
+    option("--workers", "Processes.  [default: one a core]", 1, 1024, part=MACHINE_PART),
+    option("--dask", "Let a dask.distributed cluster do it.", part=MACHINE_PART, metavar="ADDRESS"),
     option(
-        "--shard", "Do part i of N and no summary; parts need not know of another.", metavar="i/N"
+        "--shard",
+        "Do part i of N and no summary; parts are independent.",
+        part=MACHINE_PART,
+        metavar="i/N",
     ),
     flag("--collect", "Only make the summary of what is done."),
     JSON,
     QUIET,
     OUTSIDE,
+    example="sweep contextual-3 --over network.hidden=100,200 --seeds 4",
 )
 def sweep() -> None:
     """Validate a spec for all combinations of some keys' values, one file a network.
@@ -163,7 +231,7 @@ def sweep() -> None:
 
 @_command(
     "symreln.cli.run_depth.depth_for_user",
-    click.Argument(["spec"], metavar="[SPEC]", default="depth"),
+    Argument("spec", SPEC_TEXT, metavar="[SPEC]", default="depth"),
     OVERRIDES,
     seeds(50, least=2),
     RNG,
@@ -173,11 +241,13 @@ def sweep() -> None:
         "Part of a layer's units that a gated node has; counts as a constant set by hand.  "
         "[default: half for ReLU]",
         type=click.FloatRange(0, 1, min_open=True),
+        metavar="NUMBER",
     ),
     JSON,
     QUIET,
     *MACHINE,
     OUTSIDE,
+    example="depth --set network.hidden=50 --seeds 10",
 )
 def depth() -> None:
     """Train deep ReLU networks and a gated network of the same depth, and compare distributions.
@@ -193,8 +263,10 @@ def depth() -> None:
     SPEC,
     option(
         "--method",
-        "All gates that the data allow; those that early training selects; or those of networks "
-        "that are trained: by K-means (Algorithm 1 of the paper), or in time windows by weight.",
+        "enumerate: all gates that the data allow. self-consistent: those that early training "
+        "selects. kmeans: those of trained networks (Algorithm 1 of the paper). windows: those of "
+        "trained networks in time windows, units counted by their weight.",
+        metavar="METHOD",
         type=click.Choice([*(each.name for each in FINDERS), *ALIASES]),
         required=True,
     ),
@@ -202,11 +274,17 @@ def depth() -> None:
     RNG,
     option("--stages", "Stages to follow at most.", 1, default=8),
     option(
-        "--against",
-        "Networks to compare self-consistent gates with: a confusion table over the steps.",
+        "--seeds",
+        "Networks to train: those that are clustered, or those that self-consistent gates are "
+        "compared with in a confusion table.  [default: kmeans 20, windows 5, "
+        "self-consistent none]",
         1,
     ),
-    option("--clusters", "K.  [default: the number with the largest mean silhouette]", 1),
+    option(
+        "--clusters",
+        "Number of clusters.  [default: the number with the largest mean silhouette]",
+        1,
+    ),
     option("--windows", "Time windows at most, with --method windows.  [default: by replay]", 1),
     option(
         "--every",
@@ -214,15 +292,13 @@ def depth() -> None:
         1,
         default=100,
     ),
-    option("--trainings", "Networks of one run.", 1, default=1),
-    option("--runs", "Runs from other initial weights.  [default: 20, with windows 5]", 1),
-    option("--replays", "Further networks on which the gates are replayed.", 0, default=2),
     QUIET,
     option("--limit", "Gates above which to stop.", 1),
     OVERRIDES,
     out("symreln-out/NAME-gates"),
     JSON,
     OUTSIDE,
+    example="gates xor --method self-consistent --seeds 4",
 )
 def gates() -> None:
     """Find the gates of a dataset, at the declared values of its parameters.
@@ -235,7 +311,7 @@ def gates() -> None:
 @_command(
     "symreln.cli.run_gates.race_gates",
     SPEC,
-    option("--over", "The parameter.  [default: the only one]", metavar="PARAMETER"),
+    option("--over", "Parameter of the race.  [default: the only one]", metavar="PARAMETER"),
     option(
         "--by label",
         "Race gates that are open on subsets of a label's values instead; with --over for all "
@@ -247,15 +323,21 @@ def gates() -> None:
         "Race one pathway a value of a label against mixed-selective ones, and both together.",
         metavar="LABEL",
     ),
-    option("--stage", "Whose residual is learned.", 1, default=1),
+    option("--stage", "Stage whose residual is learned.", 1, default=1),
     option("--limit", "Gates above which to stop.", 1),
     option("--seeds", "Networks to train at every point.", 0, default=0),
-    option("--points", "Points in every interval.", 1, default=3),
+    option(
+        "--points",
+        "Values of the parameter in each interval, where networks are trained.",
+        1,
+        default=3,
+    ),
     RNG,
     OVERRIDES,
     out("symreln-out/NAME-race"),
     JSON,
     OUTSIDE,
+    example="race xor --seeds 20",
 )
 def race() -> None:
     """Say which self-consistent gate is fastest, for all values of a parameter at once.
@@ -284,6 +366,7 @@ def race() -> None:
     out("symreln-out/NAME-replay"),
     JSON,
     OUTSIDE,
+    example="replay contextual-3 --curve",
 )
 def replay() -> None:
     """Train ReLU networks, then train them again with the spec's gates in place of their own.
@@ -293,12 +376,12 @@ def replay() -> None:
     """
 
 
-@_command("symreln.cli.inform.show_info", JSON)
+@_command("symreln.cli.inform.show_info", JSON, example="info")
 def info() -> None:
     """Show versions and the machine, for a bug report."""
 
 
-@_command("symreln.cli.inform.show_schema")
+@_command("symreln.cli.inform.show_schema", example="schema > symreln.schema.json")
 def schema() -> None:
     """Print the JSON Schema of a spec, for editors."""
 

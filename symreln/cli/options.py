@@ -61,26 +61,97 @@ class _Share(click.ParamType):
         return str(value)
 
 
+#: The headings of a command's help, in the order in which they stand there.
+INPUT, WORK, OUTPUT, MACHINE_PART = (
+    "What it works on",
+    "What it does",
+    "Output",
+    "Machine and limits",
+)
+
+#: Options that had another name in an earlier version.
+RENAMED = {
+    "--against": "--seeds",
+    "--runs": "--seeds",
+    "--trainings": "--seeds",
+    "--replays": "--seeds",
+}
+
+
+class _Option(click.Option):
+    """An option that knows under which heading of the help it stands."""
+
+    def __init__(self, names: list[str], *, part: str, **more: Any) -> None:
+        super().__init__(names, **more)
+        self.part = part
+
+
+class Argument(click.Argument):
+    """An argument that the help explains."""
+
+    def __init__(self, name: str, text: str, **more: Any) -> None:
+        super().__init__([name], **more)
+        self.part = INPUT
+        self.text = text
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
+        """Return how it is written and what it is."""
+        return self.make_metavar(ctx), self.text
+
+
+class Command(click.Command):
+    """A command whose help has its options under headings and an example at the end."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, heading by heading."""
+        rows: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            if (row := parameter.get_help_record(ctx)) is not None:
+                rows.setdefault(getattr(parameter, "part", OUTPUT), []).append(row)
+        for part in (INPUT, WORK, OUTPUT, MACHINE_PART):
+            if part in rows:
+                with formatter.section(part):
+                    formatter.write_dl(rows[part])
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the arguments; of an option that was renamed, say its new name."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            new = RENAMED.get(error.option_name)
+            if new is None or not any(new in each.opts for each in self.params):
+                raise
+            msg = f"No such option '{error.option_name}': it is {new} now."
+            raise click.NoSuchOption(error.option_name, msg, ctx=ctx) from error
+
+
 def option(
-    names: str, text: str, least: int | None = None, most: int | None = None, **more: Any
+    names: str,
+    text: str,
+    least: int | None = None,
+    most: int | None = None,
+    *,
+    part: str = WORK,
+    **more: Any,
 ) -> click.Option:
     """Return an option; its default is said where it has one.
 
     Args:
         names: How it is written, and behind that how the work calls it where that is another name.
         text: What it does.
+        part: The heading of the help under which it stands.
         least: Of a whole number, the least.
         most: Of a whole number, the greatest.
         more: What click takes.
     """
     if least is not None:
-        more["type"] = _IntegerRange(min=least, max=most)
-    return click.Option(names.split(), help=text, show_default="default" in more, **more)
+        more |= {"type": _IntegerRange(min=least, max=most), "metavar": "N"}
+    return _Option(names.split(), part=part, help=text, show_default="default" in more, **more)
 
 
-def flag(names: str, text: str) -> click.Option:
+def flag(names: str, text: str, *, part: str = WORK) -> click.Option:
     """Return an option without a value."""
-    return click.Option(names.split(), help=text, is_flag=True)
+    return _Option(names.split(), part=part, help=text, is_flag=True)
 
 
 def out(default: str, more: str = "") -> click.Option:
@@ -91,7 +162,7 @@ def out(default: str, more: str = "") -> click.Option:
         return given or Path(default.replace("NAME", Path(context.params["spec"]).stem))
 
     kind = click.Path(file_okay=False, path_type=Path)
-    return option("--out", text, type=kind, callback=filled)
+    return option("--out", text, part=OUTPUT, type=kind, callback=filled)
 
 
 def seeds(default: int, least: int = 1) -> click.Option:
@@ -99,35 +170,43 @@ def seeds(default: int, least: int = 1) -> click.Option:
     return option("--seeds", "Networks to train, of each kind.", least, 100_000, default=default)
 
 
-SPEC = click.Argument(["spec"], metavar="SPEC")
+#: What a spec is, in the help.
+SPEC_TEXT = "A TOML file, or the name of a ready-made spec (`symreln tasks` lists them)."
+SPEC = Argument("spec", SPEC_TEXT, metavar="SPEC")
 OVERRIDES = option(
     "--set overrides",
     "Override a key of the spec, e.g. network.hidden=100. May be repeated.",
+    part=INPUT,
     multiple=True,
     metavar="KEY=VALUE",
 )
-QUIET = flag("--quiet -q", "No progress on stderr.")
-JSON = flag("--json as_json", "Print the JSON on stdout.")
+QUIET = flag("--quiet -q", "No progress on stderr.", part=OUTPUT)
+JSON = flag("--json as_json", "Print the JSON on stdout.", part=OUTPUT)
 OUTSIDE = flag(
     "--allow-outside-data allow_outside",
     "Let the spec name data files outside its own folder.",
+    part=INPUT,
 )
 RNG = option("--rng", "Seed of the random streams.", 0, default=0)
 MACHINE = (
     option(
         "--backend",
-        "Library that trains; those beside numpy have to be installed.",
+        "Library that trains: numpy, torch, cupy or jax; all but numpy have to be installed.",
+        metavar="LIBRARY",
+        part=MACHINE_PART,
         type=click.Choice(["numpy", "torch", "cupy", "jax"]),
         default="numpy",
     ),
     option(
         "--device",
         "Where the back-end trains, such as cuda:1 or cpu.  [default: a graphics card]",
+        part=MACHINE_PART,
         metavar="NAME",
     ),
     flag(
         "--float32",
         "Train in single precision, which rounds at 1e-7; double precision otherwise.",
+        part=MACHINE_PART,
     ),
 )
 #: Of the commands that derive.
@@ -141,12 +220,14 @@ DERIVING = (
     option(
         "--time-limit",
         "End after this time (90, 90s, 5min, 2h) with what is proven so far; exit code 4.",
+        part=MACHINE_PART,
         type=_Quantity("time", units.seconds),
         metavar="TIME",
     ),
     option(
         "--memory-limit",
         "End beyond this memory (500MB, 2GB) with what is proven so far; exit code 4.",
+        part=MACHINE_PART,
         type=_Quantity("size", units.megabytes),
         metavar="SIZE",
     ),

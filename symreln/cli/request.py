@@ -26,7 +26,7 @@ class Request:
         allow_outside: Whether data files may lie outside the spec's folder.
         time_limit: Seconds, or None.
         memory_limit: Bytes, or None.
-        formats: What to write beside the certificate; all where empty.
+        formats: What to write beside the certificate; the usual ones where empty.
         long: Whether documents print every line of the derivation, not only the main ones.
         seeds: Networks to train, of each kind.
         rng: Seed of the random streams.

@@ -9,6 +9,7 @@ import click
 
 from symreln import calls
 from symreln.base.progress import Progress
+from symreln.claims.integration import network_of
 from symreln.errors import InputError
 from symreln.gating.finders import ALIASES, FINDERS
 from symreln.report.folder import require_folder, write_files
@@ -55,7 +56,8 @@ def race_gates(
     """Race gates, write and print which wins; takes the options of the command.
 
     Raises:
-        InputError: Options have no meaning together, or a parameter has no value.
+        InputError: Options have no meaning together, a parameter has no value, or networks are
+            asked for and the spec has none.
     """
     given = load(spec, overrides, allow_outside=allow_outside)
     if modules is not None:
@@ -64,6 +66,8 @@ def race_gates(
         if over is None:
             _refuse("race", "--by without --over PARAMETER", {"stage", "points"})
         _refuse("race", "--by", {"limit"})
+    if asked["seeds"] or modules is not None:
+        network_of(given)
     with Progress(quiet=False)("race"):
         found = calls.race(given, over, by=label, rivals=modules, **asked)
     _write(out, found, as_json=as_json)

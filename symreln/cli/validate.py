@@ -56,9 +56,8 @@ def validate(request: Request, steps: StepWriter | None = None) -> int:
 
 def _check(request: Request, spec: Spec) -> None:
     """Refuse early what cannot be trained or compared."""
-    if spec.graph is None:
-        check_before_deriving(spec)
-    elif request.terms or request.extras:
+    check_before_deriving(spec)
+    if spec.graph is not None and (request.terms or request.extras):
         msg = (
             "--terms, --rules, --study and --representations: they are measured for pathways, not "
             "for graphs. Leave them out"

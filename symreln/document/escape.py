@@ -133,6 +133,19 @@ def escape_latex(text: str) -> str:
     return "".join(_LIGATURE.sub("\0", _joined(clean(text))).translate(_TO_LATEX))
 
 
+def code_points(text: str) -> str:
+    """Return ``text`` as print has it: a character that TeX's fonts lack is its code point.
+
+    Example:
+        >>> code_points("off_1 of 中")
+        'off_1 of [U+4E2D]'
+    """
+    return "".join(
+        f"[U+{ord(c):04X}]" if _TO_LATEX[ord(c)].startswith(r"\texttt{[U+") else c
+        for c in _joined(clean(text))
+    )
+
+
 def _joined(text: str) -> str:
     return _PER_CENT.sub("\N{NO-BREAK SPACE}", text)
 

@@ -119,6 +119,19 @@ class Source:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Interactive:
+    """What a page lets its reader move; other formats have none of it.
+
+    Attributes:
+        script: JavaScript that says what is computed; empty where nothing is.
+        note: A sentence: what is moved, or why nothing is.
+    """
+
+    script: str = ""
+    note: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Document:
     """A whole document; building one checks that every reference leads somewhere.
 
@@ -133,6 +146,7 @@ class Document:
     figures: tuple[Drawing, ...] = ()
     bibliography: tuple[Source, ...] = ()
     language: str = "en"
+    interactive: Interactive | None = None
 
     def __post_init__(self) -> None:
         set_fields(self, title=inlines(self.title), subtitle=inlines(self.subtitle))

@@ -240,3 +240,19 @@ def rows_and_cells(parts: list[str]) -> list[list[str]]:
             rows[-1][-1].append(part)
     cells = [["".join(cell).strip() for cell in row] for row in rows]
     return cells[:-1] if cells[-1] == [""] and len(cells) > 1 else cells
+
+
+def rules(rows: list[list[str]]) -> tuple[list[list[str]], set[int]]:
+    r"""Take ``\hline`` out of the rows; return them and the numbers of the rows below a rule."""
+    ruled = {n for n, row in enumerate(rows) if row[0].startswith(r"\hline")}
+    return [[row[0].replace(r"\hline", "").strip(), *row[1:]] for row in rows], ruled
+
+
+def columns(found: Environment) -> tuple[str, set[int]]:
+    """Return the alignment letters of an environment and the columns with a rule to their left."""
+    if found.name == "array":
+        letters = found.columns.replace("|", "")
+        before = found.columns.split("|")[:-1]
+        bars = {sum(map(len, before[: n + 1])) for n in range(len(before))} - {0, len(letters)}
+        return letters, bars
+    return {"cases": "l", "aligned": "rl"}.get(found.name, "c"), set()

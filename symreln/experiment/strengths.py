@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 #: Shares of its largest strength at which a mode is looked at beside the usual steps.
 MARKS = (0.25, 0.5, 0.75)
 METHOD = (
-    f"{100 * LEVEL:g} % intervals for the mean over seeds by Student's t; that of the largest "
-    "difference holds at all looked-at steps together (Bonferroni)"
+    f"{100 * LEVEL:g} % intervals for the mean over seeds, by Student's t; that of the largest "
+    "error holds at all looked-at steps of the mode together (Bonferroni)"
 )
 
 

@@ -16,7 +16,7 @@ from scipy.special import stdtrit
 
 from symreln.base.rounding import percent
 from symreln.experiment.metrics import LEVEL, Interval, around, simultaneous_radius
-from symreln.experiment.words import bound_text, interval_text
+from symreln.experiment.words import bound_text, share_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -115,7 +115,7 @@ def _judge(
     if outcome == "not tested":
         text = f"{before}{percent(found.value or 0.0, tolerance)}{after}"
         return not_tested(f"{_ONE_SEED} ({text})", tolerance, found.value)
-    reason = f"{before}{interval_text(found, lambda x: percent(x, tolerance))}{after}"
+    reason = f"{before}{share_text(found, tolerance)}{after}"
     if outcome == "undecided":
         reason += _decided_by(found, tolerance, seeds, fixed)
     assert found.low is not None
@@ -154,8 +154,7 @@ def loss_verdict(
         error: Monte Carlo error of the judged curve, which more seeds leave as it is.
     """
     what = " and ".join(
-        f"{interval_text(found, lambda x: percent(x, tolerance))} {name}"
-        for name, found in distances.items()
+        f"{share_text(found, tolerance)} {name}" for name, found in distances.items()
     )
     found = _worst_of(list(distances.values()))
     verdict = _judge(found, tolerance, seeds, error)
@@ -262,7 +261,7 @@ def gates_verdict(
     if lacking.low is None or lacking.high is None:
         return not_tested(f"{_ONE_SEED} ({percent(value)} {where})", tolerance, value)
     share = Interval(value=value, low=max(0.0, 1 - lacking.high), high=1 - lacking.low)
-    reason = f"{interval_text(share, percent)} {where}"
+    reason = f"{share_text(share)} {where}"
     if uninformative is not None:
         return not_tested(f"{uninformative.sentence()} ({reason})", tolerance, value)
     outcome = outcome_of(lacking, tolerance)

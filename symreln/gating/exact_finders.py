@@ -141,7 +141,6 @@ def all_gates(
     rng: int = 0,
     samples: int | None = None,
     limit: int | None = None,
-    **_: object,
 ) -> _AllGates:
     """List all gates that the inputs allow, or those of directions drawn at random.
 
@@ -192,7 +191,7 @@ def selected(
     samples: int | None = None,
     stages: int = 8,
     limit: int | None = None,
-    against: int | None = None,
+    seeds: int | None = None,
 ) -> _SelectedGates:
     """List the gates that early training from small weights selects, stage by stage.
 
@@ -203,7 +202,7 @@ def selected(
         samples: How many directions are drawn; None for all gates.
         stages: Stages to follow at most.
         limit: Number of gates above which to stop.
-        against: Networks to compare gates with, or None.
+        seeds: Networks to train and compare gates with, or None.
 
     Raises:
         LimitReachedError: There are too many gates.
@@ -212,9 +211,9 @@ def selected(
     found = _realisable(spec, samples, limit, rng)
     followed = tuple(predicted_stages(spec.dataset, most=stages, found=found))
     shown = None
-    if against is not None:
-        with phase(f"{against} networks"):
-            shown = confusion(spec, predicted_classes(followed), against, rng)
+    if seeds is not None:
+        with phase(f"{seeds} networks"):
+            shown = confusion(spec, predicted_classes(followed), seeds, rng)
     notes = remarks(spec.dataset)
     return _SelectedGates(
         method=method, found=found, remarks=notes, stages=followed, confusion=shown

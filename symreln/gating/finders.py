@@ -40,12 +40,14 @@ class _GateFinder:
         return find(*arguments, **heard)
 
 
-EXACT = ("samples", "stages", "limit", "against")
-TRAINING = ("clusters", "every", "trainings", "runs", "replays")
+EXACT = ("samples", "limit")
+TRAINING = ("clusters", "every", "seeds")
 FINDERS = (
     _GateFinder(name="enumerate", home="symreln.gating.exact_finders:all_gates", options=EXACT),
     _GateFinder(
-        name="self-consistent", home="symreln.gating.exact_finders:selected", options=EXACT
+        name="self-consistent",
+        home="symreln.gating.exact_finders:selected",
+        options=(*EXACT, "stages", "seeds"),
     ),
     _GateFinder(name="kmeans", home="symreln.gating.network_finders:find", options=TRAINING),
     _GateFinder(

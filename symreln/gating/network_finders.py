@@ -40,8 +40,10 @@ from symreln.gating.spec_text import FoundPathway
 from symreln.specs.finding import counted
 from symreln.specs.model import Spec
 
-#: Runs where none are given: those of Algorithm 1 are compared with each other.
-KMEANS_RUNS, WINDOWS_RUNS = 20, 5
+#: Networks where their number is not given: those of Algorithm 1 are compared with each other.
+KMEANS_SEEDS, WINDOWS_SEEDS = 20, 5
+#: Further networks, not clustered, on which gates are replayed.
+REPLAYED = 2
 #: Of the clustered networks, how many choose the number of windows.
 _JUDGES = 2
 #: Looks at the networks in windows, for each one of Algorithm 1.
@@ -57,8 +59,7 @@ class _Networks:
     """Which networks are trained, and how they are looked at.
 
     Attributes:
-        runs: Runs from other initial weights.
-        trainings: Networks of one run.
+        seeds: How many are clustered.
         replayed: Further networks, not clustered, on which gates are replayed.
         hidden: Their width.
         looks: How often one is looked at.
@@ -66,8 +67,7 @@ class _Networks:
         rng: Seed of everything.
     """
 
-    runs: int
-    trainings: int
+    seeds: int
     replayed: int
     hidden: int
     looks: int
@@ -128,7 +128,7 @@ class NetworkGates(Result):
 
     JSON = (
         *("format", "*", "centroids?", "windows?", "windows_criterion?", "replay_errors?"),
-        *("pieces?", "stability?", "replay?"),
+        *("pieces?", "stability?"),
     )
     file, format = "gates.json", FORMAT
     method: str
@@ -144,7 +144,7 @@ class NetworkGates(Result):
     spec_gates: list[_SpecGate]
     stability: Stability | None
     coverage: Coverage
-    replay: _Replays | None
+    replay: _Replays
     selectivity: SelectivityReport | None
     pathways: list[FoundPathway] = field(metadata={"prose": True})
 
@@ -152,7 +152,7 @@ class NetworkGates(Result):
         """Yield what the terminal shows."""
         of = self.networks
         yield (
-            f"{counted(of.runs * of.trainings, 'network')} of {counted(of.hidden, 'hidden unit')}, "
+            f"{counted(of.seeds, 'network')} of {counted(of.hidden, 'hidden unit')}, "
             f"{counted(of.looks, 'look')} at each, one every {counted(of.every, 'update')}"
         )
         yield from _choices(self)
@@ -179,13 +179,12 @@ class NetworkGates(Result):
             f"a unit agrees with its nearest gate on {100 * seen.agreement[-1]:.1f} % of the "
             f"samples at the last look ({100 * seen.mean_agreement:.1f} %)"
         )
-        if self.replay is not None:
-            networks = counted(of.replayed, "network")
-            yield f"replayed from the initial weights of {networks} not clustered:"
-            for name, each in self.replay.errors.items():
-                yield f"  {name}: {100 * each.mean:.2f} % of L(0)"
-            if self.replay.seed_floor is not None:
-                yield f"  networks of other seeds: {100 * self.replay.seed_floor:.2f} %"
+        networks = counted(of.replayed, "network")
+        yield f"replayed from the initial weights of {networks} not clustered:"
+        for name, each in self.replay.errors.items():
+            yield f"  {name}: {100 * each.mean:.2f} % of L(0)"
+        if self.replay.seed_floor is not None:
+            yield f"  networks of other seeds: {100 * self.replay.seed_floor:.2f} %"
         if self.selectivity is not None:
             yield from _selectivity_lines(self.selectivity)
 
@@ -198,9 +197,7 @@ def find(
     clusters: int | None = None,
     windows: int | None = None,
     every: int = 100,
-    trainings: int = 1,
-    runs: int | None = None,
-    replays: int = 2,
+    seeds: int | None = None,
 ) -> NetworkGates:
     """Train, look, cluster, replay.
 
@@ -211,22 +208,20 @@ def find(
         clusters: K, or None to choose it.
         windows: Number of windows, or None to choose it.
         every: Updates between two looks of Algorithm 1.
-        trainings: Networks of one run.
-        runs: Runs with other initial weights; None for the method's own number.
-        replays: Further networks, not clustered, on which gates are replayed.
+        seeds: Networks that are clustered; None for the method's own number.
 
     Raises:
         InputError: See :func:`symreln.gating.observed.observe` and
             :func:`symreln.gating.found_gates.algorithm_one`.
     """
     drifting = method == "windows"
-    runs = runs or (WINDOWS_RUNS if drifting else KMEANS_RUNS)
+    count = seeds or (WINDOWS_SEEDS if drifting else KMEANS_SEEDS)
     # The finer looks contain those of Algorithm 1, so that both see the same networks.
     finer = _FINER if drifting and every % _FINER == 0 else 1
-    steps, count = sample_steps(network_of(spec).steps, every // finer), runs * trainings
+    steps = sample_steps(network_of(spec).steps, every // finer)
     with phase("training") as report:
         check_samples(spec.dataset)
-        trained = observe(spec, seeds=count + replays, steps=steps, rng=rng, progress=report)
+        trained = observe(spec, seeds=count + REPLAYED, steps=steps, rng=rng, progress=report)
     with phase("clustering and replaying"):
         clustered, held = trained.networks(0, count), trained.networks(count, trained.seeds)
         tried: dict[int, float] = {}
@@ -245,9 +240,8 @@ def find(
         return NetworkGates(
             method=method,
             networks=_Networks(
-                runs=runs,
-                trainings=trainings,
-                replayed=replays,
+                seeds=count,
+                replayed=REPLAYED,
                 hidden=trained.settings.hidden,
                 looks=len(steps),
                 every=every // finer,
@@ -263,13 +257,13 @@ def find(
             pieces=[_GateWindow(*each) for each in pieces] if drifting else None,
             spec_gates=[_spec_gate(*each, gates) for each in _wanted(spec).items()],
             stability=None
-            if drifting or runs == 1
+            if drifting or count == 1
             else stability(
                 [
                     algorithm_one(
-                        clustered.networks(start, start + trainings), clusters=clusters, rng=rng
+                        clustered.networks(start, start + 1), clusters=clusters, rng=rng
                     ).found[0]
-                    for start in range(0, count, trainings)
+                    for start in range(count)
                 ],
                 found.found[0].rows,
                 list(_wanted(spec).values()),
@@ -279,9 +273,7 @@ def find(
                 metric="max |dL|/L(0) against the same network",
                 seed_floor=seed_distance(trained.losses),
                 errors={name: schedule_errors(held, each) for name, each in schedules},
-            )
-            if replays
-            else None,
+            ),
             selectivity=selectivity_report(
                 clustered, spec.dataset.labels, found.found[-1].pathways
             ),

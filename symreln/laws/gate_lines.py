@@ -43,10 +43,9 @@ def turning_lines(laws: Iterable[Law], *, apart: bool, decays: bool) -> Iterator
     """
     yield _driven(decays=decays)
     yield Line(
-        says="Along a mode $w$ and $b$ are driven by what is left of it. With the closed form "
-        r"$\pi_\alpha(t)$ of its strength, from $\pi_0$ on, which counts the units that turn to "
-        "the pathway early on, and the same with $w$ and $b$ exchanged (what has no mode stands "
-        "still),",
+        says="Along a mode, $w$ and $b$ are driven by what the mode has not learned yet. With the "
+        r"closed form $\pi_\alpha(t)$ of its strength, whose $\pi_0$ counts the units that "
+        "turn to the pathway early on,",
         equation=(
             r"v_\alpha^{\top} w(t) = v_\alpha^{\top} w(0) \cosh\theta_\alpha + u_\alpha^{\top} "
             r"b(0) \sinh\theta_\alpha, \qquad \tau \dot{\theta}_\alpha = s_\alpha - d_\alpha "

@@ -67,13 +67,28 @@ GROWN = (
 
 def start_factor(s: Any, r: Any, overlap: Any, time: Any, tau: Any, factor: Any) -> Any:
     """Return π̃₀/π₀ of the module's formula, γ being the overlap and χ⁴ the factor."""
-    shares = (
-        (factor * (1 + overlap) ** 2 / 4, (1 + r / tau) ** (2 * time)),
-        ((1 - overlap) ** 2 / 4, (1 - r / tau) ** (2 * time)),
-        ((1 - overlap) * (1 + overlap) / 2, 1),
-    )
-    total = sum(share * growth for share, growth in shares)
+    growths = ((1 + r / tau) ** (2 * time), (1 - r / tau) ** (2 * time), 1)
+    total = sum(x * y for x, y in zip(_shares(overlap, factor), growths, strict=True))
     return (1 + s / tau) ** (-2 * time) * total
+
+
+def _shares(overlap: Any, factor: Any) -> tuple[Any, Any, Any]:
+    """Return the shares of a start that grow, shrink and stand still before α is learned."""
+    return (
+        factor * (1 + overlap) ** 2 / 4,
+        (1 - overlap) ** 2 / 4,
+        (1 - overlap) * (1 + overlap) / 2,
+    )
+
+
+def evaluated_factor(
+    ops: Ops, s: Any, r: Any, overlap: Any, time: Any, tau: Any, factor: Any
+) -> Any:
+    """Return :func:`start_factor` without a power that overflows."""
+    growths = (
+        ops.exp(2 * time * (ops.log1p(x / tau) - ops.log1p(s / tau))) for x in (r, -r, 0 * r)
+    )
+    return sum(x * y for x, y in zip(_shares(overlap, factor), growths, strict=True))
 
 
 def letters(r: Any, s: Any, overlap: Any, source: Any, sqrt: Callable[[Any], Any]) -> tuple:

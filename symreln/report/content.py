@@ -14,6 +14,7 @@ from symreln.document.model import (
     Document,
     Drawing,
     Figure,
+    Interactive,
     Source,
     contents,
     flat,
@@ -191,8 +192,9 @@ def whole_document(
     derivation: Derived,
     chapters: tuple[Block, ...],
     figures: tuple[Drawing, ...],
+    interactive: Interactive | None = None,
 ) -> Document:
-    """Return the document with its title, its figures and its bibliography."""
+    """Return the document with its title, its figures, its bibliography and what a page moves."""
     if isinstance(derivation, NetworkDerivation):
         subtitle = "Learning dynamics of a graph, derived by symreln"
     else:
@@ -204,5 +206,6 @@ def whole_document(
         subtitle=subtitle,
         blocks=chapters,
         figures=figures,
+        interactive=interactive,
         bibliography=tuple(source for source in _BIBLIOGRAPHY if source.key in cited),
     )

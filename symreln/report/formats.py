@@ -1,17 +1,23 @@
 """The formats of documents: what ``--format`` knows beside json.
 
-A format is a renderer, ``render(document) -> str``, and a line in :data:`FORMATS`; its file is
-``derivation.NAME``. Renderers are imported when they are asked for: naming one costs nothing.
+A format is a renderer, ``render(document)``, which returns text or bytes, and a line in
+:data:`FORMATS`; its file is ``derivation.NAME`` unless it says otherwise. Renderers are imported
+when they are asked for: naming one costs nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
+
+from symreln.errors import NotSupportedError
 
 if TYPE_CHECKING:
     from symreln.document.model import Document
+    from symreln.report.latex_style import Style
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,29 +29,75 @@ class Format:
         renderer: Its module, with a function ``render``.
         comment: What begins and ends a comment of one line.
         figures: Whether it takes PDF figures from the folder ``figures`` beside it.
+        ending: Of the file, where it is not the name.
+        function: Of the renderer.
+        styled: Whether the function takes a :class:`symreln.report.latex_style.Style` too.
+        package: What it needs beside symreln's own requirements: the extra of symreln that has
+            the format's name installs it.
+        default: Whether it is written where no format is asked for.
     """
 
     name: str
     renderer: str
     comment: tuple[str, str]
     figures: bool = False
+    ending: str = ""
+    function: str = "render"
+    styled: bool = False
+    package: str = ""
+    default: bool = True
 
     @property
     def file(self) -> str:
         """The file of a derivation."""
-        return f"derivation.{self.name}"
+        return f"derivation.{self.ending or self.name}"
 
-    def render(self, document: Document) -> str:
-        """Return a document as text."""
-        return import_module(self.renderer).render(document)
+    def render(self, document: Document, style: Style | None = None) -> bytes:
+        """Return a document as the bytes of its file, LaTeX in a style."""
+        renderer = getattr(import_module(self.renderer), self.function)
+        made = renderer(document, style) if self.styled else renderer(document)
+        return made.encode() if isinstance(made, str) else made
 
 
+_LATEX = "symreln.report.latex"
 FORMATS = (
-    Format(name="tex", renderer="symreln.report.latex", comment=("% ", ""), figures=True),
+    Format(name="tex", renderer=_LATEX, comment=("% ", ""), figures=True, styled=True),
     Format(name="html", renderer="symreln.report.html", comment=("<!-- ", " -->")),
+    Format(
+        name="pdf",
+        renderer="symreln.report.typst",
+        comment=("% ", ""),
+        package="typst",
+        default=False,
+    ),
+    Format(
+        name="fragment",
+        renderer=_LATEX,
+        comment=("% ", ""),
+        figures=True,
+        ending="fragment.tex",
+        function="fragment",
+        styled=True,
+        default=False,
+    ),
 )
-#: Code: the closed forms as a module, written where it is asked for.
+#: Code: the closed forms as a module.
 PROGRAM = "py"
-#: What is written where nothing is asked for, and all that can be.
-USUAL = ("json", *(each.name for each in FORMATS))
-NAMES = (*USUAL, PROGRAM)
+NAMES = ("json", *(each.name for each in FORMATS), PROGRAM)
+#: What is written where nothing is asked for.
+DEFAULT = ("json", *(each.name for each in FORMATS if each.default))
+
+
+def require_formats(names: Collection[str]) -> None:
+    """Refuse formats whose package is not installed, before any work is done for them.
+
+    Raises:
+        NotSupportedError: One is not.
+    """
+    for each in FORMATS:
+        if each.name in names and each.package and find_spec(each.package) is None:
+            msg = (
+                f"--format {each.name}: found no package {each.package!r}, which makes it. "
+                f"Install it with: pip install 'symreln[{each.name}]'"
+            )
+            raise NotSupportedError(msg)

@@ -36,11 +36,12 @@ from symreln.document.model import (
 from symreln.document.widths import latex_width
 from symreln.report.mathml import drawn_characters, lines_to_mathml, to_markup, to_mathml
 from symreln.report.numbering import Anchor, Numberer, anchors
-from symreln.report.shell import whole_page
+from symreln.report.shell import asset, whole_page
 from symreln.report.svg import inline_svg
 
 _LEADS_AWAY = (Link, Reference, Citation)
 _COLUMN = 45.0  # letters of mathematics across the text on a wide screen
+_PHONE = 14.0  # and across a fold on a narrow one
 
 
 def render(document: Document) -> str:
@@ -48,7 +49,9 @@ def render(document: Document) -> str:
     renderer = _Renderer(document)
     body = renderer.body()
     title = plain_text(document.title)
-    return whole_page(title, document.language, body, renderer.characters)
+    moved = document.interactive
+    scripts = [moved.script, asset("live.js")] if moved is not None and moved.script else []
+    return whole_page(title, document.language, body, renderer.characters, scripts)
 
 
 def framed(document: Document, summary: str) -> str:
@@ -81,7 +84,8 @@ class _Renderer:
         source = self.source
         title = self.inline(source.title)
         subtitle = self.inline(source.subtitle)
-        main = self.blocks(source.blocks, 0) + self.bibliography()
+        main = self.blocks(source.blocks[:1], 0) + self.interactive()
+        main += self.blocks(source.blocks[1:], 0) + self.bibliography()
         parts = [
             '<a class="skip" href="#content">Skip to the content</a>',
             f"<header>\n<h1>{title}</h1>",
@@ -91,6 +95,18 @@ class _Renderer:
             f'<main id="content">\n{main}</main>',
         ]
         return "\n".join(parts)
+
+    def interactive(self) -> str:
+        """Return the section that a script fills: beside its note nothing is there without one."""
+        moved = self.source.interactive
+        if moved is None:
+            return ""
+        self.contents.append((0, "", "explore", "Explore"))
+        home = '<div id="live" hidden></div>\n' if moved.script else ""
+        return (
+            '<section id="explore">\n<h2>Explore</h2>\n'
+            f"<p>{escape_html(moved.note)}</p>\n{home}</section>\n"
+        )
 
     def blocks(self, blocks: tuple[Block, ...], depth: int) -> str:
         return "".join(self.block(block, depth) + "\n" for block in blocks)
@@ -221,7 +237,8 @@ class _Renderer:
             case Text(value):
                 return escape_html(typographic(value))
             case Math(latex):
-                return self.mathematics_of((latex,), lambda: to_mathml(latex))
+                wide = latex_width(latex) > _PHONE
+                return self.mathematics_of((latex,), lambda: to_mathml(latex, wide=wide))
             case Code(value):
                 return f"<code>{escape_html(value)}</code>"
             case Strong(inner):

@@ -71,6 +71,9 @@ _PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 % Tables and figures stay where they are mentioned.
 \floatplacement{table}{H}
 \floatplacement{figure}{H}
+\renewcommand{\topfraction}{0.9}
+\renewcommand{\textfraction}{0.07}
+\renewcommand{\floatpagefraction}{0.9}
 \captionsetup[table]{position=above,skip=3pt}
 \setcounter{secnumdepth}{3}
 \setlength{\emergencystretch}{3em}
@@ -213,7 +216,7 @@ class _Renderer:
             url = rf" \texttt{{{_code(entry.url)}}}" if entry.url else ""
             entries.append(rf"\bibitem{{{entry.key}}} {self.inline(entry.content)}{url}")
         width = rf"\begin{{thebibliography}}{{{len(sources)}}}"
-        return [width, r"\raggedright", *entries, r"\end{thebibliography}", ""]
+        return [width, r"\raggedright\samepage", *entries, r"\end{thebibliography}", ""]
 
     def inline(self, content: Content) -> str:
         return "".join(map(self.one, inlines(content)))
@@ -355,8 +358,8 @@ def _listing(text: str) -> str:
 
 def _code(value: str) -> str:
     r"""Return escaped text that may break after punctuation, as keys and paths need."""
-    # But not inside of numbers.
-    words = (re.split(r"(?<=[._/,:=+-])(?!\d)", word) for word in clean(value).split(" "))
+    # But not inside of numbers, nor of https://.
+    words = (re.split(r"(?<=[._/,:=+-])(?<!//)(?![\d/])", word) for word in clean(value).split(" "))
     return " ".join(r"\allowbreak{}".join(_chopped(p) for p in word if p) for word in words)
 
 

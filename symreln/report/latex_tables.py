@@ -8,11 +8,12 @@ from math import ceil
 from symreln.document.model import Code, Content, Math, Strong, Table, inlines, plain_text
 from symreln.document.widths import latex_width
 
-# Of the line: a letter of words, bold ones, mathematics, the gap between columns, a column.
-_LETTER, _BOLD, _MATH, _GAP, _NARROWEST = 0.0112, 1.15, 1.1, 0.028, 0.15
+# Of the line: a letter of words, generously; the gap between columns; the narrowest that wraps.
+_LETTER, _GAP, _NARROWEST = 0.0117, 0.0275, 0.15
+_BOLD, _CODE, _MATH = 1.2, 1.06, 1.1  # of a letter
 _LONG_WORD = 24  # letters; longer ones may break anywhere
 _TALL = 20  # lines; a table that is taller floats, and without a caption it comes in pieces
-_PIECE = 7  # lines of a piece; a page may end between two
+_PIECE = 5  # lines of a piece; a page may end between two
 _PAGE = 38  # lines that surely fit on a page
 
 Inline = Callable[[Content], str]
@@ -84,15 +85,12 @@ class _Columns:
             rest = self.room - sum(w for p, w in enumerate(self.natural) if p not in chosen)
             if chosen and sum(least) <= rest:
                 wanted = [self.natural[p] for p in chosen]
-                self.shares = dict(zip(chosen, _fair(wanted, least, rest), strict=True))
+                self.shares = dict(zip(chosen, _shares(wanted, least, rest), strict=True))
                 return
 
     def fix(self) -> None:
         """Give every column a width, so that the pieces of a table are in line."""
-        others = {p: 1.05 * w for p, w in enumerate(self.natural) if p not in self.shares}
-        rest = self.room - sum(self.shares.values())
-        scale = min(1.0, rest / sum(others.values())) if others else 1.0
-        self.shares |= {place: scale * width for place, width in others.items()}
+        self.shares = {**dict(enumerate(self.natural)), **self.shares}
 
     def row(self, cells: tuple[Content, ...], inline: Inline) -> str:
         """Return the cells of a row."""
@@ -164,6 +162,8 @@ def _letters(part: object) -> float:
             return _MATH * latex_width(latex, text=True)
         case Strong(inner):
             return _BOLD * sum(map(_letters, inlines(inner)))
+        case Code(value):
+            return _CODE * len(value)
         case _:
             return len(plain_text((part,)))  # pyright: ignore[reportArgumentType]
 
@@ -181,12 +181,13 @@ def _longest_word(cell: Content) -> float:
     return _LETTER * max(found)
 
 
-def _fair(wanted: list[float], least: list[float], room: float) -> list[float]:
-    """Share room between columns: those that want less than an equal share get what they want."""
-    given, left = dict[int, float](), room
-    for place in sorted(range(len(wanted)), key=wanted.__getitem__):
-        waiting = [p for p in range(len(wanted)) if p not in given and p != place]
-        equal = min(left / (len(waiting) + 1), left - sum(least[p] for p in waiting))
-        given[place] = max(min(wanted[place], equal), least[place])
-        left -= given[place]
-    return [given[place] for place in range(len(wanted))]
+def _shares(wanted: list[float], least: list[float], room: float) -> list[float]:
+    """Share room between columns in proportion to their words, so that none has the most lines."""
+    given: dict[int, float] = {}
+    while True:
+        waiting = [place for place in range(len(wanted)) if place not in given]
+        scale = (room - sum(given.values())) / (sum(wanted[p] for p in waiting) or 1.0)
+        narrow = {p: least[p] for p in waiting if wanted[p] * scale < least[p]}
+        if not narrow:
+            return [given.get(p, scale * want) for p, want in enumerate(wanted)]
+        given |= narrow

@@ -22,9 +22,11 @@ from symreln.document.tex import (
     FUNCTIONS,
     WORDS,
     Environment,
+    columns,
     environment,
     group,
     rows_and_cells,
+    rules,
     tokens,
 )
 
@@ -39,14 +41,18 @@ _FENCES = {
 }
 
 
-def to_mathml(latex: str, *, display: bool = False) -> Element:
+def to_mathml(latex: str, *, display: bool = False, wide: bool = False) -> Element:
     """Return the ``math`` element of ``latex``, with the LaTeX as its annotation.
 
     Args:
         latex: Mathematics that :func:`symreln.document.tex.check_math` accepts.
         display: Whether it stands on its own line.
+        wide: Whether it is marked as one that a narrow screen may have to scroll.
     """
-    return _math(_row(latex, display), latex, display)
+    math = _math(_row(latex, display), latex, display)
+    if wide:
+        math.set("class", "wide")
+    return math
 
 
 def lines_to_mathml(lines: tuple[str, ...]) -> Element:
@@ -140,8 +146,8 @@ def _table(rows: list[list[str]], found: Environment, display: bool = True) -> E
     table = Element("mtable", {"class": found.name})
     if found.name == "aligned":
         table.set("displaystyle", "true")
-    rows, ruled = _rules(rows)
-    letters, bars = _columns(found)
+    rows, ruled = rules(rows)
+    letters, bars = columns(found)
     for number, row in enumerate(rows):
         element = SubElement(table, "mtr")
         for column, cell in enumerate(row):
@@ -150,22 +156,6 @@ def _table(rows: list[list[str]], found: Environment, display: bool = True) -> E
             entry = SubElement(element, "mtd", {"class": " ".join(marks)})
             entry.extend(_row(cell, display and found.name == "aligned"))
     return table
-
-
-def _rules(rows: list[list[str]]) -> tuple[list[list[str]], set[int]]:
-    r"""Take ``\hline`` out of the rows; return them and the numbers of the rows below a rule."""
-    ruled = {n for n, row in enumerate(rows) if row[0].startswith(r"\hline")}
-    return [[row[0].replace(r"\hline", "").strip(), *row[1:]] for row in rows], ruled
-
-
-def _columns(found: Environment) -> tuple[str, set[int]]:
-    """Return the alignment letters of an environment and the columns with a rule to their left."""
-    if found.name == "array":
-        letters = found.columns.replace("|", "")
-        before = found.columns.split("|")[:-1]
-        bars = {sum(map(len, before[: n + 1])) for n in range(len(before))} - {0, len(letters)}
-        return letters, bars
-    return {"cases": "l", "aligned": "rl"}.get(found.name, "c"), set()
 
 
 def to_markup(element: Element) -> str:
@@ -346,7 +336,7 @@ def _mend_scripts(element: Element) -> None:
 
 
 def _mend_primes(element: Element) -> None:
-    """Put a prime beside its letter: as a script it is small and high, for want of a glyph for it."""
+    """Put a prime beside its letter: as a script it would be small and high."""
     if element.tag not in ("msup", "msubsup"):
         return
     letter, *below, mark = element

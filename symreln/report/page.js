@@ -49,6 +49,11 @@
     section.firstElementChild.after(tools(button("Open all", set(true)), button("Fold all", set(false))));
   };
 
+  // The keyboard stops at what can be scrolled here and now.
+  const stops = () => document.querySelectorAll(".scroll").forEach((box) => {
+    box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1;
+  });
+
   // Copying: the LaTeX of a formula is its annotation.
   const latex = (math) => math.querySelector("annotation").textContent;
 
@@ -113,5 +118,8 @@
     document.querySelectorAll("main section").forEach(foldButtons);
     document.querySelectorAll(".equation").forEach((each) => copyButton(each, status));
     document.addEventListener("copy", copySelection);
+    document.addEventListener("toggle", stops, true);
+    addEventListener("resize", stops);
+    document.fonts.ready.then(stops);
   });
 }

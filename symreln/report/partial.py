@@ -8,7 +8,7 @@ from typing import Any
 
 from symreln.base.jsonio import dumps
 from symreln.report.folder import DERIVED, write_files
-from symreln.report.formats import FORMATS, NAMES
+from symreln.report.formats import DEFAULT, FORMATS
 
 
 def partial_lines(partial: dict[str, Any]) -> list[str]:
@@ -29,8 +29,8 @@ def write_partial(partial: dict[str, Any], folder: Path, formats: Collection[str
     Args:
         partial: The values of derivation.json.
         folder: Where, made if it is not there.
-        formats: Some of :data:`symreln.report.formats.NAMES`; all where empty. The JSON is always
-            written.
+        formats: Some of :data:`symreln.report.formats.NAMES`; the usual ones where empty. The
+            JSON is always written.
     """
     for name in DERIVED:
         (folder / name).unlink(missing_ok=True)
@@ -40,6 +40,6 @@ def write_partial(partial: dict[str, Any], folder: Path, formats: Collection[str
 
     document = limited_document(partial)
     for each in FORMATS:
-        if each.name in (formats or NAMES):
+        if each.name in (formats or DEFAULT):
             written += write_files(folder, {each.file: each.render(document)})
     return [path.name for path in written]

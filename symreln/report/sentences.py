@@ -23,7 +23,7 @@ from symreln.experiment.findings import (
 )
 from symreln.experiment.metrics import METRICS, Interval, metric_cells, steps_text
 from symreln.experiment.outcome import Validation
-from symreln.experiment.words import interval_text
+from symreln.experiment.words import share_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -56,7 +56,7 @@ def titles(validation: Validation) -> dict[str, str]:
         "mean_field": "mean-field simulation",
         "flow": "flow (infinitely small steps)",
         "closed": forms,
-        "modes": "modes that keep to their directions",
+        "modes": "modes that keep their directions",
         "descent": "gradient descent on aligned modes",
     }
     own = {"theory_vs_aligned": "scalar modes", "closed_vs_aligned": forms}
@@ -153,7 +153,7 @@ def gate_law_sentence(law: GateLawMeasured | None) -> str:
     found = f"law of gates: the share with the first stage's gates is off by at most {shares}"
     first, *later = law.curves[0].distances
     if later and min(later) >= first:
-        found += ", so that no later order comes nearer"
+        found += "; no later order is nearer"
     if not law.distances:
         return found
     losses = ", ".join(
@@ -167,19 +167,19 @@ def narrow_sentence(found: NarrowOutcome) -> str:
     """Return how many networks hold what was predicted of a narrow pathway."""
     text = (
         f"narrow pathway '{found.pathway}': {found.held.count(found.first)} of {len(found.held)} "
-        "networks hold the modes that are predicted to be learned first"
+        "networks have learned the modes that are predicted to be first"
         f"{_of_drawn(found.share_first)}"
     )
     if found.least == found.first:
         return text
     return (
-        f"{text}, {found.held.count(found.least)} those that are predicted to be there in the end"
+        f"{text}, {found.held.count(found.least)} those that are predicted for the end"
         f"{_of_drawn(found.share_least)}"
     )
 
 
 def _of_drawn(share: float | None) -> str:
-    return "" if share is None else f" ({percent(share)} of those drawn from the law)"
+    return "" if share is None else f" ({percent(share)} of networks drawn at random)"
 
 
 def _judged_clause(validation: Validation) -> str:
@@ -194,9 +194,9 @@ def _judged_clause(validation: Validation) -> str:
         if pair in validation.metrics
     ]
     if validation.judged == "reduced" or not beside:
-        return f"judged is {reduction}{unpredicted}"
+        return f"the judged curve is {reduction}{unpredicted}"
     return (
-        f"judged are the closed forms as printed; {reduction}, which is not judged, is "
+        f"the judged curves are the closed forms as printed; {reduction}, which is not judged, is "
         + " and ".join(beside)
     )
 
@@ -259,11 +259,11 @@ def _aligned_clause(validation: Validation) -> str:
         return ""
     left = validation.metrics[pair].max_abs_over_initial
     shown = "rounding" if left < ROUNDING else judged(validation, pair)
-    found = f"a GDLN that starts aligned takes the predicted steps to {shown}"
+    found = f"a GDLN that starts aligned follows the predicted steps up to {shown}"
     if "closed_vs_aligned" not in validation.metrics:
         return found
     missed = percent(validation.metrics["closed_vs_aligned"].max_abs_over_initial)
-    return f"{found}, and closed forms, in steps to leading order, miss it by {missed}"
+    return f"{found}; closed forms, which have finite steps to leading order, miss it by {missed}"
 
 
 def _directions_clause(validation: Validation) -> str:
@@ -273,16 +273,16 @@ def _directions_clause(validation: Validation) -> str:
     missed = validation.metrics["modes_vs_gdln"].max_abs_over_initial
     theory = validation.metrics["theory_vs_gdln"].max_abs_over_initial
     shown = percent(missed, validation.tolerance)
-    text = f"modes that keep to their directions would be {shown} off the GDLN"
+    text = f"modes that keep their directions would be {shown} from the GDLN"
     if missed > validation.tolerance >= theory:
-        return f"Assumption 2.1.1 fails, matrices in its place do not: {text}"
+        return f"Assumption 2.1.1 fails; the matrix reduction does not need it: {text}"
     return text
 
 
 #: What is said of an assumption that fails, after "what fails is".
 _FAILS = {
-    ALIGNMENT: "the aligned start of the strength that is taken, which random layers do not have",
-    GATES: "the gate pattern, which the network's units do not keep to",
+    ALIGNMENT: "the aligned start with the strength taken; random layers do not start so",
+    GATES: "the gate pattern, which the network's units do not keep",
     SCALE: "the initial scale, which is too large",
     STEP: "the step size, which is too large",
     FLOW: "small steps, which the network does not take",
@@ -298,15 +298,13 @@ def failed_text(
     """Say it of the networks at a place, "against …"."""
     if not found.named:
         if any(each.undecided for each in found.findings):
-            return f"{place} the networks are too few to tell what fails{_tried(found)}"
+            return f"{place} more networks are needed to decide what fails{_tried(found)}"
         return f"{place} the distance is unexplained{_tried(found)}"
     named = " and ".join(f"{_says(each, says)} ({_evidence(each)})" for each in found.named)
     text = f"{place} what fails is {named}"
     if found.left is not None and found.left > tolerance:
         left = percent(found.left, tolerance)
-        text += (
-            f"; {left} is left then, which is more than the tolerance{_beyond(found, tolerance)}"
-        )
+        text += f"; {left} remains, more than the tolerance{_beyond(found, tolerance)}"
     return text
 
 
@@ -314,7 +312,7 @@ def left_text(found: Finding) -> str:
     """Return what replacing an assumption left, with its interval, or why that is not known."""
     if found.after is None:
         return found.why_not or found.measured
-    shown = interval_text(Interval(value=found.after, low=found.low, high=found.high), percent)
+    shown = share_text(Interval(value=found.after, low=found.low, high=found.high))
     return f"{shown}, undecided" if found.undecided else shown
 
 
@@ -334,13 +332,13 @@ def _tried(found: PairDiagnosis) -> str:
         if each.after is None:
             left_out.setdefault(each.why_not or each.measured, []).append(each.assumption)
     tried += [f"not tried {', '.join(names)} ({why})" for why, names in left_out.items()]
-    return f": of {before}, more than half is left, or may be, without {'; '.join(tried)}"
+    return f": no replacement is shown to remove half of {before}; replaced were {'; '.join(tried)}"
 
 
 def _evidence(found: Finding) -> str:
     if found.after is None:
         return found.measured
-    parts = [f"with {found.replaced} {percent(found.before)} become {left_text(found)}"]
+    parts = [f"with {found.replaced} {percent(found.before)} becomes {left_text(found)}"]
     return ", and ".join([*parts, *([found.measured] if found.measured else [])])
 
 
@@ -362,4 +360,4 @@ def _beyond(found: PairDiagnosis, tolerance: float) -> str:
         return " and unexplained"
     names = AND.join(f"the {name}" for name in best.parts)
     after = percent(best.after, tolerance)
-    return f": with {names} replaced together {percent(best.before)} become {after}"
+    return f": with {names} replaced together {percent(best.before)} becomes {after}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from importlib.resources import files
 
 from symreln.base.progress import phase
@@ -21,10 +21,16 @@ _POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; "
     "base-uri 'none'; form-action 'none'; script-src "
 )
-_SCRIPTS = ("page.js",)
+SCRIPTS = ("page.js",)
 
 
-def whole_page(title: str, language: str, body: str, characters: Collection[str]) -> str:
+def whole_page(
+    title: str,
+    language: str,
+    body: str,
+    characters: Collection[str],
+    own: Sequence[str] = (),
+) -> str:
     """Return an HTML file.
 
     Args:
@@ -32,10 +38,11 @@ def whole_page(title: str, language: str, body: str, characters: Collection[str]
         language: Of the words, as HTML names it.
         body: Markup: what stands in the ``body`` element.
         characters: Those of the page's mathematics; its font is cut down to them.
+        own: Scripts that only this page has.
     """
     with phase("font"):
         face = font.data_uri(font.math_font(characters)) if characters else ""
-    scripts = [asset(name) for name in _SCRIPTS]
+    scripts = [asset(name) for name in SCRIPTS]
     parts = [
         "<!DOCTYPE html>",
         f'<html lang="{escape_html(language)}">',

@@ -12,6 +12,7 @@ from symreln.base.provenance import library_versions
 from symreln.base.rounding import percent, positional
 from symreln.base.tables import show_table
 from symreln.experiment.metrics import METHOD
+from symreln.experiment.words import interval_text, share_text
 from symreln.report.judgement_json import floor_to_json
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _cells(row: SummaryRow) -> list[str]:
     values = [text.partition("=")[2] for text in row.over]
     seeds = f"{row.seeds}{' *' if row.failures else ''}"
     distances = [
-        _percents(row.metrics[pair].max_abs_over_initial) if pair in row.metrics else "–"
+        share_text(row.metrics[pair].max_abs_over_initial) if pair in row.metrics else "–"
         for pair in SHOWN
     ]
     relu = row.metrics.get("theory_vs_relu")
@@ -100,20 +101,10 @@ def _cells(row: SummaryRow) -> list[str]:
     return [*values, seeds, *distances, drop, floor, row.judged or "–", outcome]
 
 
-def _percents(found: Interval) -> str:
-    assert found.value is not None  # two curves always have a largest distance
-    if found.low is None or found.high is None:
-        return percent(found.value)
-    return f"{percent(found.value)} [{100 * found.low:.2g}, {100 * found.high:.2g}]"
-
-
 def _steps(found: Interval) -> str:
     if found.value is None:
         return "never drops"
-    if found.low is None or found.high is None:
-        return positional(found.value, 3)
-    value, *ends = (positional(each, 3) for each in (found.value, found.low, found.high))
-    return f"{value} [{', '.join(ends)}]"
+    return interval_text(found, lambda steps: positional(steps, 3))
 
 
 def missing_sentence(plan: Plan, left: Missing) -> str:

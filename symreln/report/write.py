@@ -12,15 +12,17 @@ from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.folder import CERTIFICATE, together, write_files
-from symreln.report.formats import FORMATS, PROGRAM, USUAL
+from symreln.report.formats import DEFAULT, FORMATS, PROGRAM, require_formats
+from symreln.report.live_script import interactive
 from symreln.report.programs import program
-from symreln.verify.folder import sealed_text
+from symreln.verify.folder import sealed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.experiment.outcome import Validation
     from symreln.report.formats import Format
+    from symreln.report.latex_style import Style
 
 
 @phase("document")
@@ -31,6 +33,7 @@ def write_derivation(
     validation: Validation | None = None,
     formats: Sequence[str] | None = None,
     long: bool = False,
+    style: Style | None = None,
 ) -> list[Path]:
     """Write derivation.json, certificate.json, and the documents with their figures.
 
@@ -38,21 +41,25 @@ def write_derivation(
         derivation: What is written.
         directory: Folder, made if it is not there.
         validation: The confrontation that the documents are to contain.
-        formats: Some of :data:`symreln.report.formats.NAMES`; by default the usual ones. The
-            certificate is always written: a formula without it is not proven to its reader.
+        formats: Some of :data:`symreln.report.formats.NAMES`; those of its ``DEFAULT`` where none
+            is given. The certificate is always written: a formula without it is not proven to its
+            reader.
         long: Whether documents print every line of the derivation, not only the main ones.
+        style: How LaTeX is written.
 
     Returns:
         The files written.
     """
-    wanted = set(formats or USUAL)
+    wanted = set(formats or DEFAULT)
+    require_formats(wanted)
     with together(Path(directory)) as draft:
         written = _write_proven(derivation, draft.folder, wanted)
         if PROGRAM in wanted:
             written += _write_program(derivation, draft.folder)
         documents = [each for each in FORMATS if each.name in wanted]
         if documents:
-            written += _write_documents(derivation, validation, draft.folder, documents, long=long)
+            place = draft.folder
+            written += _write_documents(derivation, validation, place, documents, style, long=long)
         return draft.moved(written)
 
 
@@ -61,7 +68,7 @@ def write_proven(
 ) -> list[Path]:
     """Write the certificate, and derivation.json where it is wanted: no document, no figure."""
     with together(Path(directory)) as draft:
-        return draft.moved(_write_proven(derivation, draft.folder, set(formats or USUAL)))
+        return draft.moved(_write_proven(derivation, draft.folder, set(formats or DEFAULT)))
 
 
 @phase("certificate")
@@ -74,7 +81,7 @@ def _write_proven(derivation: Derived, folder: Path, wanted: set[str]) -> list[P
 
 def _write_program(derivation: Derived, folder: Path) -> list[Path]:
     """Write the closed forms as a module that needs NumPy alone."""
-    text = sealed_text(program(derivation), derivation.ask(certificate), ("# ", ""))
+    text = sealed(program(derivation).encode(), derivation.ask(certificate), ("# ", ""))
     return write_files(folder, {f"derivation.{PROGRAM}": text})
 
 
@@ -83,6 +90,7 @@ def _write_documents(
     validation: Validation | None,
     folder: Path,
     wanted: Sequence[Format],
+    style: Style | None,
     *,
     long: bool,
 ) -> list[Path]:
@@ -94,12 +102,14 @@ def _write_documents(
     figures = derivation_drawings(derivation, validation, pdf=pdf)
     drawn = [each.name for each in figures]
     chapters = derivation_chapters(derivation, validation, drawn, long=long)
-    document = whole_document(derivation, chapters, figures)
+    # The page alone has sliders, and looking for their formulas takes time.
+    moved = interactive(derivation, validation) if any(e.name == "html" for e in wanted) else None
+    document = whole_document(derivation, chapters, figures, moved)
     files: dict[str, str | bytes] = {}
     drawings = {f"figures/{drawn.name}.pdf": drawn.pdf for drawn in figures if drawn.pdf}
     for each in wanted:
         beside = drawings if each.figures else {}
-        text, proof = each.render(document), derivation.ask(certificate)
-        files[each.file] = sealed_text(text, proof, each.comment, beside)
+        made, proof = each.render(document, style), derivation.ask(certificate)
+        files[each.file] = sealed(made, proof, each.comment, beside)
         files |= beside
     return write_files(folder, files)

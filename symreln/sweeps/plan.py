@@ -22,7 +22,6 @@ from symreln.base.jsonio import write_json
 from symreln.base.provenance import library_versions
 from symreln.base.summaries import short_repr
 from symreln.claims.divergence import check_before_deriving
-from symreln.claims.integration import network_of
 from symreln.errors import InputError, NotSupportedError, SpecError, SymrelnError
 from symreln.specs.files import Folder
 from symreln.specs.finding import Finding, cut, visible
@@ -212,14 +211,9 @@ def _get(found: object, key: str) -> object:
 
 def _check(spec: Spec) -> None:
     """Refuse what could not be confronted, before anything is trained."""
-    network_of(spec)
     if spec.graph is not None:
         msg = "a network of nodes and edges: sweeps are over pathways"
         raise NotSupportedError(msg)
-    missing = [parameter.name for parameter in spec.parameters if parameter.value is None]
-    if missing:
-        msg = f"parameters.{missing[0]}: it has no value to train with. Give it one"
-        raise InputError(msg)
     check_before_deriving(spec)
 
 

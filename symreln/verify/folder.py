@@ -82,17 +82,14 @@ def sealed_json(
     return {**content, "provenance": {**names, "digest": _json_digest(found)}}
 
 
-def sealed_text(
-    text: str, certificate: dict[str, Any], comment: tuple[str, str], files: Files = NONE
-) -> str:
+def sealed(
+    document: bytes, certificate: dict[str, Any], comment: tuple[str, str], files: Files = NONE
+) -> bytes:
     """Return a document with a last line that says its provenance, in a comment."""
     begin, end = comment
-    text = text.rstrip("\n") + "\n"
-    said = {
-        **_names(certificate, files),
-        "digest": hashlib.sha256(text.encode()).hexdigest(),
-    }
-    return f"{text}{begin}provenance {json.dumps(said)}{end}\n"
+    document = document.rstrip(b"\n") + b"\n"
+    said = {**_names(certificate, files), "digest": hashlib.sha256(document).hexdigest()}
+    return document + f"{begin}provenance {json.dumps(said)}{end}\n".encode()
 
 
 def _names(certificate: dict[str, Any], files: Files) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def call(*arguments: str) -> int:
 
 
 def test_kmeans_of_xor(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
-    out = ["--out", str(tmp_path), "--runs", "3", "--replays", "1", "--every", "50"]
+    out = ["--out", str(tmp_path), "--seeds", "3", "--every", "50"]
     assert call("gates", "xor", "--method", "kmeans", "--clusters", "4", *SMALL, *out) == 0
     shown = capsys.readouterr().out
     found = json.loads((tmp_path / "gates.json").read_text())
@@ -47,7 +47,7 @@ def test_kmeans_of_xor(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     assert found["stability"]["clusters"] == {"4": 3}
     assert 0 <= found["stability"]["runs_with_all_spec_gates"] <= 3
     assert f"{found['stability']['runs_with_all_spec_gates']} of 3" in shown
-    assert len(found["replay"]["errors"]["algorithm 1"]["each"]) == 1
+    assert len(found["replay"]["errors"]["algorithm 1"]["each"]) == 2
     assert len(found["coverage"]["exact"]) == len(found["coverage"]["steps"]) == 16
     spec = load(str(tmp_path / "gates.toml"))
     patterns = ["".join(map(str, pathway.gate)) for pathway in spec.pathways]
@@ -61,7 +61,7 @@ def test_kmeans_of_xor(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
 
 
 def test_windows_of_xor_are_a_spec_that_switches(tmp_path: Path) -> None:
-    out = ["--out", str(tmp_path), "--runs", "2", "--replays", "1", "--every", "50"]
+    out = ["--out", str(tmp_path), "--seeds", "2", "--every", "50"]
     many = ["--windows", "6", "--clusters", "6"]
     assert call("gates", "xor", "--method", "windows", *SMALL, *out, *many) == 0
     found = json.loads((tmp_path / "gates.json").read_text())
@@ -87,11 +87,10 @@ def test_windows_of_xor_are_a_spec_that_switches(tmp_path: Path) -> None:
 
 
 def test_derive_takes_what_was_found(tmp_path: Path) -> None:
-    out = ["--runs", "1", "--replays", "0", "--out", str(tmp_path / "found")]
+    out = ["--seeds", "1", "--out", str(tmp_path / "found")]
     assert call("gates", "xor", "--method", "kmeans", "--clusters", "4", *SMALL, *out) == 0
     found = json.loads((tmp_path / "found" / "gates.json").read_text())
     assert "stability" not in found
-    assert "replay" not in found
     given = str(tmp_path / "found" / "gates.toml")
     derived = ["--out", str(tmp_path / "derived"), "--format", "json"]
     assert call("derive", given, *derived) == 0
@@ -163,7 +162,7 @@ PLAIN = "[[1, 0, 1], [0, 1, 1]]", "[[1, 2, 3]]"
         (spec_text(*PLAIN).split("[network]")[0], [], "network"),
         (
             spec_text("[[1, 2, 3]]", "[[1, 2, 3]]", hidden=1),
-            ["--rng", "1", "--runs", "1", "--replays", "0"],
+            ["--rng", "1", "--seeds", "1"],
             "hidden units of 1 networks are dead",
         ),
     ],
@@ -191,9 +190,9 @@ def test_bad_input(
         ("windows", "--limit"),
         ("kmeans", "--windows"),
         ("k-means", "--stages"),
-        ("windows", "--against"),
+        ("enumerate", "--stages"),
         ("enumerate", "--clusters"),
-        ("self-consistent", "--runs"),
+        ("enumerate", "--seeds"),
     ],
 )
 def test_options_of_another_method(

@@ -64,11 +64,11 @@ def _gates() -> Iterator[Command]:
     kmeans = ("gates", "xor", "--method", "kmeans")
     yield Command("gates-xor-kmeans", (*kmeans, "--out", "out", "-q"))
     yield Command("gates-xor-kmeans-given", (*kmeans, *few, "--clusters", "3", *GATES, "-q"))
-    windows = ("gates", "xor", "--method", "windows", *few, "--runs", "2", *GATES, "-q")
+    windows = ("gates", "xor", "--method", "windows", *few, "--seeds", "2", *GATES, "-q")
     yield Command("gates-xor-windows", windows)
     yield Command("gates-xor-windows-given", (*windows, "--windows", "3", "--json"))
     exact = ("gates", "xor", "--method", "self-consistent")
-    yield Command("gates-xor-against", (*exact, "--against", "2", *few, *GATES, "-q"))
+    yield Command("gates-xor-confusion", (*exact, "--seeds", "2", *few, *GATES, "-q"))
     yield Command("gates-xor-sampled", (*exact, "--samples", "50", "--rng", "3", *GATES, "-q"))
     for name in ("one-parameter", "cubic", "coupled-matrices", "boundary"):
         yield _own("gates", name, "--method", "self-consistent", *GATES, "-q")

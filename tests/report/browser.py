@@ -93,12 +93,7 @@ class Tab:
 
     def __init__(self, browser, address, width=1280, *, dark=False, height=900, script=True):
         self.browser = browser
-        target = browser.call("Target.createTarget", url="about:blank")["targetId"]
-        self.target = target
-        attached = browser.call("Target.attachToTarget", targetId=target, flatten=True)
-        self.session = attached["sessionId"]
-        for domain in ("Page", "Runtime", "Network", "Log"):
-            self.call(f"{domain}.enable")
+        self._attach(browser.call("Target.createTarget", url="about:blank")["targetId"])
         self.resize(width, height)
         if dark:
             value = {"name": "prefers-color-scheme", "value": "dark"}
@@ -106,6 +101,23 @@ class Tab:
         if not script:
             self.call("Emulation.setScriptExecutionDisabled", value=True)
         self.load(address)
+
+    def _attach(self, target):
+        self.target = target
+        attached = self.browser.call("Target.attachToTarget", targetId=target, flatten=True)
+        self.session = attached["sessionId"]
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self.call(f"{domain}.enable")
+
+    def inside(self, address):
+        """Return the frame at an address, which has a process of its own."""
+        while True:
+            for target in self.browser.call("Target.getTargets")["targetInfos"]:
+                if target["type"] == "iframe" and target["url"] == address:
+                    frame = object.__new__(Tab)
+                    frame.browser = self.browser
+                    frame._attach(target["targetId"])
+                    return frame
 
     def call(self, method, **params):
         return self.browser.call(method, self.session, **params)

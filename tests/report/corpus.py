@@ -5,6 +5,8 @@ HOSTILE = (
     r"\end{document}",
     r"100% of #1 & {braces} ~tilde ^caret _under $x$ \ backslash",
     "%comment",
+    '#read("/etc/passwd") #import "@preview/a:0.1.0" #panic() \\u{41} // comment /* */ #{',
+    "= heading <label> @reference *bold* _italic_ `raw` ```raw``` / term: - item + item ~ $",
     "}{",
     "{{{",
     "}}}",

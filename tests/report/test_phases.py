@@ -134,10 +134,13 @@ def test_the_document_says_what_holds_when():
     for _, phase in derivation().phases:
         assert phase.verdict.level.value in text
     assert "Verdict up to step 60" in text
-    assert "Verdict from step 60" in text
+    assert "From step 60 on, with other gates: " in text
     assert "Pathways up to step 60." in str(data)
     figures = [
-        block for chapter in chapters for block in chapter.blocks if isinstance(block, Figure)
+        block
+        for chapter in (summary, *chapters)
+        for block in chapter.blocks
+        if isinstance(block, Figure)
     ]
     (modes,) = [str(figure.caption) for figure in figures if figure.name == "modes"]
     assert "closed forms" not in modes

@@ -275,27 +275,28 @@ class ExceptionalSets(Claim):
             numbers, many = ", ".join(map(str, self.narrow)), len(self.narrow) > 1
             yield say(
                 f"Which modes pathway{'s' * many} {numbers} with few hidden units "
-                f"learn{'s' * (not many)}, and what loss stays, is decided at the declared values "
-                "of the parameters; beside the decision stands for which others it is the same."
+                f"learn{'s' * (not many)}, and which loss remains, is decided at the declared "
+                "values of the parameters. [#sec:dynamics] says for which other values it is the "
+                "same."
             )
         yield Theorem(
             kind="Remark",
             blocks=(
                 say(
                     r"The characteristic polynomial of $M + t \Sigma^{x}$ is an identity in the "
-                    "parameters, so the pairs $(s, d)$ hold wherever the data are finite. Spectral "
-                    "projectors are bounded, so they have limit points on every path to such a "
-                    "point, which satisfy every proven equation: where pairs coincide the formulas "
-                    "stay true. The modes are no longer unique there, and the verdict, which "
-                    "speaks of their spaces, may differ."
+                    "parameters, so the pairs $(s, d)$ hold wherever the data are finite. Where "
+                    "pairs coincide the formulas stay true: spectral projectors are bounded, so "
+                    "they have limit points on every path to such a point, and the limit points "
+                    "satisfy every proven equation. The modes are no longer unique there. The "
+                    "verdict is about their spaces, and may differ."
                 ),
             ),
         )
         yield from _shown(self.breaking)
         if self.harmless:
             note = say(
-                "Where only this happens, every formula of this document stays true; where modes "
-                "coincide in $s$ and $d$, they are no longer unique and the verdict may differ."
+                "On these sets every formula of this document stays true. Where modes coincide in "
+                "$s$ and $d$, they are no longer unique and the verdict may differ."
             )
             inside = (note, *_shown(self.harmless))
             yield Details(summary="Where modes coincide", blocks=inside)
@@ -309,7 +310,7 @@ class ExceptionalSets(Claim):
                 ),
             )
         if self.undecided:
-            yield say("Not followed, and therefore undecided:")
+            yield say("Undecided, because it was not followed:")
             yield Items(tuple(typeset(f"{text}.") for text in self.undecided))
 
     def _opening(self) -> Block:
@@ -319,15 +320,15 @@ class ExceptionalSets(Claim):
         if self.breaking:
             template = (
                 f"The verdict, the modes and the loss hold {where}, outside the sets listed here"
-                f"{limit and ' and' + limit}. What is not called possible happens everywhere on "
-                "the set, but perhaps where it meets another one; what is called possible can "
-                "happen only there, and need not."
+                f"{limit and ' and' + limit}. What the tables state happens everywhere on a set, "
+                "except perhaps where it meets another set. What they call possible can happen "
+                "only on the set, and need not."
             )
         else:
             wide = ", as one of pathways that are wide enough," * bool(self.narrow)
             template = (
-                f"Every formula of this document{wide} holds as it stands {where}: no exceptional "
-                f"set that could break one meets them{limit and ',' + limit}."
+                f"Every formula of this document{wide} holds {where}. No exceptional set on which "
+                f"a formula fails meets this range{limit and ',' + limit}."
             )
         return say(template, domain=typeset(self.domain))
 

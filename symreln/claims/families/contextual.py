@@ -70,6 +70,7 @@ def contextual_template(spec: Spec) -> FamilyTemplate:
         domain=domain,
         samples=data.items * data.contexts,
         index="contexts",
+        count=data.contexts,
         sectors=sectors,
         pathways=_pathways(spec, items=len(kinds) if not tree else 0),
         joint=len(spec.stages) == 1 and spec.stages == (1,),

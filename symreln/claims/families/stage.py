@@ -225,6 +225,7 @@ class FamilyTemplate:
         domain: The symbols and what they run over.
         samples: P in the symbols.
         index: What is exchangeable, in words, such as "contexts".
+        count: How many values the index has, in the symbols.
         sectors: Invariant parts; their dimensions times their multiplicities add up to all.
         pathways: The templates, in the order of the spec.
         joint: Whether all stages are trained together.
@@ -236,6 +237,7 @@ class FamilyTemplate:
     domain: Domain
     samples: Scalar
     index: str
+    count: Scalar
     sectors: tuple[Sector, ...]
     pathways: tuple[PathwayTemplate, ...]
     joint: bool

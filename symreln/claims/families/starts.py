@@ -138,9 +138,9 @@ def _why(family: FamilyDerivation) -> Iterator[Block]:
     for (later, earlier), ahead in found.items():
         gain = to_latex(ahead.faster)
         yield say(
-            f"Modes of {{later}} grow at first ${gain}$ times as fast as alone: until {{earlier}} "
-            "has learned a mode, they see that mode's part of the target as well, and are driven "
-            f"at $r = {gain}\\, s$; afterwards they see what it leaves, and are driven at $s$.",
+            f"Modes of {{later}} grow at first ${gain}$ times as fast as alone. Until {{earlier}} "
+            "has learned a mode, that mode's part of the target drives them as well, at "
+            f"$r = {gain}\\, s$. Afterwards only the residual drives them, at $s$.",
             later=later,
             earlier=f"‘{earlier}’",
         )

@@ -97,7 +97,7 @@ class Routing(Claim):
         chain = self.network.chain
         yield say(
             f"The graph is a routing network of $M = {self.domains}$ domains with "
-            f"$K = {self.partners}$ partners each. **For every $M$ and $K$** a mode with singular "
+            f"$K = {self.partners}$ partners each. **For all** $M$ and $K$ a mode with singular "
             "value $s$ and input eigenvalue $d$ obeys, from a balanced start,"
         )
         yield equation(rf"\tau \dot{{\pi}} = {to_latex(chain.rate)}.")

@@ -11,6 +11,7 @@ from symreln.claims.derivation import of_pathways
 from symreln.claims.equal_starts import unequal_starts
 from symreln.claims.regime import regime_of
 from symreln.claims.unsupported import unsupported_early
+from symreln.claims.widths import narrow_pathways
 from symreln.document.model import (
     Block,
     Citation,
@@ -117,7 +118,7 @@ def _comparison(validation: Validation) -> Table:
     predicted = (
         ""
         if validation.predicted is None
-        else " It is predicted from the law of the initial weights alone, for as many networks."
+        else " The line below predicts it from the initialisation distribution."
     )
     return Table(
         header=("curves", *(metric.latex for metric in METRICS)),
@@ -129,9 +130,9 @@ def _comparison(validation: Validation) -> Table:
             "; tail: root mean square of the difference of ",
             Math(r"\log_{10} L"),
             " over the last quarter of the steps, a dash where both losses are 0 to rounding "
-            "there. The seed floor compares each network with the mean of the others, in the mean "
-            "over networks: about as far is a single network from the best prediction of the mean. "
-            "The mean of all of them may be nearer to a prediction." + predicted,
+            "there. The seed floor is the distance of one network to the mean of the others, "
+            "averaged over networks. A single network is about as far from the best prediction of "
+            "the mean; the mean over networks can be nearer to a prediction." + predicted,
         ),
         alignment="l" + "r" * len(METRICS),
     )
@@ -157,11 +158,12 @@ def loss_figure(validation: Validation) -> Figure:
         caption=(
             "Loss: theory, gated deep linear network",
             "" if validation.network is None else f" and {validation.network_name}",
-            "; bands are the 5 % and 95 % quantiles over seeds",
+            ". Area and thin lines beside a curve: 5 % and 95 % quantiles over seeds",
             ""
             if validation.predicted is None or validation.judged == "closed"
             else ", for theory the predicted 2.5 % and 97.5 % ones",
-            ", triangles the drop times.",
+            ", visible where they are wider than the curve. Triangles: drop times, one above the "
+            "other where they coincide.",
         ),
         alt="Loss against steps on a linear and a logarithmic scale.",
     )
@@ -175,9 +177,9 @@ def _closed_forms(validation: Validation) -> list[Block]:
         prose(
             Strong("Aligned start"),
             ". The closed forms assume that every mode starts aligned, in hidden units of its "
-            "own. One GDLN was started so. Gradient descent on the modes, by its own finite steps, "
-            "is that GDLN; closed forms differ from it by those steps alone, and networks drawn "
-            "from the law say what the assumption costs.",
+            "own. One GDLN was started so. Gradient descent on the modes with finite steps equals "
+            "that GDLN. The closed forms differ from it by the finite steps alone. Networks with "
+            "random weights measure what the assumption costs.",
         )
     ]
     if validation.chain is not None:
@@ -191,7 +193,7 @@ def _closed_forms(validation: Validation) -> list[Block]:
                 Math(r"\kappa"),
                 f" = {found.kappa:.4f} ± {found.error:.4f} is a Monte Carlo estimate over "
                 f"{len(found.times)} isolated modes of random layers, followed until they have "
-                "aligned: aligned layers that start there become infinite at the same time.",
+                "aligned: aligned layers that start at this strength diverge at the same time.",
             )
         )
     return blocks
@@ -214,8 +216,8 @@ def _strengths(validation: Validation) -> list[Block]:
     )
     others = sorted(found.kappa for found in validation.early.values())
     unused = (  # of pathways with one mode there is no other
-        f" Mode by mode they go from {others[0]:.3f} to {others[-1]:.3f}, which the prediction "
-        "does not use: the units of a pathway have one law for all of its modes."
+        f" Over single modes it ranges from {others[0]:.3f} to {others[-1]:.3f}. The prediction "
+        "takes one value a pathway."
         if len(validation.early) > len(fastest)
         else ""
     )
@@ -223,15 +225,15 @@ def _strengths(validation: Validation) -> list[Block]:
         p.name for p in derivation.pathways if p.name not in {**validation.kappas, **early.reasons}
     ]
     half = (
-        f" It says nothing of {', '.join(silent[:12])}{', …' if len(silent) > 12 else ''}: there "
-        "half of the units count, as the closed forms have it for all."
+        f" For {', '.join(silent[:12])}{', …' if len(silent) > 12 else ''} there is no estimate: "
+        "half of the units are taken, as in the closed forms."
         if silent
         else ""
     )
     network = (
         "."
         if validation.network is None
-        else f", and not the initial strengths; those the {validation.network_name} tests."
+        else f"; the {validation.network_name} tests the initial strengths too."
     )
     places = f" {early.counted}" if early.counted else ""
     return [
@@ -241,11 +243,10 @@ def _strengths(validation: Validation) -> list[Block]:
             Math(r"\kappa H \sigma^2/2"),
             ", ",
             Math(r"\kappa"),
-            ", a Monte Carlo estimate over isolated hidden units in the early phase, in which only "
-            f"the targets move them, with its standard error: {shown}, each that of the pathway's "
-            f"fastest mode.{unused}{places}{half} A pathway of the GDLN has as many units as the "
-            "prediction counts, or as the spec gives it and weights that start as strong, so the "
-            f"GDLN tests the reduction{network}",
+            " is a Monte Carlo estimate over isolated hidden units in the early phase, in which "
+            f"only the targets move them. With its standard error: {shown}, for the fastest mode "
+            f"of each pathway.{unused}{places}{half} A pathway of the GDLN starts from the "
+            f"strengths of the prediction, so that the GDLN tests the reduction{network}",
         ),
         *early.says(),
         *unequal_starts(derivation, validation.kappas),
@@ -255,7 +256,7 @@ def _strengths(validation: Validation) -> list[Block]:
 def _terms(validation: Validation) -> list[Block]:
     """Say what the distance to the network is made of."""
     if validation.no_terms:
-        return [prose("The distance is not taken apart: ", validation.no_terms, ".")]
+        return [prose("The distance is not split into terms: ", validation.no_terms, ".")]
     if not validation.terms:
         return []
     return [
@@ -266,8 +267,8 @@ def _terms(validation: Validation) -> list[Block]:
                 for term in validation.terms
             ),
             caption=(
-                f"What the distance to the {validation.judged_by} is made of: each line makes "
-                "one approximation less than the line above." + _farther(validation.terms),
+                f"Terms of the distance to the {validation.judged_by}: each line makes one "
+                "approximation less than the line above." + _farther(validation.terms),
             ),
             alignment="llrrr",
         )
@@ -285,8 +286,8 @@ def _farther(terms: Sequence[Term]) -> str:
     if not names:
         return ""
     return (
-        f" Farther than the line above all the same, by the largest difference: "
-        f"{', '.join(names)}; an error is gone there that cancelled a part of those which are left."
+        f" By the largest difference {', '.join(names)} is farther than the line above: the error "
+        "that is removed had cancelled a part of the others."
     )
 
 
@@ -306,8 +307,8 @@ def _edge_start(edges: EdgeModes) -> Block:
     if isinstance(start, str):
         return prose(
             Strong("Random weights"),
-            f": where their modes start in effect is not derived: {start}. Their losses are "
-            "recorded and compared with nothing.",
+            f": the effective start of their modes is not derived: {start}. Their losses are "
+            "recorded, and not compared.",
         )
     scatter = f" ± {start.error:.2g}" if start.error else ""
     how = (
@@ -341,18 +342,22 @@ def _capital(sentence: str) -> str:
 
 
 def _assumptions(validation: Validation) -> list[Block]:
+    derivation = of_pathways(validation.derivation)
+    limited = derivation.known.lowers_plateaus or bool(derivation.ask(narrow_pathways))
     blocks: list[Block] = [
         say(
-            "**Silent alignment** is assumed by the theory and measured here on the last "
-            "step: the smallest cosine of the principal angles between trained and predicted "
-            r"directions (1 is aligned), and the share of $\|W^{(2)} W^{(1)}\|^2$ outside the "
-            "predicted span.{which_phase}",
+            "**Silent alignment** is an assumption of the theory. It is measured at the last "
+            "step: by the smallest cosine of the principal angles between trained and predicted "
+            r"directions (1 is aligned), and by the share of $\|W^{(2)} W^{(1)}\|^2$ outside the "
+            "predicted span."
+            "{which_phase}",
             which_phase=_which_phase(validation),
         ),
-        _alignment_table("GDLN", validation.gdln_alignment),
+        _alignment_table("GDLN", validation.gdln_alignment, limited=limited),
     ]
     if validation.split is not None:
-        blocks.append(_alignment_table(validation.network_name, validation.split.alignment))
+        name, found = validation.network_name, validation.split.alignment
+        blocks.append(_alignment_table(name, found, limited=limited))
     if validation.drift is not None:
         blocks += _gates(validation, validation.drift)
     return blocks
@@ -398,7 +403,13 @@ def _gates(validation: Validation, drift: GateDrift) -> list[Block]:
     return blocks
 
 
-def _alignment_table(name: str, found: tuple[PathwayAlignment, ...]) -> Table:
+_HELD = (
+    " With weight decay, or fewer hidden units than modes, over the modes that the network has "
+    "learned to half of their plateau."
+)
+
+
+def _alignment_table(name: str, found: tuple[PathwayAlignment, ...], *, limited: bool) -> Table:
     return Table(
         header=("pathway", "outputs", "inputs", "outside"),
         rows=tuple(
@@ -410,8 +421,7 @@ def _alignment_table(name: str, found: tuple[PathwayAlignment, ...]) -> Table:
             )
             for a in found
         ),
-        caption=f"Alignment of the {name}: smallest cosine over a pathway's modes, seed mean. Of "
-        "pathways with fewer hidden units than modes, and with weight decay, over those modes that "
-        "a network holds, above half of their plateau.",
+        caption=f"Alignment of the {name}: smallest cosine over a pathway's modes, mean over seeds."
+        + _HELD * limited,
         alignment="lrrr",
     )

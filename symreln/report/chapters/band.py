@@ -25,17 +25,18 @@ def band_blocks(validation: Validation) -> list[Block]:
     return [
         prose(
             Strong("Scatter of networks"),
-            " is predicted from the law of their initial weights alone: "
-            f"{found.draws} were drawn and descended as the theory says. The band holds "
-            f"{percent(share)} of them at every step and is up to {percent(found.width())} of ",
+            f" is predicted from the initialisation distribution: {found.draws} initial weights "
+            "were drawn, and the theory was integrated from each. The band contains "
+            f"{percent(share)} of these curves at every step; it is up to {percent(found.width())} "
+            "of ",
             Math("L(0)"),
-            " wide. Counting every step by the width of the band there, the curves of the "
-            f"{validation.seeds} trained {validation.judged_by}s are inside {inside} of the time. "
-            "Whatever moves all of their curves, as gates that the theory does not have, lowers "
-            "that share, and so does what makes them differ besides their initial strengths. The "
-            f"mean of {validation.seeds} networks is up to "
-            f"{percent(found.by_chance(validation.seeds))} of ",
+            f" wide. The curves of the {validation.seeds} trained {validation.judged_by}s are "
+            f"inside it {inside} of the time, every step weighted by the width of the band. Gates "
+            "that differ from the theory's lower this share, and so does scatter from anything "
+            "but the initial strengths. By chance alone, the mean of "
+            f"{validation.seeds} networks is within {percent(found.by_chance(validation.seeds))} "
+            "of ",
             Math("L(0)"),
-            " off the mean of all by chance alone, in 95 % of cases.",
+            " of the mean of all in 95 % of cases.",
         )
     ]

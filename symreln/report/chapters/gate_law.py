@@ -24,11 +24,10 @@ def gate_law_blocks(validation: Validation, *, figures: bool) -> list[Block]:
     text = gate_law_sentence(law).removeprefix("law of gates: ")
     blocks: list[Block] = [
         say(
-            "{name} of [#sec:gatelaw] beside the networks: {text}. The second order "
-            "follows isolated units with their own gates in the residual that the first order "
-            "leaves, the third in that which a network with the second order's gates leaves; such "
-            "a network, gated and linear, descends from the same law of initial weights. No "
-            "trained network enters.",
+            "{name} of [#sec:gatelaw] against the networks: {text}. At second order isolated units "
+            "with gates of their own move in the residual that the first order leaves. At third "
+            "order the residual is that of a gated linear network with the second order's gates, "
+            "from the same initialisation distribution. No trained network enters.",
             name=Strong("The law of gates"),
             text=text,
         )
@@ -40,7 +39,7 @@ def gate_law_blocks(validation: Validation, *, figures: bool) -> list[Block]:
                 caption=(
                     "Share of the weight whose gate is one of the first stage's, and whose gate "
                     "differs from it on so many samples: by the law of gates (lines) and in the "
-                    "trained networks (dots, with their range)."
+                    "trained networks (dots: mean, bars: range)."
                 ),
                 alt="Predicted and measured shares of gates against steps.",
             )
@@ -48,14 +47,15 @@ def gate_law_blocks(validation: Validation, *, figures: bool) -> list[Block]:
     shown = _ORDERS[: len(law.curves[0].distances)]
     blocks.append(
         Table(
-            header=("samples lost", *(f"{order} order" for order in shown)),
+            header=("samples on which gates differ", *(f"{order} order" for order in shown)),
             rows=tuple(
                 (str(each.lost), *(f"{distance:.3f}" for distance in each.distances))
                 for each in law.curves
             ),
             caption=(
-                "Largest distance of the share by the law to the mean over networks, by how many "
-                "samples a gate differs on from the first stage's; 0 for these gates themselves."
+                "Largest difference over time between the share by the law and the mean share of "
+                "the networks, by the number of samples on which a gate differs from the first "
+                "stage's (0: these gates themselves)."
             ),
             alignment="r" + "r" * len(shown),
         )

@@ -9,7 +9,7 @@ from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Math, Reference, Strong, Table
 from symreln.document.typeset import typeset
 from symreln.experiment import metrics, strengths
-from symreln.experiment.words import bound_text, interval_text
+from symreln.experiment.words import bound_text, interval_text, share_text
 from symreln.laws.loss import strength_symbol
 from symreln.report.sentences import is_repeated, left_text, titles
 
@@ -93,14 +93,14 @@ def diagnosis_blocks(diagnosis: tuple[PairDiagnosis, ...], names: Mapping[str, s
             header=("curves", "assumption", "replaced by", "before", "after"),
             rows=tuple(rows),
             caption=(
-                "What fails: one approximation replaced at a time, as ",
+                "What fails: one approximation is replaced at a time. Given is ",
                 _LARGEST,
-                " with its 95 % interval over seeds. An assumption is named where the whole "
-                "interval is below half of the distance before, and undecided where the half lies "
-                "within it; two together are tried where none is named alone, or where more than "
-                "the tolerance is left. The first networks of each kind were trained again, from "
-                "the same draws, where it takes that. A start that fits best is one fitted number, "
-                "which enters no prediction and is not named beside one that is computed.",
+                " before and after, with a 95 % interval over seeds. An assumption fails where the "
+                "whole interval is below half of the distance before, and is undecided where the "
+                "interval contains that half. Two are replaced together where none fails alone, "
+                "or where more than the tolerance is left. Where needed, the first networks of "
+                "each kind were trained again from the same initial weights. A start that fits "
+                "best is one fitted number; it enters no prediction.",
             ),
             alignment="plprp",
         )
@@ -114,7 +114,7 @@ def _intervals(validation: Validation) -> list[Block]:
     rows = tuple(
         (
             names[name],
-            interval_text(found.max_abs_over_initial, percent),
+            share_text(found.max_abs_over_initial),
             interval_text(found.drop_time_error_steps, lambda steps: positional(steps, 3)),
         )
         for name, found in validation.intervals.items()
@@ -129,7 +129,8 @@ def _intervals(validation: Validation) -> list[Block]:
             ),
             rows=rows,
             caption=(
-                f"{100 * metrics.LEVEL:g} % confidence intervals over seeds: {metrics.METHOD}.",
+                f"{100 * metrics.LEVEL:g} % confidence intervals over seeds: {metrics.METHOD}. A "
+                "lower end of 0 % means that the curves may coincide.",
             ),
             alignment="prr",
         )
@@ -157,8 +158,8 @@ def _costs(validation: Validation) -> list[Block]:
             caption=(
                 "What each assumption costs, as ",
                 _LARGEST,
-                ", between a prediction that makes it and one that does not. It fails where the "
-                "first is beyond the tolerance and more than half of its distance goes with it.",
+                " of a prediction that makes it and of one that does not. It fails where the first "
+                "distance is above the tolerance and more than twice the second.",
             ),
             alignment="pprrr",
         )
@@ -190,13 +191,16 @@ def _modes(validation: Validation) -> list[Block]:
             caption=(
                 "Strengths ",
                 Math(r"u^{\top} W v"),
-                " of trained pathways beside their judged formulas, by falling plateau: "
-                "relative error as a share of the plateau, and predicted less measured time of "
-                "half of it in steps "
-                f"({strengths.METHOD})."
+                " of trained pathways against their judged formulas, by decreasing plateau: the "
+                "largest error over the looked-at steps as a share of the plateau, and the "
+                f"predicted minus the measured half-time in steps ({strengths.METHOD}). The "
+                "verdict on modes in ",
+                Reference("tab:agreement"),
+                " takes one interval for all modes and steps together, from the covariance of the "
+                "seeds' curves; it is another interval of the same number."
                 + (
-                    " A ReLU network's units are given to the pathway whose gate reproduces their "
-                    "outputs best."
+                    " A unit of the ReLU network counts for the pathway whose gate reproduces its "
+                    "output best."
                     if validation.drift is not None
                     else ""
                 )
@@ -217,7 +221,7 @@ def _mode_row(label: str, found: dict[str, ModeMeasured], tolerance: float) -> t
 
 
 def _relative_error(mode: ModeMeasured, tolerance: float) -> str:
-    return mode.why_not(tolerance) or interval_text(mode.largest, percent)
+    return mode.why_not(tolerance) or share_text(mode.largest)
 
 
 def _half_time(error: Interval) -> str:

@@ -32,8 +32,8 @@ def mean_field_blocks(validation: Validation, *, figures: bool) -> list[Block]:
             "limit of infinite width, and not a prediction of the theory: its gates are found "
             r"by training. Particles drawn from the initialisation distribution follow $\tau "
             r"\dot{w} = \sum_\mu 1[w \cdot x_\mu > 0] (b \cdot e_\mu) x_\mu / P$ and $\tau "
-            r"\dot{b} = \sum_\mu (w \cdot x_\mu)_+ e_\mu / P$ in the residual $e$ that all of "
-            "them leave. Monte Carlo error: {percent} of $L(0)$.",
+            r"\dot{b} = \sum_\mu (w \cdot x_\mu)_+ e_\mu / P$, where $e$ is the residual of all "
+            "particles together. Monte Carlo error: {percent} of $L(0)$.",
             particles=str(found.particles),
             percent=percent(found.error),
         )
@@ -44,8 +44,8 @@ def mean_field_blocks(validation: Validation, *, figures: bool) -> list[Block]:
                 name="mean_field",
                 caption=(
                     "Gates of the mean-field simulation, the heaviest of each class, and the "
-                    "share of all particles' weight that each class carries over time; grey is "
-                    "the rest."
+                    "share of all particles' weight that each class carries over time, stacked "
+                    "from the first class up; grey is the rest."
                 ),
                 alt="Gate patterns, and their shares against steps.",
             )

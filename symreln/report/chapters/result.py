@@ -64,7 +64,7 @@ def verdict_sentence(level: Level, until: str = "") -> tuple:
         level: The verdict.
         until: Up to which step it holds, as :func:`symreln.claims.phases.until_text` says.
     """
-    return ("Verdict", until, ": ", Strong(level.value), f"; {MEANS[level]}.")
+    return (f"Verdict{until}: ", Strong(level.value), f"; {MEANS[level]}.")
 
 
 def result_chapter(
@@ -119,7 +119,8 @@ def _formulas(derivation: Derivation, names: Abbreviations) -> Iterator[Block]:
         else:
             yield say("The strengths obey [#eq:mode], which has no solution in closed form.")
         if formulas_later(derivation):
-            yield say("The closed forms of the other modes are in [#sec:dynamics].")
+            which = " of the other modes" * bool(formulas_first(derivation))
+            yield say(f"The closed forms{which} are in [#sec:dynamics].")
         yield from names.blocks()
         yield from loss_equation(derivation)
         yield _origins(derivation)

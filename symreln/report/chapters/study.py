@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from symreln.base.rounding import percent
 from symreln.document.model import Block, Math, Strong, Table, prose
-from symreln.experiment.words import interval_text
+from symreln.experiment.words import share_text
 from symreln.report.sentences import titles
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _order_row(each: MeasuredOrder) -> list[str]:
 
 
 def _distance_row(each: LevelDistance, pairs: list[str]) -> list[str]:
-    cells = [interval_text(each.pairs[name].max_abs_over_initial, percent) for name in pairs]
+    cells = [share_text(each.pairs[name].max_abs_over_initial) for name in pairs]
     return [each.halved, str(each.factor), str(each.steps), *cells]
 
 

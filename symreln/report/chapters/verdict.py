@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.couplings import couplings_of
 from symreln.claims.equal_starts import equal_starts
+from symreln.claims.orbits import listed_symbols
 from symreln.document.model import (
     Block,
     Items,
@@ -19,7 +20,6 @@ from symreln.document.model import (
     equation,
     prose,
 )
-from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import say, typeset
 from symreln.document.words import Notation, number_cell, scalar_latex
 from symreln.exact.algebraic import AlgebraicNumber
@@ -123,7 +123,7 @@ def _proof(derivation: Derivation, stage: StageDerivation) -> list[Block]:
                 prose(
                     "For every two pathways of the stage ",
                     Math(r"\Sigma^{x}(j, p) = 0"),
-                    " or no output is shared, so their errors do not contain each other.",
+                    " or no output is shared, so that neither enters the other's error.",
                 )
             )
         return blocks
@@ -155,7 +155,7 @@ def _commutators(stage: StageDerivation) -> Table:
             (
                 name,
                 Math(r"[M, \Sigma^{x}] \neq 0" if refuted else r"[M, \Sigma^{x}] = 0"),
-                Strong("refuted" if refuted else "proven"),
+                Strong("disproved" if refuted else "proven"),
             )
             for name in names
         ]
@@ -213,19 +213,18 @@ def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Blo
     across = acts_across(stage.verdict.couplings, stage.verdict.components)
     blocks: list[Block] = [
         say(
-            "Modes that couple have equal $s$ and start equal. On every one of them the "
-            "actions of all its partners add up to a multiple of its own drive (single "
-            "actions may point out of the span of $U_p$; their sum does not), and the "
-            "multiple is the same for all. So they stay equal, and their common strength "
-            "solves the two-layer equation with"
+            "Modes that couple have equal $s$ and start equal. On each of them the actions of all "
+            "partners add up to a multiple of its own drive, and the multiple is the same for all. "
+            "(A single action may point out of the span of $U_p$; the sum does not.) So the modes "
+            "stay equal, and their common strength solves the two-layer equation with"
         )
         if not across
         else say(
             r"Modes fall into parts of equal $s$, $d$ and $d_{\mathrm{eff}}$; those of a "
-            "part start equal. On every mode the actions of the others of its part add "
-            "up to a multiple of its own drive, the same for the whole part, and the "
-            "actions of any other part to 0. So those of a part stay equal, and their "
-            "common strength solves the two-layer equation with a sum over the part,"
+            "part start equal. On every mode the actions of the others of its part add up to a "
+            "multiple of its own drive, the same for the whole part. The actions of any other part "
+            "add up to 0. So the modes of a part stay equal, and their common strength solves the "
+            "two-layer equation with a sum over the part,"
         ),
         equation(r"d_{\mathrm{eff}} = d_p + \sum_{j \neq p} k_{pj}\, g_{jp}.", label="eq:deff"),
     ]
@@ -238,11 +237,14 @@ def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Blo
                 number_cell(mode.d, notation),
                 number_cell(mode.d_eff, notation),
             )
-            rows.setdefault(key, []).append(symbol_latex(mode.label))
+            rows.setdefault(key, []).append(mode.label)
     blocks.append(
         Table(
-            header=("strengths", Math("d"), Math(r"d_{\mathrm{eff}}")),
-            rows=tuple((_math_list(labels), d, d_eff) for (d, d_eff), labels in rows.items()),
+            header=("modes", Math("d"), Math(r"d_{\mathrm{eff}}")),
+            rows=tuple(
+                (_math_list(listed_symbols(derivation, labels)), d, d_eff)
+                for (d, d_eff), labels in rows.items()
+            ),
             caption=f"Stage {stage.stage}: effective eigenvalues, from equal starts.",
             alignment="pcc",
         )
@@ -252,11 +254,8 @@ def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Blo
     return blocks
 
 
-def _math_list(labels: list[str]) -> Content:
-    shown = labels[:12]
-    content: list = []
-    for place, label in enumerate(shown):
-        content += [", "] * (place > 0) + [Math(label)]
-    if len(labels) > len(shown):
-        content.append(f" and {len(labels) - len(shown)} more")
-    return tuple(content)
+def _math_list(symbols: list[str]) -> Content:
+    shown = symbols[:12]
+    content: list = [part for symbol in shown for part in (", ", Math(symbol))]
+    more = f" and {len(symbols) - len(shown)} more"
+    return (*content[1:], more if len(symbols) > len(shown) else "")

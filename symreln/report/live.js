@@ -1,0 +1,338 @@
+"use strict";
+// The closed forms over sliders: computes what LIVE says, and draws it. Nothing is precomputed.
+{
+  // -- numbers ------------------------------------------------------------------------------------
+
+  // ln Γ(x) of x > 0: Lanczos, g = 7, nine terms; relative error below 1e-14.
+  const LANCZOS = [
+    0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313,
+    -176.61502916214059, 12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6,
+    1.5056327351493116e-7,
+  ];
+  const lnGamma = (x) => {
+    if (x < 0.5) return Math.log(Math.PI / Math.sin(Math.PI * x)) - lnGamma(1 - x);
+    let sum = LANCZOS[0];
+    for (let n = 1; n < 9; n += 1) sum += LANCZOS[n] / (x - 1 + n);
+    const t = x + 6.5;
+    return 0.5 * Math.log(2 * Math.PI) + (x - 0.5) * Math.log(t) - t + Math.log(sum);
+  };
+
+  // Every model of a group: one, or one for 1, 2, 4, … below a size.
+  const models = (live, P) => live.groups.flatMap((group) => {
+    if (!group.over) return [{ group, copies: 0, model: group.build(P, lnGamma) }];
+    const below = group.below in P ? P[group.below] : Number(group.below), found = [];
+    for (let copies = 1; copies < below; copies *= 2) {
+      found.push({ group, copies, model: group.build({ ...P, [group.over]: copies }, lnGamma) });
+    }
+    return found;
+  });
+
+  // Where half of the plateau is reached, of a mode whose formula does not say it.
+  const bisected = (strength, half, last) => {
+    let low = 0, high = last;
+    while (strength(high) < half && high < 1e12) [low, high] = [high, 2 * high];
+    for (let n = 0; n < 60; n += 1) {
+      const middle = (low + high) / 2;
+      if (strength(middle) < half) low = middle; else high = middle;
+    }
+    return (low + high) / 2;
+  };
+
+  // Strengths of all modes and the loss at some times. A mode's curve is null where its formula
+  // does not hold.
+  const evaluate = (live, P, times) => {
+    const loss = new Float64Array(times.length), modes = [];
+    let whole = true;
+    for (const { group, copies, model } of models(live, P)) {
+      const out = new Float64Array(group.modes.length);
+      const curves = group.modes.map(() => new Float64Array(times.length));
+      for (let k = 0; k < times.length; k += 1) {
+        model.at(times[k], out);
+        let left = model.rest;
+        for (let n = 0; n < out.length; n += 1) {
+          curves[n][k] = out[n];
+          const distance = model.modes[n].plateau - out[n];
+          left += model.modes[n].weight * distance * distance;
+        }
+        loss[k] += left;
+      }
+      group.modes.forEach((about, n) => {
+        const found = model.modes[n], holds = found.holds.every((each) => each > 0);
+        whole = whole && holds;
+        const strength = (t) => { model.at(t, out); return out[n]; };
+        const half = Number.isNaN(found.half) && holds
+          ? bisected(strength, found.plateau / 2, live.steps) : found.half;
+        modes.push({ ...about, ...found, copies, half, holds, curve: holds ? curves[n] : null });
+      });
+    }
+    return { modes, loss: whole ? loss : null };
+  };
+
+  globalThis.symrelnLive = { evaluate, lnGamma };
+
+  // -- words --------------------------------------------------------------------------------------
+
+  const shown = (x) => {
+    if (!Number.isFinite(x)) return "–";
+    const size = Math.abs(x);
+    if (size !== 0 && (size < 1e-3 || size >= 1e6)) return x.toExponential(2).replace("e", " · 10^").replace("+", "");
+    return String(Number(x.toPrecision(4)));
+  };
+  const named = (mode) => mode.title + (mode.copies ? ` (u = ${mode.copies})` : "");
+  const make = (tag, attributes = {}, ...inside) => {
+    const made = document.createElement(tag);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    made.append(...inside);
+    return made;
+  };
+
+  // -- drawing ------------------------------------------------------------------------------------
+
+  const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#b3589a", "#a07400", "#3a9bd6", "#7a7a7a"];
+  const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
+  const POINTS = 400;
+
+  const nice = (x) => {
+    const power = 10 ** Math.floor(Math.log10(x));
+    return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((n) => n * power).find((n) => n >= x * 0.999);
+  };
+  const ticks = (low, high) => {
+    const rough = (high - low) / 4, power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough * 0.999);
+    const found = [];
+    for (let n = Math.ceil(low / step - 1e-9); n * step <= high + 1e-9 * step; n += 1) found.push(n * step);
+    return found;
+  };
+
+  // A plot on a canvas; series are {y, colour, dash, label, band} over xs.
+  class Plot {
+    constructor(title, xTitle, colours) {
+      this.canvas = make("canvas", { role: "img", "aria-label": title });
+      this.readout = make("output", { class: "readout" });
+      this.figure = make("figure", { class: "plot" }, make("figcaption", {}, title), this.canvas, this.readout);
+      this.xTitle = xTitle;
+      this.colours = colours;
+      this.at = null;
+      this.canvas.addEventListener("pointermove", (event) => this.point(event.offsetX));
+      this.canvas.addEventListener("pointerleave", () => this.point(null));
+    }
+    point(at) { this.at = at; this.draw(); }
+    set(xs, series, high, marks = []) { Object.assign(this, { xs, series, high, marks }); this.draw(); }
+    draw() {
+      if (!this.series) return;
+      const ratio = globalThis.devicePixelRatio || 1, width = this.canvas.clientWidth, height = this.canvas.clientHeight;
+      if (this.canvas.width !== Math.round(width * ratio)) this.canvas.width = Math.round(width * ratio);
+      if (this.canvas.height !== Math.round(height * ratio)) this.canvas.height = Math.round(height * ratio);
+      const pen = this.canvas.getContext("2d"), { ink, soft, rule } = this.colours();
+      pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+      pen.clearRect(0, 0, width, height);
+      const left = 46, right = width - 12, top = 8, bottom = height - 34, { xs } = this;
+      const x0 = xs[0], x1 = xs[xs.length - 1];
+      const px = (x) => left + ((x - x0) / (x1 - x0)) * (right - left);
+      const py = (y) => bottom - (y / this.high) * (bottom - top);
+      pen.font = "12px system-ui, sans-serif";
+      pen.lineWidth = 1;
+      pen.strokeStyle = rule;
+      pen.fillStyle = soft;
+      pen.textAlign = "center";
+      for (const x of ticks(x0, x1)) {
+        pen.beginPath(); pen.moveTo(px(x), top); pen.lineTo(px(x), bottom); pen.stroke();
+        pen.fillText(shown(x), Math.min(px(x), right - 12), bottom + 15);
+      }
+      pen.fillText(this.xTitle, (left + right) / 2, height - 4);
+      pen.textAlign = "right";
+      for (const y of ticks(0, this.high)) {
+        pen.beginPath(); pen.moveTo(left, py(y)); pen.lineTo(right, py(y)); pen.stroke();
+        pen.fillText(shown(y), left - 5, py(y) + 4);
+      }
+      for (const { x, label } of this.marks) {
+        pen.strokeStyle = soft; pen.setLineDash([3, 3]);
+        pen.beginPath(); pen.moveTo(px(x), top); pen.lineTo(px(x), bottom); pen.stroke();
+        pen.setLineDash([]); pen.textAlign = "left"; pen.fillText(label, px(x) + 4, top + 12);
+      }
+      for (const one of this.series) {
+        if (!one.y) continue;
+        const own = one.xs || xs;
+        pen.strokeStyle = pen.fillStyle = one.colour || ink;
+        if (one.band) {
+          pen.globalAlpha = 0.18; pen.beginPath();
+          own.forEach((x, k) => pen.lineTo(px(x), py(one.band[0][k])));
+          for (let k = own.length - 1; k >= 0; k -= 1) pen.lineTo(px(own[k]), py(one.band[1][k]));
+          pen.fill(); pen.globalAlpha = 1;
+        }
+        pen.lineWidth = one.wide || 1.8; pen.setLineDash(one.dash || []);
+        pen.beginPath();
+        for (let k = 0; k < own.length; k += 1) pen.lineTo(px(own[k]), py(one.y[k]));
+        pen.stroke(); pen.setLineDash([]);
+      }
+      this.labels(pen, px, py, right);
+      this.cross(pen, px, py, top, bottom, ink);
+    }
+    // At the curve, where it has risen to half; one below the other where they would collide.
+    labels(pen, px, py, right) {
+      const taken = [];
+      pen.textAlign = "left";
+      for (const one of this.series) {
+        if (!one.y || !one.label) continue;
+        const last = one.y[one.y.length - 1], own = one.xs || this.xs;
+        let k = 0;
+        while (k < one.y.length - 1 && (one.falls ? one.y[k] > one.y[0] / 2 : one.y[k] < last * 0.6)) k += 1;
+        const size = pen.measureText(one.label).width;
+        let x = Math.min(px(own[k]) + 6, right - size), y = py(one.y[k]) + 4;
+        while (taken.some((o) => Math.abs(o.y - y) < 13 && x < o.x + o.size + 4 && o.x < x + size + 4)) y += 13;
+        taken.push({ x, y, size });
+        pen.fillStyle = one.colour;
+        pen.fillText(one.label, x, y);
+      }
+    }
+    cross(pen, px, py, top, bottom, ink) {
+      this.readout.textContent = "";
+      if (this.at === null) return;
+      const { xs } = this, last = xs.length - 1;
+      let k = 0;
+      while (k < last && px(xs[k]) < this.at) k += 1;
+      pen.strokeStyle = ink; pen.lineWidth = 1;
+      pen.beginPath(); pen.moveTo(px(xs[k]), top); pen.lineTo(px(xs[k]), bottom); pen.stroke();
+      const own = this.series.filter((one) => one.y && !one.xs);
+      for (const one of own) {
+        pen.fillStyle = one.colour || ink;
+        pen.beginPath(); pen.arc(px(xs[k]), py(one.y[k]), 3, 0, 7); pen.fill();
+      }
+      const values = own.map((one) => `${one.name}: ${shown(one.y[k])}`);
+      this.readout.textContent = [`${this.xTitle} ${shown(xs[k])}`, ...values].join(" · ");
+    }
+  }
+
+  // -- the page -----------------------------------------------------------------------------------
+
+  const toValue = (slider, position) => {
+    if (slider.step === "log") return slider.low * (slider.high / slider.low) ** position;
+    if (slider.step === "doubling") return 2 ** Math.round(position);
+    if (slider.step === "whole") return Math.round(position);
+    return slider.low + (slider.high - slider.low) * position;
+  };
+  const toPosition = (slider, value) => {
+    if (slider.step === "log") return Math.log(value / slider.low) / Math.log(slider.high / slider.low);
+    if (slider.step === "doubling") return Math.log2(value);
+    if (slider.step === "whole") return value;
+    return (value - slider.low) / (slider.high - slider.low);
+  };
+  const bounds = (slider) => {
+    if (slider.step === "doubling") return [Math.log2(slider.low), Math.floor(Math.log2(slider.high)), 1];
+    if (slider.step === "whole") return [slider.low, slider.high, 1];
+    return [0, 1, 0.005];
+  };
+
+  const control = (slider, changed) => {
+    const [min, max, step] = bounds(slider), id = `live-${slider.name}`;
+    const input = make("input", { type: "range", id, min, max, step });
+    const value = make("output", { for: id });
+    const self = { slider, value: slider.value, node: null };
+    const say = () => {
+      const words = slider.name === "_hidden" ? String(Math.round(self.value)) : shown(self.value);
+      value.textContent = words;
+      input.setAttribute("aria-valuetext", words);
+    };
+    self.set = (given) => { self.value = given; input.value = toPosition(slider, given); say(); };
+    input.addEventListener("input", () => {
+      self.value = toValue(slider, Number(input.value));
+      if (slider.name === "_hidden") self.value = Math.round(self.value);
+      say(); changed();
+    });
+    const words = slider.symbol === slider.says ? slider.says : `${slider.symbol}, ${slider.says}`;
+    self.node = make("div", { class: "control" }, make("label", { for: id }, words), input, value);
+    self.set(slider.value);
+    return self;
+  };
+
+  const start = (live, home) => {
+    const probe = make("span", { class: "probe" }), soft = make("span", { class: "probe soft" }), rule = make("span", { class: "probe rule" });
+    const colours = () => {
+      const [ink, grey, line] = [probe, soft, rule].map((each) => getComputedStyle(each).color);
+      return { ink, soft: grey, rule: line };
+    };
+    const modesPlot = new Plot("Strength π(t) of every mode", "step", colours);
+    const lossPlot = new Plot("Loss L(t), mean over samples", "step", colours);
+    const status = make("p", { "aria-live": "polite", class: "status" });
+    const warning = make("p", { class: "warning", role: "alert" });
+    const body = make("tbody");
+    const heads = ["", "mode", "pathway", "half-time (steps)", "plateau"].map((each) => make("th", { scope: "col" }, each));
+    const table = make("table", {}, make("thead", {}, make("tr", {}, ...heads)), body);
+    let waiting = 0;
+
+    const step = () => {
+      const P = Object.fromEntries(controls.map((each) => [each.slider.name, each.value]));
+      const first = evaluate(live, P, [0]);
+      const slowest = Math.max(...first.modes.filter((mode) => mode.holds && mode.weight > 0).map((mode) => mode.half));
+      const wanted = slowest * 1.25;
+      const end = wanted <= live.steps && wanted > 0.3 * live.steps ? live.steps : nice(wanted || live.steps);
+      const xs = Float64Array.from({ length: POINTS }, (_, k) => (end * k) / (POINTS - 1));
+      const found = evaluate(live, P, xs);
+      const pathways = [...new Set(found.modes.map((mode) => mode.pathway))];
+      const series = found.modes.map((mode, n) => ({
+        y: mode.curve, name: named(mode), label: named(mode), colour: COLOURS[n % COLOURS.length],
+        dash: DASHES[pathways.indexOf(mode.pathway) % DASHES.length],
+      }));
+      const high = Math.max(...found.modes.filter((mode) => mode.holds).map((mode) => mode.plateau), 1e-9);
+      modesPlot.set(xs, series, high * 1.08);
+      const trained = layer.checked ? live.trained : [];
+      const inside = (one) => one.xs.filter((x) => x <= end).length;
+      const layers = trained.map((one) => {
+        const n = inside(one);
+        return { ...one, xs: one.xs.slice(0, n), y: one.y.slice(0, n), band: one.band.map((b) => b.slice(0, n)) };
+      });
+      const top = Math.max(found.loss ? found.loss[0] : 0, ...layers.map((one) => Math.max(...one.band[1])));
+      lossPlot.set(xs, [...layers, { y: found.loss, name: "L", wide: 2.2 }], (top || 1) * 1.08);
+      list(found, series);
+      const broken = found.modes.filter((mode) => !mode.holds).map(named);
+      warning.textContent = broken.length
+        ? `No formula here for ${broken.join("; ")}: initial weights or the learning rate are too large, or a mode is learned before what drives it.` : "";
+      const moved = controls.some((each) => each.value !== each.slider.value);
+      note.textContent = live.trained.length && moved ? "The networks were trained at the declared values." : "";
+      clearTimeout(waiting);
+      waiting = setTimeout(() => {
+        const halves = found.modes.filter((mode) => mode.holds).map((mode) => `${named(mode)} ${shown(mode.half)}`);
+        status.textContent = `Half-times in steps: ${halves.join("; ")}.`;
+      }, 400);
+    };
+    const list = (found, series) => {
+      while (body.children.length > found.modes.length) body.lastChild.remove();
+      while (body.children.length < found.modes.length) {
+        body.append(make("tr", {}, make("td", {}, make("span", { class: "swatch" })), make("th", { scope: "row" }), make("td"), make("td"), make("td")));
+      }
+      found.modes.forEach((mode, n) => {
+        const [swatch, name, pathway, half, plateau] = body.children[n].children;
+        swatch.firstChild.style.background = series[n].colour;
+        name.textContent = named(mode); pathway.textContent = mode.pathway;
+        half.textContent = mode.holds ? shown(mode.half) : "–"; plateau.textContent = shown(mode.plateau);
+      });
+    };
+    const controls = live.sliders.map((slider) => control(slider, () => step()));
+    const reset = make("button", { type: "button" }, "Reset to the declared values");
+    reset.addEventListener("click", () => { controls.forEach((each) => each.set(each.slider.value)); step(); });
+    const layer = make("input", { type: "checkbox", id: "live-trained" });
+    layer.checked = live.trained.length > 0;
+    layer.addEventListener("change", () => step());
+    const note = make("span", { class: "note" });
+    const trained = make("p", { class: "trained" }, layer, make("label", { for: "live-trained" }, "trained networks: mean over seeds with its band"), note);
+    home.append(
+      probe, soft, rule, make("div", { class: "controls" }, ...controls.map((each) => each.node)),
+      make("p", { class: "tools" }, reset), ...(live.trained.length ? [trained] : []), warning,
+      make("div", { class: "plots" }, modesPlot.figure, lossPlot.figure),
+      make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Modes" }, table), status,
+    );
+    const redraw = () => [modesPlot, lossPlot].forEach((plot) => plot.draw());
+    new MutationObserver(redraw).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+    addEventListener("resize", redraw);
+    globalThis.symrelnLive.step = step;
+    step();
+  };
+
+  if (globalThis.document) {
+    document.addEventListener("DOMContentLoaded", () => {
+      const home = document.getElementById("live");
+      if (home && globalThis.LIVE) { home.hidden = false; start(globalThis.LIVE, home); }
+    });
+  }
+}

@@ -1,0 +1,330 @@
+"""A page as a reader meets it: in a headless Chromium, without a network, by mouse and keyboard."""
+
+import json
+from itertools import pairwise
+
+import pytest
+
+import symreln as sr
+from symreln.document.model import Details, Document, Section, Table, equation, prose
+from symreln.report import html, shell
+from tests.report import browser
+from tests.report.sample import document
+
+pytestmark = pytest.mark.skipif(browser.PATH is None, reason="needs Chromium")
+
+WIDE = " + ".join(rf"x_{{{n}}}^2" for n in range(40))
+WIDTHS = (1440, 1280, 390)
+
+
+def wide_document():
+    """Return what is wider than a phone: a table, an equation, words, formulas in the text."""
+    cells = tuple(f"column-{n}" for n in range(12))
+    blocks = (
+        Table(header=cells, rows=(cells, cells), caption="Wide.", label="tab:wide"),
+        equation(WIDE, label="eq:wide"),
+        prose("In the text ", html.Math(WIDE), " and ", html.Code("x" * 90), "."),
+        Details(summary="One", blocks=(prose("first"), equation(WIDE))),
+        Details(summary="Two", blocks=(prose("second"),), page_only=True),
+    )
+    sections = [Section(title=("Part ", html.Math("x")), label=f"s{n}", blocks=()) for n in "abc"]
+    return Document(title="Wide", blocks=(Section(title="Folds", blocks=blocks), *sections))
+
+
+@pytest.fixture(scope="module")
+def addresses(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    derivation = sr.derive(sr.load("xor"))
+    pages = {
+        "sample": html.render(document()),
+        "wide": html.render(wide_document()),
+        "xor": html.render(derivation.to_document()),
+        "notebook": f"<!DOCTYPE html><title>n</title>{derivation._repr_html_()}",
+    }
+    for name, text in pages.items():
+        (folder / f"{name}.html").write_text(text, encoding="utf-8")
+    return {name: (folder / f"{name}.html").as_uri() for name in pages}
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    with browser.opened() as found:
+        yield found
+
+
+@pytest.fixture
+def opened(chromium, addresses):
+    tabs = []
+
+    def tab(name, width=1280, **how):
+        tabs.append(browser.Tab(chromium, addresses[name], width, **how))
+        return tabs[-1]
+
+    yield tab
+    for each in tabs:
+        each.close()
+
+
+def click(tab, selector):
+    """Click with the mouse what a selector finds, in the middle."""
+    found = json.dumps(selector)
+    x, y = tab.eval(
+        f"(() => {{ const e = document.querySelector({found}); "
+        "e.scrollIntoView({ block: 'center' }); "
+        "const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()"
+    )
+    for kind in ("mousePressed", "mouseReleased"):
+        tab.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+
+@pytest.mark.parametrize("name", ["sample", "wide", "xor"])
+def test_a_page_asks_for_nothing_and_has_nothing_to_complain_of(opened, addresses, name):
+    tab = opened(name)
+    tab.eval("document.fonts.ready.then(() => 1)")
+    asked = [
+        each["params"]["request"]["url"]
+        for each in tab.said("Network.requestWillBeSent")
+        if not each["params"]["request"]["url"].startswith("data:")
+    ]
+    assert asked == [addresses[name]]
+    complaints = ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")
+    assert tab.said(*complaints) == []
+    assert tab.eval("document.fonts.check('16px \"STIX Two Math\"', '𝑥')")
+
+
+def test_a_script_that_the_page_does_not_name_does_not_run(opened):
+    tab = opened("sample")
+    added = "const s = document.createElement('script'); s.textContent = 'window.ran = 1'; "
+    assert tab.eval(f"{{ {added} document.head.append(s); }} window.ran ?? 0") == 0
+
+
+PARTS_OUTSIDE = """(() => {
+  document.querySelectorAll("details").forEach((each) => { each.open = true; });
+  const box = (e) => e.getBoundingClientRect();
+  const outside = [...document.querySelectorAll("body *")].filter((e) =>
+    !e.closest(".scroll, .listing, svg, math.wide, .skip, .unseen")
+    && (box(e).right > innerWidth + 1 || box(e).left < -1));
+  const cut = [...document.querySelectorAll(".scroll")].filter((e) =>
+    (e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== "auto")
+    || e.scrollHeight > e.clientHeight + 1);
+  const page = document.scrollingElement.scrollWidth;
+  return [outside.map((e) => e.outerHTML.slice(0, 80)), cut.length, page <= innerWidth];
+})()"""
+
+
+@pytest.mark.parametrize("name", ["sample", "wide", "xor"])
+@pytest.mark.parametrize("width", [*WIDTHS, 320])
+def test_no_width_cuts_anything_or_scrolls_the_page(opened, name, width):
+    assert opened(name, width).eval(PARTS_OUTSIDE) == [[], 0, True]
+
+
+def test_every_cell_of_a_wide_table_can_be_scrolled_to(opened):
+    tab = opened("wide", 390)
+    shown = tab.eval("""(() => {
+      const box = document.querySelector(".scroll:has(> table)");
+      const inside = (e) => { const a = e.getBoundingClientRect(), b = box.getBoundingClientRect();
+        return a.left >= b.left - 1 && a.right <= b.right + 1; };
+      return [...box.querySelectorAll("th, td")].map((cell) => {
+        box.scrollLeft = cell.offsetLeft; return inside(cell); });
+    })()""")
+    assert len(shown) == 36
+    assert all(shown)
+
+
+def test_the_keyboard_stops_at_what_scrolls(opened):
+    boxes = "[...document.querySelectorAll('.scroll')].map((e) => e.tabIndex)"
+    stops = (
+        f"document.fonts.ready.then(() => new Promise(requestAnimationFrame)).then(() => {boxes})"
+    )
+    assert set(opened("wide", 390).eval(stops)) == {0}
+    assert set(opened("sample", 1440).eval(stops)) == {-1}
+
+
+GROUND = "getComputedStyle(document.documentElement).backgroundColor"
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_colours_follow_the_system_then_the_button_for_the_visit(opened, addresses, dark):
+    tab = opened("sample", dark=dark)
+    button = "document.querySelector('header button')"
+    first = tab.eval(GROUND)
+    assert (first == "rgb(23, 24, 27)") is dark
+    assert tab.eval(f"{button}.getAttribute('aria-pressed')") == str(dark).lower()
+    click(tab, "header button")
+    second = tab.eval(GROUND)
+    assert (second == "rgb(23, 24, 27)") is not dark
+    assert tab.eval(f"{button}.getAttribute('aria-pressed')") == str(not dark).lower()
+    tab.load(addresses["sample"])
+    assert tab.eval(GROUND) == second
+
+
+CONTRASTS = """(() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const read = (colour, ground = "#000") => {
+    canvas.fillStyle = ground; canvas.fillRect(0, 0, 1, 1);
+    canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+  };
+  const light = (rgb) => rgb.map((v) => v / 255)
+    .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (e) => {
+    for (let at = e; at; at = at.parentElement) {
+      const colour = getComputedStyle(at).backgroundColor;
+      if (colour !== "rgba(0, 0, 0, 0)") return colour;
+    }
+  };
+  const contrast = (colour, behind) => {
+    const [low, high] = [read(colour, behind), read(behind)].map(light).sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  };
+  const words = [...document.querySelectorAll("body *")].filter((e) => !e.closest("svg")
+    && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()));
+  const lines = [...document.querySelectorAll("svg [style]")].map((e) => getComputedStyle(e).stroke)
+    .filter((colour) => colour !== "none");
+  const page = getComputedStyle(document.documentElement).backgroundColor;
+  const seen = lines.map((colour) => contrast(colour, page)).filter((c) => c > 1.01); // but gaps
+  return [Math.min(...words.map((e) => contrast(getComputedStyle(e).color, ground(e)))),
+          Math.min(21, ...seen), seen.length];
+})()"""
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_words_and_lines_can_be_read_in_both_colours(opened, dark):
+    words, lines, count = opened("sample", dark=dark).eval(CONTRASTS)
+    assert words >= 4.5  # WCAG AA of words
+    assert lines >= 3  # and of graphics
+    assert count > 20
+
+
+def test_figures_follow_the_colours(opened):
+    inks = """[...document.querySelectorAll("svg [style*='--ink']")]
+      .map((e) => getComputedStyle(e)).map((e) => [e.stroke, e.fill])"""
+    light, dark = opened("sample").eval(inks), opened("sample", dark=True).eval(inks)
+    assert len(light) > 20
+    assert all(one != other for one, other in zip(light, dark, strict=True))
+
+
+OPENED = "[...document.querySelectorAll('main details')].map((each) => each.open)"
+
+
+def test_folds_open_one_by_one_and_all_at_once(opened):
+    tab = opened("wide")
+    assert tab.eval(OPENED) == [False, False]
+    tab.eval("document.querySelector('main summary').focus()")
+    tab.press(" ", 32, " ")
+    assert tab.eval(OPENED) == [True, False]
+    click(tab, "main .tools button")
+    assert tab.eval(OPENED) == [True, True]
+    click(tab, "main .tools button:last-child")
+    assert tab.eval(OPENED) == [False, False]
+
+
+STATUS = "document.querySelector('[role=status]').textContent"
+CATCH = """window.copied = []; navigator.clipboard.writeText = async (text) => copied.push(text);"""
+REFUSE = """window.copied = [];
+  navigator.clipboard.writeText = async () => { throw new DOMException("no", "NotAllowedError"); };
+  document.execCommand = () => { copied.push(document.activeElement.value); return DONE; };"""
+
+
+def test_latex_of_an_equation_is_copied_by_the_keyboard(opened):
+    tab = opened("wide")
+    tab.eval(CATCH)
+    tab.eval("document.querySelector('.equation .copy').focus()")
+    label = "document.activeElement.getAttribute('aria-label')"
+    assert tab.eval(label) == "Copy LaTeX of equation (1)"
+    tab.press("Enter", 13, "\r")
+    assert tab.eval("copied") == [WIDE]
+    assert tab.eval(STATUS) == "LaTeX of equation (1) copied"
+    assert tab.eval(label) == "Copy LaTeX of equation (1)"  # the focus stayed
+
+
+@pytest.mark.parametrize(
+    ("done", "said"),
+    [("true", "LaTeX of equation (1) copied"), ("false", "The browser refused to copy")],
+)
+def test_where_the_clipboard_is_refused_a_selection_is_copied(opened, done, said):
+    tab = opened("wide")
+    tab.eval(REFUSE.replace("DONE", done))
+    click(tab, ".equation .copy")
+    assert tab.eval("new Promise((done) => setTimeout(() => done(copied), 50))") == [WIDE]
+    assert tab.eval(STATUS) == said
+    assert tab.eval("document.querySelectorAll('textarea').length") == 0
+
+
+def test_formulas_in_copied_words_are_latex(opened):
+    tab = opened("sample")
+    copied = tab.eval("""(() => {
+      const math = document.querySelector("main p math");
+      getSelection().selectAllChildren(math.closest("p"));
+      const event = new ClipboardEvent("copy", { clipboardData: new DataTransfer(), bubbles: true,
+        cancelable: true });
+      document.dispatchEvent(event);
+      return [event.clipboardData.getData("text/plain"),
+        "$" + math.querySelector("annotation").textContent + "$"];
+    })()""")
+    assert copied[1] in copied[0]
+
+
+def test_a_screen_reader_finds_its_way(opened):
+    tab = opened("wide")
+    nodes = tab.call("Accessibility.getFullAXTree")["nodes"]
+    found = [
+        (node["role"]["value"], node.get("name", {}).get("value", ""))
+        for node in nodes
+        if not node.get("ignored")
+    ]
+    roles = [role for role, _ in found]
+    assert [roles.count(role) for role in ("banner", "navigation", "main", "status")] == [1] * 4
+    assert ("table", "Table 1") in found
+    assert roles.count("columnheader") == 12
+    assert roles.count("rowheader") == 2
+    assert ("button", "Dark colours") in found
+    levels = tab.eval("[...document.querySelectorAll('h1, h2, h3, h4')].map((e) => +e.tagName[1])")
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert all(name for role, name in found if role in ("button", "link", "image", "navigation"))
+
+
+def test_the_first_tab_skips_to_the_content(opened):
+    tab = opened("wide")
+    tab.press("Tab", 9)
+    assert tab.eval("document.activeElement.textContent") == "Skip to the content"
+    tab.press("Enter", 13, "\r")
+    assert tab.eval("location.hash") == "#content"
+
+
+def test_contents_stand_beside_a_wide_page_and_fold_on_a_phone(opened):
+    seen = "document.querySelector('nav a').checkVisibility()"
+    assert opened("wide", 1280).eval(seen)
+    phone = opened("wide", 390)
+    assert not phone.eval(seen)
+    click(phone, "nav summary")
+    assert phone.eval(seen)
+
+
+def test_without_its_script_a_page_has_all_words_and_no_dead_button(opened):
+    tab, words = opened("wide", script=False), "document.body.textContent.length"
+    assert tab.eval("document.querySelectorAll('button').length") == 0
+    added = "[...document.querySelectorAll('button')].map((e) => e.textContent).join('').length"
+    other = opened("wide")
+    assert tab.eval(words) == other.eval(words) - other.eval(added)
+    assert tab.eval("getComputedStyle(document.querySelector('main')).display") == "block"
+
+
+def test_the_frame_of_a_notebook_works_and_keeps_to_itself(opened):
+    tab = opened("notebook")
+    assert tab.eval("document.querySelector('details').open") is False
+    tab.eval("document.querySelector('details').open = true")
+    frame = tab.inside("about:srcdoc")
+    theme = "document.documentElement.dataset.theme ?? ''"
+    assert frame.eval(f"document.querySelector('header button').click(); {theme}") == "dark"
+    assert tab.eval(theme) == ""
+    complaints = ("Log.entryAdded", "Runtime.exceptionThrown")
+    assert tab.said(*complaints) == frame.said(*complaints) == []
+
+
+def test_scripts_stay_inside_their_elements():
+    for name in shell.SCRIPTS:
+        assert "</" not in shell.asset(name)
+        assert "<!--" not in shell.asset(name)
