@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from symreln.confrontation import Validation, validate
     from symreln.exact.truth import Truth
     from symreln.limits.with_limits import PartialDerivation, derive_within
+    from symreln.report.saved import open
     from symreln.specs.build import network, pathway, spec
     from symreln.specs.model import (
         Dataset,
@@ -69,6 +70,7 @@ _HOMES = {
     "race": "symreln.calls",
     "replay": "symreln.calls",
     "sweep": "symreln.calls",
+    "open": "symreln.report.saved",
     "validate": "symreln.confrontation",
 }
 
@@ -93,6 +95,7 @@ __all__ = [
     "gates",
     "load",
     "network",
+    "open",
     "pathway",
     "race",
     "replay",

@@ -147,10 +147,13 @@ class Answer(Derived):
         return write_derivation(self, directory, formats=formats, long=long, style=style)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the strengths of the modes and, on the right scale, the loss.
+        """Draw the strengths of the modes and, below, the loss.
 
         Args:
-            ax: Where; a new figure by default.
+            ax: Where, divided in two; a new figure by default.
+
+        Returns:
+            The axes of the strengths.
 
         Raises:
             InputError: There is no network, or a parameter has no value.
@@ -159,8 +162,8 @@ class Answer(Derived):
         Example:
             >>> import symreln as sr
             >>> ax = sr.derive(sr.load("linear-hierarchy")).plot()
-            >>> ax.get_xlabel()
-            'time $t$ (full-batch steps)'
+            >>> [panel.get_ylabel() for panel in ax.figure.axes][1]
+            'loss $L(t)$'
         """
         return plot_derivation(self, ax)
 
@@ -313,7 +316,7 @@ class Derivation(Answer, pathways.Derivation):
         Example:
             >>> import symreln as sr
             >>> sr.derive(sr.load("linear-hierarchy")).modes["pi_1_1"].half_time
-            393.7904...
+            148.1...
         """
         return self.ask(modes_of)
 
@@ -368,7 +371,7 @@ class Derivation(Answer, pathways.Derivation):
         Example:
             >>> import symreln as sr
             >>> sr.derive(sr.load("linear-hierarchy")).evaluate([0, 500]).loss.round(3).tolist()
-            [0.547, 0.049]
+            [2.0, 0.06]
         """
         return prediction.predict(self.at_values, times)
 
@@ -416,6 +419,11 @@ def derive(
     Raises:
         InputError: The exact data cannot be treated, or what was handed in is no spec.
         LimitReachedError: Correlations have too many terms or digits.
+
+    Example:
+        >>> import symreln as sr
+        >>> sr.derive(sr.load("linear-hierarchy")).verdict.level.value
+        'closed'
     """
     return answer(pipeline.derive(spec, spectrum=spectrum, progress=progress))
 
