@@ -419,10 +419,12 @@ def law_shares(
         for index, share in enumerate(panel.predicted):
             ax.plot(times, share, label=f"law, {orders[index]} order", **line_style(index))
         mean, low, high = (f(panel.measured, axis=0) for f in (np.mean, np.min, np.max))
+        # A mean of equal numbers is rounded, perhaps beyond all of them.
+        reach = np.maximum(0, [mean - low, high - mean])
         ax.errorbar(
             times,
             mean,
-            yerr=np.array([mean - low, high - mean]),
+            yerr=reach,
             ecolor=INK,
             elinewidth=0.6,
             label="trained networks, with their range",
