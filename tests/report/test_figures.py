@@ -21,10 +21,12 @@ from symreln.report.cells import draw_cells, gate_pattern
 from symreln.report.curve_labels import label_curves
 from symreln.report.drawing import drawing, new_axes, plain
 from symreln.report.figures import (
+    LawShares,
     LossCurve,
     MeasuredModes,
     PathwayModes,
     PathwaySpectrum,
+    law_shares,
     loss_curve,
     loss_curves,
     mode_trajectories,
@@ -480,3 +482,14 @@ def test_only_coinciding_curves_are_drawn_as_one():
     strengths = {"a": curve, "b": curve + 2e-4, "c": curve + 2e-2, "d": np.vstack([curve, curve])}
     alone = dict(zip(strengths, range(4), strict=True))
     assert _coinciding(list(strengths), strengths, alone) == [["a", "b"], ["c"], ["d"]]
+
+
+def test_networks_that_agree_have_a_range_of_nothing():
+    """The mean of three numbers 0.1 is above 0.1."""
+    equal = np.full((3, 2), 0.1)
+    assert equal.mean(axis=0)[0] > 0.1
+    panel = LawShares(title="gates", predicted=equal[:1], measured=equal)
+    (axes,) = law_shares([panel], np.array([1.0, 2.0]))
+    (bars,) = axes.collections
+    for segment in bars.get_segments():
+        assert np.ptp(segment[:, 1]) == pytest.approx(0, abs=1e-15)
