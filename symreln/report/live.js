@@ -60,8 +60,9 @@
         const found = model.modes[n], holds = found.holds.every((each) => each > 0);
         whole = whole && holds;
         const strength = (t) => { model.at(t, out); return out[n]; };
-        const half = Number.isNaN(found.half) && holds
-          ? bisected(strength, found.plateau / 2, live.steps) : found.half;
+        const asked = Number.isNaN(found.half) && found.plateau > 0 && found.start < found.plateau / 2;
+        const reached = asked ? bisected(strength, found.plateau / 2, live.steps) : found.half;
+        const half = reached > 0 ? reached : NaN; // it starts above half of its plateau
         modes.push({ ...about, ...found, copies, half, holds, curve: holds ? curves[n] : null });
       });
     }
@@ -83,6 +84,7 @@
     return String(Number(x.toPrecision(4)));
   };
   const named = (mode) => mode.title + (mode.copies ? ` (u = ${mode.copies})` : "");
+  const write = (node, text) => { if (node.textContent !== text) node.textContent = text; };
   // At a curve long names would hide it: there it has the number of its row.
   const short = (mode, n) => (named(mode).length < 6 ? named(mode) : String(n + 1));
   const make = (tag, attributes = {}, ...inside) => {
@@ -124,13 +126,18 @@
       this.canvas.addEventListener("pointermove", (event) => this.point(event.offsetX));
       this.canvas.addEventListener("pointerleave", () => this.point(null));
     }
+    // Once a layout: asked at every step, the browser would lay out the page at every step.
+    measure() {
+      const ratio = globalThis.devicePixelRatio || 1, { clientWidth: width, clientHeight: height } = this.canvas;
+      Object.assign(this.canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
+      this.size = { ratio, width, height };
+    }
     point(at) { this.at = at; this.draw(); }
     set(xs, series, high, marks = []) { Object.assign(this, { xs, series, high, marks }); this.draw(); }
     draw() {
       if (!this.series) return;
-      const ratio = globalThis.devicePixelRatio || 1, width = this.canvas.clientWidth, height = this.canvas.clientHeight;
-      if (this.canvas.width !== Math.round(width * ratio)) this.canvas.width = Math.round(width * ratio);
-      if (this.canvas.height !== Math.round(height * ratio)) this.canvas.height = Math.round(height * ratio);
+      if (!this.size) this.measure();
+      const { ratio, width, height } = this.size;
       const pen = this.canvas.getContext("2d"), { ink, soft, rule, paper } = this.colours();
       pen.setTransform(ratio, 0, 0, ratio, 0, 0);
       pen.clearRect(0, 0, width, height);
@@ -175,11 +182,11 @@
         }
         pen.stroke(); pen.setLineDash([]);
       }
-      this.labels(pen, px, py, right, paper);
+      this.labels(pen, px, py, right, paper, ink);
       this.cross(pen, px, py, top, bottom, ink);
     }
     // At the curve, where it has risen to half; one below the other where they would collide.
-    labels(pen, px, py, right, paper) {
+    labels(pen, px, py, right, paper, ink) {
       const taken = [];
       pen.textAlign = "left";
       for (const one of this.series) {
@@ -193,13 +200,12 @@
         taken.push({ x, y, size });
         pen.strokeStyle = paper; pen.lineWidth = 3; pen.lineJoin = "round";
         pen.strokeText(one.label, x, y);
-        pen.fillStyle = one.colour;
+        pen.fillStyle = one.colour || ink;
         pen.fillText(one.label, x, y);
       }
     }
     cross(pen, px, py, top, bottom, ink) {
-      this.readout.textContent = "";
-      if (this.at === null) return;
+      if (this.at === null) { write(this.readout, ""); return; }
       const { xs } = this, last = xs.length - 1;
       let k = 0;
       while (k < last && px(xs[k]) < this.at) k += 1;
@@ -259,7 +265,9 @@
 
   const start = (live, home) => {
     const probe = make("span", { class: "probe" }), soft = make("span", { class: "probe soft" }), rule = make("span", { class: "probe rule" }), paper = make("span", { class: "probe paper" });
-    const colours = () => {
+    let palette = null;
+    const colours = () => (palette ??= found());
+    const found = () => {
       const [ink, grey, line, ground] = [probe, soft, rule, paper].map((each) => getComputedStyle(each).color);
       return { ink, soft: grey, rule: line, paper: ground };
     };
@@ -306,12 +314,13 @@
       modesPlot.set(xs, series, high * 1.08);
       const trained = layer.checked ? live.trained : [];
       const inside = (one) => one.xs.filter((x) => x <= end).length;
-      const layers = trained.map((one) => {
+      const layers = trained.map((one, place) => {
         const n = inside(one);
-        return { ...one, xs: one.xs.slice(0, n), y: one.y.slice(0, n), band: one.band.map((b) => b.slice(0, n)) };
+        const look = { colour: COLOURS[place + 1], dash: DASHES[place + 1], label: one.name, falls: true, wide: 1.4 };
+        return { ...one, ...look, xs: one.xs.slice(0, n), y: one.y.slice(0, n), band: one.band.map((b) => b.slice(0, n)) };
       });
       const top = Math.max(found.loss ? found.loss[0] : 0, ...layers.map((one) => Math.max(...one.band[1])));
-      lossPlot.set(xs, [...layers, { y: found.loss, name: "L", wide: 2.2 }], (top || 1) * 1.08);
+      lossPlot.set(xs, [...layers, { y: found.loss, name: "theory", label: layers.length ? "theory" : "", falls: true, wide: 2.2 }], (top || 1) * 1.08);
       list(found, series);
       if (raced) speeds(P[raced.name]);
       const broken = found.modes.filter((mode) => !mode.holds).map(named);
@@ -333,9 +342,9 @@
       found.modes.forEach((mode, n) => {
         const [swatch, name, pathway, half, plateau] = body.children[n].children;
         swatch.firstChild.style.background = series[n].colour;
-        swatch.lastChild.textContent = series[n].label === named(mode) ? "" : series[n].label;
-        name.textContent = named(mode); pathway.textContent = mode.pathway;
-        half.textContent = mode.holds ? shown(mode.half) : "–"; plateau.textContent = shown(mode.plateau);
+        write(swatch.lastChild, series[n].label === named(mode) ? "" : series[n].label);
+        write(name, named(mode)); write(pathway, mode.pathway);
+        write(half, mode.holds ? shown(mode.half) : "–"); write(plateau, shown(mode.plateau));
       });
     };
     const controls = live.sliders.map((slider) => control(slider, () => step()));
@@ -352,10 +361,13 @@
       make("div", { class: "plots" }, modesPlot.figure, lossPlot.figure, ...(raced ? [speedPlot.figure] : [])),
       make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Modes" }, table), status,
     );
-    const redraw = () => [modesPlot, lossPlot, speedPlot].forEach((plot) => plot?.draw());
-    new MutationObserver(step).observe(document.documentElement, { attributeFilter: ["data-theme"] });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", step);
-    addEventListener("resize", redraw);
+    const recolour = () => { palette = null; step(); };
+    const resize = () => {
+      for (const plot of [modesPlot, lossPlot, speedPlot]) { if (plot) { plot.size = null; plot.draw(); } }
+    };
+    new MutationObserver(recolour).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
+    addEventListener("resize", resize);
     globalThis.symrelnLive.step = step;
     step();
   };

@@ -106,9 +106,10 @@ def test_page_computes_what_the_program_evaluates(name: str, seed: int, tmp_path
         assert min(distances) < 1e-9
         best = left[int(np.argmin(distances))][0]
         assert mode["plateau"] == pytest.approx(left[int(np.argmin(distances))][1], rel=1e-9)
-        assert np.interp(mode["half"], times, best) == pytest.approx(0.5, abs=0.2) or (
-            mode["half"] > times[-1]
-        )
+        if best[0] < 0.3 and best[-1] > 0.7:
+            assert np.interp(mode["half"], times, best) == pytest.approx(0.5, abs=0.25)
+        else:  # it begins above half of its plateau, or never comes there
+            assert mode["half"] is None or mode["half"] > times[-1] / 2
 
 
 def test_modes_without_a_formula_at_some_values_have_no_curve_there(tmp_path: Path):
