@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import TYPE_CHECKING, Any
+from xml.etree.ElementTree import tostring
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported
-
-from latex2mathml.converter import convert
+os.environ.setdefault("COLUMNS", "88")  # of the outputs of commands: as wide as the text
 
 import symreln
+from symreln.report.mathml import to_mathml
 
 if TYPE_CHECKING:
     from docutils import nodes
     from sphinx.application import Sphinx
     from sphinx.writers.html5 import HTML5Translator
+
+# Of what notebooks and figures do, only what went wrong.
+for _name in ("fontTools", "traitlets"):
+    logging.getLogger(_name).setLevel(logging.WARNING)
 
 project = "symreln"
 author = "The symreln developers"
@@ -28,8 +34,15 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinxcontrib.bibtex",
 ]
-exclude_patterns = ["_build", "gallery", "**/*.ipynb", "auto_gallery/*.py", "sg_execution_times.rst"]
+exclude_patterns = [
+    "_build",
+    "gallery",
+    "**/*.ipynb",
+    "auto_gallery/*.py",
+    "sg_execution_times.rst",
+]
 
+highlight_language = "none"
 html_theme = "furo"
 html_title = f"symreln {release}"
 html_static_path = ["_static"]
@@ -77,12 +90,12 @@ sphinx_gallery_conf = {
 
 
 def _inline(self: HTML5Translator, node: nodes.math) -> None:
-    self.body.append(convert(node.astext()))
+    self.body.append(tostring(to_mathml(node.astext()), encoding="unicode"))
 
 
 def _block(self: HTML5Translator, node: nodes.math_block) -> None:
     number = f'<span class="eqno">({node["number"]})</span>' if node["number"] else ""
-    shown = convert(node.astext(), display="block")
+    shown = tostring(to_mathml(node.astext(), display=True), encoding="unicode")
     self.body.append(self.starttag(node, "div", CLASS="math"))
     self.body.append(f"{number}{shown}</div>\n")
 

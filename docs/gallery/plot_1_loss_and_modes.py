@@ -13,4 +13,4 @@ ax = derivation.plot()
 
 # %%
 # Every row is a mode with its exact singular values:
-derivation.modes
+print(derivation.modes)

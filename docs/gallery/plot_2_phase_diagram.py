@@ -10,11 +10,9 @@ import numpy as np
 import sympy as sp
 
 import symreln as sr
-from symreln.gating.race import race
 
-xor = sr.load("xor")
-found = race(xor.dataset.inputs, xor.dataset.targets, xor.parameters[0].range)
-edges = [boundary.value.to_sympy() for boundary in found.boundaries]
+answer = sr.race(sr.load("xor"), over="Delta")
+edges = [boundary.value.to_sympy() for boundary in answer.found.race.boundaries]
 print(edges)
 
 # %%

@@ -2,8 +2,8 @@
 Head starts
 ===========
 
-A pathway that learns later grows before its turn: while earlier modes are not learned yet, it sees more
-than its own residual. Its closed form starts from a larger strength, the head start.
+A pathway that learns later grows before its turn: while earlier modes are not learned yet, it
+sees more than its own residual. Its closed form starts from a larger strength, the head start.
 """
 
 import matplotlib.pyplot as plt
@@ -12,17 +12,12 @@ import numpy as np
 import symreln as sr
 
 derivation = sr.derive(sr.load("contextual-3"))
-later = next(row.label for row in derivation.modes if row.stage == 2 and row.half_time is not None)
-steps = np.arange(0, 6000, 10)
-formula = derivation.to_numpy(later)
+strength = derivation.to_numpy("pi_2_1")  # of the first pathway of the second stage
+start = derivation.to_numpy("pi_1_1").defaults["pi_0"]
+steps = np.arange(0, 8000, 10)
 
 _, ax = plt.subplots()
-ax.plot(steps, formula(steps), label="from its head start")
-ax.plot(
-    steps,
-    formula(steps, **{"pi_0_later": 1e-9}) if "pi_0_later" in formula.letters else formula(steps),
-    "--",
-    label="without",
-)
-ax.set(xlabel="step", ylabel="strength")
+ax.plot(steps, strength(steps), label="from its head start")
+ax.plot(steps, strength(steps, pitilde_2_1=start), "--", label="from the initial strength")
+ax.set(xlabel="time, full-batch steps", ylabel="strength of the mode")
 ax.legend()

@@ -9,5 +9,6 @@ import symreln as sr
 
 for hidden in (2, 100):
     derivation = sr.derive(sr.load("linear-hierarchy", [f"network.hidden={hidden}"]))
-    print(f"{hidden} units: {derivation.narrow or 'all modes are learned'}")
-    derivation.plot()
+    for each in derivation.narrow:
+        print(f"{each.units} hidden units for {each.rank} modes")
+    derivation.plot().set_title(f"{hidden} hidden units")

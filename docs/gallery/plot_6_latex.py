@@ -16,7 +16,9 @@ derivation = sr.derive(sr.load("xor"))
 print(sp.latex(derivation.formula("pi_1_1").expr))
 
 # %%
-# ``save`` writes a document for LaTeX; ``latexmk -pdf derivation.tex`` compiles it.
+# The format ``fragment`` is a body for ``\input``, without a preamble.
+# ``tex`` is a document of its own.
 folder = Path(mkdtemp())
-print([path.name for path in derivation.save(folder, formats=["tex"])])
-print((folder / "derivation.tex").read_text()[:600])
+derivation.save(folder, formats=["fragment"])
+(written,) = folder.glob("*.tex")
+print(written.read_text()[:1500])

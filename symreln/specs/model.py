@@ -196,7 +196,7 @@ class ValidationSpec:
     """When theory and training count as agreeing.
 
     Attributes:
-        tolerance: Largest allowed max |ΔL|/L(0) between theory and a trained network.
+        tolerance: Largest allowed ``max |ΔL|/L(0)`` between theory and a trained network.
         reason: Why this tolerance.
     """
 
