@@ -28,7 +28,13 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "sphinxcontrib.bibtex",
 ]
-exclude_patterns = ["_build", "gallery", "**/*.ipynb", "auto_gallery/*.py", "sg_execution_times.rst"]
+exclude_patterns = [
+    "_build",
+    "gallery",
+    "**/*.ipynb",
+    "auto_gallery/*.py",
+    "sg_execution_times.rst",
+]
 
 html_theme = "furo"
 html_title = f"symreln {release}"
