@@ -24,10 +24,12 @@ if (
 TYPE_CHECKING = False  # that of typing takes milliseconds in which Ctrl-C would print a traceback
 if TYPE_CHECKING:
     from symreln.api import Derivation, NetworkDerivation, derive
+    from symreln.calls import depth, gates, race, replay, sweep
     from symreln.claims.from_weights import from_weights
     from symreln.confrontation import Validation, validate
     from symreln.exact.truth import Truth
     from symreln.limits.with_limits import PartialDerivation, derive_within
+    from symreln.report.saved import open
     from symreln.specs.build import network, pathway, spec
     from symreln.specs.model import (
         Dataset,
@@ -63,6 +65,12 @@ _HOMES = {
     "network": "symreln.specs.build",
     "pathway": "symreln.specs.build",
     "spec": "symreln.specs.build",
+    "depth": "symreln.calls",
+    "gates": "symreln.calls",
+    "race": "symreln.calls",
+    "replay": "symreln.calls",
+    "sweep": "symreln.calls",
+    "open": "symreln.report.saved",
     "validate": "symreln.confrontation",
 }
 
@@ -80,13 +88,19 @@ __all__ = [
     "Validation",
     "ValidationSpec",
     "__version__",
+    "depth",
     "derive",
     "derive_within",
     "from_weights",
+    "gates",
     "load",
     "network",
+    "open",
     "pathway",
+    "race",
+    "replay",
     "spec",
+    "sweep",
     "validate",
 ]
 

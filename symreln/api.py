@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
@@ -35,6 +35,7 @@ from symreln.pipeline.certificate import certificate
 from symreln.report import html, latex
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json
+from symreln.report.latex_style import Style
 from symreln.report.mode_table import modes_of
 from symreln.report.summary import derivation_summary
 from symreln.report.user_plots import plot_derivation
@@ -92,32 +93,67 @@ class Answer(Derived):
         """
         return derivation_document(self, long=long)
 
-    def to_latex(self, *, long: bool = False) -> str:
-        """Return the whole derivation as a LaTeX document; ``long`` as of :meth:`to_document`."""
-        return latex.render(self.to_document(long=long))
+    def to_latex(
+        self,
+        *,
+        long: bool = False,
+        fragment: bool = False,
+        prefix: str = "",
+        level: int = 1,
+        numbering: str = "labelled",
+        notation: Mapping[str, str] | None = None,
+    ) -> str:
+        r"""Return the whole derivation as a LaTeX document, or as text for ``\input``.
+
+        Args:
+            long: As of :meth:`to_document`.
+            fragment: Whether preamble, title and bibliography are left to a paper.
+            prefix: What every label begins with, so that those of two derivations differ.
+            level: What the outermost sections are: 1 sections, 2 subsections, 3 subsubsections.
+            numbering: "labelled": equations that the text refers to have numbers of the paper;
+                "all": every one has; a capital letter such as "S": none has, and the former have
+                tags (S1), (S2).
+            notation: Letter -> what is printed for it, such as ``{"pi": "a", "a": "x"}``.
+
+        Raises:
+            InputError: A letter that is asked for stands for something else.
+        """
+        style = Style(prefix=prefix, level=level, numbering=numbering, notation=notation or {})
+        render = latex.fragment if fragment else latex.render
+        return render(self.to_document(long=long), style)
 
     def to_json(self) -> dict[str, Any]:
         """Return what derivation.json says, made once."""
         return self.ask(derivation_to_json)
 
     def save(
-        self, directory: str | Path, formats: Sequence[str] = (), *, long: bool = False
+        self,
+        directory: str | Path,
+        formats: Sequence[str] = (),
+        *,
+        long: bool = False,
+        latex: Sequence[str] = (),
     ) -> list[Path]:
         """Write derivation.json, certificate.json, derivation.tex, .html and the figures.
 
         Args:
             directory: Folder, made if it is not there.
-            formats: Some of "json", "tex", "html" and "pdf" (which needs the extra
-                ``symreln[pdf]``); all but the last where empty.
+            formats: Some of "json", "tex", "html", "py", "fragment" (LaTeX to include) and "pdf"
+                (which needs the extra ``symreln[pdf]``); the first three where empty.
             long: Whether documents print every line of the derivation, not only the main ones.
+            latex: How LaTeX is written, as of ``--latex``: "prefix=ctx:", "pi=a".
         """
-        return write_derivation(self, directory, formats=formats, long=long)
+        style = Style.of(latex)
+        return write_derivation(self, directory, formats=formats, long=long, style=style)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the strengths of the modes and, on the right scale, the loss.
+        """Draw the strengths of the modes and, below, the loss.
 
         Args:
-            ax: Where; a new figure by default.
+            ax: Where, divided in two; a new figure by default.
+
+        Returns:
+            The axes of the strengths.
 
         Raises:
             InputError: There is no network, or a parameter has no value.
@@ -126,8 +162,8 @@ class Answer(Derived):
         Example:
             >>> import symreln as sr
             >>> ax = sr.derive(sr.load("linear-hierarchy")).plot()
-            >>> ax.get_xlabel()
-            'time $t$ (full-batch steps)'
+            >>> [panel.get_ylabel() for panel in ax.figure.axes][1]
+            'loss $L(t)$'
         """
         return plot_derivation(self, ax)
 
@@ -280,7 +316,7 @@ class Derivation(Answer, pathways.Derivation):
         Example:
             >>> import symreln as sr
             >>> sr.derive(sr.load("linear-hierarchy")).modes["pi_1_1"].half_time
-            393.7904...
+            148.1...
         """
         return self.ask(modes_of)
 
@@ -335,7 +371,7 @@ class Derivation(Answer, pathways.Derivation):
         Example:
             >>> import symreln as sr
             >>> sr.derive(sr.load("linear-hierarchy")).evaluate([0, 500]).loss.round(3).tolist()
-            [0.547, 0.049]
+            [2.0, 0.06]
         """
         return prediction.predict(self.at_values, times)
 
@@ -383,6 +419,11 @@ def derive(
     Raises:
         InputError: The exact data cannot be treated, or what was handed in is no spec.
         LimitReachedError: Correlations have too many terms or digits.
+
+    Example:
+        >>> import symreln as sr
+        >>> sr.derive(sr.load("linear-hierarchy")).verdict.level.value
+        'closed'
     """
     return answer(pipeline.derive(spec, spectrum=spectrum, progress=progress))
 

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 from symreln.api import Derivation, NetworkDerivation
 from symreln.base.summaries import short_repr
 from symreln.experiment import confront, outcome
 from symreln.experiment.training import ProgressCallback
 from symreln.report import sentences
+from symreln.report.user_plots import plot_validation
 from symreln.report.validation_json import validation_to_json
 from symreln.report.validation_summary import validation_headline, validation_summary
+from symreln.report.write_validation import write_validation
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @short_repr
@@ -42,6 +49,27 @@ class Validation(outcome.Validation):
         """Return (curves, every metric) as text, for tables."""
         return list(sentences.metric_rows(self))
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the losses of the theory and of the networks, with the band over seeds.
+
+        Args:
+            ax: Where; a new figure by default.
+        """
+        return plot_validation(self, ax)
+
+    def save(self, directory: str | Path) -> list[Path]:
+        """Write validation.json, curves.npz and the figures of the command ``validate``."""
+        return write_validation(self, directory)
+
+    def _repr_html_(self) -> str:
+        """Return the verdict, the distances folded, for a notebook."""
+        first, *more = (escape(line) for line in validation_summary(self))
+        folded = "<br>".join(more[1:])
+        return (
+            f"<p>{first}<br>{more[0]}</p>"
+            f"<details><summary>distances</summary><p>{folded}</p></details>"
+        )
+
     def _summary(self) -> list[str]:
         return validation_summary(self)
 
@@ -71,5 +99,11 @@ def validate(
     Raises:
         InputError: No network, a parameter without a value, or training diverged.
         NotSupportedError: This cannot be confronted; the message says why.
+
+    Example:
+        >>> import symreln as sr
+        >>> small = sr.load("xor", {"network.hidden": 40, "network.steps": 200})
+        >>> sr.validate(sr.derive(small), seeds=2).seeds
+        2
     """
     return Validation.of(confront.validate(derivation, seeds, rng, progress, terms=terms))

@@ -17,6 +17,7 @@ from symreln.base import tables
 from symreln.cli import main as cli
 from symreln.cli.derive import Session
 from symreln.gating import races
+from symreln.report import formats
 from tests.spec.corpus import cases
 
 SMALL = ("--set", "network.hidden=24", "--set", "network.steps=60")
@@ -72,6 +73,36 @@ def test_derive_json_on_stdout_is_the_file(tmp_path, capsys):
 def test_format_limits_what_is_written(tmp_path, capsys):
     assert run(capsys, "derive", "xor", "--format", "json", "--out", str(tmp_path))[0] == 0
     assert {p.name for p in tmp_path.iterdir()} == {"certificate.json", "derivation.json"}
+
+
+def test_a_pdf_needs_no_tex_and_belongs_to_its_certificate(tmp_path, capsys):
+    out = str(tmp_path)
+    assert run(capsys, "derive", "xor-linear", "--format", "pdf", "--out", out)[0] == 0
+    path = tmp_path / "derivation.pdf"
+    assert {p.name for p in tmp_path.iterdir()} == {"certificate.json", path.name}
+    written = path.read_bytes()
+    assert written.startswith(b"%PDF")
+    assert run(capsys, "verify", out)[0] == 0
+    path.write_bytes(written.replace(b"%PDF-1.7", b"%PDF-1.6", 1))
+    code, _, err = run(capsys, "verify", out)
+    assert code == 2
+    assert "derivation.pdf" in err
+    assert "was changed" in err
+
+
+def test_a_format_without_its_package_is_refused_before_anything_is_done(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(formats, "find_spec", lambda name: None)
+    monkeypatch.setattr(Session, "load", lambda session: pytest.fail("it began to work"))
+    out = tmp_path / "out"
+    limit = ("--time-limit", "60s")
+    for more in ((), limit):
+        asked = ("derive", "xor", "--format", "json", "--format", "pdf", "--out", str(out))
+        code, said, err = run(capsys, *asked, *more)
+        assert (code, said) == (2, "")
+        assert "pip install 'symreln[pdf]'" in err
+        assert not out.exists()
 
 
 def test_verify_accepts_what_derive_wrote_and_refuses_a_changed_number(tmp_path, capsys):

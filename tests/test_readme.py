@@ -1,4 +1,4 @@
-"""What the README shows is run: its spec, its Python, and every command's options."""
+"""What the README and the site show is there, and runs: Python, specs, commands, names, sources."""
 
 from __future__ import annotations
 
@@ -12,20 +12,33 @@ import pytest
 
 import symreln as sr
 from symreln.cli.main import cli
+from symreln.report.content import _BIBLIOGRAPHY
 
-TEXT = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
+ROOT = Path(__file__).parent.parent
+README = ROOT / "README.md"
+#: Pages of the site; test_extending.py follows the commands of extending.md.
+PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if "_build" not in page.parts)
+TEXTS = {page.name: page.read_text("utf-8") for page in (README, *PAGES)}
 #: What makes the trainings of an example short; what is derived does not change by it.
 SHORT = {"contextual-3": ("network.steps=40", "network.hidden=20")}
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+def blocks(language: str, text: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("code", blocks("python"), ids=lambda code: code.split("sr.")[1][:12])
-def test_python_runs_and_prints_what_the_comments_say(code, monkeypatch, capsys):
+EXAMPLES = [
+    pytest.param(code, id=f"{name}-{number}")
+    for name, text in TEXTS.items()
+    for number, code in enumerate(blocks("python", text))
+]
+
+
+@pytest.mark.parametrize("code", EXAMPLES)
+def test_python_runs_and_prints_what_the_comments_say(code, tmp_path, monkeypatch, capsys):
     load = sr.load
     monkeypatch.setattr(sr, "load", lambda name: load(name, SHORT.get(name, ())), raising=False)
+    monkeypatch.chdir(tmp_path)
     exec(compile(code.replace("seeds=20", "seeds=2"), "README.md", "exec"), {})
     shown = capsys.readouterr().out.splitlines()
     printing = [line for line in code.splitlines() if line.startswith("print(")]
@@ -33,11 +46,34 @@ def test_python_runs_and_prints_what_the_comments_say(code, monkeypatch, capsys)
     said = [line.partition("  # ")[2] for line in printing]
     assert any(said)
     assert all(not comment or comment == out for comment, out in zip(said, shown, strict=True))
+    drawn = re.findall(r'savefig\("(.+?)"', code)
+    assert all("</svg>" in (tmp_path / name).read_text("utf-8") for name in drawn)
+
+
+def test_the_readme_is_short_and_its_example_has_ten_lines():
+    text = TEXTS["README.md"]
+    assert len(text.splitlines()) <= 150
+    (code,) = blocks("python", text)
+    lines = [line for line in code.splitlines() if line and not line.startswith("import")]
+    assert len(lines) <= 10
+    assert "savefig" in code
+
+
+def test_links_of_the_readme_lead_somewhere():
+    links = re.findall(r"\]\(([^)#]+)(?:#([^)]*))?\)", TEXTS["README.md"])
+    assert len(links) > 15
+    for path, anchor in links:
+        assert (ROOT / path).is_file(), path
+        if anchor:
+            titles = re.findall(r"^#+ (.*)$", (ROOT / path).read_text("utf-8"), re.MULTILINE)
+            assert anchor in [title.lower().replace(" ", "-") for title in titles], anchor
 
 
 def test_the_first_spec_has_the_modes_that_are_named():
-    (text,) = blocks("toml")
-    derivation = sr.derive(sr.load(tomllib.loads(text)))
+    (cell,) = re.findall(
+        r"%%writefile my-xor.toml\n(.*?)^```", TEXTS["first-derivation.md"], re.M | re.S
+    )
+    derivation = sr.derive(sr.load(tomllib.loads(cell)))
     assert derivation.verdict.level.value == "closed"
     for pathway in derivation.pathways:
         learning = [mode for mode in pathway.modes if not mode.is_null]
@@ -47,12 +83,17 @@ def test_the_first_spec_has_the_modes_that_are_named():
 
 
 def commands() -> list[str]:
-    """Every command of the README: of its blocks without a language, and of its spans."""
-    lines = [line for block in blocks("") for line in block.splitlines()]
-    prose = re.sub(r"^```.*?^```$", "", TEXT, flags=re.MULTILINE | re.DOTALL)
-    spans = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", prose)]
-    parts = [part.strip() for line in (*lines, *spans) for part in line.split("&&")]
-    return sorted({part for part in parts if part.startswith("symreln ")})
+    """Every command of the README and the site: of blocks, notebook cells and spans."""
+    found = set()
+    for name, text in TEXTS.items():
+        if name == "extending.md":
+            continue
+        lines = [line for block in blocks("", text) for line in block.splitlines()]
+        cells = [line[1:] for line in text.splitlines() if line.startswith("!")]
+        prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+        spans = [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", prose)]
+        found |= {part.strip() for line in (*lines, *cells, *spans) for part in line.split("&&")}
+    return sorted(each for each in found if each.startswith("symreln "))
 
 
 def test_commands_and_their_options_exist():
@@ -60,13 +101,15 @@ def test_commands_and_their_options_exist():
     for line in commands():
         _, name, *words = shlex.split(line)
         command = cli.commands.get(name)
+        if name in ("COMMAND", "--version"):
+            continue
         if command is None:
             wrong.append(f"{line}: no command {name}")
             continue
-        known = {option for each in command.params for option in each.opts}
-        wrong += [f"{line}: {w}" for w in words if w.startswith("--") and w not in known]
+        known = {option for each in command.params for option in each.opts} | {"--help"}
+        wrong += [f"{line}: {w}" for w in words if w.startswith("-") and w not in known]
     assert not wrong
-    assert len(commands()) > 10
+    assert len(commands()) > 30
 
 
 def test_every_command_has_a_help_text_without_a_metavar_that_is_a_unit():
@@ -74,3 +117,29 @@ def test_every_command_has_a_help_text_without_a_metavar_that_is_a_unit():
         text = command.get_help(click.Context(command, info_name=name))
         assert "SECONDS" not in text
         assert "Usage" in text
+        assert f"symreln {name}" in TEXTS["commands.md"]
+
+
+def test_every_public_name_is_in_the_reference_with_a_docstring():
+    named = set(re.findall(r"^\.\. auto(?:function|class):: (\w+)$", TEXTS["reference.md"], re.M))
+    assert named == {name for name in sr.__all__ if name != "__version__"}
+    assert "symreln.__version__" in TEXTS["reference.md"]
+    assert not [name for name in named if not (getattr(sr, name).__doc__ or "").strip()]
+
+
+def test_sources_of_documents_are_in_the_bibliography_and_those_cited_are_too():
+    bib = (ROOT / "docs" / "references.bib").read_text("utf-8")
+    there = set(re.findall(r"^@\w+\{(\w+),", bib, re.MULTILINE))
+    docstrings = [path.read_text("utf-8") for path in (ROOT / "symreln").rglob("*.py")]
+    cited = {key for text in docstrings for key in re.findall(r"\[([A-Z][a-z]+\d{4})\]", text)}
+    assert {source.key for source in _BIBLIOGRAPHY} | cited <= there
+    assert len(cited) > 5
+
+
+def test_what_is_cited_has_this_version():
+    versions = [
+        re.search(r"version\s*= \{([\d.]+)\}", (ROOT / "docs" / name).read_text("utf-8"))
+        for name in ("references.bib", "cite.md")
+    ]
+    cff = re.search(r"^version: ([\d.]+)$", (ROOT / "CITATION.cff").read_text("utf-8"), re.M)
+    assert [each and each[1] for each in (*versions, cff)] == [sr.__version__] * 3

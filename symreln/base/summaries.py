@@ -10,7 +10,9 @@ import dataclasses
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Set
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, NoReturn, Self, TypeVar
+
+from symreln.errors import NotSupportedError
 
 Class = TypeVar("Class", bound=type)
 
@@ -48,6 +50,31 @@ def short_repr(cls: Class) -> Class:
     """
     cls.__repr__ = _repr  # pyright: ignore[reportAttributeAccessIssue]
     return cls
+
+
+class Immutable:
+    """A value that is its own copy, and that is no pickle: reading one runs code."""
+
+    def __copy__(self) -> Self:
+        """Return itself: nothing of it changes."""
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return itself."""
+        return self
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        """Refuse to be pickled.
+
+        Raises:
+            NotSupportedError: Always; the message says what to do instead.
+        """
+        msg = (
+            f"a {type(self).__name__} is not pickled, as reading a pickle runs code. Save a "
+            "derivation with derivation.save(dir) and read it with sr.open(dir); hand other "
+            "processes the name of the spec file, and sr.load it there"
+        )
+        raise NotSupportedError(msg)
 
 
 def _repr(self: Any) -> str:

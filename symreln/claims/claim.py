@@ -9,6 +9,7 @@ from typing import Any, Self, TypeVar
 import sympy as sp
 from flint import arb
 
+from symreln.base.summaries import Immutable
 from symreln.document.model import Block
 from symreln.exact.enclosure import decimal_of
 from symreln.exact.truth import Truth
@@ -19,7 +20,7 @@ DIGITS = 21
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Asked:
+class Asked(Immutable):
     """What rules are asked of: a derivation, which keeps what they find."""
 
     _known: dict[Callable, Any] = field(default_factory=dict, init=False, repr=False)

@@ -228,9 +228,9 @@ class LargeStarts(Claim):
     def lines(self) -> Iterator[str]:
         """Say it on the terminal."""
         yield (
-            f"large starts: for {few(each.label for each in self.modes)} the flow (infinitely small "
-            "steps) has more accurate half-times than the closed forms in steps, which assume "
-            "growth from small strengths"
+            f"large starts: for {few(each.label for each in self.modes)} the flow (infinitely "
+            "small steps) has more accurate half-times than the closed forms in steps, which "
+            "assume growth from small strengths"
         )
 
 

@@ -120,7 +120,7 @@ class Formulas(Mapping[str, Formula]):
 
         Raises:
             InputError: There is none of that name; the nearest is named.
-        NoClosedFormError: The loss, and it is no sum over modes.
+            NoClosedFormError: The loss, and it is no sum over modes.
         """
         if name in self.found:
             return self.found[name]

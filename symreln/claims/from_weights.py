@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.claims.derivation import Derivation
+from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
 from symreln.exact.matrix import ExactMatrix
@@ -27,7 +27,7 @@ Rows = Sequence[Sequence[Number]] | np.ndarray
 
 
 def from_weights(
-    derivation: Derivation,
+    derivation: Derived,
     w1: ExactMatrix | Rows | Number,
     w2: ExactMatrix | Rows | Number,
     *,
@@ -68,15 +68,17 @@ def from_weights(
         >>> solution.to_numpy([0, 50])[1].round(6).tolist()
         [[2.0, 1.0], [2.0, -1.0]]
     """
-    instance_of(derivation, Derivation, "from_weights", "sr.from_weights(sr.derive(spec), w1, w2)")
+    pathways = instance_of(
+        derivation, Derivation, "from_weights", "sr.from_weights(sr.derive(spec), w1, w2)"
+    )
     if not (isinstance(tolerance, float | int) and 0 <= tolerance < 1):
         msg = f"from_weights: tolerance: found {tolerance!r}, expected a number from 0 to 1"
         raise InputError(msg)
-    why = _why_not(derivation)
+    why = _why_not(pathways)
     if why:
         msg = f"from_weights: {why}"
         raise NotSupportedError(msg)
-    numbers = derivation.ask(at_values)
+    numbers = pathways.ask(at_values)
     effective = numbers.pathways[0].effective
     rows = effective.sigma_yx.select(rows=effective.pathway.outputs)
     (first, rounded), (second, also) = _exact(w1, "w1"), _exact(w2, "w2")

@@ -306,8 +306,8 @@ class LawOfGates(Claim):
             caption=(
                 f"Gates that the units of {each.name} take, with their share of its weight"
                 + (" when half of it has left, and" * (each.half is not None))
-                + f" {self.end}. Symmetries of the data map the drawn gates of an orbit onto each "
-                "other; given are its size and its gate with the largest share."
+                + f" {self.end}. A row is an orbit of gates under the symmetries of the data: one "
+                "of its gates, the number of its gates that were drawn, and their share."
             ),
             alignment="lr" + "r" * len(when),
         )

@@ -40,7 +40,7 @@ class NumericFormula:
         >>> derivation = sr.derive(sr.load("linear-hierarchy"))
         >>> strength = derivation.to_numpy("pi_1_1")
         >>> strength([0, 10_000]).round(3).tolist()
-        [0.0, 2.041]
+        [0.0, 3.873]
     """
 
     def __init__(self, formula: Formula, letters: Sequence[Letter]) -> None:

@@ -165,8 +165,8 @@ class NarrowPathway(Claim):
             return ""
         if self.symbolic is None:
             return (
-                " This is decided at the declared values of the parameters. Modes coincide or close "
-                "there that do not elsewhere, so that other values may give another answer."
+                " This is decided at the declared values of the parameters. Modes coincide or "
+                "close there that do not elsewhere, so that other values may give another answer."
             )
         if not pairs:
             return " No parameter changes that."

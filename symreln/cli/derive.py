@@ -15,6 +15,7 @@ from symreln.pipeline.derive import derive as derive_spec
 from symreln.report import terminal as console
 from symreln.report import write
 from symreln.report.inform import estimate_said, estimate_sentence
+from symreln.report.latex_style import Style
 from symreln.report.steps import StepWriter
 from symreln.specs.model import Spec
 from symreln.tasks.load import load
@@ -53,8 +54,10 @@ class Session:
         if self.steps is not None:
             kept = write.write_proven(derivation, folder, formats)
             self.steps.say("proven", {"files": [path.name for path in kept]})
-        long = self.request.long
-        written = write.write_derivation(derivation, folder, formats=formats, long=long)
+        long, style = self.request.long, Style.of(self.request.latex)
+        written = write.write_derivation(
+            derivation, folder, formats=formats, long=long, style=style
+        )
         if self.steps is not None:
             self.steps.say("written", {"files": [path.name for path in written]})
         return written

@@ -30,6 +30,7 @@ from symreln.cli.options import (  # noqa: E402
     DERIVING,
     INPUT,
     JSON,
+    LATEX,
     MACHINE,
     MACHINE_PART,
     OUTPUT,
@@ -151,6 +152,7 @@ def run() -> None:
         "Print every line of the derivation, with its reason and its check.",
         part=OUTPUT,
     ),
+    LATEX,
     flag("--estimate", "Only print roughly what time and memory it may take."),
     example="derive xor --set parameters.Delta.value=1/2 --format html",
 )

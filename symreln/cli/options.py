@@ -61,6 +61,22 @@ class _Share(click.ParamType):
         return str(value)
 
 
+class _LatexSetting(click.ParamType):
+    """One thing about how LaTeX is written, kept as text: a process can be handed it."""
+
+    name = "setting"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text, once it is known to be a setting."""
+        from symreln.report.latex_style import Style
+
+        try:
+            Style.of([value])
+        except InputError as error:
+            self.fail(str(error).rstrip("."), param, ctx)
+        return value
+
+
 #: The headings of a command's help, in the order in which they stand there.
 INPUT, WORK, OUTPUT, MACHINE_PART = (
     "What it works on",
@@ -179,6 +195,15 @@ OVERRIDES = option(
     part=INPUT,
     multiple=True,
     metavar="KEY=VALUE",
+)
+LATEX = option(
+    "--latex",
+    "How LaTeX is written: prefix=ctx: of labels, level=2 for subsections, numbering=all, or =S "
+    "for starred equations with tags (S1), figures=FOLDER, letters such as pi=a. May be repeated.",
+    type=_LatexSetting(),
+    multiple=True,
+    metavar="KEY=VALUE",
+    part=OUTPUT,
 )
 QUIET = flag("--quiet -q", "No progress on stderr.", part=OUTPUT)
 JSON = flag("--json as_json", "Print the JSON on stdout.", part=OUTPUT)

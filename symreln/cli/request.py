@@ -28,6 +28,7 @@ class Request:
         memory_limit: Bytes, or None.
         formats: What to write beside the certificate; the usual ones where empty.
         long: Whether documents print every line of the derivation, not only the main ones.
+        latex: How LaTeX is written, ``key=value`` texts.
         seeds: Networks to train, of each kind.
         rng: Seed of the random streams.
         terms: Whether to say what the distance to the network is made of.
@@ -50,6 +51,7 @@ class Request:
     memory_limit: int | None = None
     formats: tuple[str, ...] = ()
     long: bool = False
+    latex: tuple[str, ...] = ()
     seeds: int = 8
     rng: int = 0
     terms: bool = False
@@ -83,5 +85,5 @@ class Request:
     @classmethod
     def of(cls, values: dict[str, Any]) -> Request:
         """Return the request whose fields have travelled as JSON values."""
-        lists = {name: tuple(values[name]) for name in ("overrides", "formats")}
+        lists = {name: tuple(values[name]) for name in ("overrides", "formats", "latex")}
         return cls(**{**values, **lists})

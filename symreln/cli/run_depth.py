@@ -7,15 +7,13 @@ from typing import Any
 
 import click
 
+from symreln import calls
 from symreln.base.jsonio import dumps
 from symreln.base.progress import Progress
 from symreln.base.tables import show_table
 from symreln.cli.hardware import training_machine
 from symreln.cli.request import Request
-from symreln.experiment.depth import DepthComparison, compare_depth
-from symreln.report.chapters.depth import HEADER, depth_rows, depth_sentence, scatter_text
-from symreln.report.depth_figure import depth_files, depth_to_json
-from symreln.report.folder import require_folder, write_files
+from symreln.report.folder import require_folder
 from symreln.tasks.load import load
 
 
@@ -48,19 +46,14 @@ def depth_for_user(
             click.echo(f"symreln: {text}", err=True)
 
     with training_machine(asked), Progress(quiet=quiet)("training") as report:
-        found = compare_depth(given, seeds, rng, report, share=share, ready=tell)
+        found = calls.depth(given, seeds, rng, report, share=share, ready=tell)
     with Progress(quiet=quiet)("writing the results"):
-        written = write_files(out, depth_files(found))
+        written = found.save(out)
     if as_json:
-        click.echo(dumps(depth_to_json(found)), nl=False)
+        click.echo(dumps(found.to_json()), nl=False)
         return 0
-    _show(found)
+    show_table(*found.table())
+    for text in found.remarks():
+        click.echo(text)
     click.echo(f"written to {out}: {', '.join(path.name for path in written)}")
     return 0
-
-
-def _show(found: DepthComparison) -> None:
-    title = f"first step with a loss below a share of the first, {found.seeds} seeds: quartiles"
-    show_table(title, list(HEADER), [list(row) for row in depth_rows(found)])
-    click.echo(scatter_text(found))
-    click.echo(depth_sentence(found))

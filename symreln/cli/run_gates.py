@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from symreln.base.jsonio import dumps
+from symreln import calls
 from symreln.base.progress import Progress
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
-from symreln.gating import races
 from symreln.gating.finders import ALIASES, FINDERS
-from symreln.gating.replay import replay_report
-from symreln.gating.serialise import Page
-from symreln.gating.spec_text import gates_toml
-from symreln.report.encode import Encoder
 from symreln.report.folder import require_folder, write_files
-from symreln.report.gate_figures import figure_of
-from symreln.report.pages import markdown
-from symreln.specs.model import Spec
 from symreln.tasks.load import load
 
 
@@ -45,12 +36,8 @@ def find_gates(
     _refuse("gates", f"--method {method}", {*asked} - {*finder.options, "rng"})
     given = load(spec, overrides, allow_outside=allow_outside)
     with Progress(quiet=quiet)("gates"):
-        found = finder.find(_at_values("gates", given), finder.name, **asked)
-    files = {}
-    if found.pathways:
-        title = f"{given.title}: gates found ({finder.name})"
-        files["gates.toml"] = gates_toml(given, found.pathways, title)
-    _write(out, found, given, files, as_json=as_json)
+        found = calls.gates(given, finder.name, **asked)
+    _write(out, found, as_json=as_json)
     return 0
 
 
@@ -75,7 +62,6 @@ def race_gates(
     given = load(spec, overrides, allow_outside=allow_outside)
     if modules is not None:
         _refuse("race", "--rivals", {"over", "label", "stage", "limit", "points"})
-        _at_values("race", given)
     elif label is not None:
         if over is None:
             _refuse("race", "--by without --over PARAMETER", {"stage", "points"})
@@ -83,14 +69,8 @@ def race_gates(
     if asked["seeds"] or modules is not None:
         network_of(given)
     with Progress(quiet=False)("race"):
-        if modules is not None:
-            found = races.rivals(given, modules, asked["seeds"], asked["rng"])
-        elif label is None or over is not None:
-            found = races.over_parameter(given, over, label=label, **asked)
-        else:
-            numbers = _at_values("race", given)
-            found = races.by_label(numbers, label, asked["seeds"], asked["rng"])
-    _write(out, found, given, {}, as_json=as_json)
+        found = calls.race(given, over, by=label, rivals=modules, **asked)
+    _write(out, found, as_json=as_json)
     return 0
 
 
@@ -109,11 +89,11 @@ def replay_gates(
     Raises:
         InputError: Options have no meaning together, or a parameter has no value.
     """
-    numbers = _at_values("replay", load(spec, overrides, allow_outside=allow_outside))
+    given = load(spec, overrides, allow_outside=allow_outside)
     require_folder(out)
     with Progress(quiet=quiet)("replay"):
-        found = replay_report(numbers, **asked)
-    _write(out, found, numbers, {}, as_json=as_json)
+        found = calls.replay(given, **asked)
+    _write(out, found, as_json=as_json)
     return 0
 
 
@@ -131,38 +111,14 @@ def _refuse(command: str, where: str, names: set[str]) -> None:
             raise InputError(msg)
 
 
-def _at_values(command: str, spec: Spec) -> Spec:
-    """Return a spec at its declared values.
-
-    Raises:
-        InputError: A parameter has none.
-    """
-    left = [parameter.name for parameter in spec.parameters if parameter.value is None]
-    if left:
-        rather = ", or ask for `symreln race`" if command == "gates" else ""
-        msg = (
-            f"{command}: {', '.join(left)} has no value. Declare one, e.g. "
-            f"--set parameters.{left[0]}.value=1{rather}"
-        )
-        raise InputError(msg)
-    return spec.at_values()
-
-
-def _write(
-    folder: Path, result: Any, spec: Spec, files: Mapping[str, str], *, as_json: bool
-) -> None:
+def _write(folder: Path, found: calls.GateAnswer, *, as_json: bool) -> None:
     """Write a result's JSON, tables and figure, and print the JSON or what the terminal shows."""
-    found, drawn = Encoder.of(spec)(result), figure_of(result)
-    tables = {name: markdown(page) for name, page in result.tables.items()}
-    files = {**files, **tables} | ({f"{drawn.name}.svg": drawn.svg} if drawn else {})
+    files = found.files()
     require_folder(folder)
-    text = dumps(found)
-    write_files(folder, {result.file: text, **files})
+    write_files(folder, files)
     if as_json:
-        click.echo(text, nl=False)
+        click.echo(files[found.found.file], nl=False)
         return
-    for line in result.shown():
-        click.echo(markdown(line) if isinstance(line, Page) else f"{line}\n", nl=False)
-    for table in tables.values():
-        click.echo(table, nl=False)
-    click.echo(f"{folder}: {', '.join([result.file, *files])}", err=True)
+    for text in found.lines():
+        click.echo(text)
+    click.echo(f"{folder}: {', '.join(files)}", err=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from symreln.base.jsonio import dumps
+from symreln import calls
 from symreln.base.processors import cores
 from symreln.base.progress import Progress
 from symreln.errors import InputError
@@ -18,13 +18,10 @@ from symreln.report.sweep import (
     missing_sentence,
     part_said,
     show_sweep,
-    sweep_to_json,
 )
-from symreln.report.sweep_figure import sweep_figures
 from symreln.sweeps import executors
 from symreln.sweeps.plan import Plan, read_axes
-from symreln.sweeps.run import Failure, Missing, Shard, sweep
-from symreln.sweeps.summary import summarise
+from symreln.sweeps.run import Failure, Missing, Shard
 
 _RESULT = "sweep.json"
 
@@ -97,8 +94,8 @@ def _swept(
         start, count = partial(executors.processes, workers), workers
     else:
         start, count = partial(executors.cluster, dask), executors.cluster_size(dask)
-    with Progress(quiet=quiet)("sweeping") as report:
-        return sweep(plan, left, start, count, report)
+    with Progress(quiet=quiet)("sweeping"):
+        return calls.fill(plan, left, start, count)
 
 
 def _tell(plan: Plan, failures: Sequence[Failure]) -> int:
@@ -112,12 +109,13 @@ def _tell(plan: Plan, failures: Sequence[Failure]) -> int:
 def _conclude(plan: Plan, failures: Sequence[Failure], *, as_json: bool, quiet: bool) -> None:
     """Write and print the summary."""
     with Progress(quiet=quiet)("summary"):
-        summary = summarise(plan, failures)
-        text = dumps(sweep_to_json(summary))
-        figures = {f"{each.name}.svg": each.svg for each in sweep_figures(summary)}
-        write_files(plan.folder, {**figures, _RESULT: text})
+        found = calls.summary_of(plan, failures)
+        files = found.files()
+        write_files(plan.folder, files)
     if as_json:
-        click.echo(text, nl=False)
+        click.echo(files[_RESULT], nl=False)
         return
-    show_sweep(summary)
-    click.echo(f"written to {plan.folder}: {', '.join([_RESULT, *figures])}")
+    show_sweep(found.found)
+    click.echo(
+        f"written to {plan.folder}: {', '.join([_RESULT, *(x for x in files if x != _RESULT)])}"
+    )

@@ -141,7 +141,7 @@ def code_points(text: str) -> str:
         'off_1 of [U+4E2D]'
     """
     return "".join(
-        f"[U+{ord(c):04X}]" if _TO_LATEX[ord(c)].startswith(r"\codepoint") else c
+        f"[U+{ord(c):04X}]" if _TO_LATEX[ord(c)].startswith(r"\texttt{[U+") else c
         for c in _joined(clean(text))
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from symreln.document.tex import RELATIONS, rows_and_cells, tokens
 from symreln.document.widths import latex_width
@@ -96,8 +97,8 @@ def _statements(line: str) -> list[str]:
 
 
 def _pieces(parts: list[str], places: list[int]) -> list[str]:
-    bounds = [0, *places, len(parts)]
-    pieces = ("".join(parts[a:b]).strip() for a, b in zip(bounds, bounds[1:], strict=False))
+    bounds = pairwise([0, *places, len(parts)])
+    pieces = ("".join(parts[a:b]).strip() for a, b in bounds)
     return [piece for piece in pieces if piece]
 
 

@@ -114,13 +114,19 @@ def _nucleus(parts: list[str], index: int, style: int) -> tuple[float, int]:
         return max(top, bottom) + 0.22, after
     if part in WORDS:
         words, after = group(parts, index + 1)
-        return _WORD * len(words) * scale, after
+        return _WORD * sum(map(_letters, words)) * scale, after
     if part == r"\begin":
         return _environment_width(parts, index, style)
     if part in _DELIMITERS:
         size = 0.0 if parts[index + 1 : index + 2] == ["."] else _DELIMITER
         return size * scale, index + 2
     return _token_width(part, style) * scale, index + 1
+
+
+def _letters(character: str) -> int:
+    """Return how many letters a character of a text takes; TeX prints some as [U+4E2D]."""
+    latin_or_symbol = character < "\u0530" or "\u2000" <= character < "\u2300"
+    return 1 if latin_or_symbol else 9
 
 
 def _token_width(part: str, style: int) -> float:

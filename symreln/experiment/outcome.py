@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from symreln.base.summaries import Immutable
 from symreln.claims.curves import Judged
 from symreln.claims.derivation import of_pathways
 from symreln.claims.solve import at_values
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Validation(Predictions):
+class Validation(Immutable, Predictions):
     """A derivation confronted with trained networks: all that was predicted, and what came of it.
 
     Attributes:

@@ -88,6 +88,11 @@ def derive_within(
         InputError: The spec or a limit is wrong.
         NotSupportedError: The memory of processes cannot be read here.
         SymrelnError: The child failed; what it says is on stderr.
+
+    Example:
+        >>> import symreln as sr
+        >>> sr.derive_within("linear-hierarchy", time_limit="5min").level.value
+        'closed'
     """
     asked = {
         "source": _source(source),

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from symreln.base.summaries import few, short_repr
+from symreln.base.summaries import Immutable, few, short_repr
 from symreln.errors import InputTypeError
 from symreln.exact.matrix import ExactMatrix
 
@@ -17,7 +17,7 @@ Label = int | str
 
 @short_repr
 @dataclass(frozen=True, kw_only=True)
-class Dataset:
+class Dataset(Immutable):
     """Inputs and targets, one column a sample.
 
     Attributes:

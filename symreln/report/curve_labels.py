@@ -41,7 +41,7 @@ def label_curves(
 
     Args:
         ax: With the curves and with its limits.
-        curves: Name, times and values of each; the first are named first.
+        curves: Name, times and values of each; the first are named first, those with no name not.
     """
     low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
     extent = ax.get_window_extent()
@@ -52,11 +52,13 @@ def label_curves(
         if seen.any():
             x, y = (np.stack([times[seen], values[seen]], axis=1) - low).T / (high - low)[:, None]
             placed.append(_Curve(name=name, x=x * size[0], y=y * size[1]))
-    heights = _at_right([each for each in placed if each.x[-1] >= (1 - _AT_END) * size[0]])
-    for curve in placed:
+    named = [each for each in placed if each.name]
+    edge = max((float(each.x[-1]) for each in named), default=0.0)
+    heights = _at_right([each for each in named if each.x[-1] >= edge - _AT_END * size[0]])
+    for curve in named:
         if curve.name in heights:
-            _write_end(ax, curve, heights[curve.name], size)
-    return list(_at_rise(ax, [c for c in placed if c.name not in heights], placed, size))
+            _write_end(ax, curve, heights[curve.name], edge, size)
+    return list(_at_rise(ax, [c for c in named if c.name not in heights], placed, size))
 
 
 def _at_right(curves: Sequence[_Curve]) -> dict[str, float]:
@@ -90,14 +92,16 @@ def _spread(ends: Sequence[float]) -> list[float]:
     return [each + place * _LINE for place, each in enumerate(level)]
 
 
-def _write_end(ax: Axes, curve: _Curve, height: float, size: NDArray[np.float64]) -> None:
+def _write_end(
+    ax: Axes, curve: _Curve, height: float, edge: float, size: NDArray[np.float64]
+) -> None:
     end = float(curve.y[-1])
     line = {"arrowstyle": "-", "color": FAINT, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 1}
     ax.annotate(
         curve.name,
         (curve.x[-1] / size[0], end / size[1]),
         xycoords="axes fraction",
-        xytext=(2 * _BESIDE + size[0] - curve.x[-1], height - end),
+        xytext=(2 * _BESIDE + edge - curve.x[-1], height - end),
         textcoords="offset points",
         va="center",
         fontsize=SIZE,

@@ -1,9 +1,7 @@
-"""Figures as files: the look that all of them share, and bytes that are the same every time.
+"""Figures as files: the frame that all of them share, and bytes that are the same every time.
 
-Places of axes and legends in a figure, found in one pass.
-
-Matplotlib's constrained layout finds them in several, each of which measures every word; that is
-most of the time that a small figure takes.
+Places of axes and legends are found here: matplotlib's constrained layout measures every word more
+often, which is most of the time that a small figure takes.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ from symreln.base.progress import phase
 from symreln.document.escape import clean, typographic
 from symreln.document.model import Drawing
 from symreln.errors import InputError
-from symreln.report.looks import INK, PALETTE
+from symreln.report.looks import GROUND, INK, PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,10 +68,12 @@ def new_axes(
 
 def dress(ax: Axes, *, x: str = "", y: str = "", title: str = "") -> None:
     """Give ``ax`` the common look: names, small ticks, no box above and to the right."""
-    ax.set_xlabel(x, fontsize=FONT_SIZE)
-    ax.set_ylabel(y, fontsize=FONT_SIZE)
+    # Axes that are given have texts of the user's fonts already.
+    fonts: dict[str, Any] = {"fontfamily": _FONTS, "math_fontfamily": "stix"}
+    ax.set_xlabel(x, fontsize=FONT_SIZE, **fonts)
+    ax.set_ylabel(y, fontsize=FONT_SIZE, **fonts)
     ax.set_title(title, fontsize=FONT_SIZE, loc="left", color=INK)
-    ax.tick_params(labelsize=FONT_SIZE - 1, colors=INK, length=3, width=0.6)
+    ax.tick_params(labelsize=FONT_SIZE - 1, colors=INK, length=3, width=0.6, labelfontfamily=_FONTS)
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     for side in ("left", "bottom"):
@@ -86,7 +86,7 @@ def log_scale(ax: Axes, *, of: Literal["x", "y"] = "y") -> None:
     axis = ax.xaxis if of == "x" else ax.yaxis
     low, high = sorted(axis.get_view_interval())
     if high < _FEW_POWERS * low:
-        between = (1, 2, 5) if high > 10 * low else (1, 1.5, 2, 3, 4, 6, 8)
+        between = (1, 2, 5) if high > 10 * low else (1, 1.5, 2, 3, 4, 6)
         axis.set_major_locator(LogLocator(subs=between))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axis.set_minor_formatter(NullFormatter())
@@ -152,7 +152,7 @@ def legend_inside(ax: Axes) -> None:
 def stack(ax: Axes, times: NDArray[Any], shares: NDArray[Any], **more: Any) -> list[str]:
     """Draw shares over time, one upon the other, from 0 to 1; return their colours."""
     colours = [PALETTE[index % len(PALETTE)] for index in range(len(shares))]
-    ax.stackplot(times, shares, colors=colours, linewidth=0, alpha=0.85, **more)
+    ax.stackplot(times, shares, colors=colours, edgecolor=GROUND, linewidth=0.4, alpha=0.85, **more)
     ax.set_ylim(0, 1)
     ax.margins(x=0)
     return colours
@@ -260,25 +260,42 @@ _LEAST = 0.1  # share of the figure that axes keep, however long their labels ar
 def _arrange(figure: Figure) -> None:
     """Give the axes of ``figure``, one row, the room that their labels and the legend leave.
 
-    Labels are measured where the axes stand now; a figure that was arranged once does not change.
+    A figure that was arranged once does not change.
 
     Args:
-        figure: Its axes share one grid of one row; a legend stands at its right edge
-            or below.
+        figure: Its axes share one grid of one row; a legend stands at its right edge or below.
     """
     figure.set_layout_engine("none")
-    axes = figure.axes
-    scale = figure.dpi / 72
-    width, height = figure.bbox.width, figure.bbox.height
     renderer = FigureCanvasAgg(figure).get_renderer()
     boxes = [box.get_window_extent(renderer) for box in figure.legends]
-    # A legend is at the right edge, or below all and begins at the left one.
-    under = [box for box in boxes if box.x0 < _LEAST * width]
-    legend = max((box.width for box in boxes if box not in under), default=0.0)
+    # One below all begins at the left edge.
+    under = [box for box in boxes if box.x0 < _LEAST * figure.bbox.width]
+    beside = max((box.width for box in boxes if box not in under), default=0.0)
     floor = max((box.height for box in under), default=0.0)
-    around = np.array([_overhangs(ax, renderer) for ax in axes]) + _PAD * scale
+    before = _numbers(figure)
+    _place(figure, renderer, beside, floor)
+    if _numbers(figure) != before:  # axes of another size may have other, longer numbers
+        _place(figure, renderer, beside, floor)
+
+
+def _numbers(figure: Figure) -> list[str]:
+    return [text.get_text() for ax in figure.axes for text in ax.get_yticklabels()]
+
+
+def _place(figure: Figure, renderer: object, beside: float, floor: float) -> None:
+    """Place the axes by the labels that they have where they stand now.
+
+    Args:
+        figure: Its axes share one grid of one row.
+        renderer: Measures words.
+        beside: Pixels to leave at the right.
+        floor: Pixels to leave below.
+    """
+    axes = figure.axes
+    width, height = figure.bbox.width, figure.bbox.height
+    around = np.array([_overhangs(ax, renderer) for ax in axes]) + _PAD * figure.dpi / 72
     left, bottom, right, top = around.T
-    room = max(width - legend - float((left + right).sum()), _LEAST * width)
+    room = max(width - beside - float((left + right).sum()), _LEAST * width)
     grid = axes[0].get_gridspec()
     ratios = np.array(grid.get_width_ratios() if grid else [1.0] * len(axes), dtype=float)
     widths = room * ratios / ratios.sum()

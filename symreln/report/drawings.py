@@ -32,6 +32,7 @@ from symreln.report.figures import LossCurve, PathwayModes
 from symreln.report.looks import FAINT, GROUND, INK, PALETTE
 from symreln.report.plots import (
     MOST_CURVES,
+    SAME,
     derivation_sketches,
     drawn_times,
     loss_sketch,
@@ -266,10 +267,25 @@ def _modes(curves: Curves) -> Sketch:
                 times=curves.times,
                 strengths=item.values[:MOST_CURVES],
                 plateaus=item.plateaus[:MOST_CURVES],
+                symbols=_symbols(item.values[:MOST_CURVES]),
             )
             for item in curves.strengths[:MOST_GROUPS]
         ]
     )
+
+
+def _symbols(strengths: np.ndarray) -> tuple[str, ...]:
+    """Name modes by their places; of those that lie on each other the first, with how many."""
+    near = SAME * float(np.abs(strengths).max(initial=0.0))
+    alike = [[float(np.abs(one - other).max()) <= near for other in strengths] for one in strengths]
+    return tuple(
+        "" if row.index(True) < place else _symbol(place + 1, sum(row))
+        for place, row in enumerate(alike)
+    )
+
+
+def _symbol(number: int, count: int) -> str:
+    return rf"$\pi_{{{number}}}$" + f" ({count}×)" * (count > 1)
 
 
 def _loss(curves: Curves) -> Sketch:

@@ -26,7 +26,17 @@ from symreln.report.drawing import (
     stack,
     styled,
 )
-from symreln.report.looks import FAINT, GROUND, INK, PALETTE, Role, line_style, look, points
+from symreln.report.looks import (
+    FAINT,
+    GROUND,
+    INK,
+    PALETTE,
+    Role,
+    line_style,
+    look,
+    measured_look,
+    points,
+)
 from symreln.report.numbering import letter
 
 if TYPE_CHECKING:
@@ -133,6 +143,7 @@ class PathwaySpectrum:
 TIME = r"time $t$ (full-batch steps)"
 _ROW = 0.17  # inches that a row of a legend takes
 _COLUMNS = 3  # of a legend below
+_NAMES = 0.12  # share of given axes that names of curves take at the right
 
 
 @styled
@@ -161,19 +172,23 @@ def mode_trajectories(
             shown.plot(pathway.times, strength, linewidth=1.4, label=label, **style)
         levels = np.array([]) if pathway.plateaus is None else pathway.plateaus
         for level in np.unique(levels[np.isfinite(levels)]):
-            _plateau_line(shown, pathway, float(level), PALETTE[index % len(PALETTE)])
+            colour = PALETTE[index % len(PALETTE)]
+            _plateau_line(shown, pathway, float(level), colour, across=ax is None)
         for found in pathway.measured:
             for strength in found.strengths:
-                shown.plot(found.steps, strength, clip_on=False, **points(found.role))
+                shown.plot(found.steps, strength, **measured_look(found.role))
         named += [
             (symbol, pathway.times, strength)
             for symbol, strength in zip(pathway.symbols, pathway.strengths, strict=False)
         ]
     for label, role in measured.items():
-        shown.plot([], [], label=plain(label), **points(role))
+        shown.plot([], [], label=plain(label), **measured_look(role))
     dress(shown, x=time_label, y=r"mode strength $\pi_{p,\alpha}(t)$")
     shown.margins(x=0.01)
     shown.set_ylim(bottom=0)
+    if ax is not None and named:  # names stay inside: what is beside the axes is another's
+        left, right = shown.get_xlim()
+        shown.set_xlim(right=right + _NAMES * (right - left))
     label_curves(shown, named)
     _legend(shown, ax)
     return shown
@@ -192,11 +207,13 @@ def _legend(shown: Axes, given: Axes | None) -> None:
         legend_inside(shown)
 
 
-def _plateau_line(ax: Axes, pathway: PathwayModes, level: float, colour: str) -> None:
-    """Draw a thin line at a plateau, as long as the pathway's curves are drawn."""
+def _plateau_line(
+    ax: Axes, pathway: PathwayModes, level: float, colour: str, *, across: bool
+) -> None:
+    """Draw a thin line at a plateau: across the axes, or as long as the curves are drawn."""
     drawn = np.isfinite(pathway.strengths).any(axis=0)
     style = {"color": colour, "linewidth": 0.5, "alpha": 0.55}
-    if drawn.all():
+    if across and drawn.all():
         ax.axhline(level, **style)
     elif drawn.any():
         times = pathway.times[drawn]
@@ -347,12 +364,13 @@ def gate_motion(
 def _letter_areas(
     ax: Axes, times: NDArray[np.float64], shares: NDArray[np.float64], left: float
 ) -> None:
-    """Write the letter of every class where its area is highest, if it is high enough to read."""
+    """Write the letter of every class into its area, where this has room for one."""
     tops = shares.cumsum(axis=0)
-    there = times >= left
+    along = np.log(times.clip(min=left) / left) / np.log(times[-1] / left)
     for place, share in enumerate(shares):
-        widest = int(np.argmax(np.where(there, share, 0.0)))
-        if share[widest] >= _READABLE:
+        widest = int(np.argmax(np.where(along > 0, share, 0.0)))
+        broad = along[share >= share[widest] / 2]
+        if share[widest] >= _HIGH and np.ptp(broad) >= _BROAD:
             middle = float(tops[place, widest] - share[widest] / 2)
             ax.text(
                 times[widest], middle, letter(place), ha="center", va="center",
@@ -360,7 +378,7 @@ def _letter_areas(
             )  # fmt: skip
 
 
-_READABLE = 0.09  # share of the weight from which an area has room for a letter
+_HIGH, _BROAD = 0.09, 0.12  # shares of the axes from which an area has room for a letter
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -376,6 +394,9 @@ class LawShares:
     title: str
     predicted: NDArray[np.float64]
     measured: NDArray[np.float64]
+
+
+_LEAST_SHARE = 0.05  # that an axis of shares reaches up to, so that none is drawn as none
 
 
 @styled
@@ -398,19 +419,22 @@ def law_shares(
         for index, share in enumerate(panel.predicted):
             ax.plot(times, share, label=f"law, {orders[index]} order", **line_style(index))
         mean, low, high = (f(panel.measured, axis=0) for f in (np.mean, np.min, np.max))
+        # A mean of equal numbers is rounded, perhaps beyond all of them.
+        reach = np.maximum(0, [mean - low, high - mean])
         ax.errorbar(
             times,
             mean,
-            yerr=np.array([mean - low, high - mean]),
+            yerr=reach,
             ecolor=INK,
             elinewidth=0.6,
             label="trained networks, with their range",
-            **points("relu") | {"linewidth": 0},
+            **points("relu"),
         )
         first = panel is panels[0]
         dress(ax, title=panel.title, x=time_label, y="share of the weight" if first else "")
         log_scale(ax, of="x")
-        ax.set_ylim(-0.03, 1.03 if first else None)
+        top = 1.03 if first else max(_LEAST_SHARE, 1.05 * ax.dataLim.y1)
+        ax.set_ylim(-0.03 * top, top)
     legend_below(axes[0], columns=4)
     return tuple(axes)
 

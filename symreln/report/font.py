@@ -97,8 +97,6 @@ def _ladder_of_radicals(font: TTFont) -> None:
     what the sign has too much: one much taller than what is under it reaches far below the line.
     Each new size is the next larger sign, less tall.
     """
-    from fontTools.ttLib.tables.otTables import MathGlyphVariantRecord
-
     variants = font["MATH"].table.MathVariants
     radical = (font.getBestCmap() or {})[ord("√")]
     construction = variants.VertGlyphConstruction[variants.VertGlyphCoverage.glyphs.index(radical)]
@@ -113,7 +111,7 @@ def _ladder_of_radicals(font: TTFont) -> None:
         glyph.coordinates.scale((1, size / height))
         glyph.coordinates.toInt()
         glyph.recalcBounds(font["glyf"])
-        record = MathGlyphVariantRecord()
+        record = type(construction.MathGlyphVariantRecord[0])()
         record.VariantGlyph = f"root{size}" if records else radical
         record.AdvanceMeasurement = size
         font["glyf"][record.VariantGlyph] = glyph

@@ -1,4 +1,4 @@
-r"""A document as plain LaTeX: one ``.tex`` file, or a fragment of one, and the PDF figures beside it.
+r"""A document as plain LaTeX: a ``.tex`` file, or a fragment of one, with PDF figures beside it.
 
 What stands between ``\begin{document}`` and ``\end{document}`` uses amsmath, amsthm's usual names,
 booktabs and graphicx, and no command of our own: it can be pasted into any paper. The same document
@@ -84,8 +84,9 @@ _PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \raggedbottom
 \allowdisplaybreaks
 """
-_FRAGMENT = r"""% For \input into a paper with amsmath, amsthm, booktabs and graphicx, and its theorems named
-% proposition, lemma, assumption, definition and remark where they occur.
+_FRAGMENT = r"""% To \input into a paper with amsmath, amsthm, booktabs and graphicx; letters beyond
+% ASCII need the encoding T1, and statements, where there are any, theorems named proposition,
+% lemma, assumption, definition and remark.
 """
 
 # Letters of mathematics (see latex_width) that fit on a line of the page beside a number.
@@ -302,13 +303,14 @@ def _check_letters(source: Document, symbols: dict[str, str]) -> None:
             used |= {found[place] for place in letters(found)}
     for letter, symbol in symbols.items():
         if letter not in used:
-            raise InputError(f"notation: the document has no letter {letter}.")
+            msg = f"notation: the document has no letter {letter}."
+            raise InputError(msg)
         others = [other for other, shown in symbols.items() if shown == symbol and other != letter]
         taken = symbol in used and symbol not in symbols
         if others or taken:
             msg = (
-                f"notation: {symbol} for {letter} already stands for something else in the "
-                f"document. Choose another letter, or one for {symbol} too."
+                f"notation: {symbol} for {letter} already stands for something else. Choose "
+                f"another letter, or one for {symbol} too. Taken are: {' '.join(sorted(used))}."
             )
             raise InputError(msg)
 

@@ -48,14 +48,6 @@ _LOOKS: dict[Role, dict[str, Any]] = {
         "markersize": 4.6, "markeredgewidth": 1.1, "zorder": 2.5,
     },
 }  # fmt: skip
-#: Measured values of a trained network, each at its step.
-_POINTS: dict[Role, dict[str, Any]] = {
-    "relu": {
-        "color": PALETTE[4], "linewidth": 0.7, "marker": "o", "markersize": 3,
-        "markeredgecolor": INK, "markeredgewidth": 0.5, "zorder": 2.7,
-    },
-    "gdln": {"color": PALETTE[1], "linewidth": 0, "marker": "o", "zorder": 2.6, **_OPEN},
-}  # fmt: skip
 
 
 def look(role: Role) -> dict[str, Any]:
@@ -65,7 +57,21 @@ def look(role: Role) -> dict[str, Any]:
 
 def points(role: Role) -> dict[str, Any]:
     """Return how values of a network at single steps are drawn."""
-    return dict(_POINTS[role])
+    own = _LOOKS[role]
+    dark = {"marker": "o", "markersize": 3, "markeredgecolor": INK, "markeredgewidth": 0.5}
+    return (own if "marker" in own else {"color": own["color"], **dark}) | {
+        "linewidth": 0, "markevery": None, "zorder": 2.6,
+    }  # fmt: skip
+
+
+def measured_look(role: Role) -> dict[str, Any]:
+    """Return how a network's curve that is known at some steps is drawn."""
+    if "marker" in _LOOKS[role]:
+        return points(role)
+    # Dots, since nothing is known between the steps; below lines of the theory.
+    return look(role) | {
+        "linewidth": 0.9, "linestyle": DASHES[2], "marker": "o", "markersize": 2.6, "zorder": 1.9,
+    }  # fmt: skip
 
 
 def line_style(index: int) -> dict[str, Any]:

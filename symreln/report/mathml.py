@@ -336,7 +336,7 @@ def _mend_scripts(element: Element) -> None:
 
 
 def _mend_primes(element: Element) -> None:
-    """Put a prime beside its letter: as a script it is small and high, for want of a glyph for it."""
+    """Put a prime beside its letter: as a script it would be small and high."""
     if element.tag not in ("msup", "msubsup"):
         return
     letter, *below, mark = element

@@ -75,7 +75,7 @@ class Modes(Sequence[ModeRow]):
         >>> import symreln as sr
         >>> modes = sr.derive(sr.load("linear-hierarchy")).modes
         >>> modes[0].s, modes["pi_1_2"].multiplicity
-        (sqrt(30)/8, 1)
+        (sqrt(15)/8, 1)
         >>> modes.to_csv().splitlines()[0]
         'label,pathway,stage,s,d,d_eff,multiplicity,law,strength,half_time'
     """

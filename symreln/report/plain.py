@@ -61,9 +61,9 @@ def plain_lines(derivation: Derivation) -> Iterator[str]:
 def _heading(group: PathwayOrbit) -> str:
     numbers = [str(pathway.number) for pathway in group.pathways]
     if len(numbers) == 1:
-        return group.short_name
+        return f"pathway {group.short_name}"
     shown = ", ".join(numbers) if len(numbers) <= 6 else f"{numbers[0]}, …, {numbers[-1]}"
-    return f"{group.short_name}, p = {shown}"
+    return f"pathways {group.short_name}, p = {shown}"
 
 
 def _symbol(group: PathwayOrbit, mode: int) -> str:

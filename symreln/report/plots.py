@@ -223,7 +223,9 @@ def _measured(
         known = next((mode for mode in mine if mode is not None), None)
         if known is not None:
             steps = np.array(known.steps, dtype=float)
-            chosen = _apart_by(steps, steps[-1] * _MEASURED)
+            # Markers must be apart; a line is the nearer to its curve the more steps it has.
+            gap = _MEASURED * steps[-1] if known.subject == "gdln" else 0.0
+            chosen = _apart_by(steps, gap)
             nothing = np.full(len(steps), np.nan)
             rows = [nothing if mode is None else mode.mean for mode in mine]
             found.append(
@@ -240,7 +242,7 @@ def _measured(
 def _apart_by(steps: np.ndarray, distance: float) -> list[int]:
     """Return the indices of steps that are at least so far apart, the last included."""
     chosen = [len(steps) - 1]
-    for index in reversed(range(len(steps))):
+    for index in reversed(range(len(steps) - 1)):
         if steps[chosen[-1]] - steps[index] >= distance:
             chosen.append(index)
     return chosen[::-1]

@@ -73,13 +73,18 @@ def _row(row: SummaryRow) -> dict[str, Any]:
 
 def show_sweep(summary: Summary) -> None:
     """Print a row a combination."""
+    show_table(*sweep_table(summary))
+    click.echo(f"in brackets 95 % intervals: {METHOD}")
+
+
+def sweep_table(summary: Summary) -> tuple[str, list[str], list[list[str]]]:
+    """Return title, header and rows of the table."""
     keys = [axis.key for axis in summary.plan.axes]
-    show_table(
+    return (
         f"sweep, {summary.plan.seeds} seeds: max |ΔL|/L(0)",
         [*keys, "seeds", *SHOWN.values(), "drop time error", "seed floor", "judged", "loss"],
         [_cells(row) for row in summary.rows],
     )
-    click.echo(f"in brackets 95 % intervals: {METHOD}")
 
 
 def _cells(row: SummaryRow) -> list[str]:

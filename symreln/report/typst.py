@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from importlib.resources import files
+from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -39,6 +40,7 @@ from symreln.document.model import (
     Text,
     Theorem,
     inlines,
+    on_paper,
     plain_text,
 )
 from symreln.report.numbering import Anchor, Numberer, anchors
@@ -100,8 +102,8 @@ class _Renderer:
 
     def blocks(self, blocks: tuple[Block, ...], depth: int, head: str = "") -> list[str]:
         """Return blocks, the first paragraph after ``head``; those that announce keep with them."""
-        shown = []
-        for block, after in zip(blocks, (*blocks[1:], None), strict=True):
+        blocks, shown = on_paper(blocks), []
+        for block, after in zip_longest(blocks, blocks[1:]):
             text = self.block(block, depth)
             if isinstance(block, Paragraph):
                 text, head = head + text, ""

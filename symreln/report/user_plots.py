@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from mpl_toolkits.axes_grid1 import make_axes_locatable
 
 from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.integration import network_of
@@ -12,17 +15,19 @@ from symreln.claims.prediction import closed_forms, predict
 from symreln.claims.solve import at_values
 from symreln.errors import NoClosedFormError
 from symreln.laws.integrate import DRAWN
-from symreln.report.drawing import FONT_SIZE, INK, styled
+from symreln.report.drawing import FONT_SIZE, dress, styled
 from symreln.report.drawings import network_sketches
+from symreln.report.figures import PathwayModes, loss_curve, mode_trajectories
+from symreln.report.looks import INK
 from symreln.report.plots import derivation_sketches, drawn_times
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import numpy as np
     from matplotlib.axes import Axes
 
     from symreln.claims.curves import Prediction
+    from symreln.experiment.outcome import Validation
     from symreln.report.drawing import Sketch
 
 
@@ -36,7 +41,7 @@ def new_panel() -> Axes:
 
 @styled
 def plot_derivation(derivation: Derived, ax: Axes | None = None) -> Axes:
-    """Draw strengths on the left scale and the loss on the right one.
+    """Draw strengths and, below, the loss over the same times.
 
     Args:
         derivation: What is drawn, at the declared values.
@@ -47,15 +52,57 @@ def plot_derivation(derivation: Derived, ax: Axes | None = None) -> Axes:
         NoClosedFormError: A graph whose modes have no strengths of their own.
     """
     sketch, times, loss = _drawn(derivation)
-    ax = new_panel() if ax is None else ax
-    sketch.draws(**{**sketch.shown, "ax": ax})
-    beside = ax.twinx()
-    beside.plot(times, loss, color=INK, linewidth=1.2, linestyle=(0, (1.2, 1.2)))
-    beside.set_ylabel("loss $L(t)$, dotted", fontsize=FONT_SIZE)
-    beside.set_ylim(bottom=0)
-    beside.tick_params(labelsize=FONT_SIZE - 1, colors=INK, length=3, width=0.6)
-    beside.spines["top"].set_visible(False)
-    return ax
+    upper, lower = _panels(ax)
+    sketch.draws(**{**sketch.shown, "ax": upper})
+    return _draw_loss(upper, lower, times, loss)
+
+
+@styled
+def plot_curves(found: Prediction, ax: Axes | None = None) -> Axes:
+    """Draw predicted strengths, a look a pathway, and below the loss."""
+    names = dict.fromkeys(curve.pathway for curve in found.modes)
+    rows = {name: [c.of(found.judged) for c in found.modes if c.pathway == name] for name in names}
+    shown = [
+        PathwayModes(label=n, times=found.times, strengths=np.array(r)) for n, r in rows.items()
+    ]
+    upper, lower = _panels(ax)
+    mode_trajectories(shown, ax=upper)
+    return _draw_loss(upper, lower, found.times, found.loss)
+
+
+@styled
+def plot_validation(validation: Validation, ax: Axes | None = None) -> Axes:
+    """Draw the losses of theory and networks."""
+    # Here, because it brings everything that trains networks.
+    from symreln.report.validation_plots import losses_of
+
+    curves, unit = losses_of(validation)
+    return loss_curve(curves, ax=new_panel() if ax is None else ax, unit=unit)
+
+
+def _panels(ax: Axes | None) -> tuple[Axes, Axes]:
+    """Return two panels over the same times: of a new figure, or of the place of given axes."""
+    if ax is not None:
+        return ax, make_axes_locatable(ax).append_axes("bottom", size="45%", pad=0.12, sharex=ax)
+    from matplotlib import pyplot
+
+    options: dict[str, Any] = {"sharex": True, "height_ratios": (2, 1), "layout": "constrained"}
+    upper, lower = pyplot.subplots(2, 1, **options)[1]
+    return upper, lower
+
+
+def _draw_loss(upper: Axes, lower: Axes, times: np.ndarray, loss: np.ndarray) -> Axes:
+    """Draw the loss into the lower panel, which has the axis of times; return the upper one."""
+    lower.plot(times, loss, color=INK, linewidth=1.4)
+    dress(lower, x=upper.get_xlabel(), y="loss $L(t)$")
+    lower.set_ylim(bottom=0)
+    upper.set_xlabel("")
+    upper.tick_params(labelbottom=False)
+    handles, labels = upper.get_legend_handles_labels()
+    if (legend := upper.get_legend()) is not None:
+        legend.remove()  # a loss leaves the room that strengths do not
+        lower.legend(handles, labels, loc="upper right", fontsize=FONT_SIZE - 1, frameon=False)
+    return upper
 
 
 def _drawn(derivation: Derived) -> tuple[Sketch, np.ndarray, np.ndarray]:

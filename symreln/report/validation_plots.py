@@ -64,7 +64,7 @@ def _gate_law_sketch(law: GateLawMeasured) -> Sketch:
         "times": law.steps.astype(float),
         "panels": [
             LawShares(
-                title="the gates themselves" if each.lost == 0 else f"{each.lost} samples lost",
+                title=_lost(each.lost),
                 predicted=each.predicted,
                 measured=each.measured,
             )
@@ -72,6 +72,12 @@ def _gate_law_sketch(law: GateLawMeasured) -> Sketch:
         ],
     }
     return Sketch(name="gate_law", draws=law_shares, shown=shown)
+
+
+def _lost(samples: int) -> str:
+    if samples == 0:
+        return "the gates themselves"
+    return f"{samples} sample{'s' * (samples > 1)} lost"
 
 
 def losses_of(validation: Validation) -> tuple[list[LossCurve], str]:

@@ -46,6 +46,7 @@ def rows_of(value: object, *, transposed: bool, exact: bool, vector: bool = Fals
     rows = _opened(value, vector=vector)
     if not isinstance(rows, list | tuple):
         return rows
+    rows = [list(row) if getattr(row, "shape", ()) else row for row in rows]
     if vector and rows and not any(isinstance(row, list | tuple) for row in rows):
         rows, transposed = [rows], False
     opened = [_row(row, exact=exact) for row in rows]
@@ -106,8 +107,6 @@ def _opened(value: Any, *, vector: bool) -> object:
 
 
 def _row(row: object, *, exact: bool) -> object:
-    if isinstance(row, np.ndarray):
-        row = list(row)
     return [entry_of(e, exact=exact) for e in row] if isinstance(row, list | tuple) else row
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import Immutable, short_repr
 from symreln.exact.domain import Range
 from symreln.networks.dataset import Dataset, Label
 from symreln.networks.model import Network
@@ -196,7 +196,7 @@ class ValidationSpec:
     """When theory and training count as agreeing.
 
     Attributes:
-        tolerance: Largest allowed max |ΔL|/L(0) between theory and a trained network.
+        tolerance: Largest allowed ``max |ΔL|/L(0)`` between theory and a trained network.
         reason: Why this tolerance.
     """
 
@@ -208,7 +208,7 @@ class ValidationSpec:
 
 @short_repr
 @dataclass(frozen=True, kw_only=True)
-class Spec:
+class Spec(Immutable):
     """A checked spec: the only thing that the derivation takes.
 
     Attributes:

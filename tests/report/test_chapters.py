@@ -19,7 +19,7 @@ from symreln.claims.halving import half_time
 from symreln.claims.orbits import mode_orbits
 from symreln.document.described import NamedMatrices, describe, groups_of, outer_factors
 from symreln.document.mathtext import to_latex
-from symreln.document.model import Details, Equation, Section, Table, plain_text, walk
+from symreln.document.model import Details, Equation, Math, Section, Table, plain_text, walk
 from symreln.document.words import Notation
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
@@ -62,7 +62,7 @@ def test_every_printed_solution_is_the_proven_one(three):
     """The equations of the chapter are the LaTeX of trajectories whose residual is 0."""
     lines = [
         line
-        for block, _ in walk(sections(three)["Dynamics"].blocks)
+        for block, _ in walk(sections(three)["Result"].blocks)
         if isinstance(block, Equation)
         for line in block.lines
     ]
@@ -82,11 +82,14 @@ def test_equal_pathways_are_shown_once(three):
         ["off_1", "off_2", "off_3"],
     ]
     tables = [
-        block
-        for block, _ in walk(sections(three)["Joint spectrum"].blocks)
-        if isinstance(block, Table)
+        block for block, _ in walk(sections(three)["Result"].blocks) if isinstance(block, Table)
     ]
-    assert len(tables) == 2
+    # Five modes of the first pathway and three of each of the others, once each.
+    (table,) = tables
+    symbols = [rf"\pi_{{1,{n}}}" for n in range(1, 6)] + [rf"\pi_{{p,{n}}}" for n in range(1, 4)]
+    assert [row[0] for row in table.rows] == [(Math(symbol),) for symbol in symbols]
+    later = walk(sections(three)["Joint spectrum"].blocks)
+    assert not any(isinstance(block, Table) for block, _ in later)
 
 
 def test_pathways_that_differ_are_not_merged(different):
@@ -100,9 +103,9 @@ def test_a_pathway_without_a_joint_eigenbasis_shows_no_heights(different):
         if isinstance(block, Table)
     )
     assert [plain_text(cell) for cell in first.header] == [
-        "strength",
+        "mode",
         "s",
-        "s at values",
+        "s in decimals",
         "multiplicity",
     ]
 

@@ -7,23 +7,28 @@ from pathlib import Path
 
 import pytest
 
-from symreln.report import html, latex
+from symreln.report import html, latex, typst
 from tests.report.sample import document
 
 SCRIPT = """
 import hashlib, sympy as sp
-from symreln.report import html, latex
+import symreln as sr
+from symreln.report import html, latex, typst
 from symreln.document.breaking import equation_lines, name_common
 from tests.report.sample import document
 from tests.report.test_breaking import COMMON, LOSS
 
-parts = [html.render(document()), latex.render(document())]
+parts = [html.render(document()), latex.render(document()), typst.render(document()).hex()]
+parts += [latex.fragment(document())]
+parts += [sr.derive(sr.load("linear-hierarchy")).to_latex(fragment=True, notation={"pi": "w"})]
 parts += [str(name_common(COMMON)), str(equation_lines("L", LOSS))]
 parts += [drawing.svg for drawing in document().figures]
 parts += [drawing.pdf.hex() for drawing in document().figures]
 print([hashlib.sha256(part.encode()).hexdigest() for part in parts])
 """
-HEAVY = ("sympy", "scipy", "matplotlib", "flint", "fontTools", "latex2mathml", "numpy")
+HEAVY = (
+    "sympy", "scipy", "matplotlib", "flint", "fontTools", "latex2mathml", "numpy", "typst",
+)  # fmt: skip
 
 
 def run(code, seed):
@@ -34,7 +39,7 @@ def run(code, seed):
         env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(root)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -45,14 +50,14 @@ def test_bytes_are_equal_under_other_hash_seeds():
     assert run(SCRIPT, "1") == run(SCRIPT, "2")
 
 
-@pytest.mark.parametrize("render", [html.render, latex.render])
+@pytest.mark.parametrize("render", [html.render, latex.render, typst.render])
 def test_bytes_are_equal_twice(render):
     assert render(document()) == render(document())
 
 
 def test_modules_load_what_they_need_when_they_need_it():
     modules = ["document.model", "base.jsonio"]
-    rest = ("numbering", "latex", "html", "font")
+    rest = ("numbering", "latex", "html", "font", "typst")
     modules += [f"report.{name}" for name in rest]
     code = "import sys\n" + "".join(f"import symreln.{name}\n" for name in modules)
     code += f"print([name for name in {HEAVY!r} if name in sys.modules])"

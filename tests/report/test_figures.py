@@ -1,28 +1,40 @@
 import io
 import itertools
 import re
+from typing import get_args
 from xml.etree import ElementTree
 
 import matplotlib as mpl
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib import colormaps
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
+import symreln as sr
 from symreln.errors import InputError
 from symreln.report.cells import draw_cells, gate_pattern
-from symreln.report.drawing import PALETTE, drawing, new_axes, plain
+from symreln.report.curve_labels import label_curves
+from symreln.report.drawing import drawing, new_axes, plain
 from symreln.report.figures import (
+    LawShares,
     LossCurve,
+    MeasuredModes,
     PathwayModes,
     PathwaySpectrum,
+    law_shares,
+    loss_curve,
     loss_curves,
     mode_trajectories,
     singular_values,
 )
 from symreln.report.html import inline_svg
-from symreln.report.plots import _coinciding
+from symreln.report.looks import CLOSED, FAINT, GAIN, GROUND, INK, OPEN, PALETTE, Role, look
+from symreln.report.plots import _coinciding, pathway_modes, thinned
 from tests.report.corpus import HOSTILE
 
 TIMES = np.linspace(0.0, 8.0, 30)
@@ -38,9 +50,15 @@ GATES = np.array([[1, 1, 1, 1, 1, 1], [0, 0, 1, 1, 0, 1]], dtype=bool)
 def curves():
     loss = np.exp(-TIMES) + 0.02
     return [
-        LossCurve(label="ReLU", times=TIMES, loss=loss, low=loss * 0.9, high=loss * 1.1),
-        LossCurve(label="theory", times=TIMES, loss=loss * 1.01, drop_time=1.5),
-        LossCurve(label="published", times=TIMES, loss=loss + 0.3, drop_time=1.7, rival=True),
+        LossCurve(
+            label="ReLU", role="relu", times=TIMES, loss=loss, low=loss * 0.9, high=loss * 1.1
+        ),
+        LossCurve(
+            label="GDLN", role="gdln", times=TIMES, loss=loss, low=loss - 0.01, high=loss + 0.01
+        ),
+        LossCurve(label="theory", role="theory", times=TIMES, loss=loss * 1.01, drop_time=1.5),
+        LossCurve(label="beside", role="reduction", times=TIMES, loss=loss + 0.3, drop_time=1.6),
+        LossCurve(label="wide", role="mean field", times=TIMES, loss=loss + 0.2, drop_time=4.0),
     ]
 
 
@@ -70,6 +88,37 @@ def test_pyplot_keeps_no_figure():
     for draw in FIGURES.values():
         draw()
     assert plt.get_fignums() == []
+
+
+def test_axes_of_a_user_get_the_data_of_evaluate_and_nothing_else_changes(tmp_path):
+    """On pyplot's axes: legends inside, the figure's other axes and settings as they were."""
+    import matplotlib.pyplot as plt
+
+    derivation = sr.derive(sr.load("xor"))
+    predicted = derivation.evaluate(range(0, 2001))
+    before = dict(mpl.rcParams)
+    figure, (left, middle, right) = plt.subplots(1, 3)
+    try:
+        shown = pathway_modes(derivation, predicted)
+        assert mode_trajectories(shown, ax=left) is left
+        chosen = thinned(predicted.times)
+        loss = LossCurve(
+            label="theory", role="theory", times=predicted.times[chosen],
+            loss=predicted.loss[chosen],
+        )  # fmt: skip
+        assert loss_curve([loss], ax=middle) is middle
+        drawn = [line for line in left.lines if len(line.get_xdata()) == len(chosen)]
+        (curve,) = drawn  # four equal pathways
+        np.testing.assert_array_equal(curve.get_xdata(), predicted.times[chosen])
+        np.testing.assert_array_equal(curve.get_ydata(), predicted.modes[0].best[chosen])
+        np.testing.assert_array_equal(middle.lines[0].get_ydata(), predicted.loss[chosen])
+        assert figure.legends == []
+        assert all(ax.get_legend() is not None for ax in (left, middle))
+        assert not right.has_data()
+        assert dict(mpl.rcParams) == before
+        figure.savefig(tmp_path / "f.png")
+    finally:
+        plt.close(figure)
 
 
 def test_draws_into_the_axes_it_is_given():
@@ -110,17 +159,136 @@ def test_loss_is_drawn_on_both_scales_with_band_and_drops():
     linear, logarithmic = loss_curves(curves())
     assert (linear.get_yscale(), logarithmic.get_yscale()) == ("linear", "log")
     assert [len(ax.collections) for ax in (linear, logarithmic)] == [1, 1]
-    drops = [line.get_xdata()[0] for line in linear.lines if line.get_marker() == "^"]
-    assert drops == [1.5, 1.7]
-    rival = next(line for line in linear.lines if line.get_label() == "published")
-    red, green, blue = to_rgb(rival.get_color())
-    assert red == green == blue
+    gdln = curves()[1]
+    for ax in (linear, logarithmic):
+        drawn = [np.asarray(line.get_ydata()) for line in ax.lines]
+        for edge in (gdln.low, gdln.high):
+            assert any(np.array_equal(values, edge) for values in drawn)
+    drops = [line for line in linear.lines if line.get_marker() == "^"]
+    assert [line.get_xdata()[0] for line in drops] == [1.5, 1.6, 4.0]
+    heights = [line.get_ydata()[0] for line in drops]
+    assert heights[0] == heights[2] == 0 < heights[1]  # those that coincide are above each other
+    assert not any(line.get_marker() == "^" for line in logarithmic.lines)
+
+
+def luminance(colour):
+    return float(np.dot(to_rgb(colour), (0.2126, 0.7152, 0.0722)))
+
+
+ROLES = get_args(Role)
+
+
+def test_roles_that_stand_together_differ_without_colour():
+    """By marker or dashes or, for the two lines without either in common, by width and grey."""
+
+    def shape(role):
+        seen = look(role)
+        return seen.get("marker", ""), str(seen.get("linestyle", "-"))
+
+    assert len({shape(role) for role in ROLES if role != "modes"}) == len(ROLES) - 1
+    network, theory = look("relu"), look("theory")
+    assert network["linewidth"] > 2 * theory["linewidth"]
+    assert luminance(network["color"]) - luminance(theory["color"]) > 0.3
+    assert theory["zorder"] > network["zorder"]
+    begins = [look(role)["markevery"][0] for role in ROLES if "markevery" in look(role)]
+    assert len(set(begins)) == len(begins)  # markers of curves on each other are apart
+
+
+def test_a_role_has_one_look_wherever_it_is_drawn():
+    relu, gdln, theory, *_ = curves()
+    for order in ([relu, gdln, theory], [theory, gdln], [gdln, relu]):
+        for ax in loss_curves(order):
+            for curve in order:
+                line = next(each for each in ax.lines if each.get_label() == curve.label)
+                wanted = look(curve.role)
+                assert to_rgb(line.get_color()) == to_rgb(wanted["color"])
+                assert line.get_linewidth() == wanted["linewidth"]
+                assert line.get_marker() == wanted.get("marker", "None")
+
+
+def test_figures_have_no_colours_but_those_of_looks():
+    """A page in the dark exchanges them by name."""
+    known = {each.lower() for each in (INK, FAINT, GROUND, CLOSED, GAIN, OPEN, *PALETTE)}
+    for name, draw in FIGURES.items():
+        svg = drawing(name, draw(), pdf=False).svg
+        # Axes' text in matplotlib's black has no colour of its own in the SVG.
+        assert set(re.findall(r"#[0-9a-f]{6}", svg)) <= known | {"#000000"}, name
+
+
+FINE = np.linspace(0.0, 8.0, 300)
+
+
+def named_modes():
+    rising = [1.4 / (1 + np.exp(8 - 4 * FINE)), 1.4 / (1 + np.exp(20 - 4 * FINE)), FINE / 9]
+    return PathwayModes(
+        label="common", times=FINE, strengths=np.stack(rising), number="p = 1",
+        symbols=("$a$", "$b$ (2×)", "$c$"),
+        measured=(
+            MeasuredModes(
+                label="ReLU network, measured", role="relu", steps=FINE[::70],
+                strengths=np.stack(rising)[:, ::70] * 0.9,
+            ),
+        ),
+    )  # fmt: skip
+
+
+def test_modes_are_named_at_their_ends_or_where_ends_coincide_at_their_rise():
+    ax = mode_trajectories([named_modes()])
+    drawing("modes", ax)
+    places = {text.get_text(): text for text in ax.texts}
+    assert set(places) == {"$a$", "$b$ (2×)", "$c$"}
+    renderer = FigureCanvasAgg(ax.figure).get_renderer()
+    boxes = {name: text.get_window_extent(renderer) for name, text in places.items()}
+    inside = ax.get_window_extent()
+    assert boxes["$c$"].x0 > inside.x1
+    end = ax.transData.transform((8, 8 / 9))[1]
+    assert abs((boxes["$c$"].y0 + boxes["$c$"].y1) / 2 - end) < 2
+    for name in ("$a$", "$b$ (2×)"):
+        assert inside.x0 < boxes[name].x0 < boxes[name].x1 < inside.x1
+    for one, other in itertools.combinations(boxes.values(), 2):
+        assert not one.overlaps(other)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.floats(0.05, 3), st.floats(0.5, 8), st.floats(0.5, 5)), min_size=1, max_size=40
+    )
+)
+def test_names_never_overlap_each_other_or_leave_the_figure(rises):
+    strengths = np.array([h / (1 + np.exp(r * (m - TIMES))) for h, m, r in rises])
+    names = tuple(rf"$\pi_{{1,{k}}}$" for k in range(len(rises)))
+    (ax,) = new_axes(2.8)
+    ax.plot(TIMES, strengths.T)
+    ax.set_ylim(bottom=0)
+    left_out = label_curves(
+        ax, [(name, TIMES, row) for name, row in zip(names, strengths, strict=True)]
+    )
+    shown = [text.get_text() for text in ax.texts]
+    assert sorted(shown + left_out) == sorted(names)
+    renderer = FigureCanvasAgg(ax.figure).get_renderer()
+    boxes = [Text.get_window_extent(text, renderer) for text in ax.texts]
+    for one, other in itertools.combinations(boxes, 2):
+        across = min(one.x1, other.x1) - max(one.x0, other.x0)
+        up = min(one.y1, other.y1) - max(one.y0, other.y0)
+        assert min(across, up) < 1.5  # pixels of a line's own ascent
+
+
+def test_strengths_of_trained_networks_stand_beside_the_modes():
+    pathway = named_modes()
+    ax = mode_trajectories([pathway])
+    (found,) = pathway.measured
+    marked = [line.get_ydata() for line in ax.lines if line.get_marker() == "o"]
+    for strength in found.strengths:
+        assert any(np.array_equal(strength, values) for values in marked)
+    labels = [text.get_text() for text in ax.figure.legends[0].get_texts()]
+    assert labels == ["common ($p = 1$)", "ReLU network, measured"]
 
 
 def test_a_logarithmic_axis_is_named_and_has_numbers_within_one_power_of_ten():
     times = np.linspace(0.0, 10.0, 50)
-    few = LossCurve(label="reduction", times=times, loss=0.62 + 0.88 * np.exp(-times))
-    many = LossCurve(label="reduction", times=times, loss=np.exp(-3 * times))
+    few = LossCurve(label="r", role="theory", times=times, loss=0.62 + 0.88 * np.exp(-times))
+    many = LossCurve(label="r", role="theory", times=times, loss=np.exp(-3 * times))
     axes = [loss_curves([curve])[1] for curve in (few, many)]
     assert all("logarithmic" in ax.get_ylabel() for ax in axes)
     for ax in axes:
@@ -182,7 +350,7 @@ def test_without_plateaus_there_is_no_empty_panel():
 def test_cells_cover_the_matrix_with_few_shapes():
     values = np.random.default_rng(0).integers(0, 3, (40, 60)).astype(float)
     (ax,) = new_axes(2.0)
-    draw_cells(ax, values, colours="Reds", bound=2.0)
+    draw_cells(ax, values, colours=colormaps["Reds"], bound=2.0)
     assert len(ax.patches) == 3
     areas = []
     for patch in ax.patches:
@@ -208,7 +376,7 @@ def test_plain():
     [
         lambda: gate_pattern(GATES, ["one"]),
         lambda: gate_pattern(GATES, ["a", "b"], groups=[("x", 5)]),
-        lambda: loss_curves([LossCurve(label="x", times=TIMES, loss=TIMES[:3])]),
+        lambda: loss_curves([LossCurve(label="x", role="theory", times=TIMES, loss=TIMES[:3])]),
         lambda: mode_trajectories([PathwayModes(label="m", times=TIMES, strengths=np.eye(2))]),
     ],
 )
@@ -242,8 +410,19 @@ def test_nothing_is_cut_off_and_nothing_overlaps(name):
         assert box.x1 <= figure.bbox.x1 + 1
         assert figure.bbox.y0 <= box.y0
         assert box.y1 <= figure.bbox.y1
-    for box, following in itertools.pairwise([*boxes, *legends]):
-        assert box.x1 <= following.x0 + 1
+    for box, following in itertools.combinations([*boxes, *legends], 2):
+        across = min(box.x1, following.x1) - max(box.x0, following.x0)
+        up = min(box.y1, following.y1) - max(box.y0, following.y0)
+        assert min(across, up) <= 1
+
+
+def test_numbers_that_grow_with_the_axes_are_not_cut_off():
+    """Ticks every 2.5 need more room than every 5, and come with the place of the legend."""
+    for top in np.linspace(14, 18, 5):
+        loss = LossCurve(label="r", role="theory", times=TIMES, loss=top * np.exp(-TIMES))
+        linear, logarithmic = loss_curves([loss])
+        drawing("loss", linear, pdf=False)
+        assert min(bounds(ax).x0 for ax in (linear, logarithmic)) >= 0
 
 
 def test_a_figure_is_arranged_once_and_shown_whole_again():
@@ -303,3 +482,14 @@ def test_only_coinciding_curves_are_drawn_as_one():
     strengths = {"a": curve, "b": curve + 2e-4, "c": curve + 2e-2, "d": np.vstack([curve, curve])}
     alone = dict(zip(strengths, range(4), strict=True))
     assert _coinciding(list(strengths), strengths, alone) == [["a", "b"], ["c"], ["d"]]
+
+
+def test_networks_that_agree_have_a_range_of_nothing():
+    """The mean of three numbers 0.1 is above 0.1."""
+    equal = np.full((3, 2), 0.1)
+    assert equal.mean(axis=0)[0] > 0.1
+    panel = LawShares(title="gates", predicted=equal[:1], measured=equal)
+    (axes,) = law_shares([panel], np.array([1.0, 2.0]))
+    (bars,) = axes.collections
+    for segment in bars.get_segments():
+        assert np.ptp(segment[:, 1]) == pytest.approx(0, abs=1e-15)

@@ -22,8 +22,11 @@ from symreln.document.model import (
     plain_text,
     walk,
 )
+from symreln.report.abbreviations import NO_NAMES
 from symreln.report.chapters.closing import provenance_chapter
-from symreln.report.chapters.dynamics import dynamics_chapter
+from symreln.report.chapters.dynamics import modes_figure
+from symreln.report.chapters.formulas import first_modes
+from symreln.report.chapters.result import result_chapter
 from symreln.report.chapters.spectrum import spectrum_chapter
 from symreln.report.content import derivation_document
 from symreln.report.plots import derivation_sketches
@@ -54,31 +57,26 @@ def tables(section: Section) -> list[Table]:
     return [block for block, _ in walk(section.blocks) if isinstance(block, Table)]
 
 
-def caption(section: Section) -> str:
-    return next(
-        plain_text(block.caption) for block, _ in walk(section.blocks) if isinstance(block, Figure)
-    )
-
-
 def header(table: Table) -> list[str]:
     return [plain_text(inlines(cell)) for cell in table.header]
 
 
 def test_heights_of_coupled_pathways_are_over_d_eff(three):
     """Two routes: what is printed as the height, and the limit of the printed trajectory."""
-    section = spectrum_chapter(three, figures=True)
-    common, off = tables(section)[:2]
-    assert header(common)[3] == "s/d"
-    assert header(off)[3] == r"s/d_{\mathrm{eff}}"
+    (table,) = tables(result_chapter(three, None, (), NO_NAMES))
+    assert header(table)[4] == "plateau"
+    assert r"Plateaus are s/d_{\mathrm{eff}}." in plain_text(table.caption)
+    rows = table.rows[len(mode_orbits(three)[0].learning) :]
     t = sp.Symbol("t", positive=True)
     group = mode_orbits(three)[1]
-    for row, mode in zip(off.rows, group.learning, strict=True):
+    for row, mode in zip(rows, group.learning, strict=True):
         assert mode.strength is not None
         rate = 2 * mode.strength.s / mode.strength.tau
         limit = sp.limit(mode.strength.expr.subs(mode.strength.t, t / rate), t, sp.oo)
         assert sp.simplify(limit - mode.strength.plateau) == 0
-        assert inlines(row[3]) == (Math(to_latex(mode.strength.plateau)),)
-    assert r"s/d_{\mathrm{eff}}" in caption(section)
+        assert inlines(row[4]) == (Math(to_latex(mode.strength.plateau)),)
+    drawn = [b for b in spectrum_chapter(three, figures=True).blocks if isinstance(b, Figure)]
+    assert r"s/d_{\mathrm{eff}}" in plain_text(drawn[0].caption)
 
 
 def test_the_figure_of_plateaus_draws_where_the_curves_end(three):
@@ -91,14 +89,12 @@ def test_the_figure_of_plateaus_draws_where_the_curves_end(three):
 
 def test_a_height_without_one_root_keeps_its_symbols(two):
     """No decimal at the declared values stands between formulas that hold for all values."""
-    document = derivation_document(two)
-    spectrum = next(
-        b for b in document.blocks if plain_text(getattr(b, "title", ())) == "Joint spectrum"
-    )
-    assert isinstance(spectrum, Section)
-    first = tables(spectrum)[0]
-    assert header(first)[3] == "s/d"
-    heights = [plain_text(inlines(row[3])) for row in first.rows]
+    page = derivation_document(two).blocks[0]
+    assert isinstance(page, Section)
+    first = tables(page)[0]
+    place = header(first).index("plateau")
+    own = len(first_modes(two)[0].modes)
+    heights = [plain_text(inlines(row[place])) for row in first.rows[:own]]
     assert heights
     assert not any("." in height for height in heights)
     assert all("q_" in height for height in heights)
@@ -106,7 +102,7 @@ def test_a_height_without_one_root_keeps_its_symbols(two):
 
 @pytest.mark.parametrize("confronted", [False, True])
 def test_the_caption_says_that_the_closed_forms_are_the_prediction(three, confronted):
-    found = caption(dynamics_chapter(three, figures=True, confronted=confronted))
+    found = plain_text(modes_figure(three, confronted=confronted).caption)
     assert found.startswith("Predicted strengths: their closed forms; later stages begin at their")
     assert r"s/d_{\mathrm{eff}}" in found
 
@@ -114,35 +110,29 @@ def test_the_caption_says_that_the_closed_forms_are_the_prediction(three, confro
 def test_one_closed_stage_shows_its_closed_forms():
     derivation = sr.derive(sr.load("xor"))
     alone, beside = (
-        caption(dynamics_chapter(derivation, figures=True, confronted=each))
-        for each in (False, True)
+        plain_text(modes_figure(derivation, confronted=each).caption) for each in (False, True)
     )
     assert alone == beside
     assert alone.startswith("Predicted strengths: their closed forms; thin")
 
 
-def dynamics_lines(derivation: sr.Derivation, start: str) -> list[str]:
-    section = next(
-        b
-        for b in derivation_document(derivation).blocks
-        if plain_text(getattr(b, "title", ())) == "Dynamics"
-    )
-    assert isinstance(section, Section)
-    equations = (b for b, _ in walk(section.blocks) if isinstance(b, Equation))
+def formula_lines(derivation: sr.Derivation, start: str) -> list[str]:
+    blocks = walk(derivation_document(derivation).blocks)
+    equations = (b for b, _ in blocks if isinstance(b, Equation))
     return next(list(e.lines) for e in equations if e.lines[0].startswith(start) and not e.label)
 
 
 def test_solutions_and_loss_use_the_names_that_were_introduced(two):
     """A name stands for sqrt(…)/6, and the six is merged with other factors where it is used."""
-    solutions = dynamics_lines(two, r"\pi_{1,1}(t)")
-    loss = dynamics_lines(two, "L(t)")
+    solutions = formula_lines(two, r"\pi_{1,1}(t)")
+    loss = formula_lines(two, "L(t)")
     for line in (*solutions, *loss):
         assert "sqrt" not in line
     assert all("q_" in line for line in solutions)
 
 
 def test_the_loss_begins_with_its_constant_and_goes_mode_by_mode(three):
-    printed = "".join(dynamics_lines(three, "L(t)"))
+    printed = "".join(formula_lines(three, "L(t)"))
     _, _, right = printed.partition("=")
     first = right.index(r"\pi")
     assert r"\frac" in right[:first]

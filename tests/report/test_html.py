@@ -8,9 +8,18 @@ import pytest
 from fontTools.ttLib import TTFont
 
 from symreln.document.escape import clean
-from symreln.document.model import Document, Drawing, Math, Section, Theorem, equation, prose
+from symreln.document.model import (
+    Details,
+    Document,
+    Drawing,
+    Math,
+    Section,
+    Theorem,
+    equation,
+    prose,
+)
 from symreln.errors import InputError
-from symreln.report import html
+from symreln.report import html, latex
 from symreln.report.font import math_font
 from symreln.report.html import inline_svg
 from tests.report.corpus import HOSTILE
@@ -218,6 +227,28 @@ def test_root_signs_are_of_one_width():
     assert len(names) > 3
 
 
+def test_a_root_sign_is_little_taller_than_what_is_under_it():
+    """A browser hangs the sign from its bar: what it has too much reaches below the line."""
+    font = TTFont(io.BytesIO(math_font("√2π(")))
+    table = font["MATH"].table
+    cut = font.getBestCmap()
+    signs = table.MathVariants.VertGlyphConstruction[
+        table.MathVariants.VertGlyphCoverage.glyphs.index(cut[ord("√")])
+    ].MathGlyphVariantRecord
+    heights = [sign.AdvanceMeasurement for sign in signs]
+    drawn = [font["glyf"][sign.VariantGlyph] for sign in signs]
+    assert heights == sorted(heights)
+    for height, glyph in zip(heights, drawn, strict=True):
+        assert glyph.yMax - glyph.yMin == pytest.approx(height, abs=3)
+    constants = table.MathConstants
+    above = constants.RadicalVerticalGap.Value + constants.RadicalRuleThickness.Value
+    for content, below in (("2", 120), ("π", 120), ("(", 200)):
+        inside = font["glyf"][cut[ord(content)]]
+        needed = inside.yMax - inside.yMin + above
+        taken = next(height for height in heights if height >= needed)
+        assert taken - needed <= below
+
+
 def test_font_depends_on_the_set_of_characters_alone():
     assert math_font("abc") == math_font(["c", "b", "a", "a"])
     assert math_font("abc") != math_font("abd")
@@ -252,6 +283,40 @@ def test_only_wide_equations_stop_the_keyboard():
 def test_foreign_drawings_are_refused(bad):
     with pytest.raises(InputError, match="figure 'f'"):
         inline_svg(Drawing(name="f", svg=bad), "x")
+
+
+@pytest.mark.parametrize(
+    ("colour", "followed"),
+    [
+        ("#000000", "color-mix(in srgb, var(--ink) 100%, var(--paper))"),
+        ("#ffffff", "color-mix(in srgb, var(--ink) 0%, var(--paper))"),
+        ("#8a8a8a", "color-mix(in srgb, var(--ink) 51%, var(--paper))"),
+        ("#d55e00", "#d55e00"),
+        ("#0072b2", r"light-dark\(#0072b2, #[0-9a-f]{6}\)"),
+    ],
+)
+def test_colours_of_drawings_follow_the_page(colour, followed):
+    svg = f'<svg viewBox="0 0 1 1"><path style="fill: none; stroke: {colour}"/></svg>'
+    shown = inline_svg(Drawing(name="f", svg=svg), "x")
+    pattern = followed if "\\" in followed else re.escape(followed)
+    assert re.search(f'style="fill: none; stroke: {pattern}"', shown)
+    assert 'fill="currentColor"' in shown
+
+
+def test_what_a_page_alone_folds_is_not_on_paper_and_has_no_number():
+    fold = Details(summary="on the way", blocks=(prose("between"),), page_only=True)
+    source = Document(title="t", blocks=(prose("before"), fold, prose("after")))
+    assert '<details class="aside">\n<summary>on the way</summary>' in html.render(source)
+    assert "between" not in latex.render(source)
+    assert "before\n\nafter" in latex.render(source)
+    for numbered in (equation("a", label="eq:a"), Section(title="s", blocks=())):
+        with pytest.raises(InputError, match="fold 'on the way'"):
+            Details(summary="on the way", blocks=(numbered,), page_only=True)
+
+
+def test_a_formula_keeps_its_stop_past_words_left_empty():
+    text = html.render(Document(title="t", blocks=(prose(Math("a"), "", ", and"),)))
+    assert "</math>,</span> and" in text
 
 
 def test_identifiers_are_the_drawings_own():

@@ -41,7 +41,9 @@ def markup(latex, *, display=False):
         (r"X^{+}", '<mi mathvariant="normal">+</mi>'),
         (r"X^{\top}", '<mi mathvariant="normal">⊤</mi>'),
         (r"s/d", '<mo lspace="0" rspace="0">/</mo>'),
-        (r"a'", "<mi>′</mi>"),
+        (r"a'", "<mrow><mi>a</mi><mi>′</mi></mrow>"),
+        (r"a''", "<mrow><mi>a</mi><mi>″</mi></mrow>"),
+        (r"a^{\prime}_k", "<msub><mrow><mi>a</mi><mi>′</mi></mrow><mi>k</mi></msub>"),
         (r"\sqrt[3]{5}", "<mroot>"),
         (r"\binom{n}{k}", 'linethickness="0"'),
         (r"10\,000", '<mn>10</mn><mspace width="0.167em" /><mn>000</mn>'),
@@ -72,6 +74,14 @@ def test_a_power_of_a_sized_bracket_is_one_of_all_that_it_holds():
     assert "‖" not in drawn.replace(held[0], "")
     assert drawn.startswith("<mrow><mi>a</mi>")
     assert drawn.count("<mi>y</mi>") == drawn.count("<mi>b</mi>") == 1
+
+
+def test_sized_brackets_grow_with_a_small_matrix_alone():
+    assert "maxsize" in markup(r"\bigl( a \bigr)")
+    matrix = r"\begin{smallmatrix} 0 & 1 \\ 1 & 0 \end{smallmatrix}"
+    shown = markup(rf"\bigl({matrix}\bigr)")
+    assert shown.count('stretchy="true"') == 2
+    assert "size=" not in shown
 
 
 def test_a_minus_after_a_relation_is_a_sign():

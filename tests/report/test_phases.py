@@ -81,7 +81,8 @@ def test_a_spec_whose_gates_stay_is_shown_as_ever(capsys):
     show_summary(summary)
     shown = capsys.readouterr().out
     assert "verdict: closed\n" in shown
-    assert "step" not in shown
+    assert "up to step" not in shown
+    assert "from step" not in shown
     assert summary["phases"] == []
 
 
@@ -134,10 +135,13 @@ def test_the_document_says_what_holds_when():
     for _, phase in derivation().phases:
         assert phase.verdict.level.value in text
     assert "Verdict up to step 60" in text
-    assert "Verdict from step 60" in text
+    assert "From step 60 on, with other gates: " in text
     assert "Pathways up to step 60." in str(data)
     figures = [
-        block for chapter in chapters for block in chapter.blocks if isinstance(block, Figure)
+        block
+        for chapter in (summary, *chapters)
+        for block in chapter.blocks
+        if isinstance(block, Figure)
     ]
     (modes,) = [str(figure.caption) for figure in figures if figure.name == "modes"]
     assert "closed forms" not in modes

@@ -13,12 +13,11 @@ import sympy as sp
 import symreln as sr
 from symreln.claims.derivation import Derivation
 from symreln.claims.network.components import _solution
-from symreln.document.model import Equation
+from symreln.document.model import Equation, label_of, walk
 from symreln.document.words import Notation, scalar_latex
 from symreln.exact.scalar import Scalar
 from symreln.laws.depth import Depth
-from symreln.report.chapters.dynamics import dynamics_chapter
-from symreln.report.chapters.spectrum import spectrum_chapter
+from symreln.report.content import derivation_chapters
 from symreln.report.plots import derivation_sketches
 
 TABLES = {
@@ -37,6 +36,13 @@ TABLES = {
 
 def derived(**changes) -> Derivation:
     return sr.derive(sr.load({**TABLES, "network": TABLES["network"] | changes}))
+
+
+def shown(found: Derivation) -> str:
+    """Return the first page, and the chapters on spectrum and dynamics."""
+    wanted = ("sec:result", "sec:spectrum", "sec:dynamics")
+    chapters = derivation_chapters(found, None, ("spectrum", "modes"))
+    return "".join(str(each) for each in chapters if label_of(each) in wanted)
 
 
 @pytest.mark.parametrize("layers", [3, 4, 7])
@@ -59,9 +65,9 @@ def test_the_parts_of_an_implicit_solution_are_the_time(layers, start):
 @pytest.mark.parametrize("layers", [3, 8])
 def test_implicit_solutions_are_printed_in_short_lines(layers):
     found = derived(layers=layers)
-    chapter = dynamics_chapter(found, figures=False)
+    chapters = derivation_chapters(found, None, ())
     lines = [
-        line for block in chapter.blocks if isinstance(block, Equation) for line in block.lines
+        line for block, _ in walk(chapters) if isinstance(block, Equation) for line in block.lines
     ]
     solutions = [line for line in lines if line.startswith(r"t(\pi_{1,")]
     assert len(solutions) == 2
@@ -89,11 +95,11 @@ def test_heights_are_lowered_by_weight_decay_in_figures_and_words():
     assert spectrum.plateau == (1.5, 0.0)
     (modes,) = sketches["modes"]["pathways"]
     np.testing.assert_allclose(modes.plateaus, [1.5, 0.0])
-    text = str(spectrum_chapter(found, figures=True)) + str(dynamics_chapter(found, figures=True))
+    text = shown(found)
     assert text.replace("\\\\", "\\").count(r"(s - \lambda)/d") >= 3
     assert "0 where" in text
     plain = derived()
-    text = str(spectrum_chapter(plain, figures=True)) + str(dynamics_chapter(plain, figures=True))
+    text = shown(plain)
     assert "lambda" not in text.replace("W_1 W_1^{", "").split("The inputs are white")[0]
 
 

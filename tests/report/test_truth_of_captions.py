@@ -12,13 +12,13 @@ import pytest
 import symreln as sr
 from symreln.claims.constants import Constant, constants_table
 from symreln.document.inlines import Text, inlines
-from symreln.document.model import Figure, Math, Table
+from symreln.document.model import Math, Table
 from symreln.errors import NotSupportedError
 from symreln.experiment.metrics import compare
 from symreln.experiment.terms import Term
 from symreln.report.chapters.agreement import _comparison, _farther, _strengths
 from symreln.report.chapters.closing import provenance_chapter
-from symreln.report.chapters.dynamics import dynamics_chapter
+from symreln.report.chapters.dynamics import modes_figure
 from symreln.report.chapters.judgement import _mode_row
 
 
@@ -40,8 +40,7 @@ def spec(activation: str = "linear", **network: Any) -> sr.Spec:
 
 
 def caption(derivation, **told: Any) -> str:
-    chapter = dynamics_chapter(derivation, figures=True, **told)
-    return str(next(b for b in chapter.blocks if isinstance(b, Figure) and b.name == "modes"))
+    return str(modes_figure(derivation, **told))
 
 
 @pytest.mark.parametrize("layers", [1, 3])
@@ -188,7 +187,7 @@ def test_a_mean_of_networks_may_be_nearer_than_the_seed_floor():
     near = found.metrics["reduced_vs_relu"].max_abs_over_initial
     assert near < found.floor.mean.max_abs_over_initial
     told = str(_comparison(found).caption)
-    assert "may be nearer to a prediction" in told
+    assert "can be nearer to a prediction" in told
 
 
 def test_starts_that_the_prediction_takes_are_all_told():
@@ -203,8 +202,8 @@ def test_starts_that_the_prediction_takes_are_all_told():
         return str(_strengths(sr.validate(sr.derive(spec), seeds=1)))
 
     alone = told(np.eye(4, dtype=int).tolist())
-    assert "Mode by mode" not in alone
-    assert "says nothing of" not in alone
+    assert "Over single modes" not in alone
+    assert "there is no estimate" not in alone
     assert "Unsupported" not in alone
     # The gate of both equal targets is kept too, beside those of single samples: once it had no κ.
     assert "Unsupported" not in told([[1, 0, 0, 0], [0, 1, 1, 0], [0, 0, 0, 1]])
@@ -213,4 +212,4 @@ def test_starts_that_the_prediction_takes_are_all_told():
     assert "‘p1’" in one
     assert " (its gate is not self-consistent: " in one
     assert "‘p2’" not in one
-    assert "says nothing of" not in one  # said once, with the reason
+    assert "there is no estimate" not in one  # said once, with the reason

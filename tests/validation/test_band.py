@@ -25,7 +25,7 @@ from symreln.experiment.predictions import TOO_LONG, predict_all
 from symreln.experiment.training import gated_pathways, train_pair, training_settings
 from symreln.laws.early_phase import EarlyStrength
 from symreln.laws.reduced_flow import ModeStart
-from symreln.report.chapters.agreement import agreement_chapter
+from symreln.report.chapters.agreement import agreement_chapter, loss_figure
 from symreln.report.validation_plots import validation_sketches
 from symreln.report.write_validation import write_validation
 from symreln.train.record import Recording
@@ -243,25 +243,27 @@ def test_a_confrontation_carries_its_band_everywhere(tmp_path):
         np.testing.assert_array_equal(curves["theory_median"], 4 * middle)
         np.testing.assert_array_equal(curves["theory_high"], 4 * high)
     text = str(agreement_chapter(found, figures=True))
-    assert "is predicted from the law of their initial weights alone: 200 were drawn" in text
+    assert (
+        "is predicted from the initialisation distribution: 200 initial weights were drawn" in text
+    )
     without = replace(found, predicted=None, not_predicted="of a reason")
     text = str(agreement_chapter(without, figures=False))
     assert "is not predicted: " in text
     assert "of a reason" in text
-    # The figure: every curve with a band fills two areas more, one a scale.
+    # The figure: a band of the theory is two lines more, on either scale.
     # The band is the reduction's: where closed forms are judged, theirs is not drawn.
-    for judged, more in (("closed", 0), ("reduced", 2)):
-        areas = [
+    for judged, more in (("closed", 0), ("reduced", 4)):
+        lines = [
             validation_sketches(replace(each, prediction=replace(each.prediction, judged=judged)))[
                 0
             ]
             .draw(pdf=False)
-            .svg.count("PolyCollection")
+            .svg.count('id="line2d_')
             for each in (found, without)
         ]
-        assert areas[0] == areas[1] + more
+        assert lines[0] == lines[1] + more
         drawn = replace(found, prediction=replace(found.prediction, judged=judged))
-        said = str(agreement_chapter(drawn, figures=True))
+        said = str(loss_figure(drawn))
         assert ("for theory the predicted 2.5 % and 97.5 % ones" in said) == (more > 0)
 
 

@@ -165,7 +165,7 @@ def test_the_flow_hangs_on_the_step_and_closed_forms_of_three_layers_do_not():
         assert report.intervals["reduced_vs_relu"].max_abs_over_initial.value < 0.05
         assert report.metrics["closed_vs_relu"].max_abs_over_initial < 0.05
         assert report.verdict != "disagrees"
-        assert "takes the predicted steps to rounding" in report.sentence()
+        assert "follows the predicted steps up to rounding" in report.sentence()
         flow.append(report.metrics["flow_vs_relu"].max_abs_over_initial)
     assert flow[0] > 0.05 > flow[1]
 

@@ -212,7 +212,7 @@ def test_what_two_leave_is_said_beside_the_named_one():
     assert pair.failed == (STEP,)
     assert pair.left == 0.08
     text = failed_text("here", pair, 0.05)
-    assert f"with the {STEP} and the {start_of(1)} replaced together 20 % become 2 %" in text
+    assert f"with the {STEP} and the {start_of(1)} replaced together 20 % becomes 2 %" in text
     assert "unexplained" not in text
     pair = PairDiagnosis(pair="theory_vs_gdln", findings=(alone, other))
     assert failed_text("here", pair, 0.05).endswith("more than the tolerance and unexplained")

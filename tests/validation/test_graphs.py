@@ -203,7 +203,7 @@ def test_starts_that_are_not_derived_are_said(name, reason):
     assert validation_to_json(found)["judged"] in ("closed", "reduced")
     assert "against the GDLN that started aligned" in str(agreement_chapter(found, figures=True))
     assert validation_to_json(found)["initial_strengths"]["why_not"] == found.edges.start
-    assert "compared with nothing" in str(agreement_chapter(found, figures=True))
+    assert "recorded, and not compared" in str(agreement_chapter(found, figures=True))
 
 
 def test_what_is_not_covered_is_refused():

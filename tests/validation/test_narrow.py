@@ -92,7 +92,7 @@ def test_trained_networks_hold_what_is_predicted(capsys, tmp_path):
     (outcome,) = validation.narrow
     assert outcome.first == outcome.least == {"pi_1_1": 1, "pi_1_2": 0}
     assert all(held == outcome.first for held in outcome.held)
-    assert "4 of 4 networks hold the modes that are predicted" in narrow_sentence(outcome)
+    assert "4 of 4 networks have learned the modes that are predicted" in narrow_sentence(outcome)
     # The plateau lacks ½ 5²/4, and is what theory says within the scatter of a single unit.
     assert validation.prediction.reduced[-1] == pytest.approx(25 / 8, rel=1e-6)
     np.testing.assert_allclose(validation.gdln.losses[:, -1], 25 / 8, rtol=1e-4)
@@ -115,7 +115,7 @@ def test_a_wrong_prediction_of_what_is_held_shows():
     assert outcome.least == {"pi_1_1": 0, "pi_1_2": 1}
     assert all(held == outcome.least for held in outcome.held)
     assert "0 of 2 networks hold" in narrow_sentence(outcome)
-    assert "2 those that are predicted to be there in the end" in narrow_sentence(outcome)
+    assert "2 those that are predicted for the end" in narrow_sentence(outcome)
     # Networks drawn from the law say when: all have replaced it by the last step, and the mean
     # curve knows, which that of the modes learned first does not.
     assert (outcome.share_first, outcome.share_least) == (0, 1)

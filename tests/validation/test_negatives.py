@@ -258,7 +258,7 @@ def test_what_goes_with_an_unnamed_assumption_is_not_called_unexplained():
         found = (finding(ALIGNMENT, alignment), finding(SCALE, 0.08))
         return failed_text("here", PairDiagnosis(pair="theory_vs_gdln", findings=found), 0.05)
 
-    assert told(0.01).endswith("8 % is left then, which is more than the tolerance: 1 % with …")
+    assert told(0.01).endswith("8 % remains, more than the tolerance: 1 % with …")
     assert told(0.06).endswith("more than the tolerance and unexplained")
 
 
@@ -353,7 +353,7 @@ def test_directions_that_turn_are_assumption_2_1_1():
     assert (cost.pair, cost.instead) == ("modes_vs_gdln", "theory_vs_gdln")
     assert cost.fails
     assert cost.before > 2 * found.tolerance > 10 * cost.after
-    assert "Assumption 2.1.1 fails, matrices in its place do not" in found.sentence()
+    assert "Assumption 2.1.1 fails; the matrix reduction does not need it" in found.sentence()
     (entry,) = [e for e in found.to_json()["assumptions"] if "2.1.1" in e["assumption"]]
     assert entry["fails"]
 

@@ -158,11 +158,12 @@ def loss_figure(validation: Validation) -> Figure:
         caption=(
             "Loss: theory, gated deep linear network",
             "" if validation.network is None else f" and {validation.network_name}",
-            "; bands are the 5 % and 95 % quantiles over seeds",
+            ". Area and thin lines beside a curve: 5 % and 95 % quantiles over seeds",
             ""
             if validation.predicted is None or validation.judged == "closed"
             else ", for theory the predicted 2.5 % and 97.5 % ones",
-            ", triangles the drop times.",
+            ", visible where they are wider than the curve. Triangles: drop times, one above the "
+            "other where they coincide.",
         ),
         alt="Loss against steps on a linear and a logarithmic scale.",
     )
@@ -345,9 +346,10 @@ def _assumptions(validation: Validation) -> list[Block]:
     limited = derivation.known.lowers_plateaus or bool(derivation.ask(narrow_pathways))
     blocks: list[Block] = [
         say(
-            "**Silent alignment** is an assumption of the theory. At the last step it is measured by the "
-            "smallest cosine of the principal angles between trained and predicted directions (1 "
-            r"is aligned), and the share of $\|W^{(2)} W^{(1)}\|^2$ outside the predicted span."
+            "**Silent alignment** is an assumption of the theory. It is measured at the last "
+            "step: by the smallest cosine of the principal angles between trained and predicted "
+            r"directions (1 is aligned), and by the share of $\|W^{(2)} W^{(1)}\|^2$ outside the "
+            "predicted span."
             "{which_phase}",
             which_phase=_which_phase(validation),
         ),

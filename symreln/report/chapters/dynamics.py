@@ -56,6 +56,15 @@ _MOST_SOLUTIONS = 40
 _FOLDED_SOLUTIONS = 8
 
 
+#: What the caption of the strengths says of names and of trained networks.
+_NAMED = (
+    " ",
+    Math(r"\pi_{p,\alpha}"),
+    " stands beside its curve where there is room, (2×) for two equal modes; the tables have all.",
+)
+_MEASURED = (" Markers are measured strengths, where they can be attributed to a mode.",)
+
+
 def dynamics_chapter(derivation: Derivation, *, names: Abbreviations = NO_NAMES) -> Section:
     """Return the chapter on the dynamics.
 
@@ -84,7 +93,11 @@ def modes_figure(derivation: Derivation, *, confronted: bool = False, method: st
     """
     return Figure(
         name="modes",
-        caption=_figure_caption(derivation, confronted, method),
+        caption=(
+            *_figure_caption(derivation, confronted, method),
+            *_NAMED,
+            *(_MEASURED if confronted else ()),
+        ),
         alt="Strength of every mode against time, one colour a pathway.",
     )
 

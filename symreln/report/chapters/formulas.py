@@ -130,7 +130,7 @@ def modes_table(
     return Table(
         header=tuple(_HEADER[name] for name in kept),
         rows=tuple(tuple(row[name] for name in kept) for row in rows),
-        caption=_caption(derivation, shown, "half-time" in kept),
+        caption=_caption(derivation, shown, label, "half-time" in kept),
         alignment="".join("l" if name == "strength" else "c" for name in kept[:-1]) + "r",
         label=label,
     )
@@ -165,7 +165,7 @@ def _cells(
         "half-time": NONE
         if half is None or half.decimal is None
         else Math(decimal_latex(*half.decimal, digits=5)),
-        "at values": decimal_cell(mode.s, values),
+        "at values": decimal_cell(mode.s, values) if mode.s.is_radical else NONE,
         "multiplicity": str(mode.multiplicity),
     }
 
@@ -200,7 +200,7 @@ def _half_time(derivation: Derivation, mode: ModeDerivation) -> HalfTime | None:
     return half_time(derivation, mode, DIGITS)
 
 
-def _caption(derivation: Derivation, shown: Sequence[Chosen], timed: bool) -> Content:
+def _caption(derivation: Derivation, shown: Sequence[Chosen], label: str, timed: bool) -> Content:
     """Say what is shown, what is left out, and what half-times hold for."""
     groups = [chosen.group for chosen in shown]
     content: list = ["Modes, by decreasing ", Math("s"), " in every pathway."]
@@ -218,6 +218,8 @@ def _caption(derivation: Derivation, shown: Sequence[Chosen], timed: bool) -> Co
     if timed:
         content += _timed(derivation, shown)
     content += typeset(_without_half_times(derivation, shown))
+    if label and other_modes(derivation):
+        content += [" The other modes are in ", Reference("sec:spectrum"), "."]
     left = sum(max(0, len(group.learning) - MOST_ROWS) for group in mode_orbits(derivation))
     if left:
         content.append(f" {left} slower modes are in derivation.json.")

@@ -39,7 +39,7 @@ def gate_law_blocks(validation: Validation, *, figures: bool) -> list[Block]:
                 caption=(
                     "Share of the weight whose gate is one of the first stage's, and whose gate "
                     "differs from it on so many samples: by the law of gates (lines) and in the "
-                    "trained networks (dots, with their range)."
+                    "trained networks (dots: mean, bars: range)."
                 ),
                 alt="Predicted and measured shares of gates against steps.",
             )

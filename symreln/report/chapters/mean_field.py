@@ -44,8 +44,8 @@ def mean_field_blocks(validation: Validation, *, figures: bool) -> list[Block]:
                 name="mean_field",
                 caption=(
                     "Gates of the mean-field simulation, the heaviest of each class, and the "
-                    "share of all particles' weight that each class carries over time; grey is "
-                    "the rest."
+                    "share of all particles' weight that each class carries over time, stacked "
+                    "from the first class up; grey is the rest."
                 ),
                 alt="Gate patterns, and their shares against steps.",
             )

@@ -38,7 +38,7 @@ def representation_chapter(
                     "turned onto the next in all dimensions, theory onto the network; it shows "
                     f"{100 * found.shown['theory']:.0f} % of the predicted spread at the end and "
                     f"{100 * found.shown[found.subjects[0].name]:.0f} % of the trained one); "
-                    "correlation with the prediction over time, and as dots the distance "
+                    "correlation with the prediction over time, and dotted the distance "
                     "relative to the network's size."
                 ),
                 alt="Matrices of similarities and paths of samples, predicted and trained.",

@@ -64,7 +64,7 @@ def verdict_sentence(level: Level, until: str = "") -> tuple:
         level: The verdict.
         until: Up to which step it holds, as :func:`symreln.claims.phases.until_text` says.
     """
-    return ("Verdict", until, ": ", Strong(level.value), f"; {MEANS[level]}.")
+    return (f"Verdict{until}: ", Strong(level.value), f"; {MEANS[level]}.")
 
 
 def result_chapter(

@@ -1,0 +1,376 @@
+"""A folder of results opened again: what it says, verified against its certificate, not derived."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy as sp
+
+from symreln.base.summaries import Immutable, short_repr
+from symreln.claims.curves import ModeCurve, Prediction
+from symreln.claims.formulas import LOSS, Formula, Letter
+from symreln.claims.numeric_formula import NumericFormula
+from symreln.document.printed import read_printed
+from symreln.errors import InputError, NoClosedFormError, NotSupportedError
+from symreln.laws.law import HEAD_START, STRENGTH0, TIME, TIME_CONSTANT
+from symreln.laws.loss import strength_symbol
+from symreln.report.mode_table import ModeRow, Modes
+from symreln.specs.arguments import float_times
+from symreln.specs.finding import nearest, shown
+from symreln.specs.model import Parameter
+from symreln.verdict.judge import Level
+from symreln.verify.folder import CERTIFICATE, verify_file
+from symreln.verify.reading import read_json
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Points of a drawn curve.
+_POINTS = 400
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SavedValidation(Immutable):
+    """The confrontation in a folder of results.
+
+    Attributes:
+        content: What validation.json says.
+        curves: The losses of curves.npz by name: one row, or one a seed.
+    """
+
+    content: Mapping[str, Any]
+    curves: Mapping[str, np.ndarray]
+
+    @property
+    def verdict(self) -> str:
+        """The outcome of the loss."""
+        return self.content["verdict"]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what validation.json says."""
+        return dict(self.content)
+
+    def _summary(self) -> list[str]:
+        metrics = {k: v for k, v in self.content["metrics"].items() if v is not None}
+        told = [f"{k}: max |ΔL|/L(0) {v['max_abs_over_initial']:.3g}" for k, v in metrics.items()]
+        verdicts = ", ".join(f"{k} {v['outcome']}" for k, v in self.content["verdicts"].items())
+        return [f"{self.content['title']}: {self.content['seeds']} seeds", verdicts, *told]
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SavedDerivation(Immutable):
+    """A derivation as its folder has it; what is not there is not made up.
+
+    Attributes:
+        folder: Where it lies.
+        content: What derivation.json says.
+        certificate: What certificate.json says.
+        proven: What its check proved, line by line.
+        validation: Of the folder of a run, its confrontation; None otherwise.
+    """
+
+    folder: Path
+    content: Mapping[str, Any]
+    certificate: Mapping[str, Any]
+    proven: tuple[str, ...]
+    validation: SavedValidation | None = None
+
+    @property
+    def title(self) -> str:
+        """Title of the derivation."""
+        return self.content["title"]
+
+    @property
+    def level(self) -> Level:
+        """The weakest level of the stages."""
+        return Level(self.content["verdict"]["level"])
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The declared parameters."""
+        return tuple(
+            Parameter(**{key: _number(value) for key, value in each.items()})
+            for each in self.content["parameters"]
+        )
+
+    @cached_property
+    def modes(self) -> Modes:
+        """Every mode, as :attr:`symreln.Derivation.modes` has it."""
+        return Modes(
+            rows=tuple(
+                self._row(pathway, mode)
+                for pathway in self.content.get("pathways", ())
+                for mode in pathway["modes"]
+            )
+        )
+
+    @cached_property
+    def loss(self) -> sp.Expr | None:
+        """The loss in mode space, or None where it is no sum over modes."""
+        text = self.content.get("loss", {}).get("expr")
+        return None if text is None else self._read(text)
+
+    def formula(self, name: str) -> Formula:
+        """Return the closed form of a mode, or of the "loss".
+
+        Raises:
+            NoClosedFormError: It has none.
+            InputError: There is no such mode.
+        """
+        if name == LOSS:
+            return self._loss_formula
+        known = [row.label for row in self.modes] + [LOSS]
+        if name not in known:
+            msg = f"formula: found {shown(name)}, which is no mode. {nearest(str(name), known)}"
+            raise InputError(msg)
+        row = self.modes[name]
+        if row.strength is None:
+            msg = f"formula: {name} has no closed form ({row.law})"
+            raise NoClosedFormError(msg)
+        says = f"strength of {name} of pathway '{row.pathway}'"
+        half = (self._mode(name).get("half_time") or {}).get("expr")
+        steps = None if half is None else self._own(name, self._read(half, name))
+        return Formula(name=name, says=says, expr=row.strength, half_time=steps)
+
+    def to_numpy(self, name: str) -> NumericFormula:
+        """Return a closed form as a function of time and letters, as a derivation does."""
+        formula = self.formula(name)
+        free = formula.expr.free_symbols
+        return NumericFormula(formula, [each for each in self._letters if each.symbol in free])
+
+    def evaluate(self, times: Any = None) -> Prediction:
+        """Return the curves of the closed forms; others were not saved.
+
+        Args:
+            times: Ascending times in steps; every step of the network by default.
+
+        Raises:
+            NotSupportedError: Some mode has no closed form in the folder.
+        """
+        if self.level not in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY) or self.loss is None:
+            msg = (
+                f"evaluate: verdict '{self.level.value}': the curves are integrated, and the "
+                f"folder has formulas only. Derive again: sr.derive(sr.load({self._source!r}))"
+            )
+            raise NotSupportedError(msg)
+        grid = np.arange(self._steps, dtype=float) if times is None else float_times(times)
+        learning = [row for row in self.modes if row.s != 0]
+        curves = tuple(
+            ModeCurve(
+                pathway=row.pathway,
+                label=row.label,
+                closed=self.to_numpy(row.label)(grid),
+                integrated=None,
+                plateau=None,
+                multiplicity=row.multiplicity,
+            )
+            for row in learning
+        )
+        loss = self.to_numpy(LOSS)(grid)
+        return Prediction(
+            times=grid,
+            reduced=loss,
+            method="closed forms of all modes, as saved",
+            closed_loss=loss,
+            modes=curves,
+            judged="closed",
+        )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the strengths and, below, the loss, as a derivation does."""
+        from symreln.report.user_plots import plot_curves
+
+        return plot_curves(self.evaluate(np.linspace(0, self._steps - 1, _POINTS)), ax)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what derivation.json says."""
+        return dict(self.content)
+
+    def _summary(self) -> list[str]:
+        said = [] if self.validation is None else [f"validation: {self.validation.verdict}"]
+        shown_ = [
+            f"{row.label} of '{row.pathway}': s = {row.s}" for row in self.modes if row.s != 0
+        ]
+        return [
+            self.title,
+            f"verdict: {self.level.value}",
+            f"saved in {self.folder}; {len(self.proven)} lines of its certificate proven again",
+            *said,
+            *shown_,
+        ]
+
+    def _headline(self) -> str:
+        return f"SavedDerivation({self.title!r}, {self.level.value})"
+
+    def _repr_html_(self) -> str:
+        """Return a few lines, the modes folded."""
+        head = html.escape("\n".join(self._summary()[:4]))
+        modes = self.modes._repr_html_()
+        return f"<pre>{head}</pre><details><summary>modes</summary>{modes}</details>"
+
+    @property
+    def _source(self) -> str:
+        return self.content["source"] or "spec.toml"
+
+    @property
+    def _steps(self) -> int:
+        network = self.content.get("network")
+        if network is None:
+            msg = "the derivation has no network, which says how many steps there are"
+            raise InputError(msg)
+        return network["steps"]
+
+    def _mode(self, label: str) -> Mapping[str, Any]:
+        modes = (mode for pathway in self.content["pathways"] for mode in pathway["modes"])
+        return next(mode for mode in modes if mode["label"] == label)
+
+    def _row(self, pathway: Mapping[str, Any], mode: Mapping[str, Any]) -> ModeRow:
+        label, strength, half = mode["label"], mode["strength"], mode["half_time"]
+        numbers = {
+            key: None if mode[key] is None else self._read(mode[key]["expr"], label)
+            for key in ("s", "d", "d_eff")
+        }
+        closed = None if strength is None else self._own(label, self._read(strength["expr"], label))
+        return ModeRow(
+            label=label,
+            pathway=pathway["name"],
+            stage=pathway["stage"],
+            s=numbers["s"] if numbers["s"] is not None else sp.S.Zero,
+            d=numbers["d"],
+            d_eff=numbers["d_eff"],
+            multiplicity=mode["multiplicity"],
+            law=mode["family"],
+            strength=closed,
+            half_time=None if not half or "decimal" not in half else float(half["decimal"]),
+        )
+
+    def _read(self, text: str, label: str = "") -> sp.Expr:
+        place = label.removeprefix("pi_")
+        labels = (m["label"] for p in self.content.get("pathways", ()) for m in p["modes"])
+        common = (TIME, TIME_CONSTANT, STRENGTH0, HEAD_START)
+        symbols = {
+            **{
+                f"{letter}_{place}": sp.Symbol(f"{letter}_{place}", positive=True)
+                for letter in "sd"
+            },
+            **{each.name: each for each in common},
+            **{each: strength_symbol(each) for each in labels},
+            **{each.name: each.symbol for each in self.parameters},
+        }
+        return read_printed(text, symbols)
+
+    def _own(self, label: str, formula: Any) -> Any:
+        return formula.xreplace({HEAD_START: _head(label)})
+
+    @cached_property
+    def _loss_formula(self) -> Formula:
+        if self.loss is None:
+            msg = "the loss is no sum over modes: stages interfere"
+            raise NoClosedFormError(msg)
+        strengths = {
+            strength_symbol(row.label): row.strength
+            for row in self.modes
+            if row.strength is not None
+        }
+        loss: Any = self.loss.xreplace(strengths)
+        return Formula(name=LOSS, says="mean loss over samples", expr=loss)
+
+    @cached_property
+    def _letters(self) -> tuple[Letter, ...]:
+        """The letters of all formulas with the values that the folder has."""
+        found = [
+            Letter(symbol=each.symbol, value=each.value, says="parameter of the spec")
+            for each in self.parameters
+        ]
+        network = self.content.get("network")
+        tau = None if network is None else Fraction(network["tau"]["expr"])
+        found.append(Letter(symbol=TIME_CONSTANT, value=tau, says="time constant in steps"))
+        starts = self.content.get("head_starts") or {}
+        first = Letter(symbol=STRENGTH0, value=None, says="initial strength")
+        for row in self.modes:
+            mode, head = self._mode(row.label), starts.get(row.label)
+            if row.s != 0 and mode["strength0"] is not None:
+                first = replace(first, value=_decimal(mode["strength0"]))
+            if head is not None:
+                value, says = _decimal(head["strength0"]), f"head start of {row.label}"
+                symbol = _head(row.label)
+                found.append(Letter(symbol=symbol, value=value, says=says, follows=True))
+            for letter, key in (("s", "s"), ("d", "d_eff")):
+                name = f"{letter}_{row.label.removeprefix('pi_')}"
+                if mode[key] is not None:
+                    symbol = sp.Symbol(name, positive=True)
+                    value = _decimal(mode[key])
+                    found.append(Letter(symbol=symbol, value=value, says=name, follows=True))
+        return (*found, first)
+
+
+def open(directory: str | Path) -> SavedDerivation:
+    """Open a folder of results: of ``save``, of the command derive, or of run with its training.
+
+    Nothing is derived again. The certificate is checked, and that every file belongs to it.
+
+    Args:
+        directory: The folder.
+
+    Raises:
+        CertificateError: The certificate does not hold, or a file was changed or is of another
+            derivation.
+        InputError: It is no such folder.
+
+    Example:
+        >>> import symreln as sr, tempfile
+        >>> derivation = sr.derive(sr.load("linear-hierarchy"))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     written = derivation.save(folder, ["json"])
+        ...     saved = sr.open(folder)
+        >>> saved.level.value, saved.modes[0].s == derivation.modes[0].s
+        ('closed', True)
+    """
+    folder = Path(directory)
+    for name in (CERTIFICATE, "derivation.json"):
+        if not (folder / name).is_file():
+            msg = f"open: found no {name} in {folder}. Write it: derivation.save({str(folder)!r})"
+            raise InputError(msg)
+    proven = verify_file(folder)
+    validation = None
+    if (folder / "validation.json").is_file():
+        validation = SavedValidation(
+            content=read_json(folder / "validation.json"), curves=_curves(folder / "curves.npz")
+        )
+    return SavedDerivation(
+        folder=folder,
+        content=read_json(folder / "derivation.json"),
+        certificate=read_json(folder / CERTIFICATE),
+        proven=proven,
+        validation=validation,
+    )
+
+
+def _curves(path: Path) -> dict[str, np.ndarray]:
+    if not path.is_file():
+        return {}
+    with np.load(path, allow_pickle=False) as held:
+        return {name: held[name] for name in held.files}
+
+
+def _head(label: str) -> sp.Symbol:
+    return sp.Symbol(f"pitilde_{label.removeprefix('pi_')}", positive=True)
+
+
+def _decimal(number: Mapping[str, Any]) -> float | None:
+    return None if number.get("decimal") is None else float(number["decimal"])
+
+
+def _number(value: Any) -> Any:
+    """Return a bound or a value as a fraction; names and truth values as they are."""
+    numeric = isinstance(value, str) and value.lstrip("-")[:1].isdigit()
+    return Fraction(value) if numeric else value

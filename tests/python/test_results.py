@@ -1,0 +1,196 @@
+"""Results as values: tables, functions, folders that are opened again, copies."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import io
+import json
+import pickle
+import sys
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import symreln as sr
+from symreln.document.printed import read_printed
+from symreln.errors import CertificateError, InputError, NoClosedFormError, NotSupportedError
+
+SPECS = ("xor", "linear-hierarchy", "contextual-3")
+
+
+@cache
+def derived(name: str) -> sr.Derivation:
+    found = sr.derive(sr.load(name))
+    assert isinstance(found, sr.Derivation)
+    return found
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_functions_of_formulas_are_the_evaluated_curves(name):
+    derivation = derived(name)
+    predicted = derivation.evaluate()
+    for curve in predicted.modes:
+        found = derivation.to_numpy(curve.label)(predicted.times)
+        assert np.abs(found - curve.of("closed")).max() <= 1e-12
+    assert predicted.closed_loss is not None
+    assert (
+        np.abs(derivation.to_numpy("loss")(predicted.times) - predicted.closed_loss).max() < 1e-12
+    )
+
+
+def test_a_function_takes_any_time_and_other_values_of_letters():
+    strength = derived("contextual-3").to_numpy("pi_1_1")
+    assert strength(np.full((2, 3), 500.0)).shape == (2, 3)
+    plateau = strength(1e12)
+    assert np.isfinite(plateau)
+    assert plateau == strength(1e5)
+    at = sr.derive(sr.load("contextual-3", ["parameters.c.value=2"]))
+    assert strength(300.0, c=2) == pytest.approx(at.to_numpy("pi_1_1")(300.0), rel=1e-13)
+    with pytest.raises(InputError, match="c"):
+        strength(1.0, C=2)
+    with pytest.raises(InputError, match=r"c was changed, from which pitilde_2_1.* follows"):
+        derived("contextual-3").to_numpy("loss")(1.0, c=2)
+
+
+def test_numbers_beyond_float64_on_the_way():
+    derivation = derived("linear-hierarchy")
+    strength = derivation.to_numpy("pi_1_1")
+    tiny = strength([0.0, 1e4], pi_0=1e-300)
+    assert tiny == pytest.approx([1e-300, float(derivation.modes[0].s / derivation.modes[0].d)])
+
+
+def test_a_formula_that_is_not_there_is_named():
+    derivation = derived("contextual-3")
+    with pytest.raises(InputError, match='Did you mean "pi_1_5"'):
+        derivation.formula("pi_1_9")
+    with pytest.raises(InputError, match="a null mode"):
+        derivation.formula("pi_1_6")
+    with pytest.raises(NoClosedFormError, match="coupled matrices"):
+        derived("contextual-different").formula("loss")
+
+
+def test_the_table_of_modes():
+    modes = derived("contextual-3").modes
+    rows = list(csv.DictReader(io.StringIO(modes.to_csv())))
+    assert [row["label"] for row in rows] == [mode.label for mode in modes]
+    assert rows[0]["s"] == "sqrt(120*c**2 + 45)/12"
+    times = {
+        mode["label"]: mode["half_time"]
+        for p in derived("contextual-3").to_json()["pathways"]
+        for mode in p["modes"]
+    }
+    assert modes["pi_1_1"].half_time == pytest.approx(float(times["pi_1_1"]["decimal"]), rel=1e-15)
+    assert len(repr(modes).splitlines()) <= 16
+    assert len(modes[1:3]) == 2
+    with pytest.raises(InputError, match="pi_1_1"):
+        modes["pi_11"]
+
+
+def test_the_table_for_pandas(monkeypatch):
+    modes = derived("xor").modes
+    pytest.importorskip("pandas")
+    frame = modes.to_pandas()
+    assert frame["s"][0] == modes[0].s
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(NotSupportedError, match="pip install pandas"):
+        modes.to_pandas()
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_a_folder_opened_again_says_what_was_derived(name, tmp_path):
+    derivation = derived(name)
+    derivation.save(tmp_path, ["json"])
+    saved = sr.open(tmp_path)
+    assert saved.level is derivation.verdict.level
+    # SymPy multiplies numbers into sums where it reads; what the formulas say is compared below.
+    for mine, theirs in zip(saved.modes, derivation.modes, strict=True):
+        assert replace(mine, strength=None) == replace(theirs, strength=None)
+        assert (mine.strength is None) == (theirs.strength is None)
+    assert saved.loss == derivation.loss
+    assert saved.to_json() == json.loads(json.dumps(derivation.to_json()))
+    times = np.linspace(0, 3000, 7)
+    one, other = saved.evaluate(times), derivation.evaluate(times)
+    assert other.closed_loss is not None
+    assert np.abs(one.loss - other.closed_loss).max() < 1e-12
+    for mine, theirs in zip(one.modes, other.modes, strict=True):
+        assert mine.label == theirs.label
+        assert np.abs(mine.of("closed") - theirs.of("closed")).max() < 1e-12
+
+
+def test_a_folder_that_was_changed_is_not_opened(tmp_path):
+    derived("linear-hierarchy").save(tmp_path, ["json"])
+    path = tmp_path / "derivation.json"
+    path.write_text(path.read_text("utf-8").replace("sqrt(15)", "sqrt(14)", 1), "utf-8")
+    with pytest.raises(CertificateError, match="changed after it was written"):
+        sr.open(tmp_path)
+    path.unlink()
+    with pytest.raises(InputError, match=r"no derivation\.json"):
+        sr.open(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__import__('os').system('true')",
+        "c.__class__",
+        "9**9**9",
+        "2**64**64",
+        "((((9**64)**64)**64)**64)**64",
+        "1/0",
+        "lambda: 1",
+        "exp(c)(2)",
+        "q + 1",
+        "sqrt(" * 300 + "c" + ")" * 300,
+        "-" * 300 + "c",
+    ],
+)
+def test_hostile_formulas_of_a_folder_are_refused(text):
+    with pytest.raises(InputError):
+        read_printed(text, {"c": sp.Symbol("c")})
+
+
+def test_the_curves_of_a_figure_are_those_that_are_evaluated():
+    derivation = derived("linear-hierarchy")
+    ax = derivation.plot()
+    axes = ax.figure.axes
+    assert len(axes) == 2
+    line = axes[1].lines[0]
+    assert line.get_ydata() == pytest.approx(derivation.evaluate(line.get_xdata()).loss)
+    mine = ax.figure.add_axes((0.1, 0.1, 0.2, 0.2))
+    assert derivation.plot(mine) is mine
+
+
+@pytest.mark.parametrize("name", ["spec", "derivation", "dataset"])
+def test_copies_are_the_value_and_pickles_are_refused(name):
+    derivation = derived("xor")
+    value = {"spec": derivation.spec, "derivation": derivation, "dataset": derivation.spec.dataset}
+    assert copy.deepcopy(value[name]) is value[name]
+    assert copy.copy(value[name]) is value[name]
+    with pytest.raises(NotSupportedError, match=r"sr\.open\(dir\)"):
+        pickle.dumps(value[name])
+
+
+def test_gates_that_were_found_are_a_spec():
+    found = sr.gates(sr.load("xor"), "self-consistent")
+    spec = found.to_spec()
+    assert {pathway.gate for pathway in spec.pathways} == {
+        tuple(int(k == place) for k in range(4)) for place in range(4)
+    }
+    with pytest.raises(InputError, match='samples has no meaning with method="kmeans"'):
+        sr.gates(sr.load("xor"), "kmeans", samples=3)
+
+
+def test_a_command_is_its_call_and_printing(tmp_path, capsys):
+    from symreln.cli.main import main
+
+    with pytest.raises(SystemExit):
+        main(["race", "xor", "--out", str(tmp_path), "--json"])
+    found = sr.race(sr.load("xor"))
+    assert json.loads(capsys.readouterr().out) == found.to_json()
+    found.save(tmp_path / "again")
+    for path in (tmp_path / "again").iterdir():
+        assert path.read_bytes() == (tmp_path / path.name).read_bytes()

@@ -1,0 +1,68 @@
+"""The terminal's formulas, read back as formulas, are the proven ones."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import sympy as sp
+
+import symreln as sr
+from symreln.claims.orbits import mode_orbits
+from symreln.document.symbols import strengths_in_text
+from symreln.laws.law import HEAD_START, STRENGTH0, TIME_CONSTANT
+from symreln.report.plain import plain_lines, wrapped
+
+
+@pytest.fixture(scope="module")
+def three() -> sr.Derivation:
+    return sr.derive(sr.load("contextual-3"))
+
+
+def test_every_formula_of_the_terminal_is_the_proven_one(three):
+    lines = [line.partition("(t) = ") for line in plain_lines(three)]
+    shown = {name.strip(): formula for name, equals, formula in lines if equals and "pi_" in name}
+    t, c = sp.Symbol("t", nonnegative=True), sp.Symbol("c", positive=True)
+    expected = {
+        group.symbol(mode).replace("\\", "").translate({ord(x): None for x in "{}"}): mode
+        for group in mode_orbits(three)
+        for mode in group.learning
+    }
+    assert {name.replace("_", "") for name in shown} == {
+        name.replace("_", "").replace(",", "") for name in expected
+    }
+    for name, mode in zip(shown, expected.values(), strict=True):
+        text = shown[name].replace("π̃₀", "b").replace("π₀", "a").replace("τ", "T")
+        a, b, time = sp.symbols("a b T", positive=True)
+        found = sp.sympify(text, {"a": a, "b": b, "T": time, "t": t, "c": c})
+        assert mode.strength is not None
+        proven = mode.strength.expr.xreplace({STRENGTH0: a, HEAD_START: b, TIME_CONSTANT: time})
+        values = {a: 0.01, b: 0.02, time: 3, c: 1.5}
+        for moment in (0, 7, 100):
+            ends = [
+                float(
+                    each.subs({s: moment for s in each.free_symbols if s.name == "t"}).subs(values)
+                )
+                for each in (found, proven)
+            ]
+            assert ends[0] == pytest.approx(ends[1], rel=1e-9)
+
+
+def test_the_loss_says_which_value_it_starts_from_and_can_reach(three):
+    *_, loss = plain_lines(three)
+    assert loss.startswith("L(t) = 4 - ")
+    assert loss.endswith("the pathways can reach 0")
+
+
+def test_a_derivation_without_closed_forms_prints_none():
+    found = "\n".join(plain_lines(sr.derive(sr.load("iris-classes"))))
+    assert "(t) =" not in found
+    assert "no closed form: the coupled matrices are integrated" in found
+
+
+def test_lines_are_broken_at_spaces_and_nothing_is_lost():
+    line = "  pi_p_1(t) = " + " + ".join(f"s_{n}" for n in range(60))
+    broken = wrapped(strengths_in_text(line), 80).splitlines()
+    assert all(len(each) <= 80 for each in broken)
+    assert broken[0].startswith("  πₚ,₁(t) = ")
+    assert re.sub(r"\s+", " ", " ".join(broken)) == re.sub(r"\s+", " ", strengths_in_text(line))

@@ -1,0 +1,230 @@
+import html
+import re
+import shutil
+import subprocess
+import unicodedata
+
+import pytest
+import typst as package
+
+from symreln.document.escape import code_points, typographic
+from symreln.document.model import (
+    Details,
+    Document,
+    Drawing,
+    Figure,
+    Items,
+    Math,
+    Paragraph,
+    Section,
+    Table,
+    Theorem,
+    equation,
+    prose,
+)
+from symreln.errors import NotSupportedError
+from symreln.report import formats, typst
+from symreln.report.numbering import anchors
+from tests.report.corpus import HOSTILE
+from tests.report.sample import document
+from tests.report.test_latex import hostile_document
+
+needs_poppler = pytest.mark.skipif(
+    shutil.which("pdftotext") is None, reason="reading a PDF needs poppler, no Python package"
+)
+MARGIN, WIDTH, HEIGHT = (length / 25.4 * 72 for length in (27, 210, 297))  # points
+WORD = re.compile(r'<word xMin="(.+)" yMin="(.+)" xMax="(.+)" yMax="(.+)">(.*)</word>')
+
+
+def body(*blocks, **fields):
+    return Document(title="t", blocks=blocks, **fields)
+
+
+def read(pdf, *options):
+    command = ["pdftotext", *options, "-", "-"]
+    done = subprocess.run(command, input=pdf, capture_output=True, timeout=60, check=True)
+    return done.stdout.decode()
+
+
+def pages(pdf):
+    """Return for every page its words with their boxes in points, without the page's number."""
+    found = []
+    for page in read(pdf, "-bbox").split("<page ")[1:]:
+        boxes = [(*map(float, box[:4]), html.unescape(box[4])) for box in WORD.findall(page)]
+        found.append([box for box in boxes if not (box[4].isdigit() and box[1] > HEIGHT - MARGIN)])
+    return found
+
+
+def outside(pdf):
+    """Return the words that lie outside of the text's area, with a point for what overhangs.
+
+    Above and below, the box of a letter is that of its font: higher than the letter.
+    """
+    return [
+        word
+        for page in pages(pdf)
+        for left, top, right, bottom, word in page
+        if left < MARGIN - 1
+        or right > WIDTH - MARGIN + 1
+        or top < MARGIN - 10
+        or bottom > HEIGHT - MARGIN + 10
+    ]
+
+
+def printed(text):
+    """Return text as it is read from a page: no space, nor marks that are not shown."""
+    kept = (c for c in unicodedata.normalize("NFKC", text) if not c.isspace())
+    return "".join(kept).translate(dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d")))
+
+
+@pytest.mark.parametrize("make", [document, hostile_document])
+def test_compiles_without_a_warning(make, tmp_path):
+    made = make()
+    main = tmp_path / "main.typ"
+    main.write_text(typst.source(made), "utf-8")
+    for drawing in made.figures:
+        (tmp_path / f"{drawing.name}.svg").write_text(drawing.svg, "utf-8")
+    pdf, warnings = package.compile_with_warnings(main, ignore_system_fonts=True)
+    assert warnings == []
+    assert pdf == typst.render(made)
+
+
+def test_numbers_are_those_that_references_say():
+    source = typst.source(document())
+    numbers = r'(?:#formula\(|#section\(\d, |caption\()"([^"]+)", "([^"]+)"\)'
+    heads = r'#strong\[#"([^"]+)";\][^\n]*#strong\[\.\]#anchor\("([^"]+)"\)'
+    said = {label: text for each in (numbers, heads) for text, label in re.findall(each, source)}
+    ours = anchors(document())
+    assert said.keys() == ours.keys()
+    assert all(said[label] in (each.text, each.number) for label, each in ours.items())
+    referred = re.findall(r'#link\(label\("([^" ]+)"\)\)\[#"([^"]+)";\]', source)
+    assert {label for label, _ in referred} >= {"eq:solution", "lem:mutual", "sec:gates"}
+    assert all(words.replace("\u00a0", " ") == ours[label].text for label, words in referred)
+
+
+def test_words_are_strings_and_nothing_else():
+    """Without strings and our own calls, no text of a document is left for Typst to read."""
+    for text in HOSTILE:
+        (shown,) = typst.source(body(Paragraph((text,)))).split("#title[", 1)[1].splitlines()[2:3]
+        rest = re.sub(r'#"(?:[^"\\]|\\["\\])*";|#box\(\);', "", shown)
+        assert rest == ""
+
+
+@needs_poppler
+@pytest.mark.parametrize("text", HOSTILE)
+def test_any_words_print_as_themselves(text):
+    content = (text, " end")  # a hyphen at the end of a line would be read as one of a parted word
+    blocks = (prose(*content), Items((content,)), Section(title=content, blocks=()))
+    words = printed(read(typst.render(body(*blocks)), "-raw"))
+    shown = printed(code_points(re.sub(r"(?<=\w)'", "’", typographic(text))))
+    assert words.count(f"{shown}end") == 3
+
+
+@needs_poppler
+def test_two_hyphens_are_not_joined_to_a_dash():
+    (words,) = pages(typst.render(body(prose("x - -- x"))))
+    one, two = (right - left for left, _, right, _, word in words if "-" in word)
+    assert two == pytest.approx(2 * one, abs=0.01)
+
+
+@needs_poppler
+@pytest.mark.parametrize("make", [document, hostile_document])
+def test_nothing_lies_outside_of_its_margins(make):
+    assert outside(typst.render(make())) == []
+
+
+@needs_poppler
+def test_a_wide_formula_is_printed_within_the_margins_and_a_narrow_one_as_it_is():
+    wide = equation(" + ".join("abcdefghijklmnopqrstuvwxyz" * 3), label="eq:wide")
+    pdf = typst.render(body(wide, equation("a + b")))
+    assert outside(pdf) == []
+    (words,) = pages(pdf)
+    heights = [bottom - top for _, top, _, bottom, word in words if "𝑎" in word]
+    assert heights[0] < 0.8 * heights[-1]
+
+
+@needs_poppler
+def test_a_wide_table_is_printed_smaller():
+    words = tuple(f"a column of words {index}" for index in range(9))
+    assert outside(typst.render(body(Table(header=words, rows=(words,) * 2)))) == []
+
+
+@needs_poppler
+def test_wrapped_columns_share_the_line_by_what_they_need():
+    long = "words that go on " * 40
+    table = Table(header=("first", "second"), rows=(("short", long),), alignment="pp")
+    pdf = typst.render(body(table))
+    assert outside(pdf) == []
+    (words,) = pages(pdf)
+    (left,) = (box[0] for box in words if box[4] == "second")
+    assert left < MARGIN + 0.2 * (WIDTH - 2 * MARGIN)
+
+
+@needs_poppler
+def test_a_long_table_repeats_its_header_and_keeps_its_rows():
+    row = ("a claim", "one two three four five six seven eight " * 8 + "end")
+    table = Table(header=("claim", "heading"), rows=(row,) * 30, alignment="lp", caption="Claims.")
+    found = pages(typst.render(body(table)))
+    assert len(found) > 1
+    for page in found:
+        words = [box[4] for box in page]
+        assert words.count("heading") == 1
+        assert words.count("end") == words.count("a") >= 1 or "Claims." in words
+        assert words[-1] == "end"
+
+
+@needs_poppler
+def test_fractions_of_two_rows_keep_apart():
+    """Their distance is more than from a fraction's numerator to its denominator."""
+    cell = (Math(r"\frac{1}{2}"),)
+    (words,) = pages(typst.render(body(Table(header=("h",), rows=((cell,), (cell,))))))
+    ones = [top for _, top, _, _, word in words if word == "1"]
+    twos = [top for _, top, _, _, word in words if word == "2"]
+    assert ones[1] - twos[0] > 1.1 * (twos[0] - ones[0])
+
+
+@needs_poppler
+def test_words_that_announce_a_formula_stay_with_it():
+    for lines in range(27, 38):
+        filled = [prose("Line.") for _ in range(lines)]
+        pdf = typst.render(body(*filled, prose("Announced:"), equation(r"x = \frac{a}{b}")))
+        for page in read(pdf).split("\f"):
+            assert ("Announced" in page) == ("𝑥" in page)
+
+
+@needs_poppler
+def test_what_a_page_folds_is_printed_in_full():
+    folded = Details(summary="Why", blocks=(prose("Because."), equation("a = b")))
+    words = read(typst.render(body(folded)))
+    assert "Why. Because." in words
+    assert "𝑎=𝑏" in words
+
+
+def test_what_a_page_alone_folds_is_left_out():
+    alone = Details(summary="Move it", blocks=(prose("Because."),), page_only=True)
+    assert typst.source(body(prose("a"), alone)) == typst.source(body(prose("a")))
+
+
+@needs_poppler
+def test_a_proof_has_its_end_with_it():
+    table = Table(header=("h",), rows=(("last cell",),))
+    for end in (prose("last cell"), table):
+        for lines in range(27, 38):
+            filled = [prose("Line.") for _ in range(lines)]
+            proof = Theorem(kind="Proof", blocks=(prose("By hand."), end))
+            for page in read(typst.render(body(*filled, proof))).split("\f"):
+                assert ("last cell" in page) == ("□" in page)
+
+
+def test_figures_are_drawn_as_vectors_at_their_size():
+    drawing = Drawing(name="a", svg='<svg xmlns="http://www.w3.org/2000/svg" width="144pt"></svg>')
+    shown = typst.source(body(Figure(name="a", alt='say "it"'), figures=(drawing,)))
+    assert '#figure-of("a.svg", 144.0pt, "say \\"it\\"", none)' in shown
+
+
+def test_a_format_without_its_package_is_refused_with_what_mends_it(monkeypatch):
+    formats.require_formats(("json", "tex", "pdf"))
+    monkeypatch.setattr(formats, "find_spec", lambda name: None)
+    formats.require_formats(("json", "tex"))
+    with pytest.raises(NotSupportedError, match=r"pdf: .*'typst'.*pip install 'symreln\[pdf\]'"):
+        formats.require_formats(("tex", "pdf"))
