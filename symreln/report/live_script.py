@@ -16,7 +16,6 @@ from symreln.base.progress import phase
 from symreln.claims.derivation import Derived
 from symreln.document.model import Interactive
 from symreln.errors import NoClosedFormError
-from symreln.experiment.metrics import seed_band
 from symreln.laws.law import TIME
 from symreln.report.live import HALF, START, Group, Live, LiveMode, Speed, live_of
 
@@ -65,6 +64,9 @@ def _trained(validation: Validation | None) -> list[dict[str, Any]]:
 
 
 def _run(name: str, run: TrainingRun) -> dict[str, Any]:
+    # Here: a derivation alone is written without what compares and trains.
+    from symreln.experiment.metrics import seed_band
+
     band = seed_band(run.losses)
     chosen = np.unique(np.linspace(0, len(band.mean) - 1, _POINTS).astype(int))
 
