@@ -94,7 +94,7 @@ class _Answer:
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GateAnswer(_Answer):
-    """What :func:`symreln.gates`, :func:`symreln.race` and :func:`symreln.replay` found.
+    """What :func:`symreln.gating`, :func:`symreln.race` and :func:`symreln.replay` found.
 
     Attributes:
         found: The result with its exact values.
@@ -394,7 +394,7 @@ def depth(
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SweepAnswer(_Answer):
-    """What :func:`symreln.sweep` found.
+    """What :func:`symreln.sweeps` found.
 
     Attributes:
         found: One row a combination.

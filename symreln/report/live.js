@@ -288,7 +288,7 @@
       const marks = live.marks.filter(([x]) => x > low && x < high).map(([x, label]) => ({ x, label }));
       speedPlot.set(xs, series, top * 1.08, [...marks, { x: value, label: "", own: true }]);
     };
-    const status = make("p", { "aria-live": "polite", class: "status" });
+    const status = make("p", { "aria-live": "polite", class: "status unseen" });
     const warning = make("p", { class: "warning", role: "alert" });
     const body = make("tbody");
     const heads = ["", "mode", "pathway", "half-time (steps)", "plateau"].map((each) => make("th", { scope: "col" }, each));

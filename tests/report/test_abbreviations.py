@@ -79,7 +79,7 @@ def test_printed_definitions_put_back_give_the_proven_solutions(long_roots):
         values[name] = read_latex(right, [*symbols, *values]).xreplace(values)
     assert len(values) >= 2
     printed = next(
-        lines for lines in equations(chapter(long_roots, "Dynamics")) if r"\pi_{1,1}(t)" in lines[0]
+        lines for lines in equations(chapter(long_roots, "Result")) if r"\pi_{1,1}(t)" in lines[0]
     )
     for line, mode in zip(printed, long_roots.pathways[0].modes, strict=True):
         assert mode.strength is not None
@@ -139,7 +139,7 @@ def test_numbers_without_radicals_are_defined_by_the_name_that_formulas_use(cubi
     names = [plain_text(row[0]) for row in definitions.rows]
     assert names == [f"s_{{p,{k}}}" for k in (1, 2, 3)]
     (solutions,) = (
-        lines for lines in equations(chapter(cubic, "Dynamics")) if r"\pi_{p,1}(t)" in lines[0]
+        lines for lines in equations(chapter(cubic, "Result")) if r"\pi_{p,1}(t)" in lines[0]
     )
     for name, line in zip(names, solutions, strict=True):
         assert name in line

@@ -292,7 +292,7 @@ def test_a_derivation_shows_itself_in_a_line_and_in_a_frame(three):
     shown = three._repr_html_()
     page = unescape(re.search(r'srcdoc="([^"]*)"', shown)[1])
     assert page == html.render(derivation_document(three))
-    assert 'sandbox=""' in shown
+    assert 'sandbox="allow-scripts"' in shown
     assert three.to_json() == derivation_to_json(three)
     assert three.to_json() is three.to_json()
 
