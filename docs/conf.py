@@ -60,6 +60,7 @@ nb_execution_in_temp = True
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_merge_streams = True
+nb_output_stderr = "remove"  # progress
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
@@ -84,7 +85,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "remove_config_comments": True,
     "image_scrapers": ("matplotlib",),
-    "matplotlib_animations": False,
+    "capture_repr": (),
     "copyfile_regex": r"^$",
 }
 

@@ -338,6 +338,7 @@ def gates() -> None:
     OVERRIDES,
     out("symreln-out/NAME-race"),
     JSON,
+    QUIET,
     OUTSIDE,
     example="race xor --seeds 20",
 )

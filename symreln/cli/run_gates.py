@@ -47,6 +47,7 @@ def race_gates(
     overrides: tuple[str, ...],
     out: Path,
     as_json: bool,
+    quiet: bool,
     over: str | None,
     label: str | None,
     modules: str | None,
@@ -68,7 +69,7 @@ def race_gates(
         _refuse("race", "--by", {"limit"})
     if asked["seeds"] or modules is not None:
         network_of(given)
-    with Progress(quiet=False)("race"):
+    with Progress(quiet=quiet)("race"):
         found = calls.race(given, over, by=label, rivals=modules, **asked)
     _write(out, found, as_json=as_json)
     return 0

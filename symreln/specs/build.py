@@ -55,7 +55,7 @@ def spec(
         groups: Named groups of indices: ``{"inputs": {"items": [0, 1]}, "outputs": {…}}``.
         pathways: Made by :func:`symreln.pathway`. Inputs and outputs may be named by the columns
             of a DataFrame.
-        network: Made by :func:`symreln.networks`; without one there are formulas and no numbers.
+        network: Made by :func:`symreln.network`; without one there are formulas and no numbers.
         parameters: What the symbols are: a value, or the keys of a file's table, as in
             ``{"c": {"positive": True, "value": 1}}``. Symbols of a SymPy matrix that are not among
             them are declared with their own assumptions.
@@ -113,7 +113,7 @@ def pathway(
     hidden: int | None = None,
     then: Mapping[int, Any] | None = None,
 ) -> Table:
-    """Return one pathway for :func:`symreln.specs`, as a file's [[pathway]] has it.
+    """Return one pathway for :func:`symreln.spec`, as a file's [[pathway]] has it.
 
     Args:
         name: A unique name.
