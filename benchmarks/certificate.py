@@ -22,7 +22,7 @@ import numpy as np
 import symreln as sr
 from symreln.claims.solve import derive_unchecked
 from symreln.pipeline.certificate import certificate as certificate_of
-from symreln.verify import verify
+from symreln.verifier import verify
 
 GROWTH = (16, 32, 64, 128, 256)
 TASKS = ("xor", "contextual-3", "contextual-different", "iris", "digits")

@@ -41,7 +41,7 @@ from symreln.claims.solve import derive_unchecked
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
 from symreln.pipeline.certificate import certificate as certificate_of
-from symreln.verify import verify
+from symreln.verifier import verify
 
 HERE = Path(__file__).resolve().parent
 SYMPY_RECORD = HERE / "spectrum-sympy.json"

@@ -13,7 +13,7 @@ import sys
 from importlib import import_module
 
 # Exact results may have more digits than Python writes by default: importing symreln raises that.
-# As symreln.verify.numbers does for those who have the verifier alone; importing that from here
+# As symreln.verifier.numbers does for those who have the verifier alone; importing that from here
 # would take a tenth of a second in which Ctrl-C prints a traceback.
 if (
     sys.flags.int_max_str_digits in (-1, sys.int_info.default_max_str_digits)
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         Spec,
         ValidationSpec,
     )
-    from symreln.tasks.load import load
+    from symreln.task_library.load import load
     from symreln.verdict.judge import Level
 
 __version__ = "0.1.0"
@@ -61,7 +61,7 @@ _HOMES = {
     "NetworkDerivation": "symreln.api",
     "derive_within": "symreln.limits.with_limits",
     "from_weights": "symreln.claims.from_weights",
-    "load": "symreln.tasks.load",
+    "load": "symreln.task_library.load",
     "network": "symreln.specs.build",
     "pathway": "symreln.specs.build",
     "spec": "symreln.specs.build",

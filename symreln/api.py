@@ -82,7 +82,7 @@ class Answer(Derived):
 
     @property
     def certificate(self) -> dict[str, Any]:
-        """The certificate of every exact claim, as JSON values (symreln.verify)."""
+        """The certificate of every exact claim, as JSON values (symreln.verifier)."""
         return self.ask(certificate)
 
     def to_document(self, *, long: bool = False) -> Document:

@@ -18,7 +18,7 @@ from symreln.cli import main as cli
 from symreln.cli.derive import Session
 from symreln.gating import races
 from symreln.report import formats
-from tests.spec.corpus import cases
+from tests.specs.corpus import cases
 
 SMALL = ("--set", "network.hidden=24", "--set", "network.steps=60")
 

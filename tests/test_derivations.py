@@ -57,9 +57,9 @@ def test_committed_certificates_verify_without_the_package():
     import subprocess
     import sys
 
-    import symreln.verify
+    import symreln.verifier
 
-    folder = Path(symreln.verify.__file__).parents[1]
+    folder = Path(symreln.verifier.__file__).parents[1]
     program = f"import sys; sys.path.append({str(folder)!r}); "
     program += "from verify.__main__ import main; main()"
     for name in rebuild.NAMES:

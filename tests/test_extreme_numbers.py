@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln import verify
+from symreln import verifier
 from symreln.base.jsonio import dumps
 from symreln.cli import main as cli
 from symreln.errors import FloatRangeError, InputError, LimitReachedError
@@ -30,7 +30,7 @@ def tables(x: list, y: list, gate: object = "all", **more: object) -> dict:
 def derived(*given: object, **more: object) -> sr.Derivation:
     """Derive, verify the certificate from its text, and print everything once."""
     derivation = sr.derive(sr.load(tables(*given, **more)))
-    verify.verify(derivation.certificate)
+    verifier.verify(derivation.certificate)
     assert derivation.to_latex()
     assert dumps(derivation.to_json())
     return derivation

@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from symreln.verify import modes
-from symreln.verify.numbers import Poly, multiply
-from symreln.verify.reading import Given, Reader
+from symreln.verifier import modes
+from symreln.verifier.numbers import Poly, multiply
+from symreln.verifier.reading import Given, Reader
 from tests.campaigns.random_specs import random_tables
 from tests.campaigns.work_on_spec import work_on
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from symreln.report.terminal import summary_of
-from symreln.tasks.load import load
+from symreln.task_library.load import load
 from tests.unchecked import derive_unchecked
 
 

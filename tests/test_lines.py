@@ -46,7 +46,7 @@ from tests.golden.specs import OWN, hierarchy
 from tests.laws.test_half_speed import EQUATIONS
 from tests.laws.test_half_speed import load as load_odd
 from tests.mutants import not_refused
-from tests.network.test_components import random_dag
+from tests.networks.test_components import random_dag
 
 S, D = sp.symbols("s d", positive=True)
 LAWS: dict[str, Law] = {

@@ -17,7 +17,7 @@ import pytest
 from symreln.base import jsonio, signals
 from symreln.base.progress import phase
 from symreln.cli import main as cli
-from symreln.verify.numbers import MOST_DIGITS
+from symreln.verifier.numbers import MOST_DIGITS
 
 ROOT = str(Path(cli.__file__).parents[2])
 POSIX = pytest.mark.skipif(os.name != "posix", reason="streams by number")

@@ -12,7 +12,7 @@ import symreln as sr
 from symreln.base.jsonio import dumps
 from symreln.errors import InputError
 from symreln.exact.enclosure import real_roots
-from symreln.tasks.load import load
+from symreln.task_library.load import load
 
 NETWORK = {
     "activation": "linear",

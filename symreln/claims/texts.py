@@ -1,4 +1,4 @@
-"""Numbers and matrices as :mod:`symreln.verify` reads them: one spelling each."""
+"""Numbers and matrices as :mod:`symreln.verifier` reads them: one spelling each."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flint import fmpz_mpoly
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.verify.numbers import render
+from symreln.verifier.numbers import render
 
 Json = dict[str, Any]
 Poly = dict[tuple[int, ...], int]

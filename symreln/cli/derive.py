@@ -18,7 +18,7 @@ from symreln.report.inform import estimate_said, estimate_sentence
 from symreln.report.latex_style import Style
 from symreln.report.steps import StepWriter
 from symreln.specs.model import Spec
-from symreln.tasks.load import load
+from symreln.task_library.load import load
 
 
 @dataclass(kw_only=True)

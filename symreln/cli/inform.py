@@ -13,10 +13,10 @@ from symreln.base.provenance import environment
 from symreln.errors import InputError
 from symreln.report.inform import checks_said, machine_said, tasks_said
 from symreln.specs.schema import json_schema
-from symreln.tasks import list_tasks
-from symreln.tasks.registry import TASKS, spec_path
-from symreln.verify import verify_file
-from symreln.verify.folder import CERTIFICATE
+from symreln.task_library import list_tasks
+from symreln.task_library.registry import TASKS, spec_path
+from symreln.verifier import verify_file
+from symreln.verifier.folder import CERTIFICATE
 
 
 def verify(certificate: Path, *, as_json: bool) -> int:

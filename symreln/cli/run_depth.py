@@ -14,7 +14,7 @@ from symreln.base.tables import show_table
 from symreln.cli.hardware import training_machine
 from symreln.cli.request import Request
 from symreln.report.folder import require_folder
-from symreln.tasks.load import load
+from symreln.task_library.load import load
 
 
 def depth_for_user(

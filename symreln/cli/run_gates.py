@@ -13,7 +13,7 @@ from symreln.claims.integration import network_of
 from symreln.errors import InputError
 from symreln.gating.finders import ALIASES, FINDERS
 from symreln.report.folder import require_folder, write_files
-from symreln.tasks.load import load
+from symreln.task_library.load import load
 
 
 def find_gates(

@@ -68,7 +68,7 @@ def spectrum_from_json(
 
 
 def _check_spectrum(spectrum: JointSpectrum) -> None:
-    """Check a spectrum by its equations, as the head of :mod:`symreln.verify.stages` says.
+    """Check a spectrum by its equations, as the head of :mod:`symreln.verifier.stages` says.
 
     Every class: f is irreducible, f(T) W = 0, M V = lambda(T) V and, where they commute,
     Sigma^x V = d(T) V for the words V = (W, T W, …); all V together are a basis.

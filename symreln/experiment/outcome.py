@@ -45,7 +45,7 @@ from symreln.experiment.verdicts import (
     not_tested,
     outcome_of,
 )
-from symreln.tasks.load import load
+from symreln.task_library.load import load
 from symreln.train.run import TrainingRun
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ contexts, with A the hierarchy's Gram matrix: :math:`A1 = (2n-1)1`, and :math:`A
 :math:`R^TR = A'\otimes(1 - J/C)`, A' being A without its constant part. So everything that m open
 contexts, C − m others and the two halves see is a function on four kinds of samples, and a
 statement about growth rates is an identity between rational functions of C, m, n and c; each is
-proven in ``tests/gates/subset_identities.py``.
+proven in ``tests/gating/subset_identities.py``.
 
 * *First stage*: a gate open in m contexts grows as :math:`\sqrt{(2n-1)(m+1)(m+c^2n)}/(nC)`, which
   rises with m: the gate open everywhere is fastest. Below m = C its direction opens the other

@@ -11,7 +11,7 @@ from symreln.base.processes import bound_itself
 from symreln.limits.limits import REFUSED
 from symreln.pipeline.derive import derive
 from symreln.report.steps import StepWriter
-from symreln.tasks.load import load
+from symreln.task_library.load import load
 
 
 def work_within(message: dict[str, Any], work: Callable[[StepWriter], int]) -> int:

@@ -23,7 +23,7 @@ from symreln.report.partial_json import Json, Reached, partial_derivation
 from symreln.specs.finding import shown
 from symreln.specs.model import Spec
 from symreln.specs.overrides import override_texts
-from symreln.tasks.load import load
+from symreln.task_library.load import load
 from symreln.verdict.judge import Level
 
 WORKER = "symreln.limits.worker"

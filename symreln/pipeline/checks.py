@@ -16,7 +16,7 @@ from symreln.exact.field import Field
 from symreln.pipeline.certificate import certificate
 from symreln.verdict.judge import stage_modes
 from symreln.verdict.residual import plateau_errors, plateau_gain
-from symreln.verify import verify
+from symreln.verifier import verify
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,7 +20,7 @@ from symreln.pipeline.certificate import certificate
 from symreln.pipeline.checks import derivation_steps
 from symreln.specs.finding import quoted
 from symreln.specs.model import Spec
-from symreln.verify import verify
+from symreln.verifier import verify
 
 if TYPE_CHECKING:
     from symreln.claims.families.derivation import FamilyDerivation

@@ -22,7 +22,7 @@ from symreln.exact.algebraic import AlgebraicNumber
 from symreln.pipeline.certificate import certificate
 from symreln.report.encode import Encoder
 from symreln.report.spec_json import spec_to_json
-from symreln.verify.folder import sealed_json
+from symreln.verifier.folder import sealed_json
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import ModeDerivation, PathwayDerivation

@@ -26,8 +26,8 @@ from symreln.specs.arguments import float_times
 from symreln.specs.finding import nearest, shown
 from symreln.specs.model import Parameter
 from symreln.verdict.judge import Level
-from symreln.verify.folder import CERTIFICATE, verify_file
-from symreln.verify.reading import read_json
+from symreln.verifier.folder import CERTIFICATE, verify_file
+from symreln.verifier.reading import read_json
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -27,7 +27,7 @@ from symreln.report.judgement_json import (
     judgement_to_json,
 )
 from symreln.report.loss_unit import loss_unit
-from symreln.verify.folder import NONE, sealed_json
+from symreln.verifier.folder import NONE, sealed_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

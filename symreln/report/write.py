@@ -15,7 +15,7 @@ from symreln.report.folder import CERTIFICATE, together, write_files
 from symreln.report.formats import DEFAULT, FORMATS, PROGRAM, require_formats
 from symreln.report.live_script import interactive
 from symreln.report.programs import program
-from symreln.verify.folder import sealed
+from symreln.verifier.folder import sealed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

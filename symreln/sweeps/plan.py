@@ -30,8 +30,8 @@ from symreln.specs.number import DecimalText
 from symreln.specs.overrides import apply_overrides, parse_override
 from symreln.specs.tomlfile import read_toml
 from symreln.sweeps.files import TaskFolder
-from symreln.tasks.load import load
-from symreln.tasks.registry import SPECS, spec_path
+from symreln.task_library.load import load
+from symreln.task_library.registry import SPECS, spec_path
 
 FORMAT = "symreln-sweep-plan/1"
 PLAN, TASKS = "plan.json", "tasks"

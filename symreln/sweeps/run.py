@@ -28,7 +28,7 @@ from symreln.specs.model import Spec
 from symreln.sweeps.executors import processes
 from symreln.sweeps.files import Result, encode
 from symreln.sweeps.plan import Plan, Row, content_of, program
-from symreln.tasks.load import load
+from symreln.task_library.load import load
 from symreln.train.record import Recording
 
 # Exact arithmetic keeps its precision in a global: a cluster's worker may have several threads.

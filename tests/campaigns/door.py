@@ -12,4 +12,4 @@ import pytest
 
 if __name__ == "__main__":
     os.environ["SYMRELN_EXAMPLES"] = "full"
-    sys.exit(pytest.main(["-q", "tests/spec"]))
+    sys.exit(pytest.main(["-q", "tests/specs"]))

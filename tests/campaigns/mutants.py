@@ -29,8 +29,8 @@ BESIDE = {
     "cli": ["tests/test_cli.py", "tests/test_arguments.py", "tests/test_refusals.py"],
     "document": ["tests/report"],
     "experiment": ["tests/validation"],
-    "network": ["tests/pathways", "tests/network"],
-    "pipeline": ["tests/test_pipeline.py", "tests/verify"],
+    "networks": ["tests/pathways", "tests/networks"],
+    "pipeline": ["tests/test_pipeline.py", "tests/verifier"],
     "verdict": ["tests/pathways", "tests/test_verdict.py"],
 }
 SWAPPED: dict[type[ast.AST], type[ast.AST]] = {

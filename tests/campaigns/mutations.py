@@ -14,7 +14,7 @@ from benchmarks.certificate import spec_text
 from symreln.claims.solve import derive_unchecked
 from symreln.pipeline.certificate import certificate
 from tests.families.examples import EXAMPLES
-from tests.verify import test_graphs, test_mutations, test_sizes
+from tests.verifier import test_graphs, test_mutations, test_sizes
 
 TASKS = (*test_mutations.TASKS, "contextual-4", "contextual-5", "contextual-different")
 

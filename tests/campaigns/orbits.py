@@ -32,7 +32,7 @@ from symreln.claims.prediction import predict_training
 from symreln.experiment.band import predicted_band, relative_spread
 from symreln.experiment.training import gated_pathways
 from symreln.networks.orbits import pathway_orbits
-from symreln.tasks.load import load
+from symreln.task_library.load import load
 
 #: Largest relative difference of constants, and of curves after all steps.
 SAME, CURVES = 1e-12, 1e-9

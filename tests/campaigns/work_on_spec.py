@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 import symreln as sr
-from symreln import verify
+from symreln import verifier
 from symreln.base.jsonio import dumps
 from symreln.errors import SymrelnError
 from symreln.report import terminal as console
@@ -56,7 +56,7 @@ def work_on(tables: Tables, *, write: bool = False) -> str:
         return f"refused: {error}"
     certificate = json.loads(dumps(derivation.certificate))
     if not write:  # else the file is
-        verify.verify(certificate)
+        verifier.verify(certificate)
     texts = {
         "derivation.json": dumps(derivation.to_json()),
         "certificate.json": dumps(certificate),
@@ -73,7 +73,7 @@ def work_on(tables: Tables, *, write: bool = False) -> str:
     if write:
         with tempfile.TemporaryDirectory() as folder:
             derivation.save(folder)
-            sr_checks = verify.verify_file(Path(folder) / "certificate.json")
+            sr_checks = verifier.verify_file(Path(folder) / "certificate.json")
         if not sr_checks:
             msg = "nothing was checked"
             raise FoundError(msg)

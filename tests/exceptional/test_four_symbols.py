@@ -9,8 +9,8 @@ import sympy as sp
 
 import symreln as sr
 from symreln.report.derivation_json import derivation_to_json
-from symreln.tasks.load import load
-from symreln.verify import verify
+from symreln.task_library.load import load
+from symreln.verifier import verify
 
 TABLES = {
     "title": "Four symbols",

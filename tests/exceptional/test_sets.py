@@ -15,7 +15,7 @@ from symreln.claims.exceptional.claim import ExceptionalSet, ExceptionalSets
 from symreln.claims.exceptional.conditions import Effect
 from symreln.claims.exceptional.points import spec_at
 from symreln.exact.scalar import Scalar
-from symreln.tasks.load import load
+from symreln.task_library.load import load
 from symreln.verdict.judge import Level
 from tests.unchecked import derive_unchecked
 

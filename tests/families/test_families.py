@@ -17,10 +17,10 @@ from symreln.claims.families.stage import Basis
 from symreln.exact.truth import Truth
 from symreln.specs.model import Spec
 from symreln.verdict.judge import Level
-from symreln.verify import verify
+from symreln.verifier import verify
 from tests.families.examples import COMMON_ITEMS, EXAMPLES, OFF, THIRD, off, tables
 from tests.unchecked import derive_unchecked
-from tests.verify.test_sizes import whole
+from tests.verifier.test_sizes import whole
 
 
 def at(name: str, **values: int) -> Spec:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.campaigns.random_specs import toml_of
 from tests.golden.specs import OWN, READY
-from tests.spec.corpus import cases
+from tests.specs.corpus import cases
 
 #: Of so many wrong specs one is derived: each starts a process.
 EVERY = 20
@@ -105,7 +105,7 @@ def _own(command: str, name: str, *options: str) -> Command:
 
 
 def _refusals() -> Iterator[Command]:
-    """Yield derivations of a few wrong specs; ``tests/spec/messages.txt`` has the words for all."""
+    """Yield derivations of a few wrong specs; ``tests/specs/messages.txt`` has the words for all."""
     with tempfile.TemporaryDirectory() as folder:
         found = [
             (case.name, case.source.removeprefix(f"{folder}/")) for case in cases(Path(folder))

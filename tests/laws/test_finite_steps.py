@@ -21,8 +21,8 @@ from symreln.laws.finite_steps import at_steps, delays
 from symreln.laws.law import STRENGTH, STRENGTH0, TIME_CONSTANT
 from symreln.laws.ops import ARB, NUMPY
 from symreln.laws.shared_chain import D, S, SharedChain
-from tests.network.examples import chain_spec, shared_spec
-from tests.network.test_components import NETWORK
+from tests.networks.examples import chain_spec, shared_spec
+from tests.networks.test_components import NETWORK
 
 
 def errors(spec: sr.Spec, start: float, rate: Fraction, steps: int) -> tuple[float, float]:

@@ -18,7 +18,7 @@ from symreln.cli.request import Request
 from symreln.limits import supervise as supervising
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.partial_json import Finished
-from symreln.verify import verify_file
+from symreln.verifier import verify_file
 
 SLOW = "tests.limits.slow_worker"
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")

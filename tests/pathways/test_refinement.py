@@ -23,7 +23,7 @@ from symreln.pipeline.certificate import certificate
 from symreln.specs.model import Spec
 from symreln.verdict.judge import Level
 from symreln.verdict.refinement import split_spectrum
-from symreln.verify import digest, verify
+from symreln.verifier import digest, verify
 from tests.cases import matrix_spec
 from tests.exact.test_spectrum_edges import proven
 from tests.laws.full_flow import GatedNetwork, aligned_start, strengths

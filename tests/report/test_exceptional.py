@@ -16,7 +16,7 @@ from symreln.report.encode import Encoder
 from symreln.report.html import render as html
 from symreln.report.latex import render as latex
 from symreln.specs.expression import Declared
-from symreln.tasks.load import load
+from symreln.task_library.load import load
 from tests.unchecked import derive_unchecked
 
 TABLES = {

@@ -31,9 +31,9 @@ from symreln.train.trainers import (
 )
 from symreln.train.weights import LayerWeights, seed_children
 from symreln.verdict.spaces import minimal_spaces
-from tests.network.examples import backpropagated, random_data, start
-from tests.network.reduction import reduce_edges
-from tests.network.test_flow import arrays, inside
+from tests.networks.examples import backpropagated, random_data, start
+from tests.networks.reduction import reduce_edges
+from tests.networks.test_flow import arrays, inside
 from tests.strategies import examples
 from tests.train.kinds import GAINED, KINDS, PATHWAYS, WHOLE, data, make_settings, matrices, same
 

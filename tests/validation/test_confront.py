@@ -20,7 +20,7 @@ from symreln.experiment.confront import Validation
 from symreln.experiment.metrics import compare, steps_text
 from symreln.experiment.training import gated_pathways
 from symreln.specs.model import Spec, ValidationSpec
-from symreln.tasks.load import load
+from symreln.task_library.load import load
 from symreln.train.trainers import train_gdln
 from tests.cases import contexts_spec, matrix_spec
 from tests.pathways.examples import GOLDEN, RATIONAL, one_hot_contexts, scaled_structure

@@ -21,7 +21,7 @@ from symreln.experiment.depth import (
 )
 from symreln.report.chapters.depth import depth_rows, depth_sentence
 from symreln.report.depth_figure import depth_to_json
-from symreln.tasks.load import load
+from symreln.task_library.load import load
 
 SMALL = (
     "network.hidden=8",

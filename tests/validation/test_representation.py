@@ -29,7 +29,7 @@ from symreln.experiment.representation import (
 )
 from symreln.report.chapters.representations import representation_chapter
 from symreln.report.representation_figure import representation_drawing
-from symreln.tasks.load import load
+from symreln.task_library.load import load
 from symreln.verdict.judge import Level
 
 HIERARCHY = (

@@ -23,7 +23,7 @@ from symreln.pipeline.certificate.pathways import pathways_part
 from symreln.report import html
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import STARTING
-from symreln.tasks.load import load
+from symreln.task_library.load import load
 from symreln.train.trainers import train_gdln
 
 SPEC = {

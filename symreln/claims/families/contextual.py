@@ -32,7 +32,7 @@ from symreln.exact.scalar import Scalar
 from symreln.specs.expression import Declared
 from symreln.specs.finding import Finding
 from symreln.specs.gates import gate_values
-from symreln.tasks.structures import STRUCTURES, hierarchy
+from symreln.task_library.structures import STRUCTURES, hierarchy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Writes certificates: exact claims as :mod:`symreln.verify` reads them."""
+"""Writes certificates: exact claims as :mod:`symreln.verifier` reads them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from symreln.exact.scalar import Scalar
 from symreln.pipeline.certificate.graphs import network_part, texts_of_network
 from symreln.pipeline.certificate.pathways import pathways_part, texts_of
 from symreln.specs.model import Spec
-from symreln.verify import FORMAT, digest
+from symreln.verifier import FORMAT, digest
 
 __all__ = ["certificate"]
 

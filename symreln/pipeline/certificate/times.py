@@ -1,7 +1,7 @@
 r"""Closed forms of one mode as a certificate shows them: sums over roots instead of logarithms.
 
 A time is a sum of powers of its variable y and of :math:`\sum_{q(r)=0} w(r)\log(y - r)`; see
-:mod:`symreln.verify.times`, which reads it. Where a formula is printed in other functions, its
+:mod:`symreln.verifier.times`, which reads it. Where a formula is printed in other functions, its
 derivative is compared with that of what is shown here.
 """
 
@@ -16,7 +16,7 @@ import sympy as sp
 
 from symreln.laws.routing import DOMAINS, PARTNERS, RoutingNetwork
 from symreln.laws.three_edges import ThreeEdges, X
-from symreln.verify.numbers import render
+from symreln.verifier.numbers import render
 
 Json = dict[str, Any]
 

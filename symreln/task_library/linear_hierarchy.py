@@ -1,0 +1,55 @@
+"""The linear hierarchy: items with the properties of a binary tree.  Source: [Saxe2019]."""
+
+from __future__ import annotations
+
+import numpy as np
+from pydantic import Field
+
+from symreln.exact.matrix import ExactMatrix
+from symreln.specs.kinds import StrictModel
+from symreln.specs.model import Dataset
+from symreln.specs.task import Task
+from symreln.task_library.structures import check_power_of_two, hierarchy
+
+MAX_ITEMS = 2048
+"""X and Y then hold 12 million numbers, 100 MB."""
+
+
+class _LinearHierarchyOptions(StrictModel):
+    """Options of ``linear-hierarchy``."""
+
+    items: int = Field(
+        default=8, ge=2, le=MAX_ITEMS, description=f"a power of two from 2 to {MAX_ITEMS}"
+    )
+
+
+def _build(options: _LinearHierarchyOptions) -> Dataset:
+    """Return n one-hot items with 2n - 1 tree features.
+
+    X has shape (n, n), Y shape (2n - 1, n).
+    """
+    items = options.items
+    check_power_of_two(items)
+    features, holders, values = hierarchy(items).arrays()
+    height = 2 * items - 1
+    each = np.arange(items)
+    levels = {}
+    for level in range(items.bit_length()):
+        levels[f"level_{level}"] = tuple(range(2**level - 1, 2 ** (level + 1) - 1))
+    return Dataset(
+        inputs=ExactMatrix.from_entries((items, items), each, each, np.ones_like(each)),
+        targets=ExactMatrix.from_entries((height, items), features, holders, values),
+        labels={"item": tuple(range(1, items + 1))},
+        output_groups=levels,
+        description=f"{items} one-hot items with the {height} properties of a binary tree.",
+        task="linear-hierarchy",
+        options={"items": str(items)},
+    )
+
+
+TASK = Task(
+    name="linear-hierarchy",
+    summary="one-hot items with the properties of a binary tree",
+    options=_LinearHierarchyOptions,
+    build=_build,
+)

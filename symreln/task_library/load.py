@@ -1,0 +1,80 @@
+"""The door: a TOML file, the name of a ready-made spec or Python tables in, a checked Spec out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from symreln.errors import InputError, Problem, SpecError
+from symreln.specs.files import Folder
+from symreln.specs.finding import nearest, quoted, shown, visible
+from symreln.specs.model import Spec
+from symreln.specs.problems import Origin
+from symreln.specs.reader import read_spec
+from symreln.specs.tomlfile import read_toml
+from symreln.task_library.registry import SPECS, TASKS, spec_path
+
+
+def load(
+    source: str | os.PathLike[str] | Mapping[str, Any],
+    overrides: Sequence[str] | Mapping[str, Any] = (),
+    *,
+    allow_outside: bool = False,
+) -> Spec:
+    """Return the checked spec.
+
+    Args:
+        source: Path of a TOML file, name of a ready-made spec, or the same tables as a mapping.
+        overrides: ``key=value`` texts (or a mapping), applied before checking.
+        allow_outside: Whether data files may lie outside the spec's folder.
+
+    Raises:
+        SpecError: Something is wrong; every problem found is listed.
+
+    Example:
+        >>> load("xor", ["parameters.Delta.value=1/2"]).values
+        {'Delta': Fraction(1, 2)}
+    """
+    if isinstance(source, Mapping):
+        folder = Folder(allow_outside=allow_outside)
+        return read_spec(source, tasks=TASKS, folder=folder, overrides=overrides)
+    if not isinstance(source, str | os.PathLike) or isinstance(os.fspath(source), bytes):
+        msg = (
+            f"load: found {shown(source)}; give the path of a TOML file, the name of a ready-made "
+            "spec, or its tables as a mapping"
+        )
+        raise InputError(msg)
+    name = os.fspath(source)
+    ready_made = isinstance(source, str) and name in SPECS
+    path = spec_path(name) if ready_made else Path(name)
+    if not ready_made:
+        _check_source(name, path)
+    tables, text = read_toml(path)
+    file = f"{name} (ready-made)" if ready_made else visible(name)
+    return read_spec(
+        tables,
+        tasks=TASKS,
+        source=name if ready_made else path.name,
+        origin=Origin(file=file, text=text),
+        folder=Folder(path=path.parent, allow_outside=allow_outside),
+        overrides=overrides,
+    )
+
+
+def _check_source(name: str, path: Path) -> None:
+    """Check that a name that is no file was not meant as a ready-made spec.
+
+    Raises:
+        SpecError: It looks like a name rather than a path.
+    """
+    if path.suffix or len(path.parts) > 1 or os.path.exists(name):
+        return
+    hint = nearest(name, SPECS)
+    if name in (task.name for task in TASKS):
+        near = [spec for spec in SPECS if spec.startswith(name)]
+        hint = f"{name} is a task for [dataset]; ready-made specs of it: {', '.join(near)}."
+    expected = "a spec file or the name of a ready-made spec"
+    found = f"{quoted(name)}, which is neither"
+    raise SpecError([Problem(path="spec", found=found, expected=expected, hint=hint)])

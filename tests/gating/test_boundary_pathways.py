@@ -1,0 +1,193 @@
+"""Pathways of partial gates: inputs orthogonal to boundary samples, from the spec to training."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import symreln as sr
+from symreln.claims.divergence import check_before_deriving
+from symreln.claims.integration import descending_flow
+from symreln.cli.main import cli
+from symreln.errors import CertificateError, InputError, SpecError
+from symreln.train.network import GatedPathway, pathway_network
+from symreln.train.record import Recording
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_gdln
+from symreln.train.weights import LayerWeights
+from symreln.verifier import digest, verify
+
+#: Each sample pushes back the units that learn the other: the fastest gates are 1/ and /1.
+TWO = """
+title = "Two samples on each other's boundary"
+[dataset]
+X = [[2, 1], [1, 2]]
+Y = [[1, -1]]
+[[pathway]]
+name = "first"
+gate = {0}
+[[pathway]]
+name = "second"
+gate = {1}
+[network]
+hidden = 400
+init_std = "1/200000"
+learning_rate = "1/100"
+steps = 1500
+"""
+
+
+def spec_of(tmp_path: Path, first: str = '[1, "/"]', second: str = '["/", 1]') -> sr.Spec:
+    path = tmp_path / "two.toml"
+    path.write_text(TWO.format(first, second))
+    return sr.load(str(path))
+
+
+def test_the_found_spec_follows_the_network(tmp_path: Path) -> None:
+    """gates.toml of a partial winner: its GDLN is the small network, and its modes are closed."""
+    path = tmp_path / "given.toml"
+    path.write_text(TWO.format("[1, 0]", "[0, 1]"))
+    arguments = ["gates", str(path), "--method", "self-consistent", "--out", str(tmp_path)]
+    shown = CliRunner().invoke(cli, arguments).output
+    assert "1/  orbit of size 2  speed 3*sqrt(5)/10  fractions 4/5" in shown
+    spec = sr.load(str(tmp_path / "gates.toml"))
+    assert [(p.gate, p.boundary) for p in spec.pathways] == [((1, 0), (1,)), ((0, 1), (0,))]
+    derivation = sr.derive(spec)
+    assert derivation.verdict.level.value == "closed"
+    assert str(derivation.pathways[0].modes[0].s.to_sympy()) == "3*sqrt(5)/10"
+    assert verify(derivation.certificate)
+    report = sr.validate(derivation, seeds=3, rng=0)
+    assert report.metrics["gdln_vs_relu"].max_abs_over_initial < 0.02
+    # The same gates without the projection are another network, faster and elsewhere.
+    plain = sr.validate(sr.derive(sr.load(str(path))), seeds=3, rng=0)
+    assert plain.metrics["gdln_vs_relu"].max_abs_over_initial > 0.5
+
+
+def test_what_a_pathway_sees_is_orthogonal_to_its_boundary(tmp_path: Path) -> None:
+    first = sr.derive(spec_of(tmp_path)).pathways[0].effective
+    # x_1 = (2, 1) without its part along (1, 2).
+    assert first.inputs.to_numpy() == pytest.approx(np.array([[6 / 5, 0], [-3 / 5, 0]]))
+    dependent = sr.load(
+        {
+            "dataset": {
+                "X": [[1, 2, 0, 1], [0, 0, 0, 1], [1, 2, 0, 0]],
+                "Y": [[1, 2, 3, 4]],
+            },
+            "pathway": [{"name": "one", "gate": ["/", "/", "/", 1]}],
+        }
+    )
+    (only,) = sr.derive(dependent).pathways
+    assert only.effective.inputs.to_numpy()[:, 3] == pytest.approx([0.5, 1, -0.5])
+
+
+def test_the_certificate_says_which_samples(tmp_path: Path) -> None:
+    certificate = sr.derive(spec_of(tmp_path)).certificate
+    gates = [pathway["gate"] for pathway in certificate["parts"][0]["stages"][0]["pathways"]]
+    assert gates == [[1, "/"], ["/", 1]]
+    assert verify(certificate)
+    for gate in ([1, 0], ["/", "/"]):
+        forged = copy.deepcopy(certificate)
+        forged["parts"][0]["stages"][0]["pathways"][0]["gate"] = gate
+        forged["digest"] = digest(forged)
+        with pytest.raises(CertificateError):
+            verify(forged)
+
+
+def test_parameters_in_the_boundary(tmp_path: Path) -> None:
+    """The projector is a rational function of the parameter, and is certified as one."""
+    text = TWO.format('[1, "/"]', "[0, 1]").replace("[[2, 1], [1, 2]]", '[[2, 1], [1, "a"]]')
+    path = tmp_path / "a.toml"
+    path.write_text(text + '[parameters.a]\npositive = true\nvalue = "3/2"\n')
+    derivation = sr.derive(sr.load(str(path)))
+    strength = derivation.pathways[0].modes[0].s.to_sympy()
+    # |x_1 off x_2|/2: the determinant of both over the length of x_2.
+    assert strength.subs("a", 3).evalf() == pytest.approx(5 / 10**0.5 / 2)
+    assert verify(derivation.certificate)
+
+
+def test_maps_act_on_samples() -> None:
+    """Recorded maps of a GDLN include the projection, so that outputs are maps times inputs."""
+    x, y = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([[1.0, -1.0]])
+    pathway = GatedPathway(
+        name="p", gate=(1, 0), inputs=(0, 1), outputs=(0,), hidden=3, boundary=(1,)
+    )
+    random = np.random.default_rng(0)
+    start = LayerWeights(w1=random.standard_normal((1, 3, 2)), w2=random.standard_normal((1, 1, 3)))
+    run = train_gdln(
+        x,
+        y,
+        [pathway],
+        TrainingSettings(hidden=3, init_std=1.0, learning_rate=0.01, steps=2, loss="mean"),
+        initial={"p": start},
+        record=Recording(quantities=("maps", "outputs"), steps=(0,)),
+    )
+    own = (start.w2 @ start.w1)[0] @ np.array([[6 / 5, 0], [-3 / 5, 0]])
+    assert run.snapshots["maps"][0, 0, 0] @ x[:, 1] == pytest.approx(0)
+    assert run.snapshots["outputs"][0, 0] == pytest.approx(own)
+    assert run.losses[0, 0] == pytest.approx(((y - own) ** 2).sum() / 4)
+    with pytest.raises(InputError, match="orthogonal to samples"):
+        pathway_network([pathway], 3)
+
+
+@pytest.mark.parametrize(
+    ("first", "more", "said"),
+    [
+        ('["/", "/"]', "", "0 on every sample"),
+        ('[1, "/", 0]', "", "one 0, 1 or gain for every sample"),
+        ('[1, "/"]\nthen = [{step = 3, gate = [0, 1]}]', "", "pathway with then"),
+        ('[1, "/"]', "layers = 3", "two layers of weights"),
+    ],
+)
+def test_bad_boundaries(tmp_path: Path, first: str, more: str, said: str) -> None:
+    path = tmp_path / "bad.toml"
+    path.write_text(TWO.format(first, "[0, 1]") + more)
+    with pytest.raises(SpecError, match=said):
+        sr.load(str(path))
+
+
+GAIN = """
+[dataset]
+X = [[1, 0, 1], [0, 1, 1]]
+Y = [[1, 2, 3], [0, 1, -1]]
+[parameters.g]
+positive = true
+value = 3
+[[pathway]]
+name = "right"
+gate = [0, "g", "/"]
+[network]
+hidden = 60
+init_std = "1/1000"
+learning_rate = "1/100"
+steps = 200
+"""
+
+
+def test_a_gain_beside_a_boundary_scales_once(tmp_path: Path) -> None:
+    path = tmp_path / "gain.toml"
+    path.write_text(GAIN)
+    derivation = sr.derive(sr.load(str(path))).at_values
+    (seen,) = descending_flow(derivation).data.features
+    # By hand: x_2 = (0, 1) less its part along x_3 = (1, 1) is (-1, 1)/2, three times that is seen.
+    found = np.sqrt(3) * seen.toarray()
+    assert found == pytest.approx(np.array([[0, -1.5, 0], [0, 1.5, 0]]), abs=1e-15)
+
+
+def test_inputs_that_a_boundary_removes_do_not_make_steps_too_large(tmp_path: Path) -> None:
+    path = tmp_path / "large.toml"
+    # What is left of x_1 = (100000, 1) beside x_2 = (1, 0) is (0, 1): the steps are small for that.
+    path.write_text(
+        GAIN.replace("X = [[1, 0, 1], [0, 1, 1]]", "X = [[100000, 1], [1, 0]]")
+        .replace("Y = [[1, 2, 3], [0, 1, -1]]", "Y = [[1, 0]]")
+        .replace('gate = [0, "g", "/"]', 'gate = [1, "/"]')
+        .replace("[parameters.g]\npositive = true\nvalue = 3\n", "")
+        .replace('"1/100"', '"1/10"')
+    )
+    check_before_deriving(sr.load(str(path)))
+    path.write_text(path.read_text().replace('gate = [1, "/"]', "gate = [1, 0]"))
+    with pytest.raises(InputError, match="makes gradient descent diverge"):
+        check_before_deriving(sr.load(str(path)))

@@ -1,0 +1,166 @@
+"""Self-consistent gates: known answers, and float SVDs as the second route."""
+
+from dataclasses import replace
+from fractions import Fraction
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from symreln.errors import InputError
+from symreln.exact.linear_programming import dot, fractions
+from symreln.exact.matrix import ExactMatrix
+from symreln.gating.consistent import self_consistent_gates
+from symreln.gating.enumerate import enumerate_gates
+from symreln.gating.search import _residual_after, predicted_stages, stage_residuals
+from symreln.specs.model import Dataset
+from symreln.task_library.load import load
+from symreln.verdict.directions import gate_spectrum, singular_pairs
+from tests.strategies import examples, seeds
+
+
+def every_gate(inputs: ExactMatrix) -> list[tuple[tuple[int, ...], int]]:
+    return [(tuple(int(v) for v in gate), 1) for gate in enumerate_gates(inputs).gates]
+
+
+def xor(delta: Fraction) -> Dataset:
+    dataset = load("xor").dataset
+    at = {"Delta": delta}
+    return replace(
+        dataset, inputs=dataset.inputs.substitute(at), targets=dataset.targets.substitute(at)
+    )
+
+
+@pytest.mark.parametrize(
+    ("delta", "expected"),
+    [
+        ("0", [("1000", "sqrt(2)/4", (2, 3))]),
+        ("1/2", [("1000", "3/8", ()), ("1100", "1/4", ())]),
+        ("1", [("1100", "1/2", ()), ("1000", "sqrt(3)/4", ())]),
+        ("3/2", [("1100", "3/4", ())]),
+    ],
+)
+def test_xor(delta: str, expected: list[tuple[str, str, tuple[int, ...]]]) -> None:
+    """One sample while Delta² <= 2, both of a class for Delta > 0; the faster one wins."""
+    (stage,) = predicted_stages(xor(Fraction(delta)))
+    assert [(c.pattern, str(c.s.to_sympy()), c.boundary) for c in stage.candidates] == expected
+    alike = {"1000": 4, "1100": 2}[expected[0][0]]
+    assert len(stage.winners) == alike == stage.candidates[0].size
+
+
+@given(seeds)
+@examples(120)
+def test_float_svd_finds_the_same(seed: int) -> None:
+    """Irrational singular values of degree up to 3; data without a sample near a boundary."""
+    random = Random(seed)
+    n_x, n_y, count = random.randint(2, 4), random.randint(1, 3), random.randint(2, 6)
+    x = [[random.randint(-9, 9) for _ in range(count)] for _ in range(n_x)]
+    r = [[random.randint(-9, 9) for _ in range(count)] for _ in range(n_y)]
+    inputs, residual = ExactMatrix.from_rows(x), ExactMatrix.from_rows(r)
+    gates = every_gate(inputs)
+    found = {}
+    for each in self_consistent_gates(inputs, residual, gates):
+        found.setdefault(each.gate, []).append((float(each.s), each.largest))
+    for gate, _ in gates:
+        sigma = np.array(r) @ np.diag(gate) @ np.array(x).T / count
+        _, s, vt = np.linalg.svd(sigma)
+        pairs = [(value, v) for value, v in zip(s, vt, strict=False) if value > 1e-9]
+        if any(abs(a - b) < 1e-6 for k, (a, _) in enumerate(pairs) for b, _ in pairs[:k]):
+            continue
+        signs = [(value, v @ np.array(x)) for value, v in pairs]
+        nonzero = np.array(x).any(axis=0)
+        if any((np.abs(row[nonzero]) < 1e-9).any() for _, row in signs):
+            continue
+        wanted = [
+            (value, value == s[0])
+            for value, row in signs
+            if any(np.array_equal(sign * row > 1e-12, np.array(gate, bool)) for sign in (1, -1))
+        ]
+        assert [rate for rate, _ in found.get(gate, [])] == pytest.approx([w for w, _ in wanted])
+        assert [top for _, top in found.get(gate, [])] == [top for _, top in wanted]
+
+
+@given(seeds)
+@settings(max_examples=15, deadline=None)
+def test_vectors_are_eigenvectors_and_open_their_gate(seed: int) -> None:
+    random = Random(seed)
+    x = [[random.randint(-2, 2) for _ in range(4)] for _ in range(3)]
+    r = [[random.randint(-2, 2) for _ in range(4)] for _ in range(3)]
+    inputs, residual = ExactMatrix.from_rows(x), ExactMatrix.from_rows(r)
+    samples = list(zip(*x, strict=True))
+    for each in self_consistent_gates(inputs, residual, every_gate(inputs)):
+        assert [int(dot(each.v, sample) > 0) for sample in samples] == list(each.gate)
+        m = gate_spectrum(inputs, residual, each.gate).m.to_numpy()
+        v = np.array(_floats(each.v))
+        assert m @ v == pytest.approx(float(each.s) ** 2 * v, abs=1e-9 * np.abs(v).max())
+
+
+def _floats(vector: tuple) -> list[float]:
+    return [
+        float(value.number) if hasattr(value, "number") else float(fractions([value])[0])
+        for value in vector
+    ]
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_orthogonal_samples_and_targets(count: int) -> None:
+    """One singular value 1/P with every open sample's direction: any gate but none is right."""
+    identity = ExactMatrix.identity(count)
+    found = self_consistent_gates(identity, identity, every_gate(identity))
+    assert len(found) == 2**count - 1
+    assert {str(each.s.to_sympy()) for each in found} == {f"1/{count}"}
+    assert all(each.dimension == sum(each.gate) for each in found)
+
+
+def test_a_degenerate_space_without_a_right_direction() -> None:
+    """Both singular values of the open gate are equal, yet its samples have no common side."""
+    inputs = ExactMatrix.from_rows([[1, 0, -1], [0, 1, -1]])
+    # R Xᵀ = 1: all of the plane is one eigenspace, but x_1 + x_2 + x_3 = 0.
+    residual = ExactMatrix.from_rows([[Fraction(2), -1, -1], [-1, Fraction(2), -1]])
+    spectrum = gate_spectrum(inputs, residual, (1, 1, 1))
+    (pair,) = singular_pairs(spectrum)
+    assert len(pair.vectors) == 2
+    assert self_consistent_gates(inputs, residual, [((1, 1, 1), 1)]) == ()
+
+
+def test_what_a_converged_stage_leaves() -> None:
+    """The common pathway learns what is linear in the items; the rest sums to 0 over contexts."""
+    spec = load("contextual-3", ["dataset.items=2"]).at_values()
+    first, second = stage_residuals(spec)
+    assert first == spec.dataset.targets or (first - spec.dataset.targets).is_zero
+    gate = tuple([1] * spec.dataset.samples)
+    left = _residual_after(spec.dataset, spec.dataset.targets, (gate,))
+    x = np.array(spec.dataset.inputs.to_numpy())
+    y = np.array(spec.dataset.targets.to_numpy())
+    assert left.to_numpy() == pytest.approx(y - y @ np.linalg.pinv(x) @ x)
+    assert second.shape == first.shape
+    assert not (second - first).is_zero
+
+
+def test_stages_end_where_nothing_is_left() -> None:
+    stages = list(predicted_stages(xor(Fraction(1, 2))))
+    assert len(stages) == 1
+    assert _residual_after(xor(Fraction(1, 2)), stages[0].residual, stages[0].winners).is_zero
+
+
+def test_a_symmetry_changes_no_rate() -> None:
+    """One gate of each kind, with sizes, says what all gates say."""
+    dataset = xor(Fraction(1, 2))
+    (stage,) = predicted_stages(dataset)
+    plain = self_consistent_gates(dataset.inputs, dataset.targets, every_gate(dataset.inputs))
+    assert len(plain) == sum(each.size for each in stage.candidates)
+    assert {str(each.s.to_sympy()) for each in plain} == {
+        str(each.s.to_sympy()) for each in stage.candidates
+    }
+
+
+def test_bad_input() -> None:
+    dataset = load("xor").dataset
+    with pytest.raises(InputError, match="depend on Delta"):
+        self_consistent_gates(dataset.inputs, dataset.targets, [])
+    with pytest.raises(InputError, match="depend on Delta"):
+        next(predicted_stages(dataset))
+    two, three = ExactMatrix.identity(2), ExactMatrix.identity(3)
+    with pytest.raises(InputError, match="X has 2 samples, the residual 3"):
+        self_consistent_gates(two, three, [((1, 1), 1)])

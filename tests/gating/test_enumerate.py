@@ -1,0 +1,220 @@
+"""All gates: against brute force by linear programming, and counts that are known."""
+
+from fractions import Fraction
+from itertools import product
+from math import comb, factorial
+from random import Random
+
+import numpy as np
+import pytest
+from flint import fmpq
+from hypothesis import given
+
+from symreln.errors import InputError, LimitReachedError
+from symreln.exact.linear_programming import Direction, direction, realisable
+from symreln.exact.matrix import ExactMatrix
+from symreln.gating.arrangement import Found, _apart, _Step
+from symreln.gating.enumerate import enumerate_gates, sample_gates
+from symreln.task_library.load import load
+from tests.strategies import examples, seeds
+
+HUGE = 10**25
+
+
+def degenerate(random: Random) -> list[list[int]]:
+    """Small integers, so that samples vanish, repeat, cancel and depend on each other."""
+    height, width = random.randint(1, 4), random.randint(1, 6)
+    size = random.choice([1, 1, 2, 3])
+    return [[random.randint(-size, size) for _ in range(width)] for _ in range(height)]
+
+
+def by_programming(rows: list[list[int]], *, open_only: bool) -> set[tuple[int, ...]]:
+    """Every sign pattern, asked one by one."""
+    samples = [[fmpq(v) for v in column] for column in zip(*rows, strict=True)]
+    found = set()
+    for gate in product((0, 1), repeat=len(samples)):
+        strict = [x for x, g in zip(samples, gate, strict=True) if g]
+        shut = [x for x, g in zip(samples, gate, strict=True) if not g]
+        if open_only:
+            strict += [[-v for v in x] for x in shut if any(x)]
+            shut = []
+        if isinstance(direction(strict, shut, len(rows)), Direction):
+            found.add(gate)
+    return found
+
+
+def listed(found) -> list[tuple[int, ...]]:
+    return [tuple(int(v) for v in gate) for gate in found.gates]
+
+
+def check_witnesses(rows: list[list[int]], found) -> None:
+    products = found.witnesses.astype(object) @ np.array(rows, dtype=object)
+    assert ((products > 0) == found.gates).all()
+
+
+def contextual(items: int, contexts: int) -> ExactMatrix:
+    samples = [(i, k) for k in range(contexts) for i in range(items)]
+    rows = [[int(i == row) for i, _ in samples] for row in range(items)]
+    rows += [[int(k == row) for _, k in samples] for row in range(contexts)]
+    return ExactMatrix.from_rows(rows)
+
+
+def poly_bernoulli(n: int, k: int) -> int:
+    """Acyclic orientations of the complete bipartite graph of n and k vertices."""
+
+    def parts(size: int, count: int) -> int:
+        signs = ((-1) ** j * comb(count, j) * (count - j) ** size for j in range(count + 1))
+        return sum(signs) // factorial(count)
+
+    return sum(
+        factorial(j) ** 2 * parts(n + 1, j + 1) * parts(k + 1, j + 1) for j in range(min(n, k) + 1)
+    )
+
+
+@given(seeds)
+@examples(480)
+def test_brute_force_on_degenerate_data(seed: int) -> None:
+    rows = degenerate(Random(seed))
+    found = enumerate_gates(ExactMatrix.from_rows(rows))
+    gates = listed(found)
+    assert gates == sorted(by_programming(rows, open_only=False), reverse=True)
+    check_witnesses(rows, found)
+    are_open = {gate for gate, flag in zip(gates, found.open, strict=True) if flag}
+    assert are_open == by_programming(rows, open_only=True)
+    assert set(listed(enumerate_gates(ExactMatrix.from_rows(rows), open_only=True))) == are_open
+
+
+@pytest.mark.parametrize(("dimension", "samples"), [(1, 5), (2, 9), (3, 14), (4, 11), (5, 9)])
+def test_general_position(dimension: int, samples: int) -> None:
+    """Points on the moment curve, every second one turned round: 2·Σ_{k<d} C(n−1, k) cells."""
+    rows = [[(-1) ** i * i**power for i in range(1, samples + 1)] for power in range(dimension)]
+    cells = 2 * sum(comb(samples - 1, k) for k in range(dimension))
+    found = enumerate_gates(ExactMatrix.from_rows(rows), open_only=True)
+    assert found.count == cells
+    check_witnesses(rows, found)
+    # With all of one sign, no samples cancel: closed samples can always be moved off the boundary.
+    positive = [[i**power for i in range(1, samples + 1)] for power in range(dimension)]
+    assert enumerate_gates(ExactMatrix.from_rows(positive)).count == cells
+
+
+@pytest.mark.parametrize(("items", "contexts"), [(1, 3), (2, 3), (3, 3), (4, 2), (4, 3)])
+def test_contextual_task_has_poly_bernoulli_many_gates(items: int, contexts: int) -> None:
+    found = enumerate_gates(contextual(items, contexts))
+    assert found.count == poly_bernoulli(items, contexts)
+    assert found.open.all()
+
+
+def test_independent_blocks_multiply() -> None:
+    left, right = [[1, 1, -2], [0, 1, 1]], [[1, -1, 2, 0], [1, 1, 1, -3]]
+    both = [row + [0] * 4 for row in left] + [[0] * 3 + row for row in right]
+    counts = [enumerate_gates(ExactMatrix.from_rows(m)).count for m in (left, right, both)]
+    assert counts[2] == counts[0] * counts[1]
+
+
+def test_xor_without_the_hint_needs_samples_on_the_boundary() -> None:
+    spec = load("xor").at_values()
+    found = enumerate_gates(spec.dataset.inputs)
+    single = ["1000", "0100", "0010", "0001"]
+    assert [found.pattern(k) for k in range(found.count) if not found.open[k]] == [*single, "0000"]
+    assert found.count == 9
+
+
+@pytest.mark.parametrize("size", [1, 10**6, HUGE])
+def test_scales_of_inputs_and_samples_change_nothing(size: int) -> None:
+    rows = [[1, -2, 3, 0, 2, 1], [2, 1, -1, 1, -3, 1], [0, 1, 1, -2, 1, 1]]
+    plain = enumerate_gates(ExactMatrix.from_rows(rows))
+    scaled = [
+        [Fraction(v * size**k, 7 ** (i + 1)) for i, v in enumerate(row)]
+        for k, row in enumerate(rows)
+    ]
+    found = enumerate_gates(ExactMatrix.from_rows(scaled))
+    assert np.array_equal(found.gates, plain.gates)
+    for gate, witness in zip(found.gates, found.witnesses, strict=True):
+        signs = [
+            sum(int(w) * x for w, x in zip(witness, c, strict=True))
+            for c in zip(*scaled, strict=True)
+        ]
+        assert [value > 0 for value in signs] == gate.tolist()
+
+
+def test_more_samples_than_bits_in_a_word() -> None:
+    angles = [(k, 50 - abs(k - 50)) for k in range(100)]
+    found = enumerate_gates(ExactMatrix.from_rows([[x for x, _ in angles], [y for _, y in angles]]))
+    # A pencil of n distinct lines has 2n cells; samples 0 is the zero vector.
+    assert found.open.sum() == 2 * len({Fraction(y, x) for x, y in angles if x})
+
+
+@given(seeds)
+@examples(240)
+def test_what_is_not_listed_is_impossible(seed: int) -> None:
+    """The second route: a linear programme for one gate, whose answer either way is checked."""
+    random = Random(seed)
+    rows = degenerate(random)
+    found = enumerate_gates(ExactMatrix.from_rows(rows))
+    gate = tuple(random.randint(0, 1) for _ in rows[0])
+    assert realisable(list(zip(*rows, strict=True)), gate) is (found.index(gate) is not None)
+
+
+def test_sampled_gates_are_open_ones_of_the_list_and_repeat_with_the_seed() -> None:
+    inputs = contextual(3, 2)
+    every = enumerate_gates(inputs)
+    some = sample_gates(inputs, draws=300, rng=3)
+    assert some.sampled
+    assert some.draws == 300
+    assert set(listed(some)) <= set(listed(every))
+    check_witnesses([[int(v) for v in row] for row in inputs.to_fractions()], some)
+    assert np.array_equal(some.gates, sample_gates(inputs, draws=300, rng=3).gates)
+    assert set(listed(sample_gates(inputs, draws=5000))) == set(listed(every))
+
+
+def test_lines_that_floats_cannot_tell_apart() -> None:
+    """Neighbours (k, k + 1) of large k turn by 1/2k², below the spacing of angles in float64."""
+    large = 5 * 10**8
+    order = (3, 0, 4, 1, 5, 2)
+    rows = [[large + k for k in order], [large + k + 1 for k in order]]
+    found = enumerate_gates(ExactMatrix.from_rows(rows))
+    assert found.count == 12
+    check_witnesses(rows, found)
+
+
+@pytest.mark.parametrize("size", [2**62 + 1, 2**63 - 1, 2**63 + 1, 2**64 - 1, 2**70 + 1])
+def test_a_sample_beyond_int64_beside_witnesses_within_it(size: int) -> None:
+    """Three independent samples; an integer beyond int64 beside an array of it must stay whole."""
+    for third in ([1, 1, size], [size - 2, 2 - size, size], [size - 1, size - 4, 3]):
+        rows = [list(row) for row in zip([1, 0, 0], [0, 1, 0], third, strict=True)]
+        found = enumerate_gates(ExactMatrix.from_rows(rows))
+        assert found.count == 8
+        check_witnesses(rows, found)
+    flat = np.array([[1, 0, 1], [0, 1, 1], [0, 0, size]], dtype=object)
+    step = _Step(np.array([0, 0, 1]), flat[2])
+    for first in (3, size // 2 - 1):  # products with the third sample within int64, and next to it
+        before = Found(np.array([[True, True]]), np.array([[first, 1, 0]]))
+        after = _apart(flat, before, step, 2)
+        assert after.gates.tolist() == [[True, True, True], [True, True, False]]
+        assert all(type(value) is int for row in after.witnesses.tolist() for value in row)
+        check_witnesses(flat.tolist(), after)
+
+
+def test_all_samples_zero() -> None:
+    found = enumerate_gates(ExactMatrix.from_rows([[0, 0], [0, 0]]))
+    assert listed(found) == [(0, 0)]
+    assert found.open.all()
+
+
+def test_bad_input() -> None:
+    with pytest.raises(InputError, match="depend on Delta"):
+        enumerate_gates(load("xor").dataset.inputs)
+    with pytest.raises(InputError, match="no samples"):
+        enumerate_gates(ExactMatrix.from_rows([[], []]))
+    with pytest.raises(InputError, match="draws = 0"):
+        sample_gates(ExactMatrix.from_rows([[1, 2]]), draws=0)
+    with pytest.raises(LimitReachedError, match="more than 40 gates"):
+        enumerate_gates(contextual(2, 3), limit=40)
+
+
+@pytest.mark.slow
+def test_general_position_of_many() -> None:
+    rows = np.random.default_rng(0).integers(-99, 100, (4, 40)).tolist()
+    found = enumerate_gates(ExactMatrix.from_rows(rows))
+    assert found.open.sum() == 2 * sum(comb(39, k) for k in range(4))
+    check_witnesses(rows, found)

@@ -1,0 +1,171 @@
+"""Gates by subset of a label, raced over a parameter: spectra at values, and known answers."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from symreln.cli.main import cli
+from symreln.errors import InputError, NotSupportedError
+from symreln.gating.confronted import FiniteStart, RacePoint, _ClassShare
+from symreln.gating.consistent import consistent_pairs
+from symreln.gating.label_race import label_race
+from symreln.gating.race_report import _label_race_table, finding_table
+from symreln.gating.search import stage_residuals
+from symreln.report.pages import markdown
+from symreln.task_library.load import load
+from symreln.verdict.directions import columns, gate_spectrum, singular_pairs
+
+#: Two samples of each of two kinds; a in the targets makes one kind, the other or both the fastest.
+TABLE = """
+title = "two kinds"
+[dataset]
+X = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+Y = [["a", 0, 0], [0, 2, 1]]
+[dataset.labels]
+kind = ["left", "right", "right"]
+[parameters.a]
+positive = true
+[[pathway]]
+name = "all"
+gate = "all"
+[network]
+hidden = 60
+init_std = "1/1000"
+learning_rate = "1/20"
+steps = 1501
+"""
+
+
+def call(*arguments: str) -> str:
+    result = CliRunner().invoke(cli, list(arguments))
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.output
+
+
+def written(folder: Path) -> str:
+    path = folder / "kinds.toml"
+    path.write_text(TABLE)
+    return str(path)
+
+
+def test_speeds_cross_where_they_are_known_to(tmp_path: Path) -> None:
+    """Samples are orthonormal: a gate grows as the larger of a and √5, over P."""
+    spec = load(written(tmp_path))
+    found = label_race(spec.dataset, spec.dataset.targets, "kind", spec.parameters[0].range)
+    names = found.names
+    orders = [[[names[g] for g in rank] for rank in part.order] for part in found.pieces]
+    left, right, both = "m = 1 (left)", "m = 1 (right)", "m = 2 (left, right)"
+    kinds = [sorted(map(sorted, order)) for order in orders if order]
+    assert kinds[0] == sorted([[left], sorted([right, both])])
+    assert kinds[-1] == sorted([[right], sorted([left, both])])
+    (mark,) = [each for each in found.boundaries if {*each.between} >= {"100", "011"}]
+    assert (str(mark.value.to_sympy()), mark.kind, mark.changes_winner) == (
+        "sqrt(5)",
+        "speed",
+        True,
+    )
+    (only,) = [each for each in found.boundaries if each.kind == "existence"]
+    assert (str(only.value.to_sympy()), only.between) == ("sqrt(5)", ("111",))
+    # A direction along one kind alone keeps that kind's gate; that of both only where they tie.
+    for part in found.pieces:
+        for rank in part.ranks:
+            for runner in rank:
+                tied = part.piece.is_root
+                assert runner.self_consistent is (tied or runner.pattern != "111")
+    assert "sqrt(5)" in markdown(_label_race_table(found, ()))
+
+
+@pytest.mark.parametrize("stage", [0, 1])
+def test_pieces_agree_with_spectra_at_values(stage: int) -> None:
+    """The second route: all singular values at single values of the parameter, in floats."""
+    spec = load("contextual-3", ["dataset.items=2"])
+    residual = stage_residuals(spec)[stage]
+    found = label_race(spec.dataset, residual, "context", spec.parameters[0].range)
+    for value in (Fraction(1, 7), Fraction(1), Fraction(5, 2), Fraction(9)):
+        at = {"c": value}
+        inputs, left = spec.dataset.inputs.substitute(at), residual.substitute(at)
+        (part,) = [each for each in found.pieces if each.contains(value)]
+        speeds = []
+        for rank in part.ranks:
+            for runner in rank:
+                gated = left.to_numpy() * np.array(runner.gate) @ inputs.to_numpy().T
+                top = np.linalg.svd(gated / spec.dataset.samples, compute_uv=False)[0]
+                assert runner.rate is not None
+                assert runner.rate.to_float(at) == pytest.approx(top, rel=1e-12)
+                speeds.append(top)
+                pairs = singular_pairs(gate_spectrum(inputs, left, runner.gate))
+                kept = consistent_pairs(pairs[:1], columns(inputs), runner.gate)
+                assert runner.self_consistent is bool(kept)
+        assert speeds == sorted(speeds, reverse=True) or np.ptp(speeds) < 1e-12
+
+
+def test_networks_take_the_fastest_on_both_sides(tmp_path: Path) -> None:
+    out = ["--seeds", "2", "--points", "1", "--out", str(tmp_path / "out")]
+    shown = call("race", written(tmp_path), "--by", "kind", "--over", "a", *out)
+    assert "speed of 100, 011, the winner changes" in shown
+    found = json.loads((tmp_path / "out" / "race.json").read_text())
+    assert {each["name"] for each in found["candidates"]} == {
+        "m = 1 (left)",
+        "m = 1 (right)",
+        "m = 2 (left, right)",
+    }
+    rows = (tmp_path / "out" / "race.md").read_text().split("Weight of 2 networks")[1]
+    assert rows.count("| yes |") + rows.count("**no**") >= 2
+    drawn = (tmp_path / "out" / "race.svg").read_text()
+    assert "m = 1 (left)" in drawn
+    assert "trained networks" in drawn
+    assert "predicted" not in drawn
+
+
+def test_what_a_table_leaves_open_is_explained(tmp_path: Path) -> None:
+    """Classes of one kind each learn a part of the targets: nothing is predicted, which is said."""
+    spec = load(written(tmp_path))
+    limits = spec.parameters[0].range
+    found = label_race(spec.dataset, spec.dataset.targets, "kind", limits)
+    shares = (("111", 0.1), ("100", 0.6), ("011", 0.3))
+    point = RacePoint(
+        value=Fraction(1), seeds=2, order=(("011",), ("100",)), start=None,
+        classes=tuple(_ClassShare(name, None, 0.0, share, 0.0, share) for name, share in shares),
+        outside=0.0, left=0.0, quarter=5, updates=10, tau=1.0,
+    )  # fmt: skip
+    text = markdown(finding_table(found, (), [point]))
+    assert "–: nothing is predicted" in text
+    assert "does not have most of the weight at a = 1: these are shares at the end" in text
+    turned = replace(point, order=(("100",), ("011",)))
+    assert "does not have most" not in markdown(finding_table(found, (), [turned]))
+    start = FiniteStart(classes=(), time=1.0, half_time=1.0, shares=(), errors=())
+    predictions = markdown(finding_table(found, (), [replace(point, start=start)]))
+    assert "nothing is predicted" not in predictions
+    assert "at a = 1: shares were predicted" in predictions
+
+
+def test_speeds_of_high_degree_are_refused_and_not_waited_for() -> None:
+    spec = load("contextual-different")
+    limits = spec.parameters[0].range
+    with pytest.raises(NotSupportedError, match=r"degree 7 over c.*Give c a value"):
+        label_race(spec.dataset, spec.dataset.targets, "context", limits)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--by", "kind", "--stage", "1"), "--stage has no meaning with --by without --over"),
+        (("--by", "kind", "--points", "2"), "--points has no meaning with --by without --over"),
+        (("--rivals", "kind", "--over", "a"), "--over has no meaning with --rivals"),
+        (("--rivals", "kind", "--by", "kind"), "--by has no meaning with --rivals"),
+        (("--by", "colour", "--over", "a"), "found --by colour; the data have these labels: kind"),
+        (("--by", "kind", "--over", "q"), "found q; --over needs"),
+    ],
+)
+def test_options_that_would_not_be_heard(
+    tmp_path: Path, options: tuple[str, ...], said: str
+) -> None:
+    with pytest.raises(InputError) as told:
+        call("race", written(tmp_path), *options, "--out", str(tmp_path / "out"))
+    assert said in str(told.value)

@@ -1,0 +1,88 @@
+"""Symmetries of samples, and gates that they make alike."""
+
+from itertools import permutations
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from symreln.exact.matrix import ExactMatrix
+from symreln.gating.enumerate import enumerate_gates, sample_gates
+from symreln.networks.orbits import moved_gates, sample_group
+from symreln.task_library.load import load
+from tests.gating.test_enumerate import contextual
+from tests.strategies import examples, seeds
+
+
+def gram(rows: list[list[int]]) -> np.ndarray:
+    return np.array(rows).T @ np.array(rows)
+
+
+def kept(rows: list[list[int]]) -> list[tuple[int, ...]]:
+    """All permutations that keep the Gram matrix, one by one."""
+    table = gram(rows)
+    size = range(len(table))
+    return [p for p in permutations(size) if (table[np.ix_(p, p)] == table).all()]
+
+
+@given(seeds)
+@examples(240)
+def test_group_and_orbits_against_all_permutations(seed: int) -> None:
+    random = Random(seed)
+    height, width = random.randint(1, 3), random.randint(1, 5)
+    rows = [[random.randint(-1, 1) for _ in range(width)] for _ in range(height)]
+    inputs = ExactMatrix.from_rows(rows)
+    group = sample_group(inputs)
+    everyone = kept(rows)
+    assert group.complete
+    assert group.order == len(everyone)
+    assert all(tuple(g.tolist()) in everyone for g in group.generators)
+    found = enumerate_gates(inputs)
+    gates = {tuple(int(v) for v in gate) for gate in found.gates}
+    classes = {frozenset(tuple(g[i] for i in p) for p in everyone) for g in gates}
+    orbits = found.orbits(group)
+    assert sorted(o.size for o in orbits) == sorted(len(c) for c in classes)
+    assert sum(o.size for o in orbits) == found.count
+    for orbit in orbits:
+        gate = tuple(int(v) for v in found.gates[orbit.place])
+        assert len(moved_gates(gate, group)) == orbit.size
+
+
+@pytest.mark.parametrize(("items", "contexts", "order"), [(2, 3, 12), (3, 3, 72), (4, 2, 48)])
+def test_contextual_task(items: int, contexts: int, order: int) -> None:
+    """Items and contexts permute freely; three of each can also be swapped."""
+    inputs = contextual(items, contexts)
+    group = sample_group(inputs)
+    found = enumerate_gates(inputs)
+    orbits = found.orbits(group)
+    assert group.order == order
+    assert sum(orbit.size for orbit in orbits) == found.count
+    assert all(group.order % orbit.size == 0 for orbit in orbits)
+
+
+def test_targets_break_symmetries_and_parameters_may_stand_in_the_data() -> None:
+    dataset = load("xor").dataset
+    assert sample_group(dataset.inputs).order == 8
+    assert sample_group(dataset.inputs, dataset.targets).order == 8
+    uneven = ExactMatrix.from_rows([[1, 1, -1, 2]])
+    assert sample_group(dataset.inputs, uneven).order == 2
+
+
+def test_a_graph_whose_samples_look_alike_but_are_not() -> None:
+    """A hexagon beside two triangles: every sample has two neighbours, yet there are two orbits."""
+    edges = [(k, (k + 1) % 6) for k in range(6)]
+    edges += [(6, 7), (7, 8), (8, 6), (9, 10), (10, 11), (11, 9)]
+    rows = [[int(sample in edge) for sample in range(12)] for edge in edges]
+    assert sample_group(ExactMatrix.from_rows(rows)).order == 12 * (6 * 6 * 2)
+
+
+def test_repeated_samples_permute_freely() -> None:
+    assert sample_group(ExactMatrix.from_rows([[1, 1, 1, 1, 2]])).order == 24
+
+
+def test_sampled_gates_are_joined_where_both_are_listed() -> None:
+    inputs = contextual(3, 2)
+    some = sample_gates(inputs, draws=40)
+    orbits = some.orbits(sample_group(inputs))
+    assert sum(orbit.size for orbit in orbits) == some.count

@@ -1,0 +1,258 @@
+"""Partial gates: exact fixed points, the closed form, and what followed units settle on."""
+
+from fractions import Fraction
+from itertools import pairwise
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from symreln.errors import InputError, LimitReachedError
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.real_algebraic import Real
+from symreln.gating import arrangement
+from symreln.gating.arrangement import flats
+from symreln.gating.consistent import SelfConsistentGate, self_consistent_gates
+from symreln.gating.enumerate import enumerate_gates
+from symreln.gating.partial import every_partial_gate, partial_gates
+from symreln.gating.search import _residual_after, predicted_stages, search
+from symreln.gating.sliding import _settled_signs, settle, sliding_gates
+from symreln.networks.orbits import sample_group
+from symreln.task_library.load import load
+from tests.gating.test_context_subsets import formulas_at
+from tests.strategies import seeds
+
+
+def residual_of(contexts: int, items: int, scale: str = "1") -> tuple[ExactMatrix, ExactMatrix]:
+    """X and what a common pathway leaves of the contextual task."""
+    keys = [f"parameters.C.value={contexts}", f"dataset.items={items}"]
+    dataset = load("contextual-C", [*keys, f'parameters.c.value="{scale}"']).at_values().dataset
+    return dataset.inputs, _residual_after(dataset, dataset.targets, ((1,) * dataset.samples,))
+
+
+def subset_signs(contexts: int, items: int, size: int) -> tuple[int, ...]:
+    """Half of the items in ``size`` contexts open; see context_subsets."""
+    half = items // 2
+    inside, outside = (1,) * half + (0,) * half, (0,) * half + (-1,) * half
+    return inside * size + outside * (contexts - size)
+
+
+def number(value: object) -> float:
+    """A whole number, a fraction or an element of a real field as a float."""
+    exact = value.number if isinstance(value, Real) else Fraction(str(value))
+    return float(exact)
+
+
+def is_kept(gate: SelfConsistentGate, x: np.ndarray, r: np.ndarray) -> None:
+    """Substitute into the flow with floats: w and b keep their direction and grow with s."""
+    h = np.array([float(value) for value in gate.times_open])
+    v = np.array([number(value) for value in gate.v])
+    v = v / np.linalg.norm(v)
+    s, count = float(gate.s), x.shape[1]
+    seen = v @ x
+    b = r @ np.maximum(seen, 0) / count / s
+    assert np.linalg.norm(b) == pytest.approx(1)
+    pushed = x @ (h * (r.T @ b)) / count
+    assert pushed == pytest.approx(s * v, abs=1e-10)
+    signs = np.array(gate.signs)
+    nonzero = x.any(axis=0)
+    assert (np.sign(np.where(np.abs(seen) < 1e-10, 0, seen))[nonzero] == signs[nonzero]).all()
+    assert ((h >= 0) & (h <= 1)).all()
+    # The boundary attracts: no direction that opens or closes samples there leads to faster growth.
+    start = np.linalg.norm(r @ np.maximum(seen, 0)) / count
+    for step in np.random.default_rng(0).standard_normal((200, len(v))):
+        near = v + 1e-7 * step
+        rate = np.linalg.norm(r @ np.maximum(near @ x, 0)) / count / np.linalg.norm(near)
+        assert rate <= start * (1 + 1e-11)
+
+
+@pytest.mark.parametrize(
+    ("contexts", "items", "scale"), [(2, 2, "3"), (3, 8, "1"), (4, 4, "11/10"), (5, 2, "1/2")]
+)
+def test_the_closed_form_is_what_the_data_give(contexts: int, items: int, scale: str) -> None:
+    inputs, residual = residual_of(contexts, items, scale)
+    for size in range(1, contexts):
+        wanted = formulas_at(contexts, size, items, Fraction(scale))
+        (found,) = partial_gates(inputs, residual, [(subset_signs(contexts, items, size), 1)])
+        assert (found.s.to_sympy() ** 2 - wanted.partial**2).equals(0)
+        fractions = {str(value.to_sympy()) for value in found.times_open}
+        assert fractions == {"0", "1", str(wanted.inside), str(wanted.outside)}
+        is_kept(found, inputs.to_numpy(), residual.to_numpy())
+
+
+def test_the_second_stage_of_three_contexts() -> None:
+    """No gate of 0 and 1 is self-consistent there, and all 260 sign vectors leave these."""
+    inputs, residual = residual_of(3, 2)
+    assert sum(len(flat.signs) for flat in flats(inputs)) == 260
+    gates = [(tuple(map(int, gate)), 1) for gate in enumerate_gates(inputs).gates]
+    assert self_consistent_gates(inputs, residual, gates) == ()
+    found = search(inputs, residual)
+    assert found.complete
+    assert [(str(g.s.to_sympy()), g.size, g.unique, g.kind) for g in found.candidates] == [
+        ("sqrt(10)/36", 6, True, "partial"),
+        ("sqrt(10)/36", 6, True, "partial"),
+    ]
+    # The third kind of fixed directions, of rate 1/12, is a saddle: units leave it.
+    assert len(found.winners) == 12
+
+
+def test_units_settle_on_them() -> None:
+    """The flow in floats proposes, what is kept is proven; slow saddles are left out."""
+    inputs, residual = residual_of(3, 8)
+    found = sliding_gates(inputs, residual)
+    assert str(found[0].s.to_sympy()) == "sqrt(770)/360"
+    assert [gate.size for gate in found if gate.s == found[0].s] == [6, 6]
+    for gate in found:
+        is_kept(gate, inputs.to_numpy(), residual.to_numpy())
+
+
+def random_data(seed: int, largest: int) -> tuple[list, list, ExactMatrix, ExactMatrix]:
+    """2 or 3 inputs, 4 to 6 samples, 1 to 3 outputs; small entries make samples cancel."""
+    random = Random(seed)
+    n_x, n_y, count = random.randint(2, 3), random.randint(1, 3), random.randint(4, 6)
+    x = [[random.randint(-largest, largest) for _ in range(count)] for _ in range(n_x)]
+    r = [[random.randint(-largest, largest) for _ in range(count)] for _ in range(n_y)]
+    return x, r, ExactMatrix.from_rows(x), ExactMatrix.from_rows(r)
+
+
+@given(seeds)
+@settings(max_examples=20, deadline=None)
+def test_the_fastest_is_the_largest_growth_rate(seed: int) -> None:
+    """In the plane a fine grid of directions says what the largest rate is."""
+    random = Random(seed)
+    x = [[random.randint(-3, 3) for _ in range(5)] for _ in range(2)]
+    r = [[random.randint(-3, 3) for _ in range(5)] for _ in range(2)]
+    found = search(ExactMatrix.from_rows(x), ExactMatrix.from_rows(r))
+    for gate in found.candidates:
+        if gate.kind == "partial":
+            is_kept(gate, np.array(x, float), np.array(r, float))
+    angles = np.linspace(0, 2 * np.pi, 20_001)
+    seen = np.maximum(np.stack([np.cos(angles), np.sin(angles)], axis=1) @ np.array(x), 0)
+    best = np.linalg.norm(seen @ np.array(r).T, axis=1).max() / 5
+    if best > 1e-9:
+        # Where the largest value is a kink, the grid is off it by up to its spacing.
+        assert best * (1 - 1e-9) <= float(found.candidates[0].s) <= best * (1 + 3e-4)
+
+
+def check_that_none_is_left_out(inputs: ExactMatrix, residual: ExactMatrix) -> None:
+    """Every face asked exactly gives what is found with float64 in between."""
+    every = [(tuple(signs), 1) for flat in flats(inputs) for signs in flat.signs.tolist()]
+    slow = {gate.pattern: gate.s for gate in partial_gates(inputs, residual, every)}
+    alone = sample_group(ExactMatrix.identity(inputs.shape[1]), inputs, residual)
+    fast = every_partial_gate(inputs, residual, alone)
+    assert sum(gate.size for gate in fast) == len(slow)
+    assert all(slow[gate.pattern] == gate.s for gate in fast)
+
+
+@given(seeds)
+@settings(max_examples=15, deadline=None)
+def test_float64_leaves_no_partial_gate_out(seed: int) -> None:
+    _, _, inputs, residual = random_data(seed, 2)
+    check_that_none_is_left_out(inputs, residual)
+
+
+@pytest.mark.parametrize("seed", [3, 16, 29])
+def test_dependent_inputs_hide_no_partial_gate(seed: int) -> None:
+    """Rows of X that depend on others count for lengths: gates of these data were left out."""
+    random = Random(seed)
+    x = [[random.randint(-2, 2) for _ in range(6)] for _ in range(3)]
+    weights = [random.randint(-3, 3) for _ in range(3)]
+    x.append([sum(k * v for k, v in zip(weights, c, strict=True)) for c in zip(*x, strict=True)])
+    r = [[random.randint(-3, 3) for _ in range(6)] for _ in range(random.randint(1, 2))]
+    check_that_none_is_left_out(ExactMatrix.from_rows(x), ExactMatrix.from_rows(r))
+
+
+def test_a_partial_gate_beside_a_full_one_wins() -> None:
+    """A full gate is self-consistent here too, but no unit grows as fast as the partial one."""
+    x = [[3, -1, 2, 1, -2, 1], [1, 2, -1, -3, 1, 2], [0, 1, 2, -1, 1, -2]]
+    wins = 0
+    for seed in range(12):
+        random = Random(seed)
+        r = [[random.randint(-4, 4) for _ in range(6)]]
+        found = search(ExactMatrix.from_rows(x), ExactMatrix.from_rows(r))
+        full = [gate for gate in found.candidates if gate.kind == "full"]
+        first = found.candidates[0]
+        if full and first.kind == "partial":
+            wins += 1
+            is_kept(first, np.array(x, float), np.array(r, float))
+            assert float(first.s) > float(full[0].s)
+    assert wins >= 2
+
+
+def test_a_boundary_that_attracts_although_one_sample_pushes_off() -> None:
+    """x and -x together: opening one pushes on, but what is open pushes back harder."""
+    # Sample 1 is along w with a part off the boundary; 2 and 3 are negatives of each other.
+    inputs = ExactMatrix.from_rows([[3, 0, 0], [1, 1, -1]])
+    residual = ExactMatrix.from_rows([[4, -9, 1]])
+    gate = search(inputs, residual).candidates[0]
+    assert (gate.pattern, str(gate.s.to_sympy())) == ("1//", "4")
+    is_kept(gate, inputs.to_numpy(), residual.to_numpy())
+    units = np.random.default_rng(1).standard_normal((200, 2))
+    b = np.ones((200, 1))
+    settled = settle(inputs.to_numpy(), residual.to_numpy(), units, b) @ inputs.to_numpy()
+    rates = np.maximum(settled, 0) @ np.array([4, -9, 1]) / 3 / np.linalg.norm(settled, axis=1)
+    assert (np.abs(settled[:, 1]) < 0.02 * settled[:, 0]).mean() > 0.3
+    assert rates.max() > 0
+
+
+def test_units_follow_the_flow() -> None:
+    """XoR at 1/2: every unit settles on a single sample or on a class, and none elsewhere."""
+    dataset = load("xor", ["parameters.Delta.value=1/2"]).at_values().dataset
+    x, y = dataset.inputs.to_numpy(), dataset.targets.to_numpy()
+    signs, shares = _settled_signs(x, y)
+    patterns = {"".join(str(int(value > 0)) for value in row) for row in signs}
+    assert {sum(map(int, pattern)) for pattern in patterns} == {1, 2}
+    assert shares.sum() > 0.99
+    one = settle(x, y, np.array([[1.0, 0.8, 0.3]]), np.array([[1.0]]))
+    assert (one @ x > 0).tolist() == [[True, False, False, False]]
+
+
+def test_stages_say_so() -> None:
+    dataset = load("contextual-3", ["dataset.items=2"]).at_values().dataset
+    stages = list(predicted_stages(dataset))
+    assert [stage.candidates[0].kind for stage in stages[:2]] == ["full", "partial"]
+    assert len(stages[1].winners) == 12
+    assert all(stage.proven for stage in stages)
+    # Partial winners converge too, on what they see off their boundary: a third stage is left.
+    powers = [np.linalg.norm(stage.residual.to_numpy()) for stage in stages]
+    assert all(after < before for before, after in pairwise(powers))
+
+
+def test_many_samples_are_bounded_by_singular_values() -> None:
+    """Where faces are too many, no gate's singular value beyond the fastest is a proof as well."""
+    dataset = load("contextual-3", ["dataset.items=4"]).at_values().dataset
+    monkey = pytest.MonkeyPatch()
+    with monkey.context() as patch:
+        patch.setattr(arrangement, "MOST_CHOICES", 10)
+        found = search(dataset.inputs, dataset.targets)
+    assert not found.complete
+    assert found.proven
+    assert found.candidates[0].pattern == "1" * dataset.samples
+    assert found.bound == pytest.approx(float(found.candidates[0].s))
+
+
+def test_bad_input() -> None:
+    inputs, residual = residual_of(3, 2)
+    with pytest.raises(InputError, match="give one of -1, 0, 1"):
+        partial_gates(inputs, residual, [((1, 2, 0, 0, 0, 0), 1)])
+    with pytest.raises(InputError, match="X has 6 samples, the residual 6 and the signs"):
+        partial_gates(inputs, residual, [((1, 0), 1)])
+    many = load("contextual-3").at_values().dataset
+    with pytest.raises(LimitReachedError, match="sets of samples on a boundary"):
+        next(flats(many.inputs))
+
+
+def test_faces_are_asked_whatever_the_size_of_the_data():
+    """Bases of flats, and X itself, beyond float64: an OverflowError before."""
+    rows, targets = [[2, 1], [1, 2]], [[1, -1]]
+    found = [
+        every_partial_gate(
+            ExactMatrix.from_rows([[value * size for value in row] for row in rows]),
+            ExactMatrix.from_rows([[value * size for value in row] for row in targets]),
+            sample_group(ExactMatrix.from_rows(rows), ExactMatrix.from_rows(targets)),
+        )
+        for size in (1, 10**400)
+    ]
+    assert [gate.pattern for gate in found[0]] == [gate.pattern for gate in found[1]]
+    assert found[0]

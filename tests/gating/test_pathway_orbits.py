@@ -1,0 +1,122 @@
+"""Orbits of pathways, and whether hidden units can keep a pathway's gate: both decided exactly."""
+
+from __future__ import annotations
+
+import pytest
+
+import symreln as sr
+from symreln.api import derive
+from symreln.claims.early import EarlyStrengths, why_unsupported
+from symreln.networks.orbits import pathway_orbits
+from symreln.task_library.load import load
+
+
+def derived(inputs, targets, *pathways):
+    tables = {
+        "dataset": {"X": inputs, "Y": targets},
+        "pathway": [{"name": f"p{k}", **pathway} for k, pathway in enumerate(pathways, start=1)],
+        "network": {
+            "hidden": 50,
+            "init_std": "1/1000",
+            "learning_rate": "1/20",
+            "loss": "mean",
+            "steps": 50,
+        },
+    }
+    return derive(load(tables))
+
+
+def orbits(derivation) -> list[int]:
+    pathways = [p.effective.pathway for p in derivation.pathways]
+    return pathway_orbits(derivation.at_values.spec.dataset, pathways)
+
+
+def reasons(derivation) -> list[str]:
+    dataset = derivation.spec.dataset
+    return [why_unsupported(dataset, pathway) for pathway in derivation.pathways]
+
+
+@pytest.mark.parametrize("delta", ["0", "1", "2"])
+def test_the_samples_of_xor_are_one_orbit(delta):
+    assert (
+        orbits(sr.derive(sr.load("xor", overrides=(f"parameters.Delta.value={delta}",)))) == [0] * 4
+    )
+
+
+def test_a_rotation_that_permutes_no_inputs_counts():
+    """x_2 is the mirror image of x_1 in a line along no coordinate."""
+    x, gates = [["1", "3/5"], ["0", "4/5"]], ({"gate": [1, 0]}, {"gate": [0, 1]})
+    assert orbits(derived(x, [["2", "2"]], *gates)) == [0, 0]
+    # Signs of outputs are rotations too; sizes that differ are not.
+    assert orbits(derived(x, [["2", "-2"]], *gates)) == [0, 0]
+    assert orbits(derived(x, [["2", "1"]], *gates)) == [0, 1]
+
+
+def test_gates_in_orbits_of_their_own_are_alone():
+    x = [["1", "0", "0"], ["0", "1", "0"], ["0", "0", "2"]]
+    gates = ([1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 0, 1], [0, 1, 1])
+    found = orbits(derived(x, [["1", "1", "1"]], *({"gate": gate} for gate in gates)))
+    assert found == [0, 0, 2, 3, 4, 4]
+
+
+def test_inputs_of_a_pathway_must_be_mapped_too():
+    x, y = [["1", "0"], ["0", "1"], ["1", "1"]], [["1", "1"]]
+    own = [{"gate": "all", "inputs": inputs} for inputs in ([0, 2], [1, 2], [0, 1])]
+    # The swap of both samples exchanges the first two inputs and keeps the third.
+    assert orbits(derived(x, y, *own)) == [0, 0, 2]
+
+
+def test_a_supported_gate_has_no_reason():
+    assert reasons(derived([["1", "0"], ["0", "1"]], [["1", "2"]], {"gate": "all"})) == [""]
+
+
+def test_a_sample_that_is_zero_opens_and_closes_nothing():
+    x = [["1", "0", "0"], ["0", "1", "0"]]
+    open_there, closed_there = {"gate": [1, 1, 1]}, {"gate": [1, 1, 0]}
+    assert reasons(derived(x, [["1", "2", "0"]], open_there, closed_there)) == ["", ""]
+
+
+def test_of_several_leading_directions_one_must_open_the_gate():
+    x, y = [["1", "0", "-1"], ["0", "1", "-1"]], [["1", "0", "0"], ["0", "1", "0"]]
+    found = reasons(derived(x, y, {"gate": [1, 1, 0]}, {"gate": [1, 1, 1]}))
+    assert found[0] == ""
+    assert "space of 2 dimensions" in found[1]
+
+
+def test_the_reason_names_the_samples():
+    x, y = [["1", "3/5"], ["0", "4/5"]], [["1", "1"]]
+    (found,) = reasons(derived(x, y, {"gate": [1, 0]}))
+    assert "opens sample 2 too" in found
+    # Two samples too many, not one that it opens and the other direction closes.
+    (found,) = reasons(derived([["1", "1", "2"]], [["1", "1", "1"]], {"gate": [1, 0, 0]}))
+    assert "opens samples 2, 3 too" in found
+    (found,) = reasons(derived([["1", "-1"]], [["3", "1"]], {"gate": "all"}))
+    assert "closes sample 2" in found
+
+
+def test_units_see_inputs_that_a_pathway_does_not():
+    x, y = [["1", "0"], ["0", "1"]], [["1", "1"]]
+    derivation = derived(x, y, {"gate": "all", "inputs": [0]})
+    assert "see inputs" in derivation.unsupported["p1"]
+    assert isinstance(derivation.early, EarlyStrengths)
+    assert not dict(derivation.early)
+
+
+@pytest.mark.parametrize(
+    ("x", "beside", "kept"),
+    [
+        ([["1", "0", "0"], ["0", "1", "-1"]], 1, False),
+        # Both push back units that open them: these are held between them.
+        ([["1", "0", "0"], ["0", "1", "-1"]], -1, True),
+        # Units that have the sample closed come to its boundary from their side and stay closed.
+        ([["1", "0"], ["0", "1"]], 1, True),
+    ],
+)
+def test_closed_samples_on_the_boundary_of_the_direction(x, beside, kept):
+    # The leading direction of the first sample's gate is (1, 0): the others are on its edge.
+    count = len(x[0])
+    targets = [["3", *[str(beside)] * (count - 1)]]
+    derivation = derived(x, targets, {"gate": [1] + [0] * (count - 1)})
+    reason = derivation.unsupported.get("p1", "")
+    assert ("has samples 2, 3 on its boundary, which units leave" in reason) is not kept
+    assert ("p1" not in derivation.early.unsupported) is kept

@@ -1,0 +1,236 @@
+"""The tasks against the facts of the papers, built a second time in a plain way."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from pydantic import Field
+
+from symreln.errors import SpecError
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
+from symreln.specs.finding import Finding
+from symreln.specs.kinds import Formula, StrictModel
+from symreln.specs.model import Dataset
+from symreln.specs.reader import read_spec
+from symreln.specs.task import Task
+from symreln.task_library.load import load
+from symreln.task_library.real_data import bundled
+from symreln.task_library.structures import STRUCTURES, hierarchy
+
+
+def dataset(**options: object) -> Dataset:
+    return load({"dataset": options, "pathway": [{"name": "a"}]}).dataset
+
+
+TREE_OF_EIGHT = [
+    "11111111",
+    "11110000",
+    "00001111",
+    "11000000",
+    "00110000",
+    "00001100",
+    "00000011",
+    *("0" * i + "1" + "0" * (7 - i) for i in range(8)),
+]
+
+
+def test_hierarchy_of_eight_is_the_published_tree():
+    assert hierarchy(8).to_fractions(8) == [[int(c) for c in row] for row in TREE_OF_EIGHT]
+
+
+@pytest.mark.parametrize("items", [2, 4, 16, 64])
+def test_hierarchy_spectrum(items: int):
+    """Saxe et al. 2019: the modes follow the tree's levels, the root first."""
+    found = dataset(task="linear-hierarchy", items=items)
+    assert found.targets.shape == (2 * items - 1, items)
+    assert found.inputs.to_fractions() == np.eye(items).tolist()
+    features = found.targets.to_numpy()
+    spectrum = sorted(np.linalg.eigvalsh(features.T @ features), reverse=True)
+    levels = items.bit_length() - 1
+    expected = [2 * items - 1] + [
+        2 ** (levels - split) - 1 for split in range(levels) for _ in range(2**split)
+    ]
+    # eigvalsh of a matrix of integers below 2n is good to n rounding errors of its norm.
+    assert spectrum == pytest.approx(expected, abs=items**2 * 1e-14)
+
+
+def test_ring_is_the_published_wave():
+    rows = STRUCTURES["ring"](8).to_fractions(8)
+    assert len(rows) == 15
+    assert rows[0] == [1] * 8
+    assert [float(x) for x in rows[1]] == [0, 0.33, 0.66, 1, 1, 0.66, 0.33, 0]
+    assert rows[1][1] == Fraction(33, 100)
+    for before, after in pairwise(rows[1:]):
+        assert after == [*before[1:], before[0]]
+    assert rows[1 + 8] == rows[1]
+
+
+def test_cross_differs_from_the_hierarchy_in_four_rows_only():
+    tree, crossed = hierarchy(8).to_fractions(8), STRUCTURES["cross"](8).to_fractions(8)
+    assert [i for i in range(15) if tree[i] != crossed[i]] == [3, 4, 5, 6]
+    items = [{k + 1 for k, x in enumerate(row) if x} for row in crossed[3:7]]
+    assert items == [{1, 3}, {2, 4}, {5, 7}, {6, 8}]
+
+
+@pytest.mark.parametrize(
+    ("items", "structures"),
+    [
+        (8, ["hierarchy"] * 3),
+        (8, ["hierarchy", "ring", "cross"]),
+        (4, ["hierarchy"] * 5),
+        (2, ["hierarchy"]),
+    ],
+)
+def test_contextual_is_kronecker_blocks(items: int, structures: list[str]):
+    contexts = len(structures)
+    found = dataset(
+        task="contextual",
+        items=items,
+        contexts=contexts,
+        structures=structures,
+        context_scale="27/20",
+    )
+    blocks = [
+        np.array(STRUCTURES[name](items).to_fractions(items), dtype=object) for name in structures
+    ]
+    one, eye = np.ones((1, contexts), dtype=int), np.eye(items, dtype=int)
+    common = np.array(hierarchy(items).to_fractions(items), dtype=object)
+    inputs = np.vstack(
+        [
+            np.kron(one, eye),
+            np.kron(np.eye(contexts, dtype=int), np.ones((1, items), dtype=int)) * Fraction(27, 20),
+        ]
+    )
+    height = 2 * items - 1
+    own = np.full((contexts * height, contexts * items), Fraction(0), dtype=object)
+    for k, block in enumerate(blocks):
+        own[k * height : (k + 1) * height, k * items : (k + 1) * items] = block
+    targets = np.vstack([np.hstack([common] * contexts), own])
+    assert found.inputs.to_fractions() == inputs.tolist()
+    assert found.targets.to_fractions() == targets.tolist()
+    assert found.labels["context"] == tuple(k for k in range(1, contexts + 1) for _ in range(items))
+    assert found.labels["item"] == tuple(range(1, items + 1)) * contexts
+    assert found.input_groups["items"] == tuple(range(items))
+    assert found.input_groups["contexts"] == tuple(range(items, items + contexts))
+    assert found.output_groups["common"] == tuple(range(height))
+    assert found.output_groups[f"context_{contexts}"][-1] == found.n_y - 1
+    covered = [index for group in found.output_groups.values() for index in group]
+    assert covered == list(range(found.n_y))
+
+
+def test_contextual_scale_may_be_any_formula():
+    tables = {
+        "dataset": {"task": "contextual", "contexts": 2, "items": 2, "context_scale": "1/(1+c)"},
+        "parameters": {"c": {"positive": True, "value": 1}},
+        "pathway": [{"name": "a"}],
+    }
+    inputs = load(tables).at_values().dataset.inputs.to_fractions()
+    assert inputs[2] == [Fraction(1, 2), Fraction(1, 2), 0, 0]
+
+
+def test_xor_columns():
+    found = load("xor", {"parameters.Delta.value": 3}).at_values().dataset
+    assert found.inputs.to_fractions() == [[1, -1, 1, -1], [1, -1, -1, 1], [3, 3, -3, -3]]
+    assert found.targets.to_fractions() == [[1, 1, -1, -1]]
+    assert found.labels["label"] == (1, 1, -1, -1)
+    first, second, _ = np.array(found.inputs.to_fractions())
+    assert (first * second == np.array(found.labels["label"])).all()
+
+
+def test_iris_is_the_bundled_data_exactly():
+    from sklearn.datasets import load_iris
+
+    found, data = dataset(task="iris"), load_iris()
+    assert found.inputs.shape == (4, 150)
+    assert found.inputs.to_numpy().T.tolist() == data.data.tolist()
+    assert all((10 * x).denominator == 1 for row in found.inputs.to_fractions() for x in row)
+    assert found.targets.to_numpy().argmax(axis=0).tolist() == data.target.tolist()
+    assert [sum(row) for row in found.targets.to_fractions()] == [50, 50, 50]
+    assert set(found.labels["class"]) == {"setosa", "versicolor", "virginica"}
+
+
+def test_digits_are_the_bundled_data_exactly():
+    from sklearn.datasets import load_digits
+
+    found, data = dataset(task="digits"), load_digits()
+    assert found.inputs.shape == (64, 1797)
+    assert (found.inputs.to_numpy().T * 16).tolist() == data.data.tolist()
+    assert found.targets.to_numpy().argmax(axis=0).tolist() == data.target.tolist()
+    assert found.labels["class"] == tuple(data.target.tolist())
+    assert [sum(column) for column in zip(*found.targets.to_fractions(), strict=True)] == [1] * 1797
+
+
+@pytest.mark.parametrize(
+    ("loader", "file"), [("load_digits", "digits.csv.gz"), ("load_iris", "iris.csv")]
+)
+def test_where_the_file_is_not_found_scikit_learn_is_asked(loader: str, file: str):
+    found, asked = bundled(loader, file), bundled(loader, "no-such-file.csv")
+    assert found.data.tolist() == asked.data.tolist()
+    assert found.classes.tolist() == asked.classes.tolist()
+    assert found.names == asked.names
+
+
+def test_real_data_are_read_without_importing_scikit_learn():
+    program = "import sys, symreln as sr; sr.load('iris'), sr.load('digits');"
+    program += "print('sklearn' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert found.stdout.split() == [b"False"]
+
+
+@pytest.mark.parametrize("task", ["iris", "digits"])
+def test_without_scikit_learn_the_message_says_what_to_install(
+    task: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+    words = r"or scikit-learn installed\. Install it: python -m pip install scikit-learn"
+    with pytest.raises(SpecError, match=words):
+        dataset(task=task)
+
+
+def test_large_contextual_is_built_in_a_moment():
+    """128 items in 16 contexts: 4335 x 2048 targets."""
+    found = dataset(task="contextual", items=128, contexts=16)
+    assert found.targets.shape == (17 * 255, 2048)
+    assert found.inputs.shape == (144, 2048)
+
+
+class _Doubled(StrictModel):
+    times: int = Field(default=1, ge=1, description="a whole number from 1 on")
+    scale: Formula = Field(description="a number or a formula")
+
+
+def _doubled(options: _Doubled) -> Dataset:
+    if options.times > 2:
+        raise Finding(str(options.times), "at most 2", path=".times")
+    rows = [[options.scale * options.times, options.scale]]
+    return Dataset(
+        inputs=ExactMatrix.from_rows(rows, options.scale.parameters),
+        targets=ExactMatrix.from_rows([[1, 2]]),
+    )
+
+
+def test_a_task_is_a_value_that_the_reader_is_given():
+    task = Task(name="doubled", summary="", options=_Doubled, build=_doubled)
+    tables = {"parameters": {"c": {}}, "pathway": [{"name": "a"}]}
+
+    def read(**options: object) -> Dataset:
+        data = {"task": "doubled", "scale": "c/2", **options}
+        return read_spec({**tables, "dataset": data}, tasks=[task]).dataset
+
+    c = Scalar.symbol("c", ("c",))
+    assert read(times=2).inputs == ExactMatrix.from_rows([[c, c / 2]], ("c",))
+    for wrong, says in (
+        ({"times": 3}, "dataset.times: found 3; expected at most 2"),
+        ({"times": 0}, "dataset.times: found 0; expected a whole number from 1 on"),
+        ({"scale": "d"}, 'dataset.scale: found the undeclared name "d"'),
+    ):
+        with pytest.raises(SpecError, match=re.escape(says)):
+            read(**wrong)

@@ -1,0 +1,415 @@
+"""A folder is verified as one thing, and what is hostile is refused in little time and memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import symreln as sr
+from symreln.base import jsonio
+from symreln.cli import main as cli
+from symreln.errors import CertificateError
+from symreln.report.write_validation import write_validation
+from symreln.verifier import digest, verify, verify_file
+from symreln.verifier.folder import sealed_json
+from symreln.verifier.numbers import MOST_TERMS
+from tests.certificates import Json, certificates
+from tests.strategies import share
+
+ROOT = Path(sr.__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Results of two derivations, which differ in the scale of the context inputs."""
+    folders = []
+    for scale in ("1", "2"):
+        folder = tmp_path_factory.mktemp(f"scale-{scale}")
+        sr.derive(sr.load("contextual-3", [f"dataset.context_scale={scale}"])).save(folder)
+        folders.append(folder)
+    return folders[0], folders[1]
+
+
+@pytest.fixture
+def folder(saved: tuple[Path, Path], tmp_path: Path) -> Path:
+    shutil.copytree(saved[0], tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+# -- a folder --------------------------------------------------------------------------------------
+
+
+def test_what_was_saved_belongs_together(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert verify_file(folder) == verify_file(folder / "certificate.json")
+    assert cli._guarded(["verify", str(folder)]) == 0
+    assert "every identity holds" in capsys.readouterr().out
+    names = {path.name for path in folder.iterdir()}
+    assert {"derivation.json", "derivation.html", "derivation.tex", "certificate.json"} <= names
+    assert not [name for name in names if name.startswith(".")]
+
+
+@pytest.mark.parametrize(
+    "name", ["certificate.json", "derivation.json", "derivation.tex", "derivation.html"]
+)
+def test_a_file_of_another_derivation_is_refused(
+    saved: tuple[Path, Path], folder: Path, name: str
+) -> None:
+    shutil.copy(saved[1] / name, folder)
+    with pytest.raises(CertificateError, match="another derivation"):
+        verify_file(folder)
+    assert cli._guarded(["verify", str(folder)]) == 2
+
+
+@pytest.mark.parametrize("name", ["derivation.json", "derivation.tex", "derivation.html"])
+def test_a_file_that_was_changed_or_cut_is_refused(folder: Path, name: str) -> None:
+    path = folder / name
+    text = path.read_text("utf-8")
+    path.write_text(text.replace("contextual", "another", 1), "utf-8")
+    with pytest.raises(CertificateError, match="was changed"):
+        verify_file(folder)
+    path.write_text(text[: len(text) // 2], "utf-8")
+    with pytest.raises(CertificateError):
+        verify_file(folder)
+
+
+def test_a_result_without_provenance_is_refused(folder: Path) -> None:
+    content = json.loads((folder / "derivation.json").read_text("utf-8"))
+    del content["provenance"]
+    (folder / "derivation.json").write_text(json.dumps(content), "utf-8")
+    with pytest.raises(CertificateError, match="does not say to which"):
+        verify_file(folder)
+
+
+def test_a_verdict_that_is_not_proven_is_refused(folder: Path) -> None:
+    content = json.loads((folder / "derivation.json").read_text("utf-8"))
+    certificate = json.loads((folder / "certificate.json").read_text("utf-8"))
+    content["verdict"]["level"] = "closed"
+    path = folder / "derivation.json"
+    path.write_text(json.dumps(sealed_json(content, certificate)), "utf-8")
+    with pytest.raises(CertificateError, match="another verdict"):
+        verify_file(folder)
+
+
+def test_figures_and_curves_are_those_that_came_with_their_file(
+    saved: tuple[Path, Path], folder: Path
+) -> None:
+    shutil.copy(saved[1] / "figures/modes.pdf", folder / "figures")
+    with pytest.raises(CertificateError, match=r"modes.pdf: .*came with derivation.tex"):
+        verify_file(folder)
+    shutil.copy(saved[0] / "figures/modes.pdf", folder / "figures")
+    assert verify_file(folder)
+    (folder / "figures/modes.pdf").unlink()
+    with pytest.raises(CertificateError, match=r"modes.pdf: No such file"):
+        verify_file(folder)
+
+
+def test_curves_of_another_training_are_refused(tmp_path: Path) -> None:
+    for steps in (20, 30):
+        spec = sr.load("xor", [f"network.steps={steps}"])
+        derivation = sr.derive(spec)
+        derivation.save(tmp_path / str(steps), formats=["json"])
+        write_validation(sr.validate(derivation, seeds=2), tmp_path / str(steps))
+        assert verify_file(tmp_path / str(steps))
+    shutil.copy(tmp_path / "20/curves.npz", tmp_path / "30")
+    with pytest.raises(CertificateError, match=r"curves.npz: .*came with validation.json"):
+        verify_file(tmp_path / "30")
+
+
+def test_no_file_elsewhere_is_named(folder: Path) -> None:
+    certificate = json.loads((folder / "certificate.json").read_text("utf-8"))
+    content = json.loads((folder / "derivation.json").read_text("utf-8"))
+    for name in ("../other", "/etc/passwd"):
+        sealed = sealed_json(content, certificate, {name: b""})
+        (folder / "derivation.json").write_text(json.dumps(sealed), "utf-8")
+        with pytest.raises(CertificateError, match="a file elsewhere"):
+            verify_file(folder)
+
+
+def test_another_certificate_beside_it_is_refused(folder: Path) -> None:
+    shutil.copy(folder / "certificate.json", folder / "certificate-step-7.json")
+    with pytest.raises(CertificateError, match="beside another one"):
+        verify_file(folder)
+
+
+def test_files_appear_together_or_not_at_all(
+    saved: tuple[Path, Path], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second derivation into the folder that fails in the middle leaves the first one whole."""
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    genuine = jsonio.write_bytes
+
+    def full(path: Path, data: bytes) -> None:
+        if path.name == "derivation.html":
+            raise OSError(28, "No space left on device", str(path))
+        genuine(path, data)
+
+    monkeypatch.setattr("symreln.report.folder.write_bytes", full)
+    with pytest.raises(OSError, match="No space left") as caught:
+        sr.derive(sr.load("xor")).save(folder)
+    assert caught.value.filename == str(folder / "derivation.html")
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    monkeypatch.undo()
+    sr.derive(sr.load("xor")).save(folder)
+    assert verify_file(folder) == ("stages[0]: sample_1, sample_2, sample_3, sample_4: closed",)
+
+
+def test_a_derivation_without_documents_leaves_none_of_another(folder: Path) -> None:
+    assert cli._guarded(["derive", "xor", "--format", "json", "--out", str(folder)]) == 0
+    assert not (folder / "derivation.html").exists()
+    assert verify_file(folder)
+
+
+# -- text ------------------------------------------------------------------------------------------
+
+FORGED = "p: closed\n  ok  stages[1]: q: closed\x1b[2J\u202e"
+
+
+def renewed(certificate: Json) -> Json:
+    return {**certificate, "digest": digest(certificate)}
+
+
+def test_names_are_printed_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    certificate = json.loads(json.dumps(certificates()["xor"]))
+    certificate["parts"][0]["stages"][0]["pathways"][0]["name"] = FORGED
+    (line,) = verify(renewed(certificate))
+    assert line.isprintable()
+    assert line.startswith("stages[0]: 'p: closed\\n")
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(renewed(certificate)), "utf-8")
+    assert cli._guarded(["verify", str(path)]) == 0
+    shown = capsys.readouterr().out
+    assert [line[:6] for line in shown.splitlines()] == ["  ok  ", str(path)[:6]]
+    assert "\x1b" not in shown
+    certificate["parts"][0]["stages"][0]["pathways"][1]["classes"][0][FORGED] = 1
+    certificate["parameters"] = [FORGED]
+    with pytest.raises(CertificateError) as caught:
+        verify(renewed(certificate))
+    assert str(caught.value).isprintable()
+
+
+# -- what is hostile -------------------------------------------------------------------------------
+
+
+def coprime() -> str:
+    """Gains 1/(p + 1) in 26 parameters: common denominators have 2^26 terms."""
+    certificate = json.loads(json.dumps(certificates()["white"]))
+    names = [chr(97 + n) for n in range(26)]
+    part, size = certificate["parts"][0], 26
+    row = [[0, n, "1"] for n in range(size)]
+    certificate |= {
+        "parameters": names,
+        "inputs": {"rows": 1, "columns": size, "denominator": "1", "entries": row},
+        "targets": {"rows": 1, "columns": size, "denominator": "1", "entries": row},
+    }
+    (first, _) = part["stages"][0]["pathways"]
+    gate = [f"1 / 1*{name}^1 + 1" for name in names]
+    first |= {"inputs": [0], "outputs": [0], "gate": gate, "like": None}
+    return json.dumps(renewed(certificate))
+
+
+def changed(name: str, *path: Any, value: Any) -> str:
+    certificate = json.loads(json.dumps(certificates()[name]))
+    holder = certificate
+    for step in path[:-1]:
+        holder = holder[step]
+    holder[path[-1]] = value
+    return json.dumps(renewed(certificate))
+
+
+def dense() -> str:
+    """Data of one number with as many terms as powers."""
+    certificate = json.loads(json.dumps(certificates()["white"]))
+    number = " + ".join([*(f"1*a^{n}" for n in range(9999, 0, -1)), "1"])
+    one = {"rows": 1, "columns": 1, "denominator": "1", "entries": [[0, 0, number]]}
+    certificate |= {"parameters": ["a"], "inputs": one, "targets": one}
+    return json.dumps(renewed(certificate))
+
+
+def long_class(degree: int) -> str:
+    certificate = json.loads(json.dumps(certificates()["xor"]))
+    shown = certificate["parts"][0]["stages"][0]["pathways"][0]["classes"][0]
+    ones = ["1"] * degree
+    shown |= {"minpoly": [*ones, "1"], "eigenvalue": ones, "d": ones}
+    return json.dumps(renewed(certificate))
+
+
+def divisor(polynomial: str, symbol: str | None, values: list[int] | None) -> str:
+    """A family with one more number that is said not to vanish."""
+    certificate = json.loads(json.dumps(sr.derive(sr.load("contextual-C")).certificate))
+    shown = {"polynomial": polynomial, "symbol": symbol, "values": values}
+    certificate["parts"][-1]["divisors"].append(shown)
+    return json.dumps(renewed(certificate))
+
+
+CLASS = ("parts", 0, "stages", 0, "pathways", 0, "classes", 0)
+HOSTILE = {
+    "a key twice": lambda: '{"format": 1, ' + json.dumps(certificates()["xor"])[1:],
+    "a long integer": lambda: f'{{"format": {"9" * 4301}}}',
+    "a long list of integers": lambda: f'{{"format": [{", ".join(["9" * 100_000] * 50)}]}}',
+    "a surrogate in a name": lambda: changed("xor", *CLASS[:6], "name", value="\ud800"),
+    "a surrogate as a key": lambda: '{"\\udfff": 1}',
+    "coprime gains": coprime,
+    "a degree": lambda: changed("gains", *CLASS, "eigenvalue", 0, value="1*g^999999999"),
+    "a size": lambda: changed("xor", "inputs", "rows", value=999_999_999),
+    "an empty matrix": lambda: changed("xor", "inputs", "columns", value=10**6),
+    "a key of many twice": lambda: (
+        "{" + "".join(f'"{n}": 1, ' for n in range(60_000)) + '"59999": 1}'
+    ),
+    "many objects": lambda: f"[{'{},' * (5 * 10**6)}0]",
+    "dense polynomials": dense,
+    "a class of many modes": lambda: long_class(400),
+    "a divisor of a high power": lambda: divisor("1*C^9999 + 1", None, None),
+    "a divisor of a lower power": lambda: divisor("1*C^100 + -1*C^99 + 1", None, None),
+    "a divisor with large roots": lambda: divisor("1*C^2 + -9999999967", "C", []),
+    "nesting": lambda: "[" * 10**6,
+    "no finite number": lambda: '{"format": NaN}',
+}
+PROGRAM = """
+import sys, time
+from symreln.verifier.__main__ import main
+try:
+    main()
+finally:
+    status = open("/proc/self/status").read()
+    peak = int(status.split("VmHWM:")[1].split()[0]) >> 10
+    sys.stderr.write(f"peak {peak} {time.process_time()}")
+"""
+
+
+def ended(path: Path) -> str:
+    """Check a file in a process of its own; return what it says."""
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", PROGRAM, str(path)],
+        capture_output=True, text=True, timeout=60, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    said, _, used = done.stderr.rpartition("peak ")
+    peak, seconds = map(float, used.split())
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in said
+    assert peak < 200
+    assert seconds < 5
+    return said
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_files_are_refused_quickly(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "certificate.json"
+    path.write_text(HOSTILE[name](), "utf-8")
+    assert ended(path).startswith("certificate")
+
+
+def test_bounds_are_said(tmp_path: Path) -> None:
+    path = tmp_path / "certificate.json"
+    path.write_text(coprime(), "utf-8")
+    assert f"more than {MOST_TERMS} terms" in ended(path)
+
+
+def test_the_page_lists_all_bounds() -> None:
+    page = (ROOT / "docs/certificate.md").read_text("utf-8")
+    texts = [path.read_text("utf-8") for path in (ROOT / "symreln/verifier").glob("*.py")]
+    bounds = {name for text in texts for name in re.findall(r"^(MOST_\w+|\w*WORK\w*):", text, re.M)}
+    # Two say from where on another way of computing the same is quicker.
+    assert bounds - {"MOST_PAIRS", "MOST_COMPARED"} == set(re.findall(r"`([A-Z_]+)`", page))
+
+
+def test_deep_values_in_python_are_refused() -> None:
+    deep: Any = 1
+    for _ in range(10**5):
+        deep = [deep]
+    with pytest.raises(CertificateError):
+        verify({**certificates()["xor"], "parts": deep})
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and devices by name")
+def test_pipes_and_devices_are_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "certificate.json")
+    for path in (tmp_path / "certificate.json", tmp_path, Path("/dev/zero"), Path("/dev/stdin")):
+        assert ended(path).startswith("certificate")
+    assert cli._guarded(["verify", str(tmp_path)]) == 2
+
+
+# -- nothing can be emptied ------------------------------------------------------------------------
+
+
+EMPTY: tuple[Any, ...] = (None, [], {}, "", 0, "0")
+
+
+def emptied(value: Any) -> list[Any]:
+    """What is nothing in the place of a value: of its own type and of others, and a zero matrix."""
+    found = [item for item in EMPTY if type(item) is not type(value) or item != value]
+    if isinstance(value, dict) and "entries" in value:
+        found.append({**value, "entries": [], "denominator": "1"})
+        found.append({"rows": 0, "columns": 0, "denominator": "1", "entries": []})
+    return found
+
+
+def fields(value: Any) -> Any:
+    """Every (holder, key) of a certificate, entries of matrices left out."""
+    places = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, item in places:
+        if key not in FREE:
+            yield value, key
+            if isinstance(item, dict | list) and key != "entries":
+                yield from fields(item)
+
+
+#: Names, a choice of the proof that another choice replaces, and what is renewed.
+FREE = {"name", "operator", "digest"}
+
+
+@pytest.mark.parametrize("name", ["xor", "contextual", "white", "leak", "gains"])
+def test_no_field_can_be_emptied(name: str) -> None:
+    """Fields that say something, one at a time."""
+    random = Random(name)
+    certificate = json.loads(json.dumps(certificates()[name]))
+    accepted = []
+    for holder, key in share(fields(certificate), random):
+        if holder[key] in (0, "0", None, []):
+            continue
+        kept, choices = holder[key], emptied(holder[key])
+        for nothing in choices:
+            holder[key] = nothing
+            try:
+                verify(renewed(certificate))
+            except CertificateError:
+                continue
+            accepted.append((key, kept, nothing))
+        holder[key] = kept
+    assert accepted == []
+
+
+def test_what_has_no_samples_or_pathways_proves_nothing() -> None:
+    none = {"rows": 2, "columns": 0, "denominator": "1", "entries": []}
+    certificate = json.loads(json.dumps(certificates()["white"]))
+    for changes in ({"inputs": none, "targets": none}, {"inputs": {**none, "rows": 0}}):
+        with pytest.raises(CertificateError, match="inputs"):
+            verify(renewed(certificate | changes))
+    stage = certificate["parts"][0]["stages"][0]
+    stage |= {"pathways": [], "components": [], "couplings": [], "map": None, "level": "closed"}
+    certificate["parts"][0]["level"] = certificate["level"] = "closed"
+    with pytest.raises(CertificateError, match="pathways"):
+        verify(renewed(certificate))
+    certificate["parts"][0]["stages"] = []
+    with pytest.raises(CertificateError, match="stages"):
+        verify(renewed(certificate))
+    certificate["parts"] = []
+    with pytest.raises(CertificateError, match="parts"):
+        verify(renewed(certificate))
+
+
+def test_a_zero_matrix_is_no_inverse() -> None:
+    certificate = json.loads(json.dumps(certificates()["contextual"]))
+    shown = certificate["parts"][0]["stages"][0]["pathways"][0]["classes"][0]
+    shown["gram_inverse"] = {**shown["gram_inverse"], "denominator": "1", "entries": []}
+    with pytest.raises(CertificateError, match=r"gram_inverse: .*the inverse"):
+        verify(renewed(certificate))
