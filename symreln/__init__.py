@@ -24,9 +24,12 @@ if (
 TYPE_CHECKING = False  # that of typing takes milliseconds in which Ctrl-C would print a traceback
 if TYPE_CHECKING:
     from symreln.api import Derivation, NetworkDerivation, derive
-    from symreln.calls import depth, gates, race, replay, sweep
+    from symreln.calls.depth import depth
+    from symreln.calls.gates import gates, race, replay
+    from symreln.calls.inform import info, schema, tasks, verify
+    from symreln.calls.sweep import sweep
     from symreln.claims.from_weights import from_weights
-    from symreln.confrontation import Validation, validate
+    from symreln.confrontation import Validation, run, validate
     from symreln.exact.truth import Truth
     from symreln.limits.with_limits import PartialDerivation, derive_within
     from symreln.report.saved import open
@@ -65,11 +68,16 @@ _HOMES = {
     "network": "symreln.specs.build",
     "pathway": "symreln.specs.build",
     "spec": "symreln.specs.build",
-    "depth": "symreln.calls",
-    "gates": "symreln.calls",
-    "race": "symreln.calls",
-    "replay": "symreln.calls",
-    "sweep": "symreln.calls",
+    "depth": "symreln.calls.depth",
+    "gates": "symreln.calls.gates",
+    "race": "symreln.calls.gates",
+    "replay": "symreln.calls.gates",
+    "info": "symreln.calls.inform",
+    "schema": "symreln.calls.inform",
+    "tasks": "symreln.calls.inform",
+    "verify": "symreln.calls.inform",
+    "sweep": "symreln.calls.sweep",
+    "run": "symreln.confrontation",
     "open": "symreln.report.saved",
     "validate": "symreln.confrontation",
 }
@@ -93,15 +101,20 @@ __all__ = [
     "derive_within",
     "from_weights",
     "gates",
+    "info",
     "load",
     "network",
     "open",
     "pathway",
     "race",
     "replay",
+    "run",
+    "schema",
     "spec",
     "sweep",
+    "tasks",
     "validate",
+    "verify",
 ]
 
 

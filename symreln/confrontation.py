@@ -7,15 +7,18 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from symreln.api import Derivation, NetworkDerivation
+from symreln.api import Derivation, NetworkDerivation, derive
 from symreln.base.summaries import short_repr
+from symreln.claims.divergence import check_before_deriving
 from symreln.experiment import confront, outcome
 from symreln.experiment.training import ProgressCallback
 from symreln.report import sentences
 from symreln.report.user_plots import plot_validation
 from symreln.report.validation_json import validation_to_json
 from symreln.report.validation_summary import validation_headline, validation_summary
-from symreln.report.write_validation import write_validation
+from symreln.report.write_validation import write_run, write_validation
+from symreln.specs.arguments import instance_of
+from symreln.specs.model import Spec
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -107,3 +110,41 @@ def validate(
         2
     """
     return Validation.of(confront.validate(derivation, seeds, rng, progress, terms=terms))
+
+
+def run(
+    spec: Spec,
+    directory: str | Path,
+    seeds: int = 8,
+    rng: int = 0,
+    progress: ProgressCallback | None = None,
+) -> Validation:
+    """Derive, train, compare and write everything into a folder: the main job.
+
+    What is derived is written before training begins.
+
+    Args:
+        spec: With a network and a value for every parameter.
+        directory: Folder, made if it is not there.
+        seeds: Networks to train of each kind.
+        rng: Seed of the random streams; results depend on it and on nothing else.
+        progress: Called with (done, total) in seed-steps.
+
+    Raises:
+        InputError: No network, a parameter without a value, or training diverged.
+        NotSupportedError: This cannot be confronted; the message says why.
+
+    Example:
+        >>> import symreln as sr, tempfile
+        >>> small = sr.load("xor", {"network.hidden": 20, "network.steps": 50})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     sr.run(small, folder, seeds=1).seeds
+        1
+    """
+    instance_of(spec, Spec, "run", 'sr.run(sr.load("xor"), "out")')
+    check_before_deriving(spec)
+    derivation = derive(spec)
+    derivation.save(directory)
+    found = validate(derivation, seeds, rng, progress)
+    write_run(found, directory)
+    return found

@@ -9,20 +9,17 @@ import click
 
 from symreln.base.jsonio import dumps
 from symreln.base.progress import Progress
-from symreln.base.provenance import environment
+from symreln.calls import inform
 from symreln.errors import InputError
 from symreln.report.inform import checks_said, machine_said, tasks_said
-from symreln.specs.schema import json_schema
-from symreln.task_library import list_tasks
-from symreln.task_library.registry import TASKS, spec_path
-from symreln.verifier import verify_file
+from symreln.task_library.registry import spec_path
 from symreln.verifier.folder import CERTIFICATE
 
 
 def verify(certificate: Path, *, as_json: bool) -> int:
     """Check a certificate, or the one in a folder, and print what it proves."""
     with Progress(quiet=False)("verifying"):
-        checks = verify_file(certificate)
+        checks = inform.verify(certificate)
     path = certificate / CERTIFICATE if certificate.is_dir() else certificate
     click.echo(checks_said(path, checks, as_json=as_json), nl=False)
     return 0
@@ -30,7 +27,7 @@ def verify(certificate: Path, *, as_json: bool) -> int:
 
 def show_tasks(name: str | None, *, as_json: bool) -> int:
     """Print the ready-made specs, or one of them in full."""
-    found = dict(list_tasks())
+    found = inform.tasks()
     said = tasks_said(found, as_json=as_json) if name is None else _spec_text(name, found)
     click.echo(said, nl=False)
     return 0
@@ -45,11 +42,11 @@ def _spec_text(name: str, names: Collection[str]) -> str:
 
 def show_info(*, as_json: bool) -> int:
     """Print versions and the machine."""
-    click.echo(machine_said(environment(), as_json=as_json), nl=False)
+    click.echo(machine_said(inform.info(), as_json=as_json), nl=False)
     return 0
 
 
 def show_schema() -> int:
     """Print the JSON Schema of a spec."""
-    click.echo(dumps(json_schema(TASKS)), nl=False)
+    click.echo(dumps(inform.schema()), nl=False)
     return 0

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from symreln import calls
 from symreln.base.jsonio import dumps
 from symreln.base.progress import Progress
 from symreln.base.tables import show_table
+from symreln.calls import depth as calls
 from symreln.cli.hardware import training_machine
 from symreln.cli.request import Request
 from symreln.report.folder import require_folder

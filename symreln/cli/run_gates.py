@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from symreln import calls
 from symreln.base.progress import Progress
+from symreln.calls import gates as calls
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
 from symreln.gating.finders import ALIASES, FINDERS

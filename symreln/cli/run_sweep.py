@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
-from symreln import calls
 from symreln.base.processors import cores
 from symreln.base.progress import Progress
+from symreln.calls import sweep as calls
 from symreln.errors import InputError
 from symreln.report.folder import require_folder, write_files
 from symreln.report.sweep import (

@@ -14,10 +14,8 @@ from symreln.experiment.extras import check_extras, with_extras
 from symreln.experiment.outcome import Validation
 from symreln.experiment.training import ProgressCallback
 from symreln.report import terminal as console
-from symreln.report.folder import together
 from symreln.report.steps import StepWriter
-from symreln.report.write import write_derivation
-from symreln.report.write_validation import write_validation
+from symreln.report.write_validation import write_run, write_validation
 from symreln.specs.model import Spec
 
 
@@ -42,11 +40,8 @@ def validate(request: Request, steps: StepWriter | None = None) -> int:
             check_extras(derivation, request.extras)
         with progress("validating") as report:
             validation = _confronted(request, derivation, report)
-        with progress("writing the report"), together(request.folder) as draft:
-            written = write_validation(validation, draft.folder)
-            if whole:
-                written += write_derivation(derivation, draft.folder, validation=validation)
-            written = draft.moved(written)
+        with progress("writing the report"):
+            written = (write_run if whole else write_validation)(validation, request.folder)
         shown = derivation if whole else None
         console.show_validation(
             validation, request.folder, written, as_json=request.as_json, derivation=shown

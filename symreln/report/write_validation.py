@@ -11,6 +11,7 @@ from symreln.report.folder import together, write_files
 from symreln.report.loss_unit import loss_unit
 from symreln.report.validation_json import validation_to_json
 from symreln.report.validation_plots import validation_drawings
+from symreln.report.write import write_derivation
 
 
 @phase("figures")
@@ -30,3 +31,11 @@ def write_validation(validation: Validation, directory: str | Path) -> list[Path
         }
         said = jsonio.dumps(validation_to_json(validation, files)).encode()
         return draft.moved(write_files(draft.folder, {**files, "validation.json": said}))
+
+
+def write_run(validation: Validation, directory: str | Path) -> list[Path]:
+    """Write a confrontation and the derivation with it, all together, into a folder."""
+    with together(Path(directory)) as draft:
+        written = write_validation(validation, draft.folder)
+        written += write_derivation(validation.derivation, draft.folder, validation=validation)
+        return draft.moved(written)

@@ -105,7 +105,7 @@ def _own(command: str, name: str, *options: str) -> Command:
 
 
 def _refusals() -> Iterator[Command]:
-    """Yield derivations of a few wrong specs; ``tests/specs/messages.txt`` has the words for all."""
+    """Yield derivations of a few wrong specs; all words are in ``tests/specs/messages.txt``."""
     with tempfile.TemporaryDirectory() as folder:
         found = [
             (case.name, case.source.removeprefix(f"{folder}/")) for case in cases(Path(folder))

@@ -11,7 +11,9 @@ import sys
 import pytest
 
 import symreln as sr
-from symreln.calls import DepthAnswer, FoundGates, GateAnswer, SweepAnswer
+from symreln.calls.depth import DepthAnswer
+from symreln.calls.gates import FoundGates, GateAnswer
+from symreln.calls.sweep import SweepAnswer
 from symreln.report.mode_table import Modes
 from symreln.report.saved import SavedDerivation, SavedValidation
 

@@ -1,0 +1,48 @@
+"""What the answers of all calls can do: files, JSON, and a view of a few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from symreln.report.folder import write_files
+
+#: Lines of a notebook's view that are not folded.
+_OPEN = 12
+
+
+class Answer:
+    """What all answers can do: files, JSON, and a view of a few lines."""
+
+    def files(self) -> dict[str, str | bytes]:
+        """Return what the command of the same name writes, by file name; JSON is among it."""
+        raise NotImplementedError
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what its JSON file says."""
+        raise NotImplementedError
+
+    def lines(self) -> Iterator[str]:
+        """Yield what the terminal shows."""
+        raise NotImplementedError
+
+    def save(self, directory: str | Path) -> list[Path]:
+        """Write the files of the command into a folder, made if it is not there."""
+        return write_files(Path(directory), self.files())
+
+    def _summary(self) -> list[str]:
+        return list(self.lines())
+
+    def _repr_html_(self) -> str:
+        """Return the first lines, the others folded, and the figure, for a notebook."""
+        lines = [escape(line) for text in self.lines() for line in text.splitlines()]
+        first, more = "\n".join(lines[:_OPEN]), "\n".join(lines[_OPEN:])
+        folded = f"<details><summary>more</summary><pre>{more}</pre></details>" if more else ""
+        return f"<pre>{first}</pre>{folded}{''.join(self._figures())}"
+
+    def _figures(self) -> Iterator[str]:
+        for name, content in self.files().items():
+            if name.endswith(".svg"):
+                yield content if isinstance(content, str) else content.decode()

@@ -1,0 +1,93 @@
+"""Deep ReLU networks beside a gated network of the same depth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from symreln.base.summaries import short_repr
+from symreln.base.tables import plain_table
+from symreln.calls.answers import Answer
+from symreln.experiment import depth as depths
+from symreln.report.chapters.depth import HEADER, depth_rows, depth_sentence, scatter_text
+from symreln.specs.arguments import instance_of
+from symreln.specs.model import Spec
+
+if TYPE_CHECKING:
+    from symreln.experiment.training import ProgressCallback
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DepthAnswer(Answer):
+    """What :func:`symreln.depth` found.
+
+    Attributes:
+        found: The distributions over seeds.
+    """
+
+    found: depths.DepthComparison
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what depth.json says."""
+        from symreln.report.depth_figure import depth_to_json
+
+        return depth_to_json(self.found)
+
+    def files(self) -> dict[str, str | bytes]:
+        """Return curves.npz, depth.svg, depth.html and depth.json, by file name."""
+        from symreln.report.depth_figure import depth_files
+
+        return depth_files(self.found)
+
+    def table(self) -> tuple[str, list[str], list[list[str]]]:
+        """Return title, header and rows: when losses fall."""
+        many = f"{self.found.seeds} seeds"
+        title = f"first step with a loss below a share of the first, {many}: quartiles"
+        return title, list(HEADER), [list(row) for row in depth_rows(self.found)]
+
+    def lines(self) -> Iterator[str]:
+        """Yield what the terminal shows."""
+        yield from plain_table(*self.table()).rstrip("\n").splitlines()
+        yield from self.remarks()
+
+    def remarks(self) -> Iterator[str]:
+        """Yield what is said below the table."""
+        yield scatter_text(self.found)
+        yield depth_sentence(self.found)
+
+
+def depth(
+    spec: Spec,
+    seeds: int = 50,
+    rng: int = 0,
+    progress: ProgressCallback | None = None,
+    *,
+    share: float | None = None,
+    ready: Any = None,
+) -> DepthAnswer:
+    """Train deep ReLU networks and a gated network of the same depth, and compare distributions.
+
+    Args:
+        spec: Of nodes and edges with at least two hidden nodes on a path, with a network.
+        seeds: Networks of each kind; at least 2.
+        rng: Seed of the random streams.
+        progress: Called with (done, total) in seed-steps.
+        share: Part of a layer's units that a gated node has; by default half for ReLU.
+        ready: Called before the training with the widths and the units of the gated network.
+
+    Raises:
+        InputError: Fewer than two seeds, a parameter without a value, or training diverged.
+        NotSupportedError: No graph, or one that no deep ReLU network is like.
+
+    Example:
+        >>> import symreln as sr
+        >>> small = sr.load("depth", {"network.hidden": 20, "network.steps": 100})
+        >>> sr.depth(small, seeds=2).found.seeds
+        2
+    """
+    instance_of(spec, Spec, "depth", 'sr.depth(sr.load("depth"))')
+    return DepthAnswer(
+        found=depths.compare_depth(spec, seeds, rng, progress, share=share, ready=ready)
+    )

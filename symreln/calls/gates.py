@@ -1,0 +1,253 @@
+"""Which gates: found, raced and replayed."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from symreln.base.jsonio import dumps
+from symreln.base.progress import phase
+from symreln.base.summaries import short_repr
+from symreln.calls.answers import Answer
+from symreln.errors import InputError
+from symreln.gating import races
+from symreln.gating.finders import ALIASES, FINDERS
+from symreln.gating.serialise import Page
+from symreln.gating.spec_text import gates_toml
+from symreln.report.encode import Encoder
+from symreln.report.pages import markdown
+from symreln.specs.arguments import instance_of
+from symreln.specs.finding import nearest, shown
+from symreln.specs.model import Spec
+from symreln.specs.reader import read_spec
+from symreln.specs.tomlfile import parse_toml
+
+if TYPE_CHECKING:
+    from symreln.gating.serialise import Result
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GateAnswer(Answer):
+    """What :func:`symreln.gating`, :func:`symreln.race` and :func:`symreln.replay` found.
+
+    Attributes:
+        found: The result with its exact values.
+        spec: What was asked about.
+    """
+
+    found: Result
+    spec: Spec
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what gates.json, race.json, subsets.json, rivals.json or replay.json says."""
+        return Encoder.of(self.spec)(self.found)
+
+    def files(self) -> dict[str, str | bytes]:
+        """Return the JSON, its tables as Markdown and its figure, by file name."""
+        # Here, because Matplotlib takes time to import.
+        from symreln.report.gate_figures import figure_of
+
+        drawn = figure_of(self.found)
+        tables = {name: markdown(page) for name, page in self.found.tables.items()}
+        figures = {f"{drawn.name}.svg": drawn.svg} if drawn else {}
+        return {self.found.file: dumps(self.to_json()), **self._more(), **tables, **figures}
+
+    def lines(self) -> Iterator[str]:
+        """Yield what the terminal shows: lines, then tables."""
+        for line in self.found.shown():
+            yield markdown(line).rstrip("\n") if isinstance(line, Page) else line
+        for page in self.found.tables.values():
+            yield markdown(page).rstrip("\n")
+
+    def _more(self) -> dict[str, str | bytes]:
+        return {}
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FoundGates(GateAnswer):
+    """Gates that were found, and a spec with them.
+
+    Attributes:
+        method: How.
+    """
+
+    method: str
+
+    def to_toml(self) -> str:
+        """Return a spec with these gates as the text of a file; "" where none is so small."""
+        pathways = getattr(self.found, "pathways", ())
+        title = f"{self.spec.title}: gates found ({self.method})"
+        return gates_toml(self.spec, pathways, title) if pathways else ""
+
+    def to_spec(self) -> Spec:
+        """Return a spec with these gates.
+
+        Raises:
+            InputError: There is none: no gate was found, or there are too many.
+        """
+        text = self.to_toml()
+        if not text:
+            msg = "gates: there is no spec of these gates: none was found, or there are too many"
+            raise InputError(msg)
+        return read_spec(parse_toml(text.encode(), "gates.toml")[0], tasks=())
+
+    def _more(self) -> dict[str, str | bytes]:
+        text = self.to_toml()
+        return {"gates.toml": text} if text else {}
+
+
+def gates(
+    spec: Spec,
+    method: str = "self-consistent",
+    *,
+    rng: int = 0,
+    samples: int | None = None,
+    stages: int = 8,
+    limit: int | None = None,
+    seeds: int | None = None,
+    clusters: int | None = None,
+    windows: int | None = None,
+    every: int = 100,
+) -> FoundGates:
+    """Find the gates of a dataset, at the declared values of its parameters.
+
+    Args:
+        spec: Whose data; networks are trained as it says.
+        method: "enumerate": all that the data allow; "self-consistent": those that early training
+            selects; "kmeans" and "windows": those of networks that are trained.
+        rng: Seed of everything random.
+        samples: Draw so many directions instead of all gates.
+        stages: Stages to follow at most.
+        limit: Gates above which to stop.
+        seeds: Networks to train: those that are clustered (20 by default, 5 in windows), or those
+            that self-consistent gates are compared with (none by default).
+        clusters: K; by default the number with the largest mean silhouette.
+        windows: Time windows at most.
+        every: Updates between two looks at a network.
+
+    Raises:
+        InputError: An unknown method, an option that it does not hear, or a parameter without a
+            value.
+
+    Example:
+        >>> import symreln as sr
+        >>> found = sr.gates(sr.load("xor"), "enumerate")
+        >>> print(next(found.lines()))
+        9 gates
+        >>> len(found.to_spec().pathways)
+        8
+    """
+    given = {key: value for key, value in locals().items() if key not in ("spec", "method")}
+    instance_of(spec, Spec, "gates", 'sr.gates(sr.load("xor"), "self-consistent")')
+    finder = next((each for each in FINDERS if each.name == ALIASES.get(method, method)), None)
+    if finder is None:
+        known = nearest(str(method), [each.name for each in FINDERS])
+        msg = f"gates: found {shown(method)}, expected a method. {known}"
+        raise InputError(msg)
+    for name, parameter in inspect.signature(gates).parameters.items():
+        unheard = name in given and name not in ("rng", *finder.options)
+        if unheard and given[name] != parameter.default:
+            msg = f'gates: {name} has no meaning with method="{finder.name}". Leave it out'
+            raise InputError(msg)
+    with phase("gates"):
+        found = finder.find(at_values("gates", spec), finder.name, **given)
+    return FoundGates(found=found, spec=spec, method=finder.name)
+
+
+def race(
+    spec: Spec,
+    over: str | None = None,
+    *,
+    by: str | None = None,
+    rivals: str | None = None,
+    stage: int = 1,
+    limit: int | None = None,
+    seeds: int = 0,
+    points: int = 3,
+    rng: int = 0,
+) -> GateAnswer:
+    """Say which gate is fastest, for all values of a parameter at once.
+
+    Args:
+        spec: With parameters.
+        over: The parameter; the only one by default.
+        by: A label: race gates that are open on subsets of its values instead; with ``over`` for
+            all values of the parameter, else at the declared values.
+        rivals: A label: race one pathway a value of it against mixed-selective ones, and both.
+        stage: Whose residual is learned.
+        limit: Gates above which to stop.
+        seeds: Networks to train at every point.
+        points: Points in every interval.
+        rng: Seed of the networks.
+
+    Raises:
+        InputError: No parameter, or no stage, is meant.
+
+    Example:
+        >>> import symreln as sr
+        >>> found = sr.race(sr.load("xor"), over="Delta")
+        >>> found.to_json()["winner_proven"]
+        True
+    """
+    instance_of(spec, Spec, "race", 'sr.race(sr.load("xor"), over="Delta")')
+    with phase("race"):
+        if rivals is not None:
+            at_values("race", spec)
+            found = races.rivals(spec, rivals, seeds, rng)
+        elif by is not None and over is None:
+            found = races.by_label(at_values("race", spec), by, seeds, rng)
+        else:
+            asked: dict[str, Any] = {"stage": stage, "limit": limit, "seeds": seeds}
+            found = races.over_parameter(spec, over, label=by, points=points, rng=rng, **asked)
+    return GateAnswer(found=found, spec=spec)
+
+
+def replay(
+    spec: Spec, *, curve: bool = False, seeds: int = 2, every: int | None = None, rng: int = 0
+) -> GateAnswer:
+    """Train ReLU networks, then train them again with the spec's gates in place of their own.
+
+    Args:
+        spec: With a network; its parameters take their declared values.
+        curve: Whether to cluster the units too: error by pathways and time windows.
+        seeds: Networks that are replayed, and as many more that are clustered.
+        every: Updates between two looks at a network.
+        rng: Seed of the networks.
+
+    Raises:
+        InputError: A parameter has no value, or the network or a gate does not fit.
+
+    Example:
+        >>> import symreln as sr
+        >>> small = sr.load("xor", {"network.hidden": 40, "network.steps": 200})
+        >>> sr.replay(small).to_json()["seeds"]
+        2
+    """
+    from symreln.gating.replay import replay_report
+
+    instance_of(spec, Spec, "replay", 'sr.replay(sr.load("xor"))')
+    numbers = at_values("replay", spec)
+    with phase("replay"):
+        found = replay_report(numbers, curve=curve, seeds=seeds, every=every, rng=rng)
+    return GateAnswer(found=found, spec=numbers)
+
+
+def at_values(command: str, spec: Spec) -> Spec:
+    """Return a spec at its declared values.
+
+    Raises:
+        InputError: A parameter has none.
+    """
+    left = [parameter.name for parameter in spec.parameters if parameter.value is None]
+    if left:
+        rather = ", or ask for `symreln race`" if command == "gates" else ""
+        msg = (
+            f"{command}: {', '.join(left)} has no value. Declare one, e.g. "
+            f"--set parameters.{left[0]}.value=1{rather}"
+        )
+        raise InputError(msg)
+    return spec.at_values()
