@@ -332,8 +332,9 @@ class Derivation(Answer, pathways.Derivation):
 
         Example:
             >>> import symreln as sr
-            >>> sr.derive(sr.load("linear-hierarchy")).formula("pi_1_1").half_time.free_symbols
-            {tau, pi_0}
+            >>> formula = sr.derive(sr.load("linear-hierarchy")).formula("pi_1_1")
+            >>> sorted(map(str, formula.half_time.free_symbols))
+            ['pi_0', 'tau']
         """
         return self.ask(formulas_of).named(name)
 

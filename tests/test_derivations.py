@@ -61,7 +61,7 @@ def test_committed_certificates_verify_without_the_package():
 
     folder = Path(symreln.verifier.__file__).parents[1]
     program = f"import sys; sys.path.append({str(folder)!r}); "
-    program += "from verify.__main__ import main; main()"
+    program += "from verifier.__main__ import main; main()"
     for name in rebuild.NAMES:
         path = rebuild.HERE / name / "certificate.json"
         found = subprocess.run(

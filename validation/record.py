@@ -1,6 +1,6 @@
 """Record a confrontation: ``python -m validation.record [NAME …] [--seeds 20]``.
 
-``--table`` records nothing and prints the README's table of agreement from the records.
+``--table`` records nothing and prints the table of agreement from the records, as docs/judgement.md has it.
 
 Each folder holds validation.json (settings, tolerance with its reason, every metric, the published
 figures where there are any) and the figures of the loss curves and of the mean-field simulation.
@@ -44,7 +44,7 @@ def record(name: str, seeds: int, rng: int) -> str:
 
 
 def row(name: str, found: dict[str, Any]) -> str:
-    """Return the README's row of one record."""
+    """Return the table's row of one record."""
     metrics, tolerance = found["metrics"], found["tolerance"]["max_abs_over_initial"]
 
     def largest(pair: str) -> str:
@@ -94,7 +94,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=NAMES, help="ready-made specs")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--rng", type=int, default=0)
-    parser.add_argument("--table", action="store_true", help="print the README's table")
+    parser.add_argument("--table", action="store_true", help="print the table of agreement")
     options = parser.parse_args()
     if options.table:
         print("\n".join(row(name, load(name)) for name in options.names))

@@ -83,9 +83,15 @@ def percent(value: float, beside: float | None = None) -> str:
         value: The share.
         beside: A bound that the share is compared with, as :func:`bound_text` prints it: as many
             digits more are given as it takes to lie on the bound's same side in print too.
+
+    Example:
+        >>> percent(0.031), percent(0.2), percent(11.42)
+        ('3.1 %', '20 %', '1140 %')
     """
     digits = 2 if value < 0.1 else 3
     text = rounded(value, digits, beside, power=2)
+    if "e" in text and 1 <= abs(value) < 1e5:
+        text = f"{float(text):.0f}"
     if isfinite(value) and Decimal(text) != _decimal(value, 2):
         text = filled(text, digits)
     return f"{text} %"

@@ -46,7 +46,7 @@ def share_text(found: Interval, beside: float | None = None) -> str:
         >>> share_text(Interval(value=0.031, low=0.021, high=0.043))
         '3.1 % [2.1 %, 4.3 %]'
         >>> share_text(Interval(value=0.75, low=0.0, high=11.4))
-        '75.0 % (anything up to 1140 %)'
+        '75 % (anything up to 1140 %)'
     """
     if found.low is not None and found.high is not None and found.low <= 0 and found.high >= 1:
         return f"{percent(found.value or 0.0, beside)} (anything up to {percent(found.high)})"

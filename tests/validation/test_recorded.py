@@ -1,4 +1,4 @@
-"""The recorded confrontations say what their own figures say, and the README repeats them."""
+"""The recorded confrontations say what their own figures say, and the page of measurements repeats them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from symreln.experiment.published import PUBLISHED
 from validation import record
 
 HERE = Path(record.__file__).parent
-README = HERE.parent / "README.md"
+MEASURED = HERE.parent / "docs" / "judgement.md"
 
 
 @pytest.mark.parametrize("name", record.NAMES)
@@ -45,8 +45,8 @@ def test_published_figures_are_beside_ours(name):
 
 
 @pytest.mark.parametrize("name", record.NAMES)
-def test_the_readme_repeats_the_record(name):
-    assert record.row(name, record.load(name)) in README.read_text("utf-8").splitlines()
+def test_the_page_of_measurements_repeats_the_record(name):
+    assert record.row(name, record.load(name)) in MEASURED.read_text("utf-8").splitlines()
 
 
 @pytest.mark.parametrize("name", sorted(PUBLISHED))
