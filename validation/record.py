@@ -1,6 +1,6 @@
 """Record a confrontation: ``python -m validation.record [NAME …] [--seeds 20]``.
 
-``--table`` records nothing and prints the table of agreement from the records, as docs/judgement.md has it.
+``--table`` records nothing and prints the table of docs/judgement.md from the records.
 
 Each folder holds validation.json (settings, tolerance with its reason, every metric, the published
 figures where there are any) and the figures of the loss curves and of the mean-field simulation.
