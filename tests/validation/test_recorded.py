@@ -1,4 +1,4 @@
-"""The recorded confrontations say what their own figures say, and docs/judgement.md repeats them."""
+"""The recorded confrontations say what their figures say, and docs/judgement.md repeats them."""
 
 from __future__ import annotations
 
