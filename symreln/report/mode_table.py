@@ -17,6 +17,7 @@ from symreln.claims.halving import half_time
 from symreln.document.mathtext import to_latex
 from symreln.document.symbols import symbol_latex
 from symreln.errors import InputError, NoClosedFormError, NotSupportedError
+from symreln.report.mathml import to_markup, to_mathml
 from symreln.specs.finding import nearest, shown
 
 if TYPE_CHECKING:
@@ -211,6 +212,15 @@ def _text(value: Any) -> str:
 
 
 def _html_row(row: ModeRow) -> str:
-    numbers = ["" if each is None else f"${to_latex(each)}$" for each in (row.s, row.d)]
-    cells = [f"${symbol_latex(row.label)}$", row.pathway, *numbers, *_rest(row)]
-    return f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>"
+    cells = [
+        _math(symbol_latex(row.label)),
+        escape(row.pathway),
+        *("" if each is None else _math(to_latex(each)) for each in (row.s, row.d)),
+        *map(escape, _rest(row)),
+    ]
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+
+
+def _math(latex: str) -> str:
+    """Return mathematics that a browser draws by itself, wherever the table stands."""
+    return to_markup(to_mathml(latex))

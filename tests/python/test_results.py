@@ -194,3 +194,11 @@ def test_a_command_is_its_call_and_printing(tmp_path, capsys):
     found.save(tmp_path / "again")
     for path in (tmp_path / "again").iterdir():
         assert path.read_bytes() == (tmp_path / path.name).read_bytes()
+
+
+def test_a_notebook_draws_the_modes_without_a_script():
+    """Formulas are MathML with their LaTeX beside them; names of users are text."""
+    table = sr.derive(sr.load("xor")).modes._repr_html_()
+    assert r">\pi_{1,1}</annotation>" in table
+    assert r"\frac{\sqrt{\Delta^{2} + 2}}{4}</annotation>" in table
+    assert "$" not in table
