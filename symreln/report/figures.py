@@ -160,7 +160,9 @@ def mode_trajectories(
         ax: Where; a new figure by default.
         time_label: Name of the time axis.
     """
-    measured = {found.label: found.role for each in pathways for found in each.measured}
+    measured: dict[str, Role] = {
+        found.label: found.role for each in pathways for found in each.measured
+    }
     rows = -(-(len(pathways) + len(measured)) // _COLUMNS)
     shown = ax or new_axes(2.6 + _ROW * rows)[0]
     named = []

@@ -129,7 +129,7 @@ def _legend(panel: Axes, found: RepresentationComparison, colours: list[str]) ->
 
 def _agreement(panel: Axes, found: RepresentationComparison, names: dict[str, str]) -> None:
     for subject in found.subjects:
-        style = look(subject.name)
+        style = look("gdln" if subject.name == "gdln" else "relu")
         panel.plot(found.steps, subject.correlation, label=plain(names[subject.name]), **style)
         distance = np.minimum(subject.distance, 1.05)
         panel.plot(found.steps, distance, **style | {"linestyle": DASHES[2], "marker": ""})
