@@ -45,8 +45,8 @@ def test_few_steps_test_nothing():
     assert written["not_tested"]["drops"] == found.uninformative.drops
     result = derivation_chapters(found.derivation, found, ("loss",))[0]
     (shown,) = [block for block in result.blocks if isinstance(block, Table)]
-    (row,) = shown.rows
-    assert row[:2] == ("loss", Strong("not tested"))
+    (row,) = [row for row in shown.rows if row[0] == "loss"]
+    assert row[1] == Strong("not tested")
 
 
 def test_the_steps_that_it_would_take_are_those_it_takes():
