@@ -69,7 +69,9 @@ def test_sums_that_alone_keep_the_modes_are_left_open():
     derivation = sr.derive(contexts_spec(RATIONAL, 3))
     assert plateaus(derivation) == {Truth.UNDECIDED}
     assert all(
-        "sum of all" in each.meaning for part in equal_starts(derivation) for each in part.found
+        "only the sum of their couplings is proven" in each.meaning
+        for part in equal_starts(derivation)
+        for each in part.found
     )
 
 
@@ -134,4 +136,4 @@ def test_starts_that_differ_are_said_beside_the_confrontation():
     assert started_apart(derivation, {one: 0.5, two: 0.6}) == wanted
     assert started_apart(derivation, {one: 0.5}) == wanted
     (block,) = unequal_starts(derivation, {one: 0.5})
-    assert "not what is predicted here" in str(block)
+    assert "are not the prediction here" in str(block)

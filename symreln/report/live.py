@@ -22,12 +22,16 @@ from symreln.claims.widths import narrow_pathways
 from symreln.document.escape import GREEK
 from symreln.document.symbols import strengths_in_text
 from symreln.errors import NoClosedFormError, SymrelnError
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.scalar import Scalar
 from symreln.gating.race import race
 from symreln.laws.choice import law_of
 from symreln.laws.law import STRENGTH0, TIME_CONSTANT, Law
 from symreln.laws.ops import EVALUATED
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from symreln.claims.families.derivation import FamilyDerivation, FamilyMode, FamilyPathway
     from symreln.gating.race_pieces import Race
     from symreln.specs.model import Parameter
@@ -147,6 +151,7 @@ def live_of(derivation: Derived) -> Live:
 
     Raises:
         NoClosedFormError: No formula in the parameters says it; the message is a sentence.
+        FloatRangeError: A page, which computes in float64, has no room for a number of it.
     """
     if not isinstance(derivation, Derivation):
         msg = "a network of nodes and edges has its figures for the declared values"
@@ -158,6 +163,8 @@ def live_of(derivation: Derived) -> Live:
     if derivation.ask(narrow_pathways):
         msg = "pathways have fewer hidden units than modes, and which are learned is drawn"
         raise NoClosedFormError(msg)
+    for given in (*network.stds, network.learning_rate, derivation.strength0):
+        _check_range(given)
     family = derivation.family
     if family is not None and family.complete and family.template is not None:
         groups, samples = _family_groups(family), family.template.samples.to_sympy(family.symbols)
@@ -174,6 +181,12 @@ def live_of(derivation: Derived) -> Live:
         over="" if found is None else found.parameter,
         marks=() if found is None else tuple(_marks(found)),
     )
+
+
+def _check_range(value: Fraction | None) -> None:
+    """Refuse what float64 has no room for."""
+    if value is not None:
+        AlgebraicNumber.rational(Scalar.of(value)).to_float()
 
 
 def _race(derivation: Derivation) -> Race | None:

@@ -15,7 +15,7 @@ from sympy.utilities.iterables import numbered_symbols
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derived
 from symreln.document.model import Interactive
-from symreln.errors import NoClosedFormError
+from symreln.errors import FloatRangeError, NoClosedFormError
 from symreln.laws.law import TIME
 from symreln.report.live import HALF, START, Group, Live, LiveMode, Speed, live_of
 
@@ -38,7 +38,7 @@ def interactive(derivation: Derived, validation: Validation | None = None) -> In
     """Return what a page lets its reader move, or why there is nothing."""
     try:
         live = live_of(derivation)
-    except NoClosedFormError as why:
+    except (FloatRangeError, NoClosedFormError) as why:
         return Interactive(note=f"There are no sliders here: {why}.")
     script = live_script(live, _trained(validation))
     if len(script) > _MOST_BYTES:

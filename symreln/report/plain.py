@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sympy as sp
 
 from symreln.claims.later_stages import head_starts_of
 from symreln.document.roots import plain_formula
 from symreln.document.words import Notation
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.scalar import Scalar
 from symreln.laws.law import HEAD_START, STRENGTH0, TIME_CONSTANT
 from symreln.report.chapters.formulas import first_modes, other_modes
 from symreln.report.chapters.loss import any_coupled
@@ -20,8 +22,6 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation
     from symreln.claims.orbits import PathwayOrbit
-    from symreln.exact.scalar import Scalar
-
 #: Symbols as a terminal shows them.
 _PLAIN = {
     STRENGTH0: sp.Symbol("π₀", positive=True),
@@ -88,8 +88,9 @@ def _letters(derivation: Derivation) -> Iterator[str]:
         yield "  t: time; τ and π₀ stay symbols, because the spec names no network"
         return
     said = [f"t: full-batch steps; τ = {derivation.tau} steps"]
-    start: Any = derivation.strength0
-    said += [] if start is None else [f"π₀ = {float(start):.6g}, derived"]
+    if derivation.strength0 is not None:
+        start = AlgebraicNumber.rational(Scalar.of(derivation.strength0))
+        said.append(f"π₀ = {start.scientific({}, 6)}, derived")
     ahead = derivation.ask(head_starts_of)
     if ahead is not None and ahead.modes:
         said.append("π̃₀: effective start of a later stage's mode, below")

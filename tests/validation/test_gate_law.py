@@ -234,7 +234,7 @@ def test_it_is_said_where_no_order_comes_nearer():
         predicted = np.array([own.mean + distance for distance in distances])
         curves = (replace(own, predicted=predicted), *others)
         text = gate_law_sentence(replace(law, curves=curves))
-        assert ("no later order comes nearer" in text) is said
+        assert ("no later order is nearer" in text) is said
 
 
 def test_a_network_of_other_weights_is_seen(monkeypatch):

@@ -15,6 +15,7 @@ from symreln.document.model import Figure, Table
 from symreln.experiment.confront import Validation
 from symreln.experiment.metrics import compare
 from symreln.report.chapters.agreement import agreement_chapter
+from symreln.report.content import derivation_chapters
 from symreln.report.validation_plots import validation_sketches
 
 
@@ -85,11 +86,11 @@ def test_the_record_and_the_document_hold_the_classes():
     for cell in ("(a)", str(first.alike), f"{sum(first.gate)} of 4", percent(first.largest)):
         assert f"value='{cell}'" in row
     assert f"value='{begin} to {end}'" in row
-    assert [b.name for b in chapter.blocks if isinstance(b, Figure)] == [
-        "loss",
-        "gate_law",
-        "mean_field",
-    ]
+    drawn = [sketch.name for sketch in validation_sketches(xor())]
+    assert drawn == ["loss", "gate_law", "mean_field"]
+    result = derivation_chapters(xor().derivation, xor(), drawn)[0]
+    for part, names in ((result, drawn[:1]), (chapter, drawn[1:])):
+        assert [b.name for b in part.blocks if isinstance(b, Figure)] == names
 
 
 def test_the_curve_and_the_gates_are_drawn():

@@ -114,7 +114,10 @@ def test_a_wrong_prediction_of_what_is_held_shows():
     assert outcome.first == {"pi_1_1": 1, "pi_1_2": 0}
     assert outcome.least == {"pi_1_1": 0, "pi_1_2": 1}
     assert all(held == outcome.least for held in outcome.held)
-    assert "0 of 2 networks hold" in narrow_sentence(outcome)
+    assert (
+        "0 of 2 networks have learned the modes that are predicted to be first"
+        in narrow_sentence(outcome)
+    )
     assert "2 those that are predicted for the end" in narrow_sentence(outcome)
     # Networks drawn from the law say when: all have replaced it by the last step, and the mean
     # curve knows, which that of the modes learned first does not.
