@@ -191,7 +191,8 @@ def test_document_and_json():
     assert one["replaced"][0]["by"] == "pi_1_2"
     text = derivation.to_latex()
     assert "1 hidden unit for 2 modes" in text
-    assert "The plateau is left again" in text
+    assert "This plateau is a saddle" in text
+    assert "In the end the modes with the largest $s^2/d$ are learned" in text
 
 
 def test_numbers_of_different_fields_are_ordered():
@@ -264,7 +265,9 @@ def test_the_document_says_that_it_is_decided_at_declared_values():
     # Where declared values make modes equal that differ elsewhere, no comparison is printed.
     merged = symbolic("5")
     assert merged.narrow[0].comparisons() == ()
-    assert "where modes are equal that differ elsewhere" in merged.to_latex()
+    text = merged.to_latex()
+    assert "Modes coincide or close there that do not elsewhere" in text
+    assert "and the same wherever" not in text
 
 
 def test_numbers_without_parameters_are_decided_once_and_for_all():

@@ -75,8 +75,9 @@ def test_decimals_of_the_user_are_decimals_on_the_page_and_exact_in_the_file():
     assert r"\Sigma^{yx}(1) &= \begin{pmatrix} 0.4 & 0.225" in page
     assert r"weight decay $\lambda = 0.05$" in page
     assert page.count(r"\texttt{0.05}") == 2
-    # One notation for initial strengths: in the text, in the lines and among the constants.
-    assert page.count(r"2.5 \times 10^{-5}") == 3
+    # One notation for initial strengths: on the first page, in the chapter on the dynamics, in
+    # the lines and among the constants.
+    assert page.count(r"2.5 \times 10^{-5}") == 4
     assert "e-0" not in page
     assert derivation.spec.network.weight_decay == Fraction(1, 20)
 
@@ -95,14 +96,22 @@ def test_what_is_computed_from_decimals_is_a_decimal_where_it_has_few_places():
     for shown in (
         r"Y &= \begin{pmatrix} 0.7 c & 0",
         r"\begin{pmatrix} 0.28 c & - 0.28 c",
-        r"$\pi_{1,1}$ & $1.08$ & $1.44$ & $0.75$ & $1.08$ & 1",
-        r"$\pi_{1,2}$ & $0.56 c$ & $0.64$ & $0.875 c$ & $0.224$ & 1",
-        r"\max\left(0, 0.875 c - 0.078125\right)",
+        r"$\pi_{1,1}$ & $1.08$ & $1.44$ & $\frac{103}{144}$ & $33.633(1)$ & 1",
+        r"$\pi_{1,2}$ & $0.56 c$ & $0.64$ & $\max\left(0, 0.875 c - 0.078125\right)$ & $169.23(1)$",
         r"\left(1 + \frac{1.03}{\tau}\right)^{- 2 t}",
+        r"the time constant is $\tau = 6.25$ steps",
         r"\tau = 1/\eta = 6.25$",
         r"0.245 c^{2} + 0.405 - 1.08 \pi_{1,1} + 0.72 \pi_{1,1}^{2}",
     ):
         assert shown in page, shown
+    assert r"\frac{25}{4}" not in page
+    network.pop("weight_decay")  # where plateaus are s/d
+    plain = render(sr.derive(sr.load({**spec, "network": network})).to_document())
+    assert r"$\pi_{1,1}$ & $1.08$ & $1.44$ & $0.75$ & $" in plain
+    assert r"$\pi_{1,2}$ & $0.56 c$ & $0.64$ & $0.875 c$ & $" in plain
+    spec.pop("network")  # where the table has decimals of s in place of half-times
+    plain = render(sr.derive(sr.load(spec)).to_document())
+    assert r"$\pi_{1,2}$ & $0.56 c$ & $0.64$ & $0.875 c$ & $0.224$ & 1" in plain
     head, table, *_ = summary_of(derivation).values()
     assert [row[1] for row in table[2]] == ["1.08", "0.56*c", "0"], head
     modes = derivation.to_json()["pathways"][0]["modes"]
@@ -118,6 +127,9 @@ def test_whole_numbers_alone_are_no_decimals():
 
 def test_plateaus_of_sums_of_roots_are_formulas_too():
     page = render(sr.derive(sr.load(SMALL)).to_document())
+    assert r"& $0.25$ & $\frac{\sqrt{146} + \sqrt{610} - 4}{20}$ & $273.42(1)$ & 1" in page
+    alone = {key: value for key, value in SMALL.items() if key != "network"}
+    page = render(sr.derive(sr.load(alone)).to_document())
     assert r"$\frac{\sqrt{146} + \sqrt{610}}{20}$ & $0.459765(1)$" in page
 
 
@@ -133,6 +145,7 @@ def test_what_is_used_is_named_before():
     for named, used in (
         (r"$x_\mu$ and $y_\mu$, in $X$ and $Y$", r"I_p x_\mu"),
         (r"layers of weights $W^{(1)}_p, W^{(2)}_p$", r"W^{(2)}_p W^{(1)}_p"),
+        (r"L = \tfrac{1}{2P} \sum_\mu \|y_\mu", r"$\tfrac{1}{2P} \sum_\mu \|y_\mu\|^2 = 2$"),
         (r"\Sigma^{y} = \tfrac{1}{P}\, Y Y^{\top}", r"\operatorname{tr} \Sigma^{y}"),
         (r"$\mathbf{1}$ a column of ones", r"\mathbf{1}\mathbf{1}^{\top}"),
         (r"$I$ is an identity matrix", r"\frac{1}{8}\,I"),

@@ -104,7 +104,7 @@ def test_the_shape_of_large_correlations_is_said(four, monkeypatch):
     rows, columns = effective.sigma_yx.shape
     rank = effective.sigma_yx.to_sympy(four.spec.symbols).rank()
     assert (
-        rf"\Sigma^{{yx}}(2) &\in \mathbb{{Q}}(c)^{{{rows} \times {columns}}}, "
+        rf"\Sigma^{{yx}}(2) &\in \mathbf{{Q}}(c)^{{{rows} \times {columns}}}, "
         rf"\quad \text{{of rank }} {rank}," in text
     )
 

@@ -38,9 +38,9 @@ from symreln.report.chapters.solution import (
     other_family,
     start_latex,
     time_constant,
+    time_constant_latex,
     whole_matrices,
 )
-from symreln.specs.number import WrittenDecimal
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import (
@@ -160,12 +160,11 @@ def _time_paragraph(derivation: Derivation) -> Block:
         ]
     else:
         formula = time_constant(network, twice=half)
-        decimals = isinstance(network.learning_rate, WrittenDecimal)
         content += [
             "With learning rate ",
             Math(rf"\eta = {fraction_latex(network.learning_rate)}"),
             f" and training on the {network.loss} over samples, the time constant is ",
-            Math(rf"\tau = {formula} = {fraction_latex(derivation.tau, decimals=decimals)}"),
+            Math(rf"\tau = {formula} = {time_constant_latex(derivation)}"),
             " steps.",
         ]
         if half:

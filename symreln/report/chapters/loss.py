@@ -62,7 +62,7 @@ def loss_equation(derivation: Derivation) -> list[Block]:
         ),
         prose(
             "It falls from ",
-            Math(rf"\tfrac{{1}}{{2}} \operatorname{{tr}} \Sigma^{{y}} = {initial}"),
+            Math(rf"\tfrac{{1}}{{2P}} \sum_\mu \|y_\mu\|^2 = {initial}"),
             " (all outputs zero)",
             *_end(derivation, final),
         ),

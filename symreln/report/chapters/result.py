@@ -20,7 +20,7 @@ from symreln.document.model import (
 )
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import phrase, say, typeset
-from symreln.document.words import Notation, fraction_latex, scalar_latex
+from symreln.document.words import Notation, scalar_latex
 from symreln.exact.truth import Truth
 from symreln.laws.choice import law_of
 from symreln.report.chapters.formulas import (
@@ -33,7 +33,7 @@ from symreln.report.chapters.formulas import (
 )
 from symreln.report.chapters.loss import loss_equation
 from symreln.report.chapters.reductions import matrix_equations, mode_equations
-from symreln.report.chapters.solution import start_latex
+from symreln.report.chapters.solution import start_latex, time_constant_latex
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def _origins(derivation: Derivation) -> Block:
         )
     content: list = [
         *phrase("Time $t$ counts full-batch steps; the time constant is "),
-        Math(rf"\tau = {fraction_latex(derivation.tau)}"),
+        Math(rf"\tau = {time_constant_latex(derivation)}"),
         " steps.",
     ]
     if derivation.strength0 is not None:

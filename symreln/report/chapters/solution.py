@@ -16,6 +16,7 @@ from symreln.exact.scalar import Scalar
 from symreln.laws.choice import expected_start
 from symreln.laws.depth import Depth
 from symreln.laws.two_layer import TwoLayer
+from symreln.specs.number import WrittenDecimal
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -174,6 +175,15 @@ def whole_matrices(derivation: Derivation) -> list[Block]:
 def start_latex(value: Fraction) -> str:
     """Return an initial strength as it is printed everywhere: a decimal, with its error if any."""
     return decimal_latex(*AlgebraicNumber.rational(Scalar.of(value)).decimal({}, 21), digits=6)
+
+
+def time_constant_latex(derivation: Derivation) -> str:
+    """Return tau as it is printed everywhere: a decimal where the learning rate was written so."""
+    network = derivation.spec.network
+    assert network is not None
+    assert derivation.tau is not None
+    decimals = isinstance(network.learning_rate, WrittenDecimal)
+    return fraction_latex(derivation.tau, decimals=decimals)
 
 
 def family_start(derivation: Derivation) -> list[Block]:
