@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation
     from symreln.claims.orbits import PathwayOrbit
+
 #: Symbols as a terminal shows them.
 _PLAIN = {
     STRENGTH0: sp.Symbol("π₀", positive=True),

@@ -10,7 +10,7 @@ import pytest
 
 import symreln as sr
 from symreln.confrontation import Validation
-from symreln.document.model import Strong, Table
+from symreln.document.model import Strong, Table, prose
 from symreln.experiment.findings import ALIGNMENT, FORMS, SCALE, STEP, WIDTH
 from symreln.experiment.metrics import drop_time
 from symreln.experiment.scalar_modes import ScalarModes
@@ -45,8 +45,8 @@ def test_few_steps_test_nothing():
     assert written["not_tested"]["drops"] == found.uninformative.drops
     result = derivation_chapters(found.derivation, found, ("loss",))[0]
     (shown,) = [block for block in result.blocks if isinstance(block, Table)]
-    (row,) = [row for row in shown.rows if row[0] == "loss"]
-    assert row[1] == Strong("not tested")
+    (row,) = [row for row in shown.rows if row[0] == prose("loss").content]
+    assert row[1] == prose(Strong("not tested")).content
 
 
 def test_the_steps_that_it_would_take_are_those_it_takes():
