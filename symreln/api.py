@@ -38,7 +38,6 @@ from symreln.report.derivation_json import derivation_to_json
 from symreln.report.latex_style import Style
 from symreln.report.mode_table import modes_of
 from symreln.report.summary import derivation_summary
-from symreln.report.user_plots import plot_derivation
 from symreln.report.write import write_derivation
 
 if TYPE_CHECKING:
@@ -165,6 +164,9 @@ class Answer(Derived):
             >>> [panel.get_ylabel() for panel in ax.figure.axes][1]
             'loss $L(t)$'
         """
+        # Here, because Matplotlib takes time to import.
+        from symreln.report.user_plots import plot_derivation
+
         return plot_derivation(self, ax)
 
     def _summary(self) -> list[str]:

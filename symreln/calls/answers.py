@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
@@ -13,20 +14,20 @@ from symreln.report.folder import write_files
 _OPEN = 12
 
 
-class Answer:
+class AbstractAnswer(ABC):
     """What all answers can do: files, JSON, and a view of a few lines."""
 
+    @abstractmethod
     def files(self) -> dict[str, str | bytes]:
         """Return what the command of the same name writes, by file name; JSON is among it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """Return what its JSON file says."""
-        raise NotImplementedError
 
+    @abstractmethod
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
-        raise NotImplementedError
 
     def save(self, directory: str | Path) -> list[Path]:
         """Write the files of the command into a folder, made if it is not there."""

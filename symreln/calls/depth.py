@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.base.summaries import short_repr
 from symreln.base.tables import plain_table
-from symreln.calls.answers import Answer
+from symreln.calls.answers import AbstractAnswer
 from symreln.experiment import depth as depths
 from symreln.report.chapters.depth import HEADER, depth_rows, depth_sentence, scatter_text
 from symreln.specs.arguments import instance_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class DepthAnswer(Answer):
+class DepthAnswer(AbstractAnswer):
     """What :func:`symreln.depth` found.
 
     Attributes:

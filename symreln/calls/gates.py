@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from symreln.base.jsonio import dumps
 from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
-from symreln.calls.answers import Answer
+from symreln.calls.answers import AbstractAnswer
 from symreln.errors import InputError
 from symreln.gating import races
 from symreln.gating.finders import ALIASES, FINDERS
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GateAnswer(Answer):
-    """What :func:`symreln.gating`, :func:`symreln.race` and :func:`symreln.replay` found.
+class GateAnswer(AbstractAnswer):
+    """What :func:`symreln.gates`, :func:`symreln.race` and :func:`symreln.replay` found.
 
     Attributes:
         found: The result with its exact values.

@@ -14,7 +14,7 @@ from symreln.base.processors import cores
 from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
 from symreln.base.tables import plain_table
-from symreln.calls.answers import Answer
+from symreln.calls.answers import AbstractAnswer
 from symreln.errors import InputError
 from symreln.report.sweep import sweep_table, sweep_to_json
 from symreln.specs.arrays import plain
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SweepAnswer(Answer):
-    """What :func:`symreln.sweeps` found.
+class SweepAnswer(AbstractAnswer):
+    """What :func:`symreln.sweep` found.
 
     Attributes:
         found: One row a combination.

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from symreln.laws.law import Law
 
 LOSS = "loss"
-# The letter of print, c, may be a parameter's.
-_IMBALANCE = sp.Symbol("imbalance", positive=True)
+#: Of layers that start apart: the letter of print, c, may be a parameter's.
+IMBALANCE = sp.Symbol("imbalance", positive=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +146,7 @@ def formulas_of(derivation: Derivation) -> Formulas:
     """
     _check(derivation)
     starts = _starts(derivation)
-    counts = learned_counts(derivation) if _has_values(derivation) else {}
+    counts = learned_counts(derivation) if _has_numbers(derivation) else {}
     found, letters, taken = dict[str, Formula](), list[Letter](), sp.S.Zero
     null = [m.label for pathway in derivation.pathways for m in pathway.modes if m.is_null]
     for pathway in derivation.pathways:
@@ -194,14 +194,13 @@ def _check(derivation: Derivation) -> None:
                 raise NoClosedFormError(msg)
 
 
-def _has_values(derivation: Derivation) -> bool:
-    values = all(parameter.value is not None for parameter in derivation.spec.parameters)
-    return derivation.spec.network is not None and values
+def _has_numbers(derivation: Derivation) -> bool:
+    return derivation.spec.network is not None and derivation.spec.has_values
 
 
 def _starts(derivation: Derivation) -> dict[str, tuple[Copies, ...]]:
     """Return the modes in numbers, with where they start; nothing without a network's numbers."""
-    if not _has_values(derivation) or derivation.strength0 is None:
+    if not _has_numbers(derivation) or derivation.strength0 is None:
         return {}
     laws = mode_laws(derivation)
     if laws.outrun:
@@ -270,7 +269,7 @@ def _law(mode: ModeDerivation) -> Law:
     """Return the law of a mode that has one, with letters that no parameter has."""
     law = mode.strength
     assert law is not None
-    return replace(law, imbalance=_IMBALANCE) if isinstance(law, Unbalanced) else law
+    return replace(law, imbalance=IMBALANCE) if isinstance(law, Unbalanced) else law
 
 
 def _head(place: str, number: int, starts: tuple[Copies, ...]) -> Letter:
@@ -294,4 +293,4 @@ def _given(derivation: Derivation) -> Iterator[Letter]:
     yield Letter(symbol=STRENGTH0, value=derivation.strength0, says="initial strength, derived")
     if derivation.spec.network is not None and law_of(derivation.known).starts_at_zero:
         imbalance = expected_start(derivation.known).imbalance
-        yield Letter(symbol=_IMBALANCE, value=imbalance, says="conserved imbalance of the layers")
+        yield Letter(symbol=IMBALANCE, value=imbalance, says="conserved imbalance of the layers")

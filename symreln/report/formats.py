@@ -32,6 +32,7 @@ class Format:
         ending: Of the file, where it is not the name.
         function: Of the renderer.
         styled: Whether the function takes a :class:`symreln.report.latex_style.Style` too.
+        interactive: Whether its reader can move what is drawn.
         package: What it needs beside symreln's own requirements: the extra of symreln that has
             the format's name installs it.
         default: Whether it is written where no format is asked for.
@@ -44,6 +45,7 @@ class Format:
     ending: str = ""
     function: str = "render"
     styled: bool = False
+    interactive: bool = False
     package: str = ""
     default: bool = True
 
@@ -62,7 +64,12 @@ class Format:
 _LATEX = "symreln.report.latex"
 FORMATS = (
     Format(name="tex", renderer=_LATEX, comment=("% ", ""), figures=True, styled=True),
-    Format(name="html", renderer="symreln.report.html", comment=("<!-- ", " -->")),
+    Format(
+        name="html",
+        renderer="symreln.report.html",
+        comment=("<!-- ", " -->"),
+        interactive=True,
+    ),
     Format(
         name="pdf",
         renderer="symreln.report.typst",

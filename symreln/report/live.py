@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import sympy as sp
 
 from symreln.claims.derivation import Derivation, Derived
-from symreln.claims.formulas import formulas_of
+from symreln.claims.formulas import IMBALANCE, formulas_of
 from symreln.claims.head_formulas import Driver, drivers, planar_start, start_in_effect
 from symreln.claims.orbits import short_list
 from symreln.claims.widths import narrow_pathways
@@ -233,15 +233,12 @@ def _beginning(derivation: Derivation, samples: sp.Expr) -> dict[sp.Symbol, Any]
     if start is None:
         msg = "the initial strength of more than two layers of weights is no formula"
         raise NoClosedFormError(msg)
-    return found | {STRENGTH0: start.strength0, _IMBALANCE: start.imbalance}
+    return found | {STRENGTH0: start.strength0, IMBALANCE: start.imbalance}
 
 
-_IMBALANCE = sp.Symbol("imbalance", positive=True)
-
-
-def with_values(expr: Any, values: Mapping[sp.Symbol, Any]) -> Any:
-    """Return an expression with values of symbols put in."""
-    return sp.sympify(expr).xreplace(values)
+def _with_values(expr: Any, values: Mapping[sp.Symbol, Any]) -> Any:
+    """Return an expression or a number with values of symbols put in."""
+    return sp.sympify(expr, strict=True).xreplace(values)
 
 
 def _put(group: Group, values: Mapping[sp.Symbol, Any]) -> Group:
@@ -249,20 +246,20 @@ def _put(group: Group, values: Mapping[sp.Symbol, Any]) -> Group:
 
     def law(one: Law) -> Law:
         numbers = {f.name: getattr(one, f.name) for f in fields(one)}
-        given = {k: with_values(v, values) for k, v in numbers.items() if isinstance(v, sp.Basic)}
+        given = {k: _with_values(v, values) for k, v in numbers.items() if isinstance(v, sp.Basic)}
         return replace(one, **{k: v for k, v in given.items() if k != "t"})
 
     modes = [
         replace(
             mode,
             law=law(mode.law),
-            start=with_values(mode.start, values),
-            count=with_values(mode.count, values),
-            holds=tuple(with_values(each, values) for each in mode.holds),
+            start=_with_values(mode.start, values),
+            count=_with_values(mode.count, values),
+            holds=tuple(_with_values(each, values) for each in mode.holds),
         )
         for mode in group.modes
     ]
-    return replace(group, modes=tuple(modes), rest=with_values(group.rest, values))
+    return replace(group, modes=tuple(modes), rest=_with_values(group.rest, values))
 
 
 def _mode(law: Law, by: Law | None, r: Any, start: Any, count: Any) -> LiveMode:
@@ -287,10 +284,16 @@ def _pathway_groups(derivation: Derivation) -> tuple[Group, ...]:
     formulas = derivation.ask(formulas_of)
     if formulas.no_loss:
         raise NoClosedFormError(formulas.no_loss)
+    spectra = {
+        symbol
+        for formula in formulas.values()
+        for _, law in formula.copies
+        for symbol in law.s.free_symbols | law.d.free_symbols
+    }
     numbers = {
         each.symbol: sp.Float(each.value)
         for each in formulas.letters.values()
-        if each.says.startswith(("s of", "d of")) and each.value is not None
+        if each.symbol in spectra - set(derivation.spec.symbols.values()) and each.value is not None
     }
     if numbers and derivation.spec.parameters:
         msg = "singular values are roots without radicals, and no functions that a page computes"
@@ -448,7 +451,7 @@ def _symbols(group: Group) -> set[str]:
     found = set(group.rest.free_symbols)
     for mode in group.modes:
         for each in (mode.law.s, mode.law.d, mode.law.tau, mode.start, mode.count):
-            found |= sp.sympify(each).free_symbols
+            found |= sp.sympify(each, strict=True).free_symbols
         found |= getattr(mode.law, "imbalance", sp.S.Zero).free_symbols
     return set(map(str, found))
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 #: What JavaScript has under other names, and lnGamma of the page's own script.
 _FUNCTIONS = {"log1p": "Math.log1p", "expm1": "Math.expm1", "loggamma": "lnGamma"}
-
-
 #: Points of a trained curve in the page.
 _POINTS = 120
 #: Bytes of the script above which a page has none: it would no longer move at once.
@@ -143,7 +141,7 @@ def _lines(group: Group) -> Iterator[str]:
     names = numbered_symbols("x")
 
     def assigned(targets: Sequence[Any], exprs: Sequence[Any], names: Any = names) -> Iterator[str]:
-        parts, results = sp.cse([sp.sympify(e).xreplace(given) for e in exprs], symbols=names)
+        parts, results = sp.cse([_expr(e).xreplace(given) for e in exprs], symbols=names)
         both = [*parts, *zip(targets, results, strict=True)]
         yield from (f"const {target} = {_printed(expr)};" for target, expr in both)
 
@@ -183,7 +181,12 @@ def _numbers(mode: LiveMode, start: sp.Symbol, half: sp.Symbol) -> list[Any]:
 
 
 def _free(exprs: Sequence[Any]) -> set[Any]:
-    return set().union(*(sp.sympify(each).free_symbols for each in exprs)) - {START, HALF}
+    return set().union(*(_expr(each).free_symbols for each in exprs)) - {START, HALF}
+
+
+def _expr(value: Any) -> Any:
+    """Return a number as an expression; a text is refused, never read."""
+    return sp.sympify(value, strict=True)
 
 
 def _hoisted(expr: Any, fixed: dict[sp.Expr, sp.Symbol]) -> Any:

@@ -32,9 +32,6 @@ from symreln.verifier.reading import read_json
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Points of a drawn curve.
-_POINTS = 400
-
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -187,9 +184,11 @@ class SavedDerivation(Immutable):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the strengths and, below, the loss, as a derivation does."""
+        # Here, because Matplotlib takes time to import.
+        from symreln.report.plots import drawn_times
         from symreln.report.user_plots import plot_curves
 
-        return plot_curves(self.evaluate(np.linspace(0, self._steps - 1, _POINTS)), ax)
+        return plot_curves(self.evaluate(drawn_times(self._steps)), ax)
 
     def to_json(self) -> dict[str, Any]:
         """Return what derivation.json says."""

@@ -13,8 +13,6 @@ from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.folder import CERTIFICATE, together, write_files
 from symreln.report.formats import DEFAULT, FORMATS, PROGRAM, require_formats
-from symreln.report.live_script import interactive
-from symreln.report.programs import program
 from symreln.verifier.folder import sealed
 
 if TYPE_CHECKING:
@@ -81,6 +79,9 @@ def _write_proven(derivation: Derived, folder: Path, wanted: set[str]) -> list[P
 
 def _write_program(derivation: Derived, folder: Path) -> list[Path]:
     """Write the closed forms as a module that needs NumPy alone."""
+    # Here, because SymPy's printers are needed for nothing else.
+    from symreln.report.programs import program
+
     text = sealed(program(derivation).encode(), derivation.ask(certificate), ("# ", ""))
     return write_files(folder, {f"derivation.{PROGRAM}": text})
 
@@ -102,8 +103,12 @@ def _write_documents(
     figures = derivation_drawings(derivation, validation, pdf=pdf)
     drawn = [each.name for each in figures]
     chapters = derivation_chapters(derivation, validation, drawn, long=long)
-    # The page alone has sliders, and looking for their formulas takes time.
-    moved = interactive(derivation, validation) if any(e.name == "html" for e in wanted) else None
+    moved = None
+    if any(each.interactive for each in wanted):
+        # Here, because it brings the race of gates, and looking for formulas takes time.
+        from symreln.report.live_script import interactive
+
+        moved = interactive(derivation, validation)
     document = whole_document(derivation, chapters, figures, moved)
     files: dict[str, str | bytes] = {}
     drawings = {f"figures/{drawn.name}.pdf": drawn.pdf for drawn in figures if drawn.pdf}
