@@ -304,9 +304,7 @@ def ended(path: Path) -> str:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_files_are_refused_before_they_cost_much(
-    name: str, tmp_path: Path
-) -> None:
+def test_hostile_files_are_refused_before_they_cost_much(name: str, tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
     path.write_text(HOSTILE[name](), "utf-8")
     assert ended(path).startswith("certificate")
