@@ -32,6 +32,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from symreln.base.summaries import short_repr
 from symreln.errors import InputError
@@ -146,6 +147,7 @@ class EarlyPhase:
         self._logs = np.zeros(units)
         self._done = 0
 
+    @threadpool_limits.wrap(limits=1, user_api="blas")  # its matrices are small
     def strengths(
         self, modes: Sequence[EarlyMode], orbits: Sequence[object] | None = None
     ) -> list[EarlyStrength]:

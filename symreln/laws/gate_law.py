@@ -35,6 +35,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from symreln.base.summaries import short_repr
 
@@ -46,6 +47,8 @@ _FEWEST, _MOST_PRODUCTS = 1_000, 2e9
 _EDGE = 1e-9
 #: Units that are drawn at once.
 _CHUNK = 2_000
+#: Its matrices are small: more threads wait for each other, above all on a machine at work.
+_one_thread = threadpool_limits.wrap(limits=1, user_api="blas")
 
 
 @short_repr
@@ -103,7 +106,7 @@ class LinearUnits:
     leading: int
     scales: tuple[float, float]
 
-    @property
+    @cached_property
     def signed(self) -> np.ndarray:
         """The samples that tell gates apart, turned so that the gate is where w·x > 0."""
         return (self.samples * np.where(self.gate, 1.0, -1.0))[:, self.tells]
@@ -118,6 +121,7 @@ class LinearUnits:
         grown = (first**2 + last**2) * np.sinh(angles) ** 2
         return first**2 * samples.T @ samples + (seen.T * grown) @ seen
 
+    @_one_thread
     def shares(self, motions: np.ndarray, rng: np.random.Generator) -> GateShares | None:
         """Return the shares at T times; None where no unit has the gate.
 
@@ -126,12 +130,14 @@ class LinearUnits:
             rng: Seed of the draws.
         """
         times = motions.shape[-1]
-        weights, kept, closed = [], [], np.zeros((times, self.samples.shape[1] + 1))
+        most = self.samples.shape[1] + 1
+        weights, kept, closed = [], [], np.zeros((times, most))
         for found in self._drawn(motions, rng):
+            counts = [np.count_nonzero(wrong, axis=1) for _, wrong in found]
             weights.append(np.array([weight for weight, _ in found]))
-            kept.append(np.array([~wrong.any(axis=1) for _, wrong in found]))
-            for time, (weight, wrong) in enumerate(found):
-                np.add.at(closed[time], wrong.sum(axis=1), weight)
+            kept.append(np.array(counts) == 0)
+            for time, ((weight, _), wrong) in enumerate(zip(found, counts, strict=True)):
+                closed[time] += np.bincount(wrong, weight, most)
         weight, kept = np.concatenate(weights, axis=1), np.concatenate(kept, axis=1)
         if not weight.shape[1]:
             return None
@@ -151,6 +157,7 @@ class LinearUnits:
             walls=0 if bound is None else bound.shape[1],
         )
 
+    @_one_thread
     def gates(
         self, motions: np.ndarray, rng: np.random.Generator
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -236,26 +243,30 @@ class _Drawn:
     Attributes:
         seen: Vᵀw(0), shape (units, modes).
         written: Uᵀb(0), likewise.
-        rest: What w has beside V, shape (units, inputs).
+        still: What w has beside V sees on the telling samples, shape (units, telling).
+        beside: ‖w‖² beside V, shape (units,).
         outside: ‖b‖² beside U, shape (units,).
     """
 
     seen: np.ndarray
     written: np.ndarray
-    rest: np.ndarray
+    still: np.ndarray
+    beside: np.ndarray
     outside: np.ndarray
 
     @classmethod
     def of(cls, units: LinearUnits, count: int, rng: np.random.Generator) -> _Drawn:
         first, last = units.scales
         # Entries of w and b themselves: a basis of equal modes depends on the machine.
-        rest = first * rng.standard_normal((count, len(units.inputs)))
+        first_layer = first * rng.standard_normal((count, len(units.inputs)))
         last_layer = last * rng.standard_normal((count, len(units.outputs)))
-        seen, written = rest @ units.inputs, last_layer @ units.outputs
+        seen, written = first_layer @ units.inputs, last_layer @ units.outputs
+        rest = first_layer - seen @ units.inputs.T
         return cls(
             seen=seen,
             written=written,
-            rest=rest - seen @ units.inputs.T,
+            still=rest @ units.signed,
+            beside=(rest**2).sum(axis=1),
             outside=((last_layer - written @ units.outputs.T) ** 2).sum(axis=1),
         )
 
@@ -264,7 +275,8 @@ class _Drawn:
         return _Drawn(
             seen=(sign * self.seen)[chosen],
             written=(sign * self.written)[chosen],
-            rest=(sign * self.rest)[chosen],
+            still=(sign * self.still)[chosen],
+            beside=self.beside[chosen],
             outside=self.outside[chosen],
         )
 
@@ -277,9 +289,9 @@ class _Drawn:
         else:
             moved = np.hstack([self.seen, self.written]) @ motion.T
             seen, written = np.split(moved, [self.seen.shape[1]], axis=1)
-        first = self.rest + seen @ units.inputs.T
-        sizes = (first**2).sum(axis=1) * ((written**2).sum(axis=1) + self.outside)
-        return np.sqrt(sizes), first @ units.signed <= 0
+        first, last = (np.einsum("um,um->u", part, part) for part in (seen, written))
+        seeing = self.still + seen @ (units.inputs.T @ units.signed)
+        return np.sqrt((first + self.beside) * (last + self.outside)), seeing <= 0
 
 
 def _turned(vector: np.ndarray) -> np.ndarray:

@@ -23,8 +23,8 @@ from symreln.report.drawing import (
     styled,
 )
 from symreln.report.figures import TIME
+from symreln.report.folder import npz
 from symreln.report.looks import DASHES, FAINT, INK, look
-from symreln.report.loss_unit import npz
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -141,6 +141,8 @@ class PathwaySpectrum:
 
 
 TIME = r"time $t$ (full-batch steps)"
+#: As the closed form of L(t) is printed, whatever the training descends.
+LOSS = "loss $L(t)$ (mean over samples)"
 _ROW = 0.17  # inches that a row of a legend takes
 _COLUMNS = 3  # of a legend below
 _NAMES = 0.12  # share of given axes that names of curves take at the right
@@ -228,7 +230,6 @@ def loss_curve(
     *,
     ax: Axes | None = None,
     time_label: str = TIME,
-    unit: str = "mean over samples",
     log: bool = False,
 ) -> Axes:
     """Draw losses on one scale.
@@ -237,12 +238,11 @@ def loss_curve(
         curves: What is drawn.
         ax: Where; a new figure by default.
         time_label: Name of the time axis.
-        unit: Over what the losses are taken.
         log: Whether the scale is logarithmic.
     """
     shown = ax or new_axes(2.4 + _ROW * -(-len(curves) // _COLUMNS))[0]
     _draw_losses(shown, curves, log=log)
-    dress(shown, x=time_label, y=f"loss $L(t)$ ({unit})")
+    dress(shown, x=time_label, y=LOSS)
     _legend(shown, ax)
     return shown
 
@@ -253,7 +253,6 @@ def loss_curves(
     *,
     axes: tuple[Axes, Axes] | None = None,
     time_label: str = TIME,
-    unit: str = "mean over samples",
 ) -> tuple[Axes, Axes]:
     """Draw losses on a linear and a logarithmic scale, side by side.
 
@@ -261,12 +260,11 @@ def loss_curves(
         curves: What is drawn.
         axes: Where; new ones by default.
         time_label: Name of the time axis.
-        unit: Over what the losses are taken.
     """
     linear, logarithmic = axes or new_axes(2.3 + _ROW * -(-len(curves) // _COLUMNS), 2)
     _draw_losses(linear, curves, log=False)
     _draw_losses(logarithmic, curves, log=True)
-    dress(linear, x=time_label, y=f"loss $L(t)$ ({unit})")
+    dress(linear, x=time_label, y=LOSS)
     dress(logarithmic, x=time_label, y="loss $L(t)$, logarithmic")
     _legend(linear, axes and axes[0])
     return linear, logarithmic

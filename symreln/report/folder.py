@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from symreln.base.jsonio import write_bytes
 from symreln.errors import InputError
@@ -36,6 +39,13 @@ def write_files(folder: Path, files: Mapping[str, str | bytes]) -> list[Path]:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_bytes(folder / name, content.encode() if isinstance(content, str) else content)
     return [folder / name for name in files]
+
+
+def npz(arrays: Mapping[str, np.ndarray]) -> bytes:
+    """Return arrays as an NPZ file; losses are means over samples, 1/(2P) Σ‖y − ŷ‖²."""
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **arrays)  # pyright: ignore[reportArgumentType]
+    return buffer.getvalue()
 
 
 class Draft:

@@ -253,9 +253,9 @@ def modes_sketch(pathways: Sequence[PathwayModes]) -> Sketch:
     return Sketch(name="modes", draws=mode_trajectories, shown={"pathways": pathways})
 
 
-def loss_sketch(curves: Sequence[LossCurve], unit: str = "mean over samples") -> Sketch:
-    """Return the figure of losses over time, taken over ``unit``."""
-    return Sketch(name="loss", draws=loss_curves, shown={"curves": curves, "unit": unit})
+def loss_sketch(curves: Sequence[LossCurve]) -> Sketch:
+    """Return the figure of losses over time."""
+    return Sketch(name="loss", draws=loss_curves, shown={"curves": curves})
 
 
 def _spans(derivation: Derivation) -> dict[str, tuple[float, float]]:

@@ -76,8 +76,7 @@ def plot_validation(validation: Validation, ax: Axes | None = None) -> Axes:
     # Here, because it brings everything that trains networks.
     from symreln.report.validation_plots import losses_of
 
-    curves, unit = losses_of(validation)
-    return loss_curve(curves, ax=new_panel() if ax is None else ax, unit=unit)
+    return loss_curve(losses_of(validation), ax=new_panel() if ax is None else ax)
 
 
 def _panels(ax: Axes | None) -> tuple[Axes, Axes]:

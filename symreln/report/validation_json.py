@@ -26,7 +26,6 @@ from symreln.report.judgement_json import (
     intervals_to_json,
     judgement_to_json,
 )
-from symreln.report.loss_unit import loss_unit
 from symreln.verifier.folder import NONE, sealed_json
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def validation_to_json(validation: Validation, files: Mapping[str, bytes] = NONE
         "steps": validation.gdln.settings.steps,
         "network": {**asdict(validation.gdln.settings), "samples": spec.dataset.samples},
         "no_network": validation.no_network or None,
-        "loss": loss_unit(spec).to_json(),
+        "loss": {"kind": "mean", "unit": "1/(2P) Σ_μ ‖y_μ − ŷ_μ‖²"},
         "free_constants": validation.prediction.free_constants,
         "constants": [constant.values() for constant in validation.constants],
         "judged": validation.judged,

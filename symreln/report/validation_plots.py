@@ -19,7 +19,6 @@ from symreln.report.figures import (
     gate_motion,
     law_shares,
 )
-from symreln.report.loss_unit import loss_unit
 from symreln.report.numbering import letter
 from symreln.report.plots import loss_sketch, sample_groups, thinned
 from symreln.report.representation_figure import representation_drawing
@@ -51,7 +50,7 @@ def validation_drawings(validation: Validation, *, pdf: bool) -> tuple[Drawing, 
 def validation_sketches(validation: Validation) -> tuple[Sketch, ...]:
     """Sketch the losses and, where there are some, gates by the law and by the simulation."""
     found, derivation, law = validation.mean_field, validation.derivation, validation.law
-    sketches = [loss_sketch(*losses_of(validation))]
+    sketches = [loss_sketch(losses_of(validation))]
     if law is not None:
         sketches.append(_gate_law_sketch(law))
     if found is not None and isinstance(derivation, Derivation):
@@ -80,9 +79,9 @@ def _lost(samples: int) -> str:
     return f"{samples} sample{'s' * (samples > 1)} lost"
 
 
-def losses_of(validation: Validation) -> tuple[list[LossCurve], str]:
-    """Return the losses to draw, and the words for their unit."""
-    prediction, unit = validation.prediction, loss_unit(validation.derivation.spec)
+def losses_of(validation: Validation) -> list[LossCurve]:
+    """Return the losses to draw: means over samples, as L(t) is printed."""
+    prediction = validation.prediction
     chosen = thinned(prediction.times)
     times = prediction.times[chosen]
     edges = validation.edges
@@ -131,7 +130,7 @@ def losses_of(validation: Validation) -> tuple[list[LossCurve], str]:
                 drop_time=_drop(losses),
             )
         )
-    return [unit.of(curve) for curve in curves], unit.words
+    return curves
 
 
 def _predicted_edges(

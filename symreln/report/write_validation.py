@@ -7,8 +7,7 @@ from pathlib import Path
 from symreln.base import jsonio
 from symreln.base.progress import phase
 from symreln.experiment.confront import Validation
-from symreln.report.folder import together, write_files
-from symreln.report.loss_unit import loss_unit
+from symreln.report.folder import npz, together, write_files
 from symreln.report.validation_json import validation_to_json
 from symreln.report.validation_plots import validation_drawings
 from symreln.report.write import write_derivation
@@ -23,10 +22,9 @@ def write_validation(validation: Validation, directory: str | Path) -> list[Path
         directory: Folder, made if it is not there.
     """
     figures = validation_drawings(validation, pdf=False)
-    unit = loss_unit(validation.derivation.spec)
     with together(Path(directory)) as draft:
         files = {
-            "curves.npz": unit.npz(validation.curves, validation.prediction.times),
+            "curves.npz": npz({**validation.curves, "steps": validation.prediction.times}),
             **{f"{each.name}.svg": each.svg.encode() for each in figures},
         }
         said = jsonio.dumps(validation_to_json(validation, files)).encode()

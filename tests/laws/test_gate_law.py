@@ -101,22 +101,33 @@ def test_the_covariance_is_that_of_units_that_move_linearly():
 
 def test_units_turn_as_the_exponential_of_the_drive_says():
     """Both layers' weights, and their product ‖w‖‖b‖, against a matrix exponential."""
-    samples = np.random.default_rng(2).standard_normal((2, 3))
-    law = units(2, samples)
-    drawn = _Drawn.of(law, 4, np.random.default_rng(5))
-    angles = np.array([1.2, 0.3])
-    turn = expm(
+    samples, angles = np.random.default_rng(2).standard_normal((3, 5)), np.array([1.2, 0.3])
+    v, u = (np.linalg.qr(np.random.default_rng(n).standard_normal((3, 2)))[0] for n in (3, 4))
+    law = LinearUnits(
+        samples=samples,
+        gate=np.array([True, False, True, True, False]),
+        tells=np.array([True, True, False, True, True]),
+        inputs=v,
+        outputs=u,
+        leading=1,
+        scales=(0.6, 1.1),
+    )
+    rng = np.random.default_rng(5)
+    start = np.hstack([0.6 * rng.standard_normal((4, 3)), 1.1 * rng.standard_normal((4, 3))])
+    drive = v @ np.diag(angles) @ u.T
+    both = start @ expm(np.block([[np.zeros((3, 3)), drive], [drive.T, np.zeros((3, 3))]]))
+    first, last = both[:, :3], both[:, 3:]
+    wrong = ((first @ samples > 0) != law.gate)[:, law.tells]
+    among = expm(
         np.block([[np.zeros((2, 2)), np.diag(angles)], [np.diag(angles), np.zeros((2, 2))]])
     )
-    both = np.hstack([drawn.seen, drawn.written]) @ turn
-    first, last = both[:, :2] @ law.inputs.T + drawn.rest, both[:, 2:]
-    sizes = np.linalg.norm(first, axis=1) * np.sqrt((last**2).sum(axis=1) + drawn.outside)
-    weight, wrong = drawn.seen_at(law, angles)
-    assert weight == pytest.approx(sizes, rel=1e-12)
-    assert wrong.tolist() == (first @ samples <= 0).tolist()
-    by_matrix = drawn.seen_at(law, turn)
-    assert by_matrix[0] == pytest.approx(sizes, rel=1e-12)
-    assert by_matrix[1].tolist() == wrong.tolist()
+    drawn = _Drawn.of(law, 4, np.random.default_rng(5))
+    for motion in (angles, among):
+        weight, found = drawn.seen_at(law, motion)
+        assert weight == pytest.approx(
+            np.linalg.norm(first, axis=1) * np.linalg.norm(last, axis=1), rel=1e-12
+        )
+        assert found.tolist() == wrong.tolist()
 
 
 def test_gates_of_units_are_those_that_their_shares_count():

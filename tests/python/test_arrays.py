@@ -6,6 +6,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 import sympy as sp
 
@@ -88,11 +89,10 @@ def test_sympy_symbols_are_declared_with_their_assumptions():
 
 
 def test_columns_of_a_table_name_inputs():
-    pandas = pytest.importorskip("pandas")
-    table = pandas.DataFrame({"h": [1.5, 2, 1], "w": [0.1, 0.2, 0.3]})
-    kinds = pandas.Series(["a", "b", "b"])
+    table = pd.DataFrame({"h": [1.5, 2, 1], "w": [0.1, 0.2, 0.3]})
+    kinds = pd.Series(["a", "b", "b"])
     pathways = [sr.pathway("one", 'kind == "a"', inputs="w"), sr.pathway("two", inputs=["w", "h"])]
-    made = sr.spec(table, pandas.Series([1, 2, 3]), labels={"kind": kinds}, pathways=pathways)
+    made = sr.spec(table, pd.Series([1, 2, 3]), labels={"kind": kinds}, pathways=pathways)
     assert [p.inputs for p in made.pathways] == [(1,), (0, 1)]
     table.loc[2, "w"] = float("nan")
     told = problems(table, [1, 2, 3], labels={"kind": kinds}, pathways=pathways)

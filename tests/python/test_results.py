@@ -92,7 +92,6 @@ def test_the_table_of_modes():
 
 def test_the_table_for_pandas(monkeypatch):
     modes = derived("xor").modes
-    pytest.importorskip("pandas")
     frame = modes.to_pandas()
     assert frame["s"][0] == modes[0].s
     monkeypatch.setitem(sys.modules, "pandas", None)

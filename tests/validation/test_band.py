@@ -26,7 +26,7 @@ from symreln.experiment.training import gated_pathways, train_pair, training_set
 from symreln.laws.early_phase import EarlyStrength
 from symreln.laws.reduced_flow import ModeStart
 from symreln.report.chapters.agreement import agreement_chapter, loss_figure
-from symreln.report.validation_plots import validation_sketches
+from symreln.report.validation_plots import losses_of, validation_sketches
 from symreln.report.write_validation import write_validation
 from symreln.train.record import Recording
 from symreln.train.trainers import train_gdln
@@ -238,10 +238,12 @@ def test_a_confrontation_carries_its_band_everywhere(tmp_path):
     assert floor.max_abs_over_initial > seed_floor(found.predicted.losses).mean.max_abs_over_initial
     write_validation(found, tmp_path)
     with np.load(tmp_path / "curves.npz") as curves:
-        # The spec's loss is the sum over the four samples.
-        np.testing.assert_array_equal(curves["theory_low"], 4 * low)
-        np.testing.assert_array_equal(curves["theory_median"], 4 * middle)
-        np.testing.assert_array_equal(curves["theory_high"], 4 * high)
+        # Means, as L(t) is printed, though training descends the sum over the four samples.
+        np.testing.assert_array_equal(curves["theory_low"], low)
+        np.testing.assert_array_equal(curves["theory_median"], middle)
+        np.testing.assert_array_equal(curves["theory_high"], high)
+    (drawn,) = (curve for curve in losses_of(found) if curve.role == "theory")
+    assert drawn.loss[0] == pytest.approx(0.5, rel=1e-5)  # the printed L(0)
     text = str(agreement_chapter(found, figures=True))
     assert (
         "is predicted from the initialisation distribution: 200 initial weights were drawn" in text

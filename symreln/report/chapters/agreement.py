@@ -9,6 +9,7 @@ from symreln.base.rounding import percent
 from symreln.claims.claim import said_of
 from symreln.claims.derivation import of_pathways
 from symreln.claims.equal_starts import unequal_starts
+from symreln.claims.integration import network_of
 from symreln.claims.regime import regime_of
 from symreln.claims.unsupported import unsupported_early
 from symreln.claims.widths import narrow_pathways
@@ -153,6 +154,7 @@ def _published(validation: Validation) -> list[Block]:
 
 def loss_figure(validation: Validation) -> Figure:
     """Return the figure of the losses, which the first page shows."""
+    descends_sum = network_of(validation.derivation.spec).loss == "sum"
     return Figure(
         name="loss",
         caption=(
@@ -164,6 +166,7 @@ def loss_figure(validation: Validation) -> Figure:
             else ", for theory the predicted 2.5 % and 97.5 % ones",
             ", visible where they are wider than the curve. Triangles: drop times, one above the "
             "other where they coincide.",
+            " Losses are means over samples; training descends their sum." if descends_sum else "",
         ),
         alt="Loss against steps on a linear and a logarithmic scale.",
     )
