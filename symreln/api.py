@@ -39,8 +39,11 @@ from symreln.report.latex_style import Style
 from symreln.report.mode_table import modes_of
 from symreln.report.summary import derivation_summary
 from symreln.report.write import write_derivation
+from symreln.task_library.load import spec_of
 
 if TYPE_CHECKING:
+    import os
+
     import sympy as sp
     from flint import arb
     from matplotlib.axes import Axes
@@ -408,14 +411,17 @@ def _refuse_graph(what: str, instead: str) -> NoReturn:
 
 
 def derive(
-    spec: Spec, *, spectrum: Spectrum = joint_spectrum, progress: Progress | None = None
+    spec: Spec | str | os.PathLike[str],
+    *,
+    spectrum: Spectrum = joint_spectrum,
+    progress: Progress | None = None,
 ) -> Derivation | NetworkDerivation:
     """Derive the dynamics of a spec, of pathways or of nodes and edges.
 
     See :func:`symreln.pipeline.derive.derive`.
 
     Args:
-        spec: A checked spec.
+        spec: A checked spec, a spec file, or the name of a ready-made spec.
         spectrum: What finds the joint spectrum of (sigma_yx, sigma_x, values).
         progress: Called with the name of every step as it is finished, and what it found.
 
@@ -425,10 +431,10 @@ def derive(
 
     Example:
         >>> import symreln as sr
-        >>> sr.derive(sr.load("linear-hierarchy")).verdict.level.value
+        >>> sr.derive("linear-hierarchy").verdict.level.value
         'closed'
     """
-    return answer(pipeline.derive(spec, spectrum=spectrum, progress=progress))
+    return answer(pipeline.derive(spec_of(spec, "derive"), spectrum=spectrum, progress=progress))
 
 
 def answer(

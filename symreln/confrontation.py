@@ -17,11 +17,14 @@ from symreln.report.user_plots import plot_validation
 from symreln.report.validation_json import validation_to_json
 from symreln.report.validation_summary import validation_headline, validation_summary
 from symreln.report.write_validation import write_run, write_validation
-from symreln.specs.arguments import instance_of
-from symreln.specs.model import Spec
+from symreln.task_library.load import spec_of
 
 if TYPE_CHECKING:
+    import os
+
     from matplotlib.axes import Axes
+
+    from symreln.specs.model import Spec
 
 
 @short_repr
@@ -113,7 +116,7 @@ def validate(
 
 
 def run(
-    spec: Spec,
+    spec: Spec | str | os.PathLike[str],
     directory: str | Path,
     seeds: int = 8,
     rng: int = 0,
@@ -124,7 +127,7 @@ def run(
     What is derived is written before training begins.
 
     Args:
-        spec: With a network and a value for every parameter.
+        spec: A spec, its file or its name; with a network and a value for every parameter.
         directory: Folder, made if it is not there.
         seeds: Networks to train of each kind.
         rng: Seed of the random streams; results depend on it and on nothing else.
@@ -141,7 +144,7 @@ def run(
         ...     sr.run(small, folder, seeds=1).seeds
         1
     """
-    instance_of(spec, Spec, "run", 'sr.run(sr.load("xor"), "out")')
+    spec = spec_of(spec, "run")
     check_before_deriving(spec)
     derivation = derive(spec)
     derivation.save(directory)

@@ -43,11 +43,16 @@ def terminal(monkeypatch, soon):
     return begin
 
 
+def seen(stream) -> str:
+    """What a stream shows, without colours; the bar as one |."""
+    return re.sub(r"[━╸╺]+", "|", re.sub(r"\x1b\[[\d;]*m", "", stream.getvalue()))
+
+
 def wait_for(text, stream, seconds=30):
     deadline = time.monotonic() + seconds
-    while text not in stream.getvalue() and time.monotonic() < deadline:
+    while text not in seen(stream) and time.monotonic() < deadline:
         time.sleep(0.005)
-    return text in stream.getvalue()
+    return text in seen(stream)
 
 
 def test_a_command_has_one_plain_line_a_phase_where_there_is_no_terminal(monkeypatch, soon):
@@ -67,11 +72,27 @@ def test_a_command_has_one_plain_line_a_phase_where_there_is_no_terminal(monkeyp
 def test_on_a_terminal_one_line_says_what_is_done_now_and_how_far_it_is(terminal):
     stderr = terminal()
     with Progress(quiet=False)("working"), phase("part") as report:
-        assert wait_for("\rworking: part … 0 s", stderr)
+        assert wait_for("\rworking: part | 0 s\r", stderr)
         report(1, 4)
-        assert wait_for("\rworking: part: 25%, about 0 s left", stderr)
+        assert wait_for("\rworking: part | 25%, about 0 s left\r", stderr)
     assert re.search(r"\rworking: \d+\.\d s +\r\n$", stderr.getvalue())
     assert stderr.getvalue().count("\n") == 1
+    assert all(len(line) < 80 for line in re.split(r"[\r\n]", seen(stderr)))
+
+
+def test_the_bar_is_as_full_as_the_work_is_done_and_fills_the_line(terminal, monkeypatch):
+    stderr = terminal()
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    with Progress(quiet=False)("working") as report:
+        report(1, 2)
+        assert wait_for("50%", stderr)
+    plain = re.sub(r"\x1b\[[\d;]*m", "", stderr.getvalue())
+    line = next(line for line in plain.split("\r") if "50%" in line)
+    assert len(line) == 59
+    full, _, left = re.search(r"(━+)([╸╺])( *|━+)", line).groups()
+    assert abs(len(full) - len(left)) <= 1
 
 
 @pytest.mark.parametrize("quiet", [True, False])
@@ -99,7 +120,7 @@ def test_short_phases_one_after_the_other_are_not_a_long_silence(terminal, monke
         with working("a part"):
             time.sleep(0.15)
         monkeypatch.setattr(progress, "LOOK", 0.1)
-    assert "\ra part …" in stderr.getvalue()
+    assert "\ra part |" in seen(stderr)
 
 
 def test_in_python_progress_is_for_terminals_and_notebooks_alone(monkeypatch, soon, terminal):
@@ -115,10 +136,47 @@ def test_in_python_progress_is_for_terminals_and_notebooks_alone(monkeypatch, so
     monkeypatch.setattr(sys, "stderr", plain)
     work()
     assert plain.getvalue() == ""
-    for name in ("ipykernel", "IPython"):
-        monkeypatch.setitem(sys.modules, name, sys)
-    work()
-    assert "working" in plain.getvalue()
+
+
+NOTEBOOK = """
+import time
+from symreln.base import progress
+progress.PATIENCE = progress.LOOK = 0.1
+print("before")
+with progress.phase("working"), progress.phase("a <part>") as report:
+    report(1, 4)
+    time.sleep(1)
+print("after")
+"""
+
+
+def test_a_notebook_shows_a_bar_below_its_cell_and_keeps_nothing_of_it():
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(NOTEBOOK), nbformat.v4.new_code_cell("1")]
+    )
+    client, shown = nbclient.NotebookClient(notebook, kernel_name="python3"), []
+    process = client.process_message
+
+    def noted(message, cell, index):
+        if "display_data" in message["msg_type"]:
+            shown.append((index, message["msg_type"], message["content"]["data"]))
+        return process(message, cell, index)
+
+    client.process_message = noted
+    client.execute()
+    first, *_, last = shown
+    assert {index for index, _, _ in shown} == {0}
+    assert [kind for _, kind, _ in shown] == [
+        "display_data",
+        *["update_display_data"] * (len(shown) - 1),
+    ]
+    assert re.match(r"working: a <part> [━╸╺]+ 25%, about \d s left$", first[2]["text/plain"])
+    assert "working: a &lt;part&gt;" in first[2]["text/html"]
+    assert last[2] == {"text/html": "", "text/plain": ""}
+    # No warning either, of widgets that are not installed: stderr would be an output.
+    assert [each.get("text") for each in notebook.cells[0].outputs] == ["before\n", None, "after\n"]
 
 
 def test_a_process_of_a_command_shows_nothing_by_itself(monkeypatch, terminal):
@@ -159,7 +217,7 @@ def test_an_error_ends_the_line_and_the_next_work_begins_anew(terminal):
         fail()
     assert stderr.getvalue().endswith("\n")
     with phase("next"):
-        assert wait_for("\rnext …", stderr)
+        assert wait_for("\rnext |", stderr)
 
 
 def test_deriving_and_validating_say_what_they_do(terminal):
@@ -168,7 +226,7 @@ def test_deriving_and_validating_say_what_they_do(terminal):
     derivation = sr.derive(sr.load("contextual-3", overrides=small))
     assert "deriving: " in stderr.getvalue()
     sr.validate(derivation, seeds=2)
-    names = set(re.findall(r"\rvalidating: ([^:…]+?)(?::| …)", stderr.getvalue()))
+    names = set(re.findall(r"\rvalidating: ([^|\r]+) \|", seen(stderr)))
     assert {"κ of the early phase", "training"} <= names
 
 

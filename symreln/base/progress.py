@@ -1,31 +1,35 @@
-"""What is being done now, on stderr, once it takes longer than two seconds.
+"""What is being done now, once it takes longer than two seconds.
 
 Work names itself, ``with phase("training") as report`` or ``@phase("figures")``, and phases lie
 within each other; what shows them is decided once, where the outermost one begins:
 
-* in a command (:class:`Progress`), on a terminal, one line that is rewritten; elsewhere a plain
-  line a phase; nothing with ``--quiet``;
-* in Python, that line on a terminal and in a notebook; elsewhere nothing.
+* in a command (:class:`Progress`), on a terminal, one line on stderr that is rewritten: what is
+  done, a bar, and how far it is; elsewhere a plain line a phase; nothing with ``--quiet``;
+* in Python, that line on a terminal, and in a notebook below the cell; elsewhere nothing.
 """
 
 from __future__ import annotations
 
+import contextvars
 import sys
 import threading
 import time
+from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symreln.base.signals import raise_noted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    import rich.progress
+
 #: Seconds of silence before progress is shown, and between two looks: what is quicker needs none.
 PATIENCE = 2.0
 LOOK = 0.5
-#: Columns of the line on a terminal.
+#: Columns of the line, on a terminal at most.
 COLUMNS = 78
 
 
@@ -52,17 +56,111 @@ class _Phase:
     def __str__(self) -> str:
         elapsed = time.monotonic() - self.start
         if not self.share:
-            return f"{self.name} … {elapsed:.0f} s"
+            return f"{elapsed:.0f} s"
         left = elapsed * (1 - self.share) / self.share
-        return f"{self.name}: {self.share:.0%}, about {left:.0f} s left"
+        return f"{self.share:.0%}, about {left:.0f} s left"
+
+
+class _AbstractLine(ABC):
+    """A line with a bar that is rewritten where it stands; each place shows it in its own way."""
+
+    def __init__(self) -> None:
+        self._bars: rich.progress.Progress | None = None
+
+    def show(self, name: str, phase: _Phase) -> None:
+        """Show a phase in the place of what was shown."""
+        if self._bars is None:
+            self._bars = _new_bars()
+        # A fresh task: those of rich cannot go back to not knowing how far they are.
+        for known in self._bars.task_ids:
+            self._bars.remove_task(known)
+        total, done = (1.0, phase.share) if phase.share else (None, 0)
+        self._bars.add_task(name, total=total, completed=done, told=str(phase))
+        self._put(self._bars)
+
+    @abstractmethod
+    def _put(self, bars: rich.progress.Progress) -> None: ...
+
+    @abstractmethod
+    def end(self, name: str, seconds: float) -> None:
+        """Leave a short line, or none."""
+
+
+class _TerminalLine(_AbstractLine):
+    """On stderr. The cursor stays in the first column: a message that comes is written over it."""
+
+    def _put(self, bars: rich.progress.Progress) -> None:
+        from rich.console import Console
+
+        console = Console(file=sys.stderr)
+        width = min(COLUMNS, console.width - 1)
+        with console.capture() as taken:
+            console.print(bars, width=width, end="")
+        line = taken.get().rstrip("\n")
+        _write(f"\r{line}\r")
+
+    def end(self, name: str, seconds: float) -> None:
+        """Leave how long it took."""
+        _write(f"\r{f'{name}: {seconds:.1f} s':<{COLUMNS}}\r\n")
+
+
+class _NotebookLine(_AbstractLine):
+    """Below a cell, as HTML that IPython replaces; without widgets, which not everybody has."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._handle: Any = None
+
+    def _put(self, bars: rich.progress.Progress) -> None:
+        import io
+
+        from rich.console import Console
+
+        console = Console(
+            file=io.StringIO(), width=COLUMNS, record=True, force_jupyter=False, force_terminal=True
+        )
+        console.print(bars)
+        style = "margin: 0; line-height: normal"
+        self._publish(
+            console.export_html(
+                code_format=f'<pre style="{style}">{{code}}</pre>', inline_styles=True, clear=False
+            ),
+            console.export_text().rstrip(),
+        )
+
+    def _publish(self, html: str, text: str) -> None:
+        from IPython.display import display
+
+        shown = {"text/html": html, "text/plain": text}
+        if self._handle is None:
+            self._handle = display(shown, raw=True, display_id=True)
+        else:
+            self._handle.update(shown, raw=True)
+
+    def end(self, name: str, seconds: float) -> None:
+        """Leave nothing: a notebook that is run again should be the same."""
+        self._publish("", "")
+
+
+def _new_bars() -> rich.progress.Progress:
+    # Here, because rich takes time to import, which work that is quick does not need.
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=None),
+        TextColumn("{task.fields[told]}", markup=False),
+        expand=True,
+        auto_refresh=False,
+    )
 
 
 class _Display:
     """Shows the phases of one thread until the outermost one ends."""
 
-    def __init__(self, *, rewrites: bool, silent_since: float) -> None:
+    def __init__(self, *, line: _AbstractLine | None, silent_since: float) -> None:
         self.phases: list[_Phase] = []
-        self.rewrites = rewrites
+        self.line = line
         self.silent_since = silent_since
         self.thread = threading.get_ident()
         self._shown = False
@@ -70,8 +168,10 @@ class _Display:
         self._lock = threading.Lock()
 
     def begin(self) -> None:
-        # Exact work cannot say how far it is: a thread says at least that it is under way.
-        threading.Thread(target=self._watch, daemon=True).start()
+        # Exact work cannot say how far it is: a thread says at least that it is under way. In the
+        # context of the caller, by which a notebook knows whose cell the line belongs to.
+        watch = contextvars.copy_context().run
+        threading.Thread(target=watch, args=(self._watch,), daemon=True).start()
 
     def _watch(self) -> None:
         while not self._ended.wait(min(LOOK, PATIENCE)):
@@ -82,10 +182,11 @@ class _Display:
 
     def _show(self, phases: list[_Phase]) -> None:
         now = time.monotonic()
-        if self.rewrites:
+        if self.line is not None:
             if now - self.silent_since >= PATIENCE:
                 outer = f"{phases[0].name}: " if len(phases) > 1 else ""
-                self._rewrite(f"{outer}{phases[-1]}")
+                self._shown = True
+                self.line.show(f"{outer}{phases[-1].name}", phases[-1])
             return
         for place, phase in enumerate(phases):
             if now - phase.start >= PATIENCE and not phase.told:
@@ -93,19 +194,13 @@ class _Display:
                 outer = f"{phases[0].name}: " if place else ""
                 _write(f"{outer}{phase.name} …\n")
 
-    def _rewrite(self, text: str) -> None:
-        self._shown = True
-        # Back to the first column: a message that comes next is written over it.
-        _write(f"\r{text[:COLUMNS]:<{COLUMNS}}\r")
-
     def end(self) -> None:
         self._ended.set()
         with self._lock:
-            if self._shown:
+            if self._shown and self.line is not None:
                 self.silent_since = time.monotonic()
                 whole = self.phases[0]
-                self._rewrite(f"{whole.name}: {time.monotonic() - whole.start:.1f} s")
-                _write("\n")
+                self.line.end(whole.name, time.monotonic() - whole.start)
 
 
 _display: _Display | None = None
@@ -147,7 +242,7 @@ def _outermost(
 ) -> Iterator[Callable[[int, int], None]]:
     """Begin a display with its first phase; ``quiet``: of nothing, this and all within."""
     global _display, _last
-    display = _Display(rewrites=_terminal(), silent_since=silent_since)
+    display = _Display(line=_line(), silent_since=silent_since)
     mine = _Phase(name=name)
     display.phases.append(mine)
     _display = display
@@ -200,9 +295,11 @@ def _nobody(done: int, total: int) -> None:
     """Tell nobody: another thread's progress is shown."""
 
 
-def _terminal() -> bool:
-    """Whether one line can be rewritten where messages go."""
-    return _notebook() or (sys.stderr is not None and sys.stderr.isatty())
+def _line() -> _AbstractLine | None:
+    """Return a line that can be rewritten where somebody watches; None where there is none."""
+    if _notebook():
+        return _NotebookLine()
+    return _TerminalLine() if sys.stderr is not None and sys.stderr.isatty() else None
 
 
 def _interactive() -> bool:
@@ -210,11 +307,13 @@ def _interactive() -> bool:
     main = getattr(sys.modules.get("__main__"), "__spec__", None)
     started = main is not None and main.name.startswith("symreln.")
     own = started or "symreln.cli.main" in sys.modules
-    return not own and _terminal()
+    return not own and _line() is not None
 
 
 def _notebook() -> bool:
-    return "ipykernel" in sys.modules and "IPython" in sys.modules
+    """Whether this process is a kernel; IPython in a terminal is none."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return getattr(shell, "kernel", None) is not None
 
 
 def _write(text: str) -> None:

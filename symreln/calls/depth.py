@@ -11,11 +11,13 @@ from symreln.base.tables import plain_table
 from symreln.calls.answers import AbstractAnswer
 from symreln.experiment import depth as depths
 from symreln.report.chapters.depth import HEADER, depth_rows, depth_sentence, scatter_text
-from symreln.specs.arguments import instance_of
-from symreln.specs.model import Spec
+from symreln.task_library.load import spec_of
 
 if TYPE_CHECKING:
+    import os
+
     from symreln.experiment.training import ProgressCallback
+    from symreln.specs.model import Spec
 
 
 @short_repr
@@ -59,7 +61,7 @@ class DepthAnswer(AbstractAnswer):
 
 
 def depth(
-    spec: Spec,
+    spec: Spec | str | os.PathLike[str],
     seeds: int = 50,
     rng: int = 0,
     progress: ProgressCallback | None = None,
@@ -70,7 +72,8 @@ def depth(
     """Train deep ReLU networks and a gated network of the same depth, and compare distributions.
 
     Args:
-        spec: Of nodes and edges with at least two hidden nodes on a path, with a network.
+        spec: A spec, its file or its name; of nodes and edges with at least two hidden nodes on a
+            path, with a network.
         seeds: Networks of each kind; at least 2.
         rng: Seed of the random streams.
         progress: Called with (done, total) in seed-steps.
@@ -87,7 +90,7 @@ def depth(
         >>> sr.depth(small, seeds=2).found.seeds
         2
     """
-    instance_of(spec, Spec, "depth", 'sr.depth(sr.load("depth"))')
+    asked = spec_of(spec, "depth")
     return DepthAnswer(
-        found=depths.compare_depth(spec, seeds, rng, progress, share=share, ready=ready)
+        found=depths.compare_depth(asked, seeds, rng, progress, share=share, ready=ready)
     )

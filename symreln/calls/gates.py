@@ -18,13 +18,15 @@ from symreln.gating.serialise import Page
 from symreln.gating.spec_text import gates_toml
 from symreln.report.encode import Encoder
 from symreln.report.pages import markdown
-from symreln.specs.arguments import instance_of
 from symreln.specs.finding import nearest, shown
 from symreln.specs.model import Spec
 from symreln.specs.reader import read_spec
 from symreln.specs.tomlfile import parse_toml
+from symreln.task_library.load import spec_of
 
 if TYPE_CHECKING:
+    import os
+
     from symreln.gating.serialise import Result
 
 
@@ -101,7 +103,7 @@ class FoundGates(GateAnswer):
 
 
 def gates(
-    spec: Spec,
+    spec: Spec | str | os.PathLike[str],
     method: str = "self-consistent",
     *,
     rng: int = 0,
@@ -116,7 +118,7 @@ def gates(
     """Find the gates of a dataset, at the declared values of its parameters.
 
     Args:
-        spec: Whose data; networks are trained as it says.
+        spec: A spec, its file or its name. Whose data; networks are trained as it says.
         method: "enumerate": all that the data allow; "self-consistent": those that early training
             selects; "kmeans" and "windows": those of networks that are trained.
         rng: Seed of everything random.
@@ -142,7 +144,7 @@ def gates(
         8
     """
     given = {key: value for key, value in locals().items() if key not in ("spec", "method")}
-    instance_of(spec, Spec, "gates", 'sr.gates(sr.load("xor"), "self-consistent")')
+    spec = spec_of(spec, "gates")
     finder = next((each for each in FINDERS if each.name == ALIASES.get(method, method)), None)
     if finder is None:
         known = nearest(str(method), [each.name for each in FINDERS])
@@ -159,7 +161,7 @@ def gates(
 
 
 def race(
-    spec: Spec,
+    spec: Spec | str | os.PathLike[str],
     over: str | None = None,
     *,
     by: str | None = None,
@@ -173,7 +175,7 @@ def race(
     """Say which gate is fastest, for all values of a parameter at once.
 
     Args:
-        spec: With parameters.
+        spec: A spec with parameters, its file or its name.
         over: The parameter; the only one by default.
         by: A label: race gates that are open on subsets of its values instead; with ``over`` for
             all values of the parameter, else at the declared values.
@@ -193,7 +195,7 @@ def race(
         >>> found.to_json()["winner_proven"]
         True
     """
-    instance_of(spec, Spec, "race", 'sr.race(sr.load("xor"), over="Delta")')
+    spec = spec_of(spec, "race")
     with phase("race"):
         if rivals is not None:
             at_values("race", spec)
@@ -207,12 +209,18 @@ def race(
 
 
 def replay(
-    spec: Spec, *, curve: bool = False, seeds: int = 2, every: int | None = None, rng: int = 0
+    spec: Spec | str | os.PathLike[str],
+    *,
+    curve: bool = False,
+    seeds: int = 2,
+    every: int | None = None,
+    rng: int = 0,
 ) -> GateAnswer:
     """Train ReLU networks, then train them again with the spec's gates in place of their own.
 
     Args:
-        spec: With a network; its parameters take their declared values.
+        spec: A spec with a network, its file or its name; its parameters take their declared
+            values.
         curve: Whether to cluster the units too: error by pathways and time windows.
         seeds: Networks that are replayed, and as many more that are clustered.
         every: Updates between two looks at a network.
@@ -229,7 +237,7 @@ def replay(
     """
     from symreln.gating.replay import replay_report
 
-    instance_of(spec, Spec, "replay", 'sr.replay(sr.load("xor"))')
+    spec = spec_of(spec, "replay")
     numbers = at_values("replay", spec)
     with phase("replay"):
         found = replay_report(numbers, curve=curve, seeds=seeds, every=every, rng=rng)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,23 +16,30 @@ from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
 from symreln.base.tables import plain_table
 from symreln.calls.answers import AbstractAnswer
-from symreln.errors import InputError
+from symreln.errors import InputError, NotSupportedError
+from symreln.report.folder import write_files
 from symreln.report.sweep import sweep_table, sweep_to_json
+from symreln.specs.arguments import check_counts
 from symreln.specs.arrays import plain
 from symreln.specs.model import Spec
+from symreln.specs.spec_text import spec_toml
 from symreln.sweeps import executors
-from symreln.sweeps.plan import Plan, read_axes
+from symreln.sweeps.plan import PLAN, Plan, read_axes
 from symreln.sweeps.run import Missing, Shard
 from symreln.sweeps.run import sweep as do_missing
 from symreln.sweeps.summary import Summary, SummaryRow, summarise
+from symreln.task_library.load import spec_of
+from symreln.task_library.registry import SPECS
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable
     from concurrent.futures import Executor
     from contextlib import AbstractContextManager
 
     from symreln.sweeps.run import Failure
+
+#: Where a spec that is no file is kept, in the folder of its sweep.
+_SPEC = "spec.toml"
 
 
 @short_repr
@@ -69,7 +77,7 @@ class SweepAnswer(AbstractAnswer):
 
 
 def sweep(
-    source: str | os.PathLike[str],
+    source: Spec | str | os.PathLike[str],
     over: Mapping[str, Sequence[object]] | Sequence[str],
     *,
     directory: str | Path,
@@ -84,7 +92,8 @@ def sweep(
     What is done is kept in the folder: the same call again does only what is missing.
 
     Args:
-        source: A spec file or the name of a ready-made spec, which other processes can read.
+        source: A spec, which is written into the folder as spec.toml; or a spec file, or the name
+            of a ready-made spec, whose task's options are keys too.
         over: Keys of the spec and their values: ``{"network.hidden": [50, 100]}``.
         directory: For the results; a sweep that is there goes on.
         overrides: ``key=value`` texts or a mapping, for all of it.
@@ -95,6 +104,7 @@ def sweep(
 
     Raises:
         InputError: The folder holds another sweep, or a key or value is wrong.
+        NotSupportedError: A spec of nodes and edges; one whose sizes are symbols, given as a Spec.
 
     Example:
         >>> import symreln as sr, tempfile
@@ -104,18 +114,19 @@ def sweep(
         ...     len(sr.sweep("xor", directory=folder, overrides=small, **asked).rows)
         2
     """
-    if isinstance(source, Spec):
-        msg = "sweep: found a Spec; give a spec file or the name of a ready-made one, which "
-        raise InputError(msg + "other processes can read")
-    told, texts = _texts(overrides), _texts(over)
+    told, texts, folder = _texts(overrides), _texts(over), Path(directory)
+    check_counts(seeds, rng, "sweep")
+    axes = read_axes(texts, told)
+    if not isinstance(source, str | os.PathLike):
+        source = _written(spec_of(source, "sweep"), [*told, *texts], folder)
     plan = Plan(
         source=str(source),
         overrides=told,
-        axes=read_axes(texts, told),
+        axes=axes,
         seeds=seeds,
         rng=rng,
         allow_outside=allow_outside,
-        folder=Path(directory),
+        folder=folder,
     )
     plan.settle()
     count = workers or cores()
@@ -144,6 +155,34 @@ def summary_of(plan: Plan, failures: Sequence[Failure]) -> SweepAnswer:
     """Return what is in the folder of a sweep."""
     with phase("summary"):
         return SweepAnswer(found=summarise(plan, failures), failures=tuple(failures))
+
+
+def _written(spec: Spec, keys: Sequence[str], folder: Path) -> Path:
+    """Write a spec into the folder of its sweep, from where other processes read it.
+
+    Raises:
+        InputError: The folder holds a sweep of another spec, or a key is an option of a task.
+        NotSupportedError: The spec cannot be written.
+    """
+    if spec.graph is not None:
+        msg = "sweep: the spec has nodes and edges, and sweeps are over pathways"
+        raise NotSupportedError(msg)
+    option = next((key for key in keys if key.startswith("dataset.")), "")
+    if option and spec.dataset.task:
+        name = spec.source if spec.source in SPECS else "spec.toml"
+        msg = (
+            f"sweep: {option.partition('=')[0]} is an option of a task, and a Spec holds the data "
+            f"that came of it. Give the name or the file: sr.sweep({name!r}, …)"
+        )
+        raise InputError(msg)
+    text, path = spec_toml(spec), folder / _SPEC
+    if path.exists() and path.read_text("utf-8") == text:
+        return path
+    if (folder / PLAN).exists():
+        msg = f"sweep: {folder} holds a sweep with another spec. Give another folder"
+        raise InputError(msg)
+    write_files(folder, {_SPEC: text})
+    return path
 
 
 def _texts(given: Mapping[str, Any] | Sequence[str]) -> tuple[str, ...]:

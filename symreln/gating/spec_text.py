@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 
-from symreln.exact.matrix import ExactMatrix
-from symreln.specs.model import NetworkSpec, Parameter, Spec
+from symreln.networks.parts import Switch
+from symreln.networks.pathway import PathwaySpec
+from symreln.specs.model import Dataset, Spec, ValidationSpec
+from symreln.specs.pathways import BOUNDARY
+from symreln.specs.spec_text import spec_toml
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,21 @@ class FoundPathway:
     stage: int = 1
     then: Sequence[tuple[int, Sequence[int]]] = ()
 
+    def asked(self, data: Dataset) -> PathwaySpec:
+        """Return the pathway as a spec has it: from all inputs to all outputs."""
+        return PathwaySpec(
+            name=self.name,
+            gate=tuple(0 if gain == BOUNDARY else int(gain) for gain in self.gate),
+            boundary=tuple(place for place, gain in enumerate(self.gate) if gain == BOUNDARY),
+            inputs=tuple(range(data.n_x)),
+            outputs=tuple(range(data.n_y)),
+            stage=self.stage,
+            then=tuple(
+                Switch(step=step, gate=tuple(map(int, gate)), gate_text="")
+                for step, gate in self.then
+            ),
+        )
+
 
 def gates_toml(spec: Spec, pathways: Sequence[FoundPathway], title: str) -> str:
     """Return a spec with the data and the network of another and the pathways given.
@@ -36,71 +52,9 @@ def gates_toml(spec: Spec, pathways: Sequence[FoundPathway], title: str) -> str:
         pathways: Stage by stage.
         title: Title of the new spec.
     """
-    parts = [f"title = {_text(title)}", _dataset(spec)]
-    parts += [_parameter(parameter) for parameter in spec.parameters]
-    parts += map(_pathway, pathways)
-    if spec.network is not None:
-        parts.append(_network(spec.network, staged=any(each.stage > 1 for each in pathways)))
-    return "\n\n".join(parts) + "\n"
-
-
-def _text(value: str) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _dataset(spec: Spec) -> str:
-    x, y = _matrix(spec.dataset.inputs), _matrix(spec.dataset.targets)
-    text = f"[dataset]\nX = {x}\nY = {y}"
-    if spec.dataset.labels:
-        listed = [
-            f"{_text(name)} = [{', '.join(_value(value) for value in values)}]"
-            for name, values in spec.dataset.labels.items()
-        ]
-        text += "\n\n[dataset.labels]\n" + "\n".join(listed)
-    return text
-
-
-def _matrix(matrix: ExactMatrix) -> str:
-    rows = [
-        "[" + ", ".join(_text(str(entry).replace("^", "**")) for entry in row) + "]"
-        for row in matrix.rows()
-    ]
-    return "[\n  " + ",\n  ".join(rows) + ",\n]"
-
-
-def _parameter(parameter: Parameter) -> str:
-    lines = [f"[parameters.{parameter.name}]"]
-    lines += [f"{key} = true" for key in ("positive", "nonnegative") if getattr(parameter, key)]
-    for key in ("minimum", "maximum", "value"):
-        value: Fraction | None = getattr(parameter, key)
-        if value is not None:
-            lines.append(f"{key} = {_text(str(value))}")
-    return "\n".join(lines)
-
-
-def _pathway(pathway: FoundPathway) -> str:
-    lines = [
-        f"[[pathway]]\nname = {_text(pathway.name)}\ngate = [{_listed(pathway.gate)}]",
-        f"stage = {pathway.stage}",
-    ]
-    if pathway.then:
-        later = [f"  {{step = {step}, gate = [{_listed(each)}]}}," for step, each in pathway.then]
-        lines += ["then = [", *later, "]"]
-    return "\n".join(lines)
-
-
-def _listed(gate: Sequence[int | str]) -> str:
-    return ", ".join(_text(value) if isinstance(value, str) else str(int(value)) for value in gate)
-
-
-def _network(network: NetworkSpec, *, staged: bool) -> str:
-    shown = {key: _value(getattr(network, key)) for key in network.keys}
-    if "init_std_out" in shown:
-        shown["init_std"] = f"[{shown['init_std']}, {shown.pop('init_std_out')}]"
-    if staged:
-        shown["training"] = _text("staged")
-    return "\n".join(["[network]", *(f"{key} = {value}" for key, value in shown.items())])
-
-
-def _value(value: int | Fraction | str) -> str:
-    return str(value) if isinstance(value, int) else _text(str(value))
+    network = spec.network
+    if network is not None and any(each.stage > 1 for each in pathways):
+        network = replace(network, training="staged")
+    own = tuple(each.asked(spec.dataset) for each in pathways)
+    told = {"network": network, "validation": ValidationSpec(), "graph": None, "sizes": ()}
+    return spec_toml(replace(spec, title=title, pathways=own, **told))

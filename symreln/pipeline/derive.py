@@ -14,17 +14,15 @@ from symreln.claims.families.derive import derive_family
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.network.derive import derive_network, network_steps
 from symreln.claims.solve import derive_unchecked, silent
-from symreln.errors import InputError
 from symreln.exact.spectrum import joint_spectrum
 from symreln.pipeline.certificate import certificate
 from symreln.pipeline.checks import derivation_steps
-from symreln.specs.finding import quoted
-from symreln.specs.model import Spec
 from symreln.verifier import verify
 
 if TYPE_CHECKING:
     from symreln.claims.families.derivation import FamilyDerivation
     from symreln.claims.solve import Progress, Spectrum
+    from symreln.specs.model import Spec
 
 
 @phase("deriving")
@@ -50,14 +48,9 @@ def derive(
         The derivation; it holds for all values of the declared parameters.
 
     Raises:
-        InputError: The exact data cannot be treated, or what was handed in is no spec.
+        InputError: The exact data cannot be treated.
         LimitReachedError: Correlations have too many terms or digits.
     """
-    if not isinstance(spec, Spec):
-        name = quoted(spec) if isinstance(spec, str) else "…"
-        call = f"sr.derive(sr.load({name}))"
-        msg = f"derive: found a {type(spec).__name__}, expected a spec. Write {call}."
-        raise InputError(msg)
     told = progress or silent
     if spec.graph is None:
         return _pathways(spec, spectrum, told)

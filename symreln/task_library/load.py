@@ -63,6 +63,28 @@ def load(
     )
 
 
+def spec_of(asked: Spec | str | os.PathLike[str], where: str) -> Spec:
+    """Return a spec, which may be given by its file or its name.
+
+    Args:
+        asked: A checked spec, or what :func:`load` takes.
+        where: The function that was called.
+
+    Raises:
+        InputError: It is something else.
+        SpecError: Something is wrong with what was loaded.
+    """
+    if isinstance(asked, Spec):
+        return asked
+    if isinstance(asked, str | os.PathLike | Mapping):
+        return load(asked)
+    msg = (
+        f"{where}: found a {type(asked).__name__}; give a Spec (of sr.spec or sr.load), a spec "
+        f'file, or the name of a ready-made spec: sr.{where}("xor")'
+    )
+    raise InputError(msg)
+
+
 def _check_source(name: str, path: Path) -> None:
     """Check that a name that is no file was not meant as a ready-made spec.
 
