@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import pickle
+import re
 import sys
 from dataclasses import replace
 from functools import cache
@@ -201,3 +202,25 @@ def test_a_notebook_draws_the_modes_without_a_script():
     assert r">\pi_{1,1}</annotation>" in table
     assert r"\frac{\sqrt{\Delta^{2} + 2}}{4}</annotation>" in table
     assert "$" not in table
+
+
+def test_latex_for_a_notebook_is_the_formulas_of_the_first_page():
+    derivation = derived("linear-hierarchy")
+    text = derivation._repr_latex_()
+    assert text is not None
+    displays = re.findall(r"\$\$\n\\begin\{aligned\}\n(.*?)\n\\end\{aligned\}\n\$\$", text, re.S)
+    assert "\n\n".join(displays).count("$") == 0
+    strengths, loss = displays
+    names = [row.label for row in derivation.modes if row.s != 0]
+    assert strengths.replace("&=", "=").split(" \\\\\n") == [
+        derivation.formula(name).to_latex() for name in names
+    ]
+    assert loss.startswith("L(t) = 2 - ")
+    assert loss[-1] not in ".,"
+
+
+@pytest.mark.parametrize(
+    ("name", "holds"), [("routing", r"\dot{\pi}"), ("contextual-different", r"\dot{B}")]
+)
+def test_latex_of_what_has_no_closed_forms_is_what_is_integrated(name, holds):
+    assert holds in (sr.derive(name)._repr_latex_() or "")
