@@ -35,6 +35,7 @@ from symreln.pipeline.certificate import certificate
 from symreln.report import html, latex
 from symreln.report.content import derivation_document
 from symreln.report.derivation_json import derivation_to_json
+from symreln.report.displayed import displayed_formulas
 from symreln.report.latex_style import Style
 from symreln.report.mode_table import modes_of
 from symreln.report.summary import derivation_summary
@@ -178,6 +179,10 @@ class Answer(Derived):
     def _repr_html_(self) -> str:
         """Return the document in a frame of its own, folded, for a notebook."""
         return html.framed(self.to_document(), self._headline())
+
+    def _repr_latex_(self) -> str | None:
+        """Return trajectories and loss, as the first page has them, for a notebook as LaTeX."""
+        return displayed_formulas(self)
 
 
 @short_repr

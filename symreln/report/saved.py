@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -60,6 +61,31 @@ class SavedValidation(Immutable):
         told = [f"{k}: max |ΔL|/L(0) {v['max_abs_over_initial']:.3g}" for k, v in metrics.items()]
         verdicts = ", ".join(f"{k} {v['outcome']}" for k, v in self.content["verdicts"].items())
         return [f"{self.content['title']}: {self.content['seeds']} seeds", verdicts, *told]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Head:
+    """Where copies of a mode start.
+
+    Attributes:
+        letter: Its letter with its value.
+        count: How many copies.
+    """
+
+    letter: Letter
+    count: int
+
+    @classmethod
+    def of(cls, label: str, number: int, start: Mapping[str, Any]) -> _Head:
+        """Return a start as derivation.json has it; ``number`` where copies start apart, else 0."""
+        name = f"pitilde_{label.removeprefix('pi_')}" + (f"_{number}" if number else "")
+        letter = Letter(
+            symbol=sp.Symbol(name, positive=True),
+            value=_decimal(start["strength0"]),
+            says=f"head start of {label}",
+            follows=True,
+        )
+        return cls(letter=letter, count=start.get("count", 1))
 
 
 @short_repr
@@ -120,9 +146,13 @@ class SavedDerivation(Immutable):
         """Return the closed form of a mode, or of the "loss".
 
         Raises:
-            NoClosedFormError: It has none.
+            NoClosedFormError: It has none, or a mode has none in time.
             InputError: There is no such mode.
         """
+        outrun = [label for label, heads in self._heads.items() if not heads]
+        if outrun:
+            msg = f"formula: {outrun[0]} has no closed form in time: earlier modes are slower"
+            raise NoClosedFormError(msg)
         if name == LOSS:
             return self._loss_formula
         known = [row.label for row in self.modes] + [LOSS]
@@ -134,8 +164,10 @@ class SavedDerivation(Immutable):
             msg = f"formula: {name} has no closed form ({row.law})"
             raise NoClosedFormError(msg)
         says = f"strength of {name} of pathway '{row.pathway}'"
-        half = (self._mode(name).get("half_time") or {}).get("expr")
-        steps = None if half is None else self._own(name, self._read(half, name))
+        half, heads = (self._mode(name).get("half_time") or {}).get("expr"), self._heads[name]
+        steps = None
+        if half is not None and len(heads) == 1:
+            steps = self._read(half, name).xreplace({HEAD_START: heads[0].letter.symbol})
         return Formula(name=name, says=says, expr=row.strength, half_time=steps)
 
     def to_numpy(self, name: str) -> NumericFormula:
@@ -238,7 +270,9 @@ class SavedDerivation(Immutable):
             key: None if mode[key] is None else self._read(mode[key]["expr"], label)
             for key in ("s", "d", "d_eff")
         }
-        closed = None if strength is None else self._own(label, self._read(strength["expr"], label))
+        closed = None
+        if strength is not None:
+            closed = self._mean(label, self._read(strength["expr"], label))
         return ModeRow(
             label=label,
             pathway=pathway["name"],
@@ -267,13 +301,44 @@ class SavedDerivation(Immutable):
         }
         return read_printed(text, symbols)
 
-    def _own(self, label: str, formula: Any) -> Any:
-        return formula.xreplace({HEAD_START: _head(label)})
+    def _mean(self, label: str, formula: Any) -> Any:
+        """Return a formula from where a mode starts, in the mean over its copies."""
+        if HEAD_START not in formula.free_symbols or not self._heads[label]:
+            return formula
+        whole = sum(head.count for head in self._heads[label])
+        shares = [
+            sp.Rational(head.count, whole) * formula.xreplace({HEAD_START: head.letter.symbol})
+            for head in self._heads[label]
+        ]
+        return sp.Add(*shares)
+
+    @cached_property
+    def _heads(self) -> dict[str, tuple[_Head, ...]]:
+        """Where modes start, by label: one a kind of copies, none where there is no closed form."""
+        given = all(each.value is not None for each in self.parameters)
+        starts = self.content.get("head_starts") or {}
+        found = {}
+        for pathway in self.content.get("pathways", ()):
+            for mode in pathway["modes"]:
+                label = mode["label"]
+                # What no earlier mode drives starts as those of the first stage do.
+                head = starts.get(label, {"strength0": (given and mode["strength0"]) or {}})
+                copies = () if head is None else head.get("copies", (head,))
+                found[label] = tuple(
+                    _Head.of(label, number if len(copies) > 1 else 0, each)
+                    for number, each in enumerate(copies, start=1)
+                )
+        return found
 
     @cached_property
     def _loss_formula(self) -> Formula:
         if self.loss is None:
             msg = "the loss is no sum over modes: stages interfere"
+            raise NoClosedFormError(msg)
+        apart = [label for label, heads in self._heads.items() if len(heads) > 1]
+        if apart:
+            # The mean of their squares is no square of the mean strength.
+            msg = f"copies of {apart[0]} start apart: their loss is not in the folder. Derive again"
             raise NoClosedFormError(msg)
         strengths = {
             strength_symbol(row.label): row.strength
@@ -293,16 +358,12 @@ class SavedDerivation(Immutable):
         network = self.content.get("network")
         tau = None if network is None else Fraction(network["tau"]["expr"])
         found.append(Letter(symbol=TIME_CONSTANT, value=tau, says="time constant in steps"))
-        starts = self.content.get("head_starts") or {}
         first = Letter(symbol=STRENGTH0, value=None, says="initial strength")
         for row in self.modes:
-            mode, head = self._mode(row.label), starts.get(row.label)
+            mode = self._mode(row.label)
+            found += [head.letter for head in self._heads[row.label]]
             if row.s != 0 and mode["strength0"] is not None:
                 first = replace(first, value=_decimal(mode["strength0"]))
-            if head is not None:
-                value, says = _decimal(head["strength0"]), f"head start of {row.label}"
-                symbol = _head(row.label)
-                found.append(Letter(symbol=symbol, value=value, says=says, follows=True))
             for letter, key in (("s", "s"), ("d", "d_eff")):
                 name = f"{letter}_{row.label.removeprefix('pi_')}"
                 if mode[key] is not None:
@@ -334,7 +395,13 @@ def open(directory: str | Path) -> SavedDerivation:
         >>> saved.level.value, saved.modes[0].s == derivation.modes[0].s
         ('closed', True)
     """
+    if not isinstance(directory, str | os.PathLike):
+        msg = f"open: found {shown(directory)}; give the folder that derivation.save(dir) wrote"
+        raise InputError(msg)
     folder = Path(directory)
+    if folder.is_file():
+        msg = f"open: found a file, {folder}; give the folder that holds it"
+        raise InputError(msg)
     for name in (CERTIFICATE, "derivation.json"):
         if not (folder / name).is_file():
             msg = f"open: found no {name} in {folder}. Write it: derivation.save({str(folder)!r})"
@@ -359,10 +426,6 @@ def _curves(path: Path) -> dict[str, np.ndarray]:
         return {}
     with np.load(path, allow_pickle=False) as held:
         return {name: held[name] for name in held.files}
-
-
-def _head(label: str) -> sp.Symbol:
-    return sp.Symbol(f"pitilde_{label.removeprefix('pi_')}", positive=True)
 
 
 def _decimal(number: Mapping[str, Any]) -> float | None:

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import pickle
+import re
 import sys
 from dataclasses import replace
 from functools import cache
@@ -120,6 +121,51 @@ def test_a_folder_opened_again_says_what_was_derived(name, tmp_path):
         assert np.abs(mine.of("closed") - theirs.of("closed")).max() < 1e-12
 
 
+def head_starts(kind: str) -> sr.Derivation:
+    """A later stage that starts plainly, or with copies apart (tests/test_head_start.py)."""
+    network = sr.network(hidden=100, init_std="1/10000", learning_rate="1/100", steps=2500,
+                         loss="mean", activation="linear")  # fmt: skip
+    if kind == "apart":
+        x, y, first = [[1, 0], [0, 1]] * 2, [[9, 0], [0, 5], [7, 0], [0, 3]], "kind == 1"
+    else:
+        # The first stage learns nothing: each label has as many of both targets.
+        x, y, first = [[1, 1], [1, -1], [-1, 1], [-1, -1]], [1, 0, 0, 1], "kind == 2"
+    pathways = [sr.pathway("common"), sr.pathway("first", first, stage=2)]
+    found = sr.derive(
+        sr.spec(x, y, labels={"kind": [1, 1, 2, 2]}, pathways=pathways, network=network)
+    )
+    assert isinstance(found, sr.Derivation)
+    return found
+
+
+@pytest.mark.parametrize("kind", ["plain", "apart"])
+def test_a_folder_has_the_starts_of_later_stages(kind, tmp_path):
+    derivation = head_starts(kind)
+    derivation.save(tmp_path, ["json"])
+    saved, times = sr.open(tmp_path), np.linspace(0, 3000, 13)
+    label = next(row.label for row in derivation.modes if row.stage == 2 and row.s != 0)
+    assert saved.to_numpy(label).defaults == pytest.approx(derivation.to_numpy(label).defaults)
+    assert np.abs(saved.to_numpy(label)(times) - derivation.to_numpy(label)(times)).max() < 1e-12
+    if kind == "apart":
+        assert len(saved.to_numpy(label).defaults) == 3  # tau and two starts
+        with pytest.raises(NoClosedFormError):
+            saved.formula("loss")
+        return
+    one, other = saved.evaluate(times), derivation.evaluate(times)
+    assert other.closed_loss is not None
+    assert np.abs(one.loss - other.closed_loss).max() < 1e-12 * one.loss[0]
+
+
+@pytest.mark.parametrize(
+    ("folder", "says"),
+    [(3, "give the folder"), (None, "give the folder"), ("file", "found a file")],
+)
+def test_what_is_no_folder_is_said(folder, says, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match=says):
+        sr.open(tmp_path / folder if isinstance(folder, str) else folder)
+
+
 def test_a_folder_that_was_changed_is_not_opened(tmp_path):
     derived("linear-hierarchy").save(tmp_path, ["json"])
     path = tmp_path / "derivation.json"
@@ -201,3 +247,25 @@ def test_a_notebook_draws_the_modes_without_a_script():
     assert r">\pi_{1,1}</annotation>" in table
     assert r"\frac{\sqrt{\Delta^{2} + 2}}{4}</annotation>" in table
     assert "$" not in table
+
+
+def test_latex_for_a_notebook_is_the_formulas_of_the_first_page():
+    derivation = derived("linear-hierarchy")
+    text = derivation._repr_latex_()
+    assert text is not None
+    displays = re.findall(r"\$\$\n\\begin\{aligned\}\n(.*?)\n\\end\{aligned\}\n\$\$", text, re.S)
+    assert "\n\n".join(displays).count("$") == 0
+    strengths, loss = displays
+    names = [row.label for row in derivation.modes if row.s != 0]
+    assert strengths.replace("&=", "=").split(" \\\\\n") == [
+        derivation.formula(name).to_latex() for name in names
+    ]
+    assert loss.startswith("L(t) = 2 - ")
+    assert loss[-1] not in ".,"
+
+
+@pytest.mark.parametrize(
+    ("name", "holds"), [("routing", r"\dot{\pi}"), ("contextual-different", r"\dot{B}")]
+)
+def test_latex_of_what_has_no_closed_forms_is_what_is_integrated(name, holds):
+    assert holds in (sr.derive(name)._repr_latex_() or "")

@@ -1,0 +1,37 @@
+"""The formulas of the first page by themselves, for a notebook."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.claims.derivation import Derived, of_pathways
+from symreln.claims.network.derivation import NetworkDerivation
+from symreln.claims.orbits import mode_orbits
+from symreln.document.model import Equation, walk
+from symreln.report.abbreviations import abbreviations
+from symreln.report.chapters.formulas import MOST_ROWS
+from symreln.report.chapters.network import network_result
+from symreln.report.chapters.result import result_chapter
+
+if TYPE_CHECKING:
+    from symreln.document.model import Section
+
+
+def displayed_formulas(derivation: Derived) -> str | None:
+    """Return trajectories and loss as Jupyter draws them; None where the first page has none."""
+    equations = [block for block, _ in walk((_page(derivation),)) if isinstance(block, Equation)]
+    return "\n\n".join(map(_displayed, equations)) or None
+
+
+def _page(derivation: Derived) -> Section:
+    if isinstance(derivation, NetworkDerivation):
+        return network_result(derivation, None, ())
+    derivation = of_pathways(derivation)
+    names = abbreviations(derivation, mode_orbits(derivation), MOST_ROWS)
+    return result_chapter(derivation, None, (), names)
+
+
+def _displayed(equation: Equation) -> str:
+    # In the document it ends a sentence.
+    lines = " \\\\\n".join(equation.lines).rstrip(".,")
+    return f"$$\n\\begin{{aligned}}\n{lines}\n\\end{{aligned}}\n$$"
