@@ -8,6 +8,8 @@ import sys
 import threading
 import time
 
+import nbclient
+import nbformat
 import pytest
 
 import symreln as sr
@@ -153,8 +155,6 @@ print("after")
 
 
 def test_a_notebook_shows_a_bar_below_its_cell_and_keeps_nothing_of_it():
-    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
-    pytest.importorskip("ipykernel")
     notebook = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell(NOTEBOOK), nbformat.v4.new_code_cell("1")]
     )

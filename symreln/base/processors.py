@@ -1,8 +1,12 @@
-"""How many processor cores there are for this process."""
+"""How many processor cores there are for this process, and how few its linear algebra takes."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from threadpoolctl import threadpool_limits
 
 
 def cores() -> int:
@@ -10,3 +14,14 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """A context, and with parentheses a decorator, in which products of matrices take one thread.
+
+    Ours are small: a threaded BLAS loses more in waiting than it gains, above all beside other
+    work. One thread also fixes the order of summation, and so every bit.
+    """
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield

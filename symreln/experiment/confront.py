@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from threadpoolctl import threadpool_limits
-
+from symreln.base.processors import one_blas_thread
 from symreln.base.progress import both, phase
 from symreln.claims.derivation import Derivation, Derived, of_pathways
 from symreln.claims.integration import network_of
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @phase("validating")
-@threadpool_limits.wrap(limits=1, user_api="blas")  # matrices are small, and bits stay the same
+@one_blas_thread()
 def validate(
     derivation: Derived,
     seeds: int = 20,

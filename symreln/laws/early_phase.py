@@ -32,8 +32,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from symreln.base.processors import one_blas_thread
 from symreln.base.summaries import short_repr
 from symreln.errors import InputError
 from symreln.laws.spans import orthonormal_span
@@ -147,7 +147,7 @@ class EarlyPhase:
         self._logs = np.zeros(units)
         self._done = 0
 
-    @threadpool_limits.wrap(limits=1, user_api="blas")  # its matrices are small
+    @one_blas_thread()
     def strengths(
         self, modes: Sequence[EarlyMode], orbits: Sequence[object] | None = None
     ) -> list[EarlyStrength]:

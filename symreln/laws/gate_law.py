@@ -35,8 +35,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from symreln.base.processors import one_blas_thread
 from symreln.base.summaries import short_repr
 
 #: Units that are drawn: the standard error of a share is then below 0.5 %.
@@ -47,8 +47,6 @@ _FEWEST, _MOST_PRODUCTS = 1_000, 2e9
 _EDGE = 1e-9
 #: Units that are drawn at once.
 _CHUNK = 2_000
-#: Its matrices are small: more threads wait for each other, above all on a machine at work.
-_one_thread = threadpool_limits.wrap(limits=1, user_api="blas")
 
 
 @short_repr
@@ -121,7 +119,7 @@ class LinearUnits:
         grown = (first**2 + last**2) * np.sinh(angles) ** 2
         return first**2 * samples.T @ samples + (seen.T * grown) @ seen
 
-    @_one_thread
+    @one_blas_thread()
     def shares(self, motions: np.ndarray, rng: np.random.Generator) -> GateShares | None:
         """Return the shares at T times; None where no unit has the gate.
 
@@ -157,7 +155,7 @@ class LinearUnits:
             walls=0 if bound is None else bound.shape[1],
         )
 
-    @_one_thread
+    @one_blas_thread()
     def gates(
         self, motions: np.ndarray, rng: np.random.Generator
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from symreln.base.processors import one_blas_thread
 from symreln.base.summaries import short_repr
 from symreln.laws.mean_field import Particles, look_steps
 from symreln.laws.spans import orthonormal_span
@@ -52,7 +52,7 @@ class GateOrders:
     watched: np.ndarray
 
 
-@threadpool_limits.wrap(limits=1, user_api="blas")  # its matrices are small
+@one_blas_thread()
 def gate_orders(
     inputs: np.ndarray,
     targets: np.ndarray,

@@ -26,8 +26,8 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
+from symreln.base.processors import one_blas_thread
 from symreln.base.summaries import short_repr
 from symreln.errors import InputError
 from symreln.laws.gate_classes import GateClass, gate_classes, sample_relations
@@ -88,7 +88,7 @@ def multiplications(inputs: tuple[int, int], targets: tuple[int, int], steps: in
     return DRAWS * steps * _units(n_x + n_y) * samples * (2 * n_x + 3 * n_y)
 
 
-@threadpool_limits.wrap(limits=1, user_api="blas")  # its matrices are small
+@one_blas_thread()
 def simulate_mean_field(
     inputs: np.ndarray,
     targets: np.ndarray,

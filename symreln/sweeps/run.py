@@ -14,8 +14,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, cast
 
-from threadpoolctl import threadpool_limits
-
+from symreln.base.processors import one_blas_thread
 from symreln.base.signals import interrupts_held
 from symreln.claims.derivation import Derivation
 from symreln.claims.solve import at_values
@@ -122,7 +121,7 @@ def perform(task: Task) -> dict[str, bytes]:
         SymrelnError: It cannot be done; training diverged, or the spec is another one by now.
     """
     # One thread: the order of summation, and so every bit, is then the same wherever it is done.
-    with _ONE, threadpool_limits(limits=1, user_api="blas"):
+    with _ONE, one_blas_thread():
         spec = _spec(task)
         results = [_theory(spec)] if task.first is None else _networks(spec, task, task.first)
     own = {"overrides": list(task.overrides)}

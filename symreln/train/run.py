@@ -27,9 +27,8 @@ from queue import SimpleQueue
 from typing import Any, BinaryIO, TypedDict, cast
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
-from symreln.base.processors import cores
+from symreln.base.processors import cores, one_blas_thread
 from symreln.base.signals import interrupts_held
 from symreln.base.summaries import short_repr
 from symreln.errors import InputError, SymrelnError
@@ -201,12 +200,9 @@ def _worker_count(model: Model, seeds: int, record: Recording, asked: int | None
     return min(cores(), seeds) if long else 1
 
 
-def one_blas_thread(model: Model) -> AbstractContextManager[object]:
+def one_host_thread(model: Model) -> AbstractContextManager[object]:
     """A context in which a model's products on this machine take one thread."""
-    # The matrices are small: a threaded BLAS loses more in waiting than it gains. One thread also
-    # fixes the order of summation.
-    on_host = model.arithmetic.on_host
-    return threadpool_limits(limits=1, user_api="blas") if on_host else nullcontext()
+    return one_blas_thread() if model.arithmetic.on_host else nullcontext()
 
 
 def _train_chunks(
@@ -227,7 +223,7 @@ def _train_chunks(
     if plan.workers > 1:
         return _train_in_workers(model, source, record, bounds, plan.workers, report, keys)
     chunks = []
-    with one_blas_thread(model):
+    with one_host_thread(model):
         for start, stop in bounds:
 
             def here(done: int, before: int = start * steps) -> None:

@@ -15,7 +15,7 @@ from symreln.train.machine import prepared
 from symreln.train.model import Model
 from symreln.train.network import GatedNetwork, GatedPathway, dense_network, pathway_network
 from symreln.train.record import Recording
-from symreln.train.run import Running, TrainingRun, one_blas_thread, run_training
+from symreln.train.run import Running, TrainingRun, one_host_thread, run_training
 from symreln.train.settings import TrainingSettings
 from symreln.train.weights import LayerWeights, given_weights, seed_children
 
@@ -163,7 +163,7 @@ def replay_gates(
     keys = None if settings.batch_size is None else batch_keys(seed_children(rng, seeds))
     given = np.asarray(gates, dtype=float)
     model = Model(inputs, targets, network, settings, gates=given)
-    with one_blas_thread(model):
+    with one_host_thread(model):
         return train_chunk(
             model, source(0, seeds), record or Recording(), 0, lambda done: None, keys
         )
