@@ -275,23 +275,27 @@ MADE_BY = [
         )
     ),
     (start_lines._early, start_line(start_lines._early, decays=False)),
-    (start_lines._across, start_line(start_lines._across)),
     (start_lines._step, start_line(start_lines._product)),
     (
         start_lines._mean,
         lambda: checked(start_lines.start_lines(derived("xor")), "starts"),
     ),
     *(
-        (f, lambda: checked(sigmoid_drive.sigmoid_lines(), "a sigmoid"))
-        for f in (
-            *(sigmoid_drive._halved, sigmoid_drive._gauss, sigmoid_drive._connected),
-            *(sigmoid_drive.letters, sigmoid_drive.start_factor, sigmoid_drive._sums),
+        (f, start_line(line))
+        for f, line in (
+            (sigmoid_drive._halved, sigmoid_drive._halved),
+            (sigmoid_drive._gauss, sigmoid_drive._gauss),
+            (sigmoid_drive.letters, sigmoid_drive._gauss),
+            (sigmoid_drive.start_factor, sigmoid_drive._connected),
+            (sigmoid_drive._sums, sigmoid_drive._connected),
+            (sigmoid_drive._connected, sigmoid_drive._connected),
         )
     ),
     (width.narrow_lines, lambda: checked(width.narrow_lines(), "few units")),
     (width.replacement_rate, lambda: checked(width.narrow_lines(), "few units")),
 ]
 MADE_SLOWLY = [
+    (start_lines._across, start_line(start_lines._across)),
     *((f, lines_at_two(TwoLayer)) for f in (TwoLayer.lines, TwoLayer._separated, TwoLayer._solved)),
     (TwoLayer.rate.fget, lines_of(TwoLayer)),
     (TwoLayerDecay.growth.fget, lines_of(TwoLayerDecay)),
