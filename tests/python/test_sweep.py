@@ -77,7 +77,7 @@ def test_a_folder_is_one_spec_s(tmp_path):
 @pytest.mark.parametrize(
     ("source", "over", "error", "says"),
     [
-        (3, OVER, InputError, "sweep: found a int; give a Spec"),
+        (3, OVER, InputError, "sweep: found 3; give a Spec"),
         ("routing", OVER, NotSupportedError, "nodes and edges"),
         ("contextual-C", OVER, NotSupportedError, "Give the file or the name"),
         ("xor", {"dataset.scale": [1, 2]}, InputError, "sr.sweep('xor', …)"),
