@@ -49,10 +49,12 @@ def seen(stream) -> str:
 
 
 def wait_for(text, stream, seconds=30):
+    """Wait for a text, in which # is any number."""
+    pattern = re.compile(re.escape(text).replace(r"\#", r"\d+"))
     deadline = time.monotonic() + seconds
-    while text not in seen(stream) and time.monotonic() < deadline:
+    while not pattern.search(seen(stream)) and time.monotonic() < deadline:
         time.sleep(0.005)
-    return text in seen(stream)
+    return bool(pattern.search(seen(stream)))
 
 
 def test_a_command_has_one_plain_line_a_phase_where_there_is_no_terminal(monkeypatch, soon):
@@ -72,9 +74,9 @@ def test_a_command_has_one_plain_line_a_phase_where_there_is_no_terminal(monkeyp
 def test_on_a_terminal_one_line_says_what_is_done_now_and_how_far_it_is(terminal):
     stderr = terminal()
     with Progress(quiet=False)("working"), phase("part") as report:
-        assert wait_for("\rworking: part | 0 s\r", stderr)
+        assert wait_for("\rworking: part | # s\r", stderr)
         report(1, 4)
-        assert wait_for("\rworking: part | 25%, about 0 s left\r", stderr)
+        assert wait_for("\rworking: part | 25%, about # s left\r", stderr)
     assert re.search(r"\rworking: \d+\.\d s +\r\n$", stderr.getvalue())
     assert stderr.getvalue().count("\n") == 1
     assert all(len(line) < 80 for line in re.split(r"[\r\n]", seen(stderr)))

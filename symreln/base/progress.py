@@ -74,8 +74,8 @@ class _AbstractLine(ABC):
         # A fresh task: those of rich cannot go back to not knowing how far they are.
         for known in self._bars.task_ids:
             self._bars.remove_task(known)
-        total, done = (1.0, phase.share) if phase.share else (None, 0)
-        self._bars.add_task(name, total=total, completed=done, told=str(phase))
+        shown = self._bars.add_task(name, total=1.0 if phase.share else None, told=str(phase))
+        self._bars.update(shown, completed=phase.share or 0.0)
         self._put(self._bars)
 
     @abstractmethod

@@ -165,7 +165,7 @@ class SavedDerivation(Immutable):
             raise NoClosedFormError(msg)
         says = f"strength of {name} of pathway '{row.pathway}'"
         half, heads = (self._mode(name).get("half_time") or {}).get("expr"), self._heads[name]
-        steps = None
+        steps: Any = None
         if half is not None and len(heads) == 1:
             steps = self._read(half, name).xreplace({HEAD_START: heads[0].letter.symbol})
         return Formula(name=name, says=says, expr=row.strength, half_time=steps)
