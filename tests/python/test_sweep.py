@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -72,6 +74,30 @@ def test_a_folder_is_one_spec_s(tmp_path):
     with pytest.raises(InputError, match="another spec"):
         sr.sweep(other, OVER, directory=tmp_path, seeds=1, workers=1)
     assert (tmp_path / "spec.toml").read_bytes() == before
+
+
+SCRIPT = """
+import sys
+sys.stderr.isatty = lambda: True
+from symreln.base import progress
+progress.PATIENCE = progress.LOOK = 0.01
+import symreln as sr
+print("the script runs")
+small = {"network.hidden": 12, "network.steps": 40}
+swept = sr.sweep("linear-hierarchy", {"network.init_std": ["1/10"]}, directory="out",
+                 overrides=small, seeds=2, workers=2)
+print([row.seeds for row in swept.rows], swept.failures)
+"""
+
+
+def test_a_script_needs_no_guard_around_its_main_part(tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT, "utf-8")
+    done = subprocess.run(
+        [sys.executable, path], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "the script runs\n[2] ()\n"
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(
