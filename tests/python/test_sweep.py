@@ -46,6 +46,11 @@ def test_a_name_its_spec_and_the_spec_of_arrays_give_the_same_rows(tmp_path):
     assert sr.sweep(loaded, directory=tmp_path / "2", **asked).rows == named.rows
     assert sr.sweep(from_arrays(), directory=tmp_path / "3", **asked).rows == named.rows
     assert [row.seeds for row in named.rows] == [2, 2]
+    first, one, two = repr(named).splitlines()
+    assert first == "sweep of 2 combinations"
+    for line, row in zip((one, two), named.rows, strict=True):
+        assert line.startswith(f"{row.over[0]}: closed; loss {row.verdict.outcome}, ")
+        assert f"{row.verdict.value:.2%}; seeds 2" in line
     # The folder holds the spec, which the command takes as well.
     kept = sr.load(tmp_path / "3" / "spec.toml")
     assert kept.network == loaded.network
