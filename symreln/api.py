@@ -120,6 +120,12 @@ class Answer(Derived):
 
         Raises:
             InputError: A letter that is asked for stands for something else.
+
+        Example:
+            >>> import symreln as sr
+            >>> text = sr.derive("linear-hierarchy").to_latex(fragment=True, notation={"pi": "z"})
+            >>> r"z_{1,1}(t)" in text, "documentclass" in text
+            (True, False)
         """
         style = Style(prefix=prefix, level=level, numbering=numbering, notation=notation or {})
         render = latex.fragment if fragment else latex.render
@@ -145,7 +151,15 @@ class Answer(Derived):
                 (which needs the extra ``symreln[pdf]``); the first three where empty.
             long: Whether documents print every line of the derivation, not only the main ones.
             latex: How LaTeX is written, as of ``--latex``: "prefix=ctx:", "pi=a".
+
+        Example:
+            >>> import symreln as sr, tempfile
+            >>> with tempfile.TemporaryDirectory() as folder:
+            ...     sorted(path.name for path in sr.derive("xor").save(folder, "json"))
+            ['certificate.json', 'derivation.json']
         """
+        # A text is a sequence of texts too: formats="pdf" asks for one.
+        formats = (formats,) if isinstance(formats, str) else formats
         style = Style.of(latex)
         return write_derivation(self, directory, formats=formats, long=long, style=style)
 
@@ -188,7 +202,13 @@ class Answer(Derived):
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NetworkDerivation(Answer, networks.NetworkDerivation):
-    """Everything derived from a spec of nodes and edges, with what a user asks of it."""
+    """Everything derived from a spec of nodes and edges, with what a user asks of it.
+
+    Example:
+        >>> import symreln as sr
+        >>> sr.derive("routing").level.value
+        'closed by symmetry'
+    """
 
     @property
     def routing(self) -> Routing | None:
@@ -263,7 +283,14 @@ class NetworkDerivation(Answer, networks.NetworkDerivation):
 @short_repr
 @dataclass(frozen=True, kw_only=True)
 class Derivation(Answer, pathways.Derivation):
-    """Everything derived from a spec of pathways, with what a user asks of it."""
+    """Everything derived from a spec of pathways, with what a user asks of it.
+
+    Example:
+        >>> import symreln as sr
+        >>> derivation = sr.derive("linear-hierarchy")
+        >>> [mode.s for mode in derivation.modes]
+        [sqrt(15)/8, sqrt(7)/8, sqrt(3)/8, 1/8]
+    """
 
     @property
     def constants(self) -> tuple[Constant, ...]:
@@ -368,6 +395,11 @@ class Derivation(Answer, pathways.Derivation):
 
         Args:
             library: "numpy", "jax" or "torch".
+
+        Example:
+            >>> import symreln as sr
+            >>> "import torch" in sr.derive("linear-hierarchy").to_python("torch")
+            True
         """
         from symreln.report.programs import program
 
@@ -405,6 +437,11 @@ class Derivation(Answer, pathways.Derivation):
 
         Raises:
             NoClosedFormError: The verdict has no closed form.
+
+        Example:
+            >>> import symreln as sr
+            >>> sr.derive("linear-hierarchy").enclose([1000], digits=10)["pi_1_4"][0].str(10)
+            '[0.9999544759 +/- 4.46e-11]'
         """
         return enclosing.enclose(self, times, digits, strength0)
 

@@ -30,7 +30,14 @@ if TYPE_CHECKING:
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Validation(outcome.Validation):
-    """A derivation confronted with trained networks, with what a user asks of it."""
+    """A derivation confronted with trained networks, with what a user asks of it.
+
+    Example:
+        >>> import symreln as sr
+        >>> small = sr.load("xor", {"network.hidden": 40, "network.steps": 200})
+        >>> list(sr.validate(sr.derive(small), seeds=2).verdicts)
+        ['loss', 'modes', 'gates']
+    """
 
     @classmethod
     def of(cls, found: outcome.Validation) -> Self:

@@ -306,7 +306,9 @@ def _interactive() -> bool:
     """Whether somebody watches who works in Python: no command of symreln's and no child of one."""
     main = getattr(sys.modules.get("__main__"), "__spec__", None)
     started = main is not None and main.name.startswith("symreln.")
-    own = started or "symreln.cli.main" in sys.modules
+    processes = sys.modules.get("multiprocessing")
+    child = processes is not None and processes.parent_process() is not None
+    own = started or child or "symreln.cli.main" in sys.modules
     return not own and _line() is not None
 
 

@@ -75,6 +75,21 @@ class SweepAnswer(AbstractAnswer):
         """Yield what the terminal shows."""
         yield from plain_table(*sweep_table(self.found)).rstrip("\n").splitlines()
 
+    def _summary(self) -> list[str]:
+        # The table is wider than a repr.
+        return [f"sweep of {len(self.rows)} combinations", *map(_said, self.rows)]
+
+
+def _said(row: SummaryRow) -> str:
+    """Return a combination in a line."""
+    over = ", ".join(row.over)
+    if row.verdict is None:
+        return f"{over}: {row.failures[0].message if row.failures else 'not done yet'}"
+    loss = f"loss {row.verdict.outcome}"
+    if row.verdict.value is not None:
+        loss += f", max |ΔL|/L(0) {row.verdict.value:.2%}"
+    return f"{over}: {row.level}; {loss}; seeds {row.seeds}"
+
 
 def sweep(
     source: Spec | str | os.PathLike[str],

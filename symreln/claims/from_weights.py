@@ -68,9 +68,8 @@ def from_weights(
         >>> solution.to_numpy([0, 50])[1].round(6).tolist()
         [[2.0, 1.0], [2.0, -1.0]]
     """
-    pathways = instance_of(
-        derivation, Derivation, "from_weights", "sr.from_weights(sr.derive(spec), w1, w2)"
-    )
+    what, call = "a derivation of pathways", "sr.from_weights(sr.derive(spec), w1, w2)"
+    pathways = instance_of(derivation, Derivation, what, "from_weights", call)
     if not (isinstance(tolerance, float | int) and 0 <= tolerance < 1):
         msg = f"from_weights: tolerance: found {tolerance!r}, expected a number from 0 to 1"
         raise InputError(msg)

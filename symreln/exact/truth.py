@@ -6,7 +6,13 @@ from enum import Enum
 
 
 class Truth(Enum):
-    """Outcome of an exact decision; compare with ``is Truth.PROVEN``."""
+    """Outcome of an exact decision; compare with ``is Truth.PROVEN``.
+
+    Example:
+        >>> import symreln as sr
+        >>> {step.outcome for step in sr.derive("linear-hierarchy").steps} == {sr.Truth.PROVEN}
+        True
+    """
 
     PROVEN = "proven"
     REFUTED = "refuted"

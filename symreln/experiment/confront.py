@@ -59,7 +59,7 @@ def validate(
     Raises:
         InputError: No network, a parameter without a value, or training diverged.
     """
-    instance_of(derivation, Derived, "validate", "sr.validate(sr.derive(spec))")
+    instance_of(derivation, Derived, "a derivation", "validate", "sr.validate(sr.derive(spec))")
     seeds, rng = check_counts(seeds, rng, "validate")
     if isinstance(derivation, NetworkDerivation):
         if terms:

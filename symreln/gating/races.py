@@ -14,6 +14,7 @@ from symreln.gating.race import race
 from symreln.gating.race_report import RaceReport, unraced
 from symreln.gating.search import stage_residuals
 from symreln.gating.serialise import Result
+from symreln.specs.finding import quoted
 from symreln.specs.model import Spec
 
 #: Networks of each kind that rivals are measured with unless told otherwise.
@@ -120,17 +121,16 @@ def _asked(spec: Spec, over: str | None, stage: int) -> tuple[Range, Spec]:
     if not names:
         msg = (
             "race: found a spec without parameters; a race is over one, declared as "
-            "[parameters.NAME]. `symreln gates SPEC --method self-consistent` compares speeds at "
-            "one point"
+            "[parameters.NAME]. gates by the method self-consistent compares speeds at one point"
         )
         raise InputError(msg)
     if name not in names:
-        found = over or ", ".join(names)
-        msg = f"race: found {found}; --over needs one of the spec's parameters: {names}"
+        found = f"the parameter {quoted(over)}" if over else f"{len(names)} parameters, over none"
+        msg = f"race: found {found}; say over which of the spec it is: {', '.join(names)}"
         raise InputError(msg)
     residuals = stage_residuals(spec)
     if stage > len(residuals):
-        msg = f"race: found --stage {stage}; the spec has {len(residuals)} stages"
+        msg = f"race: found stage {stage}; the spec has {len(residuals)} stages"
         raise InputError(msg)
     others = {key: value for key, value in spec.values.items() if key != name}
     data = replace(

@@ -38,6 +38,12 @@ class PartialDerivation:
     Attributes:
         content: The values of its derivation.json: what is proven, what is not known, and the
             limit.
+
+    Example:
+        >>> import symreln as sr
+        >>> found = sr.derive_within("contextual-3", time_limit=0.01)
+        >>> found.level.value
+        'numeric only'
     """
 
     content: Mapping[str, Any]

@@ -30,6 +30,12 @@ class Dataset(Immutable):
         task: Name in the registry, or "" for a user's own data.
         options: The task's options as text, for the provenance table.
         decimals: Whether every number that is not whole was written as a decimal, and is shown so.
+
+    Example:
+        >>> import symreln as sr
+        >>> data = sr.load("xor").dataset
+        >>> data.samples, data.n_x, data.n_y
+        (4, 3, 1)
     """
 
     inputs: ExactMatrix

@@ -33,6 +33,12 @@ class PathwaySpec:
             it sees Π X, Π the projector on the complement of their inputs. Units of a partial gate
             have a pre-activation of 0 on them; see :mod:`symreln.gating.partial`.
         then: Gates that it takes later, by ascending step.
+
+    Example:
+        >>> import symreln as sr
+        >>> first = sr.load("contextual-3").pathways[1]
+        >>> first.name, first.gate_text, len(first.open_samples)
+        ('off_1', 'context != 1', 16)
     """
 
     name: str

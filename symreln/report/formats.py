@@ -13,7 +13,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from symreln.errors import NotSupportedError
+from symreln.errors import InputError, NotSupportedError
+from symreln.specs.finding import nearest, shown
 
 if TYPE_CHECKING:
     from symreln.document.model import Document
@@ -96,11 +97,15 @@ DEFAULT = ("json", *(each.name for each in FORMATS if each.default))
 
 
 def require_formats(names: Collection[str]) -> None:
-    """Refuse formats whose package is not installed, before any work is done for them.
+    """Refuse formats that there are not, or whose package is not installed, before any work.
 
     Raises:
+        InputError: There is none of a name.
         NotSupportedError: One is not.
     """
+    for name in sorted(set(names) - set(NAMES)):
+        msg = f"format: found {shown(name)}, which is none. {nearest(name, NAMES)}"
+        raise InputError(msg)
     for each in FORMATS:
         if each.name in names and each.package and find_spec(each.package) is None:
             msg = (

@@ -21,9 +21,10 @@ from sympy.utilities.iterables import numbered_symbols
 
 from symreln.claims.derivation import Derivation, Derived, ModeDerivation
 from symreln.claims.formulas import LOSS, Formula, Formulas, Letter, formulas_of
-from symreln.errors import NoClosedFormError
+from symreln.errors import InputError, NoClosedFormError
 from symreln.laws.law import TIME, Law
 from symreln.laws.ops import EVALUATED
+from symreln.specs.finding import nearest, shown
 
 #: How many copies of a mode start alike, and their law.
 Alike = tuple[int, Law]
@@ -114,12 +115,16 @@ def program(derivation: Derived, library: Library = "numpy") -> str:
 
     Raises:
         NoClosedFormError: Not every mode that learns has one; the message says why.
+        InputError: It knows no such library.
     """
     if not isinstance(derivation, Derivation):
         msg = (
             "a network of nodes and edges: its formulas are those of its parts, in derivation.json"
         )
         raise NoClosedFormError(msg)
+    if library not in _DIALECTS:
+        msg = f"to_python: found {shown(library)}, expected a library. "
+        raise InputError(msg + nearest(str(library), _DIALECTS))
     formulas = formulas_of(derivation)
     module = _Module(dialect=_DIALECTS[library], formulas=formulas)
     parts = [f"{_opening(derivation, module)}\n{module.dialect.opening}"]

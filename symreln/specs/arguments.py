@@ -28,12 +28,13 @@ _EXACT_TIMES = "give a sequence of exact steps from 0 on, for example [0, 100, F
 _FLOAT_TIMES = "give a non-empty, ascending sequence of finite steps that starts at 0 or later"
 
 
-def instance_of(value: object, kind: type[Kind], where: str, call: str) -> Kind:
+def instance_of(value: object, kind: type[Kind], what: str, where: str, call: str) -> Kind:
     """Return a value that is of a kind.
 
     Args:
         value: What was handed in.
         kind: What it must be.
+        what: The same in words.
         where: The function.
         call: How it is called.
 
@@ -42,7 +43,7 @@ def instance_of(value: object, kind: type[Kind], where: str, call: str) -> Kind:
     """
     if isinstance(value, kind):
         return value
-    msg = f"{where}: found {_named(value)}, expected a {kind.__name__}. Write {call}"
+    msg = f"{where}: found {_named(value)}, expected {what}. Write {call}"
     raise InputError(msg)
 
 

@@ -13,18 +13,21 @@ from typing import Any, Literal
 
 from symreln.errors import Problem, SpecError
 from symreln.specs.arrays import columns_of, places_of, plain, rows_of, symbols_of
-from symreln.specs.finding import Finding, key_path
+from symreln.specs.finding import Finding, key_path, nearest
 from symreln.specs.model import Spec
 from symreln.specs.reader import read_spec
 
 Samples = Literal["rows", "columns"]
 Table = dict[str, Any]
 
+_PLACES = re.compile(r"pathway\[\d+\]\.(inputs|outputs)")
+_QUOTED = re.compile(r'"([^"]*)"')
 _ENTRY = re.compile(r"dataset\.([XY])\[(\d+)\](?:\[(\d+)\])?")
 #: Words of files, and what is written in Python instead.
 _WORDS = (
     (re.compile(r"\[parameters\.(\w+)\](?: (\w+) = true)?"), r'parameters={"\1": {…}}'),
     (re.compile(r'\[\[pathway\]\] with name = "shared" and gate = "all"'), 'sr.pathway("shared")'),
+    (re.compile(r"a table: \[pathway\[\d+\]\]"), 'sr.pathway("…")'),
     (re.compile(r"\[dataset\.labels\]"), 'labels={"context": […]}'),
     (re.compile(r"dataset\.([XY])\b"), r"\1"),
 )
@@ -80,6 +83,10 @@ def spec(
         name: _rows(name, value, found, samples=samples, exact=exact)
         for name, value in (("X", X), ("Y", Y))
     }
+    if isinstance(pathways, str | Mapping):
+        expected = "a list: pathways=[sr.pathway(…)]"
+        found.append(Problem(path="pathways", found="one pathway", expected=expected))
+        pathways = ()
     if samples not in ("rows", "columns"):
         found.append(Problem(path="samples", found=repr(samples), expected='"rows" or "columns"'))
     names = {"inputs": columns_of(X), "outputs": columns_of(Y)}
@@ -117,7 +124,8 @@ def pathway(
 
     Args:
         name: A unique name.
-        gate: "all", a Boolean formula over the labels, or 0, 1 or a gain for every sample.
+        gate: "all", a Boolean formula over the labels, or 0, 1 or a gain for every sample; a mask
+            such as ``context != 1`` of an array likewise.
         each: A label: one pathway for every value of it, ``{label}`` standing for the value.
         stage: Training stage, from 1.
         inputs: "all", the name of a group, columns of a DataFrame, or indices; outputs likewise.
@@ -132,9 +140,9 @@ def pathway(
     """
     given = {"each": each, "hidden": hidden}
     if then is not None:
-        given["then"] = [{"step": step, "gate": plain(later)} for step, later in then.items()]
+        given["then"] = [{"step": step, "gate": _gate(later)} for step, later in then.items()]
     return {
-        **{"name": name, "gate": plain(gate), "stage": plain(stage)},
+        **{"name": name, "gate": _gate(gate), "stage": plain(stage)},
         **{"inputs": plain(inputs), "outputs": plain(outputs)},
         **{key: plain(value) for key, value in given.items() if value is not None},
     }
@@ -178,6 +186,14 @@ def network(
         **({} if training is None else {"training": training}),
     }
     return {key: plain(value) for key, value in given.items()}
+
+
+def _gate(value: Any) -> Any:
+    """Return a gate as a file has it: of a mask 0 and 1."""
+    gate = plain(value)
+    if not isinstance(gate, list):
+        return gate
+    return [int(gain) if isinstance(gain, bool) else gain for gain in gate]
 
 
 def _rows(
@@ -247,6 +263,10 @@ def _placed(problem: Problem, samples: Samples, names: Mapping[str, Sequence[str
             path = f"{matrix}[{', '.join(place)}]{name}"
     if "amples are columns" in hint or "samples in columns" in hint:
         hint = f'Samples are {samples} of X and Y: samples="rows" or "columns" says which.'
+    if match := _PLACES.fullmatch(path):
+        columns = names["X" if match[1] == "inputs" else "Y"]
+        if columns and (text := _QUOTED.search(problem.found)):
+            hint = f"Columns: {', '.join(columns)}. {nearest(text[1], columns)}".strip()
     path = re.sub(r"^dataset\.(labels|groups|[XY]$)", r"\1", path)
     texts = {"path": path, "found": problem.found, "expected": problem.expected, "hint": hint}
     for pattern, instead in _WORDS:

@@ -39,6 +39,12 @@ class Parameter:
         maximum: Largest value allowed, or None.
         value: The value used where numbers are needed, or None.
         integer: Whether it is a size (of contexts, of items) rather than a symbol of the data.
+
+    Example:
+        >>> import symreln as sr
+        >>> (parameter,) = sr.load("xor").parameters
+        >>> parameter.symbol, parameter.value
+        (Delta, Fraction(0, 1))
     """
 
     name: str
@@ -150,6 +156,12 @@ class NetworkSpec:
             loss, P times that to a sum.
         init_std_out: Standard deviation of the second layer's initial weights, or None where it
             is the first layer's.
+
+    Example:
+        >>> import symreln as sr
+        >>> network = sr.load("linear-hierarchy").network
+        >>> network.hidden, network.tau(samples=8)
+        (100, Fraction(25, 2))
     """
 
     hidden: int
@@ -198,6 +210,11 @@ class ValidationSpec:
     Attributes:
         tolerance: Largest allowed ``max |ΔL|/L(0)`` between theory and a trained network.
         reason: Why this tolerance.
+
+    Example:
+        >>> import symreln as sr
+        >>> sr.ValidationSpec().tolerance
+        Fraction(1, 20)
     """
 
     tolerance: Fraction = Fraction(1, 20)
@@ -226,6 +243,12 @@ class Spec(Immutable):
             holds c/3.
         graph: The nodes and edges of which ``pathways`` are the gated paths, or None where
             pathways were given one by one, with one hidden layer each.
+
+    Example:
+        >>> import symreln as sr
+        >>> spec = sr.load("contextual-3")
+        >>> [pathway.name for pathway in spec.pathways], spec.values
+        (['common', 'off_1', 'off_2', 'off_3'], {'c': Fraction(1, 1)})
     """
 
     title: str = "Untitled derivation"

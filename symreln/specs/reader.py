@@ -95,7 +95,7 @@ def read_spec(
         problems.raise_if_any()
     assert data.dataset is not None
     spec = Spec(
-        title=title or data.dataset.description,
+        title=title or data.dataset.description.removesuffix("."),
         dataset=data.dataset,
         parameters=parameters.symbols,
         pathways=described.pathways,

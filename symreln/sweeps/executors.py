@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context
+from types import ModuleType
 from typing import Any
 
 from symreln.base.processes import end_with_parent
@@ -15,10 +17,26 @@ from symreln.errors import InputError
 _CONNECT_SECONDS = 15
 
 
+class _Processes(ProcessPoolExecutor):
+    """Processes that do not run the caller's script: what they do is in symreln.
+
+    Else a script without ``if __name__ == "__main__"`` would start its sweep again in each of them.
+    """
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Hand a task over; starts a process where one is missing."""
+        script = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            return super().submit(fn, *args, **kwargs)
+        finally:
+            sys.modules["__main__"] = script
+
+
 @contextmanager
 def processes(workers: int) -> Iterator[Executor]:
     """Start processes on this machine, which end with the block and with this process."""
-    with ProcessPoolExecutor(
+    with _Processes(
         workers,
         # A process that has threads must not be copied.
         mp_context=get_context("spawn"),

@@ -78,8 +78,10 @@ def spec_of(asked: Spec | str | os.PathLike[str], where: str) -> Spec:
         return asked
     if isinstance(asked, str | os.PathLike | Mapping):
         return load(asked)
+    plain = asked is None or isinstance(asked, int | float)
+    found = shown(asked) if plain else f"a {type(asked).__name__}"
     msg = (
-        f"{where}: found a {type(asked).__name__}; give a Spec (of sr.spec or sr.load), a spec "
+        f"{where}: found {found}; give a Spec (of sr.spec or sr.load), a spec "
         f'file, or the name of a ready-made spec: sr.{where}("xor")'
     )
     raise InputError(msg)

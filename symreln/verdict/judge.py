@@ -36,6 +36,11 @@ class Level(Enum):
     NUMERIC_ONLY is for derivations that a limit cuts short. Without limits the exact decisions
     are total (commutators and couplings are identities of rational functions), and the matrix
     reduction holds for all data, so that :func:`judge` never ends there.
+
+    Example:
+        >>> import symreln as sr
+        >>> sr.derive("linear-hierarchy").level is sr.Level.CLOSED
+        True
     """
 
     CLOSED = "closed"

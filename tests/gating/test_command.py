@@ -87,7 +87,7 @@ def test_a_value_lies_in_one_piece() -> None:
 
 def test_bad_input(tmp_path: Path) -> None:
     out = ["--out", str(tmp_path)]
-    with pytest.raises(InputError, match="found q; --over needs"):
+    with pytest.raises(InputError, match='found the parameter "q"; say over which'):
         call("race", "xor", "--over", "q", *out)
     with pytest.raises(InputError, match="the spec has 1 stages"):
         call("race", "xor", "--stage", "2", *out)

@@ -140,3 +140,24 @@ def test_switches_and_gates_may_be_arrays():
     switching = sr.pathway("p", np.array([1, 0]), then={10: np.array([0, 1])})
     made = sr.spec([[1], [2]], [1, 2], pathways=[switching], network=NETWORK)
     assert (made.pathways[0].gate, made.pathways[0].then[0].gate) == ((1, 0), (0, 1))
+
+
+def test_a_mask_of_an_array_is_a_gate():
+    kind = np.array([1, 2, 2])
+    mask, later = sr.pathway("p", kind != 1, then={10: [True, False, True]}), kind == 2
+    made = sr.spec([[1], [2], [3]], [1, 2, 3], pathways=[mask], network=NETWORK)
+    assert (made.pathways[0].gate, made.pathways[0].then[0].gate) == ((0, 1, 1), (1, 0, 1))
+    assert sr.pathway("q", later)["gate"] == [0, 1, 1]
+
+
+def test_pathways_that_are_no_list_and_columns_that_are_none_are_said_in_python():
+    x, one = [[1, 2], [3, 4]], sr.pathway("one")
+    for wrong in (one, "one"):
+        told = problems(x, [1, 2], pathways=wrong)
+        assert "pathways: found one pathway; expected a list: pathways=[sr.pathway(…)]" in told
+        assert "1 problem" in told
+    assert "expected sr.pathway" in problems(x, [1, 2], pathways=["one"])
+    table = pd.DataFrame({"height": [1, 2], "width": [2, 5]})
+    for inputs in ("heigt", ["width", "heigt"]):
+        told = problems(table, [1, 2], pathways=[sr.pathway("one", inputs=inputs)])
+        assert 'Columns: height, width. Did you mean "height"?' in told

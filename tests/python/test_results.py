@@ -18,7 +18,13 @@ import sympy as sp
 
 import symreln as sr
 from symreln.document.printed import read_printed
-from symreln.errors import CertificateError, InputError, NoClosedFormError, NotSupportedError
+from symreln.errors import (
+    CertificateError,
+    InputError,
+    NoClosedFormError,
+    NotSupportedError,
+    SpecError,
+)
 
 SPECS = ("xor", "linear-hierarchy", "contextual-3")
 
@@ -269,3 +275,36 @@ def test_latex_for_a_notebook_is_the_formulas_of_the_first_page():
 )
 def test_latex_of_what_has_no_closed_forms_is_what_is_integrated(name, holds):
     assert holds in (sr.derive(name)._repr_latex_() or "")
+
+
+def test_formats_and_libraries_that_are_none_are_said(tmp_path):
+    derivation = derived("linear-hierarchy")
+    with pytest.raises(InputError, match=r'found the text "jsn".*Did you mean "json"'):
+        derivation.save(tmp_path / "none", ["jsn"])
+    assert not (tmp_path / "none").exists()
+    written = derivation.save(tmp_path / "one", "json")
+    assert {path.name for path in written} == {"certificate.json", "derivation.json"}
+    with pytest.raises(InputError, match="Known: numpy, jax, torch"):
+        derivation.to_python("julia")  # pyright: ignore[reportArgumentType]
+
+
+def test_what_a_call_needs_is_said_in_words():
+    with pytest.raises(
+        InputError, match=r"found a Spec, expected a derivation\. Write sr.validate"
+    ):
+        sr.validate(sr.load("xor"))  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InputError, match="expected a derivation of pathways"):
+        sr.from_weights(sr.derive("routing"), [[1]], [[1]])  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InputError, match=r'derive: found 3; give a Spec.*sr.derive\("xor"\)'):
+        sr.derive(3)  # pyright: ignore[reportArgumentType]
+
+
+def test_calls_take_a_name_or_a_file_as_commands_do(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(sr.gates("xor", "enumerate").to_toml(), "utf-8")
+    for given in (path, str(path), sr.load(path)):
+        assert sr.derive(given).spec == sr.load(path)
+        assert sr.gates(given, "enumerate").spec == sr.load(path)
+    assert sr.race("xor", over="Delta").to_json() == sr.race(sr.load("xor"), "Delta").to_json()
+    with pytest.raises(SpecError, match="Did you mean"):
+        sr.derive("contextual3")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -44,6 +46,11 @@ def test_a_name_its_spec_and_the_spec_of_arrays_give_the_same_rows(tmp_path):
     assert sr.sweep(loaded, directory=tmp_path / "2", **asked).rows == named.rows
     assert sr.sweep(from_arrays(), directory=tmp_path / "3", **asked).rows == named.rows
     assert [row.seeds for row in named.rows] == [2, 2]
+    first, one, two = repr(named).splitlines()
+    assert first == "sweep of 2 combinations"
+    for line, row in zip((one, two), named.rows, strict=True):
+        assert line.startswith(f"{row.over[0]}: closed; loss {row.verdict.outcome}, ")
+        assert f"{row.verdict.value:.2%}; seeds 2" in line
     # The folder holds the spec, which the command takes as well.
     kept = sr.load(tmp_path / "3" / "spec.toml")
     assert kept.network == loaded.network
@@ -74,10 +81,34 @@ def test_a_folder_is_one_spec_s(tmp_path):
     assert (tmp_path / "spec.toml").read_bytes() == before
 
 
+SCRIPT = """
+import sys
+sys.stderr.isatty = lambda: True
+from symreln.base import progress
+progress.PATIENCE = progress.LOOK = 0.01
+import symreln as sr
+print("the script runs")
+small = {"network.hidden": 12, "network.steps": 40}
+swept = sr.sweep("linear-hierarchy", {"network.init_std": ["1/10"]}, directory="out",
+                 overrides=small, seeds=2, workers=2)
+print([row.seeds for row in swept.rows], swept.failures)
+"""
+
+
+def test_a_script_needs_no_guard_around_its_main_part(tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT, "utf-8")
+    done = subprocess.run(
+        [sys.executable, path], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "the script runs\n[2] ()\n"
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("source", "over", "error", "says"),
     [
-        (3, OVER, InputError, "sweep: found a int; give a Spec"),
+        (3, OVER, InputError, "sweep: found 3; give a Spec"),
         ("routing", OVER, NotSupportedError, "nodes and edges"),
         ("contextual-C", OVER, NotSupportedError, "Give the file or the name"),
         ("xor", {"dataset.scale": [1, 2]}, InputError, "sr.sweep('xor', …)"),

@@ -181,7 +181,7 @@ def test_matrices_in_a_mapping():
     assert (first.gate, first.inputs, first.outputs) == ((1, 0, 1), (0,), (0,))
     assert (rest.gate, rest.inputs, rest.inputs_text) == ((0, 1, 0), (0, 1), "[1, 0]")
     assert spec.network is None
-    assert spec.title == spec.dataset.description
+    assert f"{spec.title}." == spec.dataset.description
 
 
 def test_arrays_are_told_from_lists():
