@@ -1,0 +1,109 @@
+"""The race of gates for a page: speeds over a parameter, who wins where, and what changes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.errors import SymrelnError
+from symreln.gating.race import race
+from symreln.gating.serialise import number_text
+from symreln.report.live_sliders import letter, parameter_slider
+from symreln.report.live_values import LiveRace, Phase, Slider, Speed
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation
+    from symreln.exact.algebraic import AlgebraicNumber
+    from symreln.gating.race_pieces import Race, RacePiece
+    from symreln.specs.model import Spec
+
+#: Samples up to which gates are raced for a page: a fraction of a second.
+_MOST_RACED = 4
+#: Values at which a rate without radicals is given in an interval.
+_POINTS = 60
+_ROOT = re.compile(r"sqrt\((\d+)\)")
+
+
+def race_of(derivation: Derivation) -> LiveRace | None:
+    """Return the race of all gates over the one parameter of small data; None of others."""
+    spec = derivation.spec
+    one = len(spec.parameters) == 1 and len(derivation.stages) == 1 and not spec.sizes
+    if not one or spec.dataset.samples > _MOST_RACED:
+        return None
+    data, limits = spec.dataset, spec.parameters[0].range
+    try:
+        return live_race(race(data.inputs, data.targets, limits), spec)
+    except SymrelnError:  # no parameter in the data, or more gates than are followed
+        return None
+
+
+def live_race(found: Race, spec: Spec) -> LiveRace:
+    """Return what a page shows of a race."""
+    parts = [(place, part) for place, part in enumerate(found.pieces) if not part.piece.is_root]
+    return LiveRace(
+        over=found.parameter,
+        speeds=tuple(each for place, _ in parts for each in _speeds(found, place, spec)),
+        phases=tuple(_phase(part, found) for _, part in parts),
+        marks=tuple(_marks(found)),
+    )
+
+
+def race_slider(found: Race, spec: Spec) -> Slider:
+    """Return the slider of the parameter, at least as wide as what is drawn of its race."""
+    (parameter,) = (each for each in spec.parameters if each.name == found.parameter)
+    ends = [
+        end
+        for place, part in enumerate(found.pieces)
+        if not part.piece.is_root
+        for end in found.ends(place)
+    ]
+    return parameter_slider(parameter, *ends)
+
+
+def _speeds(found: Race, place: int, spec: Spec) -> Iterator[Speed]:
+    """Yield the rates of an interval."""
+    part = found.pieces[place]
+    low, high = (None if end is None else float(end) for end in part.piece.ends)
+    for runner in part.runners:
+        if runner.rate is None:
+            continue
+        rate, points = runner.rate.to_sympy(spec.symbols), ()
+        if not {symbol.name for symbol in rate.free_symbols} <= {found.parameter}:
+            values = [
+                Fraction(float(x)) for x in np.linspace(*found.ends(place), _POINTS + 2)[1:-1]
+            ]
+            rates = (runner.rate.to_float({found.parameter: value}) for value in values)
+            rate, points = None, tuple(zip(map(float, values), rates, strict=True))
+        name = found.names[runner.pattern]
+        yield Speed(name=name, rate=rate, points=points, low=low, high=high)
+
+
+def _phase(part: RacePiece, found: Race) -> Phase:
+    low, high = part.piece.ends
+    names, over = found.names, letter(found.parameter)
+    ranks = [" = ".join(names[each] for each in rank) for rank in part.order]
+    left = "" if low is None else f"{_exact(low)} < "
+    right = "" if high is None else f" < {_exact(high)}"
+    return Phase(
+        low=None if low is None else float(low),
+        high=None if high is None else float(high),
+        where=f"{left}{over}{right}" if left or right else f"every {over}",
+        winners=tuple(names[each] for each in part.winners) if part.decided else (),
+        says=(part.why or "not decided") if not part.decided else " > ".join(ranks),
+    )
+
+
+def _marks(found: Race) -> Iterator[tuple[float, str, str]]:
+    for each in found.boundaries:
+        names = ", ".join(found.names[name] for name in each.between)
+        says = f"{names} cross" if each.kind == "speed" else f"end of {names}"
+        yield float(each.value), _exact(each.value), says
+
+
+def _exact(value: AlgebraicNumber) -> str:
+    """Return a number as a drawing on a canvas can show it."""
+    return _ROOT.sub(r"√\1", number_text(value)).replace("*", "·")
