@@ -135,6 +135,7 @@
     const names = [...new Set(race.speeds.map((each) => each.name))];
     const xs = Float64Array.from({ length: POINTS }, (_, k) => low + ((high - low) * k) / (POINTS - 1));
     const inside = (one, x) => (one.low === null || x >= one.low) && (one.high === null || x <= one.high);
+    const within = ({ closed: [first, last], ...one }, x) => inside(one, x) && (first || x !== one.low) && (last || x !== one.high);
     const read = (points, x) => {
       const k = points.findIndex((point) => point[0] >= x);
       if (k < 1) return k === 0 && points[0][0] === x ? points[0][1] : NaN;
@@ -154,7 +155,7 @@
       const bands = race.phases.map(({ winners, ...ends }) => ({ ...ends, label: winners.join(" = ") || "–", colour: winners.length && colour(winners[0]) }));
       const walls = places.map((exact) => ({ x: marks.find((each) => each[1] === exact)[0], label: `${symbol} = ${exact}` }));
       plot.set(xs, series, top * 1.08, [...walls, { x: value, label: "", own: true }], bands);
-      const at = race.phases.find((phase) => inside(phase, value));
+      const at = race.phases.find((phase) => within(phase, value));
       const changes = marks.map(([, exact, says]) => `${symbol} = ${exact}: ${says}`).join("; ");
       write(plot.words, `${at ? `At ${symbol} = ${shown(value)}, fastest first: ${at.says} (for ${at.where}).` : ""}${changes && ` Boundaries: ${changes}.`}`);
     };
@@ -165,6 +166,7 @@
 
   // How many units still have their gate. It is computed a few milliseconds at a time, first at few
   // steps: the sliders never wait for it.
+  const FINE = 160, FLAT = 0.01; // steps at most, and a change between two below which none is asked
   const gateShares = ({ gates, sliders }, colours) => {
     const { prepare, share } = globalThis.symrelnGates, kept = 1 - gates.tolerance;
     const plot = new Plot("Share of hidden units with their pathway’s gate (law of gates, first order)", "step", colours);
@@ -198,15 +200,17 @@
     const work = function* (P, end) {
       const models = gates.curves.map((curve) => ({ curve, model: prepare(curve, P) }));
       yield;
-      const usable = models.filter(({ model }) => model.holds), fine = usable.every(({ model }) => model.flat) ? 200 : 40;
-      const xs = Float64Array.from({ length: fine + 1 }, (_, k) => (end * k) / fine);
-      const found = usable.map((each) => ({ ...each, error: 0, y: new Float64Array(fine + 1).fill(NaN) }));
-      for (const stride of [4, 2, 1]) {
-        for (let k = 0; k <= fine; k += stride) {
-          for (const each of found) {
-            if (!Number.isNaN(each.y[k])) continue;
-            const [value, error] = share(each.model, xs[k]);
-            each.y[k] = value;
+      const found = models.filter(({ model }) => model.holds).map((each) => ({ ...each, error: 0, y: new Float64Array(FINE + 1) }));
+      const xs = Float64Array.from({ length: FINE + 1 }, (_, k) => (end * k) / FINE);
+      for (let stride = 8; stride >= 1; stride /= 2) {
+        for (const each of found) {
+          const { model, y } = each;
+          for (let k = 0; k <= FINE; k += stride) {
+            const between = stride < 8 && k % (2 * stride) > 0;
+            if (stride < 8 && !between) continue;
+            if (between && Math.abs(y[k + stride] - y[k - stride]) < FLAT) { y[k] = (y[k + stride] + y[k - stride]) / 2; continue; }
+            const [value, error] = share(model, xs[k]);
+            y[k] = value;
             each.error = Math.max(each.error, 2 * error);
             yield;
           }

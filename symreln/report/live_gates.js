@@ -3,7 +3,7 @@
 {
   const EDGE = 1e-9; // cosine below which a direction does not decide a sample's gate
   const TINY = 1e-11; // length, of 1, that rounding may leave
-  const SHIFTS = 8, RULE = 48; // of the quasi-Monte-Carlo rule, and points of each
+  const SHIFTS = 8, RULE = 64; // of the quasi-Monte-Carlo rule, and points of each
   const MOST = 256; // variables of an orthant
 
   // Φ(x) of the normal distribution, to float64 (West 2005, after Hart).

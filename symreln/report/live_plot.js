@@ -93,7 +93,7 @@
       this.marks.forEach(({ x, label, own }, place) => {
         pen.strokeStyle = own ? ink : soft; pen.lineWidth = own ? 2 : 1; pen.setLineDash(own ? [] : [3, 3]);
         pen.beginPath(); pen.moveTo(px(x), top); pen.lineTo(px(x), bottom); pen.stroke();
-        pen.setLineDash([]); pen.textAlign = "left"; pen.fillText(label, Math.min(px(x) + 4, right - pen.measureText(label).width), bottom - 6 - 14 * place);
+        pen.setLineDash([]); pen.textAlign = "left"; pen.fillStyle = soft; pen.fillText(label, Math.min(px(x) + 4, right - pen.measureText(label).width), bottom - 6 - 14 * place);
       });
       for (const one of this.series) {
         if (!one.y) continue;

@@ -43,11 +43,11 @@ def race_of(derivation: Derivation) -> LiveRace | None:
 
 def live_race(found: Race, spec: Spec) -> LiveRace:
     """Return what a page shows of a race."""
-    parts = [(place, part) for place, part in enumerate(found.pieces) if not part.piece.is_root]
+    intervals = [place for place, part in enumerate(found.pieces) if not part.piece.is_root]
     return LiveRace(
         over=found.parameter,
-        speeds=tuple(each for place, _ in parts for each in _speeds(found, place, spec)),
-        phases=tuple(_phase(part, found) for _, part in parts),
+        speeds=tuple(each for place in intervals for each in _speeds(found, place, spec)),
+        phases=tuple(_phase(part, found) for part in found.pieces),
         marks=tuple(_marks(found)),
     )
 
@@ -84,17 +84,26 @@ def _speeds(found: Race, place: int, spec: Spec) -> Iterator[Speed]:
 
 def _phase(part: RacePiece, found: Race) -> Phase:
     low, high = part.piece.ends
-    names, over = found.names, letter(found.parameter)
+    names = found.names
     ranks = [" = ".join(names[each] for each in rank) for rank in part.order]
-    left = "" if low is None else f"{_exact(low)} < "
-    right = "" if high is None else f" < {_exact(high)}"
     return Phase(
         low=None if low is None else float(low),
         high=None if high is None else float(high),
-        where=f"{left}{over}{right}" if left or right else f"every {over}",
+        closed=(True, True) if part.piece.is_root else part.closed,
+        where=_where(part, letter(found.parameter)),
         winners=tuple(names[each] for each in part.winners) if part.decided else (),
-        says=(part.why or "not decided") if not part.decided else " > ".join(ranks),
+        says=" > ".join(ranks) or "none grows" if part.decided else part.why or "not decided",
     )
+
+
+def _where(part: RacePiece, name: str) -> str:
+    low, high = part.piece.ends
+    if part.piece.is_root and low is not None:
+        return f"{name} = {_exact(low)}"
+    signs = ["≤" if closed else "<" for closed in part.closed]
+    left = "" if low is None else f"{_exact(low)} {signs[0]} "
+    right = "" if high is None else f" {signs[1]} {_exact(high)}"
+    return f"{left}{name}{right}" if left or right else f"every {name}"
 
 
 def _marks(found: Race) -> Iterator[tuple[float, str, str]]:

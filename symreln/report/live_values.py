@@ -103,18 +103,20 @@ class Speed:
 
 @dataclass(frozen=True, kw_only=True)
 class Phase:
-    """Values of the parameter with one order of gates.
+    """Values of the parameter, or one, with one order of gates.
 
     Attributes:
         low: From where on; None without an end.
         high: Up to where; likewise.
-        where: Both ends as exact text.
+        closed: Whether the ends belong to it.
+        where: The values as exact text.
         winners: The fastest gates; none where nothing is decided.
         says: The order, or why there is none.
     """
 
     low: float | None
     high: float | None
+    closed: tuple[bool, bool]
     where: str
     winners: tuple[str, ...]
     says: str
