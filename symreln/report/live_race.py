@@ -16,6 +16,8 @@ from symreln.report.live_sliders import letter, parameter_slider
 from symreln.report.live_values import LiveRace, Phase, Slider, Speed
 
 if TYPE_CHECKING:
+    import sympy as sp
+
     from symreln.claims.derivation import Derivation
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.gating.race_pieces import Race, RacePiece
@@ -43,10 +45,9 @@ def race_of(derivation: Derivation) -> LiveRace | None:
 
 def live_race(found: Race, spec: Spec) -> LiveRace:
     """Return what a page shows of a race."""
-    intervals = [place for place, part in enumerate(found.pieces) if not part.piece.is_root]
     return LiveRace(
         over=found.parameter,
-        speeds=tuple(each for place in intervals for each in _speeds(found, place, spec)),
+        speeds=tuple(_speeds(found, spec)),
         phases=tuple(_phase(part, found) for part in found.pieces),
         marks=tuple(_marks(found)),
     )
@@ -64,22 +65,28 @@ def race_slider(found: Race, spec: Spec) -> Slider:
     return parameter_slider(parameter, *ends)
 
 
-def _speeds(found: Race, place: int, spec: Spec) -> Iterator[Speed]:
-    """Yield the rates of an interval."""
-    part = found.pieces[place]
-    low, high = (None if end is None else float(end) for end in part.piece.ends)
-    for runner in part.runners:
-        if runner.rate is None:
-            continue
-        rate, points = runner.rate.to_sympy(spec.symbols), ()
-        if not {symbol.name for symbol in rate.free_symbols} <= {found.parameter}:
-            values = [
-                Fraction(float(x)) for x in np.linspace(*found.ends(place), _POINTS + 2)[1:-1]
-            ]
-            rates = (runner.rate.to_float({found.parameter: value}) for value in values)
-            rate, points = None, tuple(zip(map(float, values), rates, strict=True))
-        name = found.names[runner.pattern]
-        yield Speed(name=name, rate=rate, points=points, low=low, high=high)
+def _speeds(found: Race, spec: Spec) -> Iterator[Speed]:
+    """Yield the rates of gates, interval by interval, in the order of their classes."""
+    for pattern in found.classes:
+        for place, part in enumerate(found.pieces):
+            if part.piece.is_root:
+                continue
+            low, high = (None if end is None else float(end) for end in part.piece.ends)
+            for runner in part.runners:
+                if runner.pattern == pattern and runner.rate is not None:
+                    rate, points = _rate(runner.rate, found.ends(place), spec, found.parameter)
+                    name = found.names[pattern]
+                    yield Speed(name=name, rate=rate, points=points, low=low, high=high)
+
+
+def _rate(
+    rate: AlgebraicNumber, ends: tuple[float, float], spec: Spec, parameter: str
+) -> tuple[sp.Expr | None, tuple[tuple[float, float], ...]]:
+    """Return a rate as a formula, or, where radicals do not say it, at some values."""
+    if rate.is_radical:
+        return rate.to_sympy(spec.symbols), ()
+    values = np.linspace(*ends, _POINTS + 2)[1:-1].tolist()
+    return None, tuple((x, rate.to_float({parameter: Fraction(x)})) for x in values)
 
 
 def _phase(part: RacePiece, found: Race) -> Phase:
@@ -109,8 +116,8 @@ def _where(part: RacePiece, name: str) -> str:
 def _marks(found: Race) -> Iterator[tuple[float, str, str]]:
     for each in found.boundaries:
         names = ", ".join(found.names[name] for name in each.between)
-        says = f"{names} cross" if each.kind == "speed" else f"end of {names}"
-        yield float(each.value), _exact(each.value), says
+        says = "cross" if each.kind == "speed" else "starts or stops to exist"
+        yield float(each.value), _exact(each.value), f"{names} {says}"
 
 
 def _exact(value: AlgebraicNumber) -> str:
