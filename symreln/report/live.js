@@ -192,6 +192,7 @@
       const after = (level) => y.findIndex((value, k) => k > most && value < level);
       const at = (level, k) => (k > 0 ? crossing(model, level, xs[k - 1], xs[k]) : null);
       const half = at(0.5, after(0.5)), precise = model.flat ? "exact" : `error of the integration at most ${percent(error)}`;
+      if (y[most] === 0) return `${curve.pathway}: no hidden unit has the gate.`;
       const left = half !== null ? `; half of them have left by step ${half}` : "";
       if (!(y[most] >= kept)) return `${curve.pathway}: at most ${percent(y[most])} of the units have the gate${left} (${precise}).`;
       const begin = at(kept, y.findIndex((value) => value >= kept)) ?? 0, end = at(kept, after(kept));

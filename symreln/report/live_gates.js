@@ -75,7 +75,7 @@
     return {
       ...model, size, still, seen, rest, lead, flat, angle: new Float64Array(modes),
       holds: size > 0 && model.holds.every((each) => each > 0),
-      factors: flat ? null : [...seen, rest].map((each) => factor(each, size, least)),
+      factors: [...seen, rest].map((each) => factor(each, size, least)),
     };
   };
 
@@ -87,28 +87,33 @@
   };
 
   // Exact, of samples in a plane: two of them bound the gate, those whose orthant is the smallest.
-  // z of the leading mode and w·x_i have the correlation C/√(K z²), whose cosine is a sum of
-  // positive terms: nothing cancels where it is near 0.
+  // Angles are taken from both cosine and sine, the latter sums of positive terms: nothing cancels
+  // where a correlation is near 1. Of z of the leading mode and w·x_i they are C and √(K z² − C²);
+  // of two samples K_ij and the minors of their rows.
   const planar = (model) => {
-    const { size, variances: [first, last], seen, rest, lead, angle } = model, whole = first + last;
+    const { size, variances: [first, last], seen, rest, lead, angle, factors } = model, whole = first + last;
     const [cosh, sinh] = [Math.cosh(angle[lead]), Math.sinh(angle[lead])];
-    const early = [], sizes = [];
+    const early = [], grown = seen.map((_, k) => first + whole * Math.sinh(angle[k]) ** 2);
     for (let i = 0; i < size; i += 1) {
       const n = i * size + i, along = seen[lead][n];
       let across = whole * first * Math.max(0, rest[n]) + along * first * last * Math.exp(-2 * angle[lead]);
-      for (let k = 0; k < seen.length; k += 1) {
-        if (k !== lead) across += whole * (first + whole * Math.sinh(angle[k]) ** 2) * seen[k][n];
-      }
+      for (let k = 0; k < seen.length; k += 1) if (k !== lead) across += whole * grown[k] * seen[k][n];
       early.push(Math.atan2(Math.sqrt(along) * (first * cosh + last * sinh), Math.sqrt(across)));
-      sizes.push(Math.sqrt(covariance(model, n)));
     }
+    const columns = factors.flatMap((each, k) => each.map((column) => column.map((value) => value * Math.sqrt(grown[k] ?? first))));
+    const between = (i, j) => {
+      let cosine = 0, square = 0;
+      columns.forEach((a, m) => {
+        cosine += a[i] * a[j];
+        for (const b of columns.slice(0, m)) square += (a[i] * b[j] - a[j] * b[i]) ** 2;
+      });
+      return Math.atan2(cosine, Math.sqrt(square));
+    };
     let share = 1;
     for (let i = 0; i < size; i += 1) {
       for (let j = 0; j <= i; j += 1) {
-        const n = i * size + j;
-        if (seen[lead][n] < -EDGE * Math.sqrt(seen[lead][i * size + i] * seen[lead][j * size + j])) return 0;
-        const pair = i === j ? Math.PI / 2 : Math.asin(Math.max(-1, Math.min(1, covariance(model, n) / (sizes[i] * sizes[j]))));
-        share = Math.min(share, 0.25 + (early[i] + early[j] + pair) / (2 * Math.PI));
+        if (seen[lead][i * size + j] < -EDGE * Math.sqrt(seen[lead][i * size + i] * seen[lead][j * size + j])) return 0;
+        share = Math.min(share, 0.25 + (early[i] + early[j] + between(i, j)) / (2 * Math.PI));
       }
     }
     return Math.max(0, share);
