@@ -135,7 +135,8 @@
     const names = [...new Set(race.speeds.map((each) => each.name))];
     const xs = Float64Array.from({ length: POINTS }, (_, k) => low + ((high - low) * k) / (POINTS - 1));
     const inside = (one, x) => (one.low === null || x >= one.low) && (one.high === null || x <= one.high);
-    const within = ({ closed: [first, last], ...one }, x) => inside(one, x) && (first || x !== one.low) && (last || x !== one.high);
+    // Of two phases that share an end, it belongs to the first unless that is open there.
+    const within = (one, x) => inside(one, x) && (one.closed || x !== one.high);
     const read = (points, x) => {
       const k = points.findIndex((point) => point[0] >= x);
       if (k < 1) return k === 0 && points[0][0] === x ? points[0][1] : NaN;

@@ -96,7 +96,7 @@ def _phase(part: RacePiece, found: Race) -> Phase:
     return Phase(
         low=None if low is None else float(low),
         high=None if high is None else float(high),
-        closed=(True, True) if part.piece.is_root else part.closed,
+        closed=part.piece.is_root or part.closed[1],
         where=_where(part, letter(found.parameter)),
         winners=tuple(names[each] for each in part.winners) if part.decided else (),
         says=" > ".join(ranks) or "none grows" if part.decided else part.why or "not decided",

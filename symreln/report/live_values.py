@@ -108,7 +108,7 @@ class Phase:
     Attributes:
         low: From where on; None without an end.
         high: Up to where; likewise.
-        closed: Whether the ends belong to it.
+        closed: Whether the upper end belongs to it.
         where: The values as exact text.
         winners: The fastest gates; none where nothing is decided.
         says: The order, or why there is none.
@@ -116,7 +116,7 @@ class Phase:
 
     low: float | None
     high: float | None
-    closed: tuple[bool, bool]
+    closed: bool
     where: str
     winners: tuple[str, ...]
     says: str

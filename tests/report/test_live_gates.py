@@ -17,8 +17,10 @@ import symreln as sr
 from symreln.claims.head_start import mode_laws
 from symreln.claims.solve import at_values
 from symreln.claims.unit_courses import courses
+from symreln.gating.race import race
 from symreln.report import shell
 from symreln.report.live import live_of
+from symreln.report.live_race import live_race
 from symreln.report.live_script import interactive, live_script
 from symreln.report.live_values import Live
 from tests.report import browser
@@ -192,6 +194,47 @@ def test_page_says_why_no_share_of_units_moves(name: str, why: str):
     gates = live_of(sr.derive(sr.load(name))).gates
     assert not gates.curves
     assert (why in gates.why) if why else gates.why == ""
+
+
+def test_phases_are_those_of_the_race():
+    found = live_of(derived("xor")).race
+    assert found is not None
+    assert [(each.where, each.closed, each.says) for each in found.phases] == [
+        ("Δ = 0", True, "1000"),
+        ("0 < Δ < √6/3", False, "1000 > 1100"),
+        ("Δ = √6/3", True, "1100 = 1000"),
+        ("√6/3 < Δ ≤ √2", True, "1100 > 1000"),
+        ("√2 < Δ", False, "1100"),
+    ]
+    assert [each.name for each in found.speeds] == ["1100"] * 3 + ["1000"] * 2
+    assert [(exact, says) for _, exact, says in found.marks] == [
+        ("0", "1100 starts or stops to exist"),
+        ("√6/3", "1100, 1000 cross"),
+        ("√2", "1000 starts or stops to exist"),
+    ]
+
+
+def test_speeds_without_radicals_are_given_at_some_values():
+    """A cubic in the parameter: the page draws between values of the program."""
+    spec = sr.load(
+        {
+            "dataset": {
+                "X": [["1", "0", "0"], ["0", "1", "0"], ["0", "0", "1"]],
+                "Y": [["2", "1", "0"], ["1", "3", "1"], ["0", "1", "b"]],
+            },
+            "parameters": {"b": {"positive": True, "value": "5"}},
+            "pathway": [{"name": "all"}],
+        }
+    )
+    limits = spec.parameters[0].range
+    found = live_race(race(spec.dataset.inputs, spec.dataset.targets, limits), spec)
+    given = [each for each in found.speeds if each.rate is None and "/" not in each.name]
+    assert given
+    for each in given:
+        gate = np.array([float(sign) for sign in each.name])
+        for b, rate in each.points[::20]:
+            y = np.array([[2, 1, 0], [1, 3, 1], [0, 1, b]])
+            assert np.isclose(np.linalg.svd(y * gate / 3)[1], rate, rtol=1e-12).any()
 
 
 # -- in a browser -----------------------------------------------------------------------------
