@@ -14,6 +14,7 @@ from symreln.calls.answers import AbstractAnswer
 from symreln.errors import InputError
 from symreln.gating import races
 from symreln.gating.finders import ALIASES, FINDERS
+from symreln.gating.race_report import RaceReport
 from symreln.gating.serialise import Page
 from symreln.gating.spec_text import gates_toml
 from symreln.report.encode import Encoder
@@ -48,14 +49,18 @@ class GateAnswer(AbstractAnswer):
         return Encoder.of(self.spec)(self.found)
 
     def files(self) -> dict[str, str | bytes]:
-        """Return the JSON, its tables as Markdown and its figure, by file name."""
+        """Return the JSON, tables as Markdown, the figure and a race's page, by file name."""
         # Here, because Matplotlib takes time to import.
         from symreln.report.gate_figures import figure_of
 
         drawn = figure_of(self.found)
         tables = {name: markdown(page) for name, page in self.found.tables.items()}
-        figures = {f"{drawn.name}.svg": drawn.svg} if drawn else {}
-        return {self.found.file: dumps(self.to_json()), **self._more(), **tables, **figures}
+        drawings = {f"{drawn.name}.svg": drawn.svg} if drawn else {}
+        if drawn and isinstance(self.found, RaceReport):
+            from symreln.report.race_page import race_page
+
+            drawings["race.html"] = race_page(self.found, drawn)
+        return {self.found.file: dumps(self.to_json()), **self._more(), **tables, **drawings}
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows: lines, then tables."""

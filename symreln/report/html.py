@@ -36,7 +36,7 @@ from symreln.document.model import (
 from symreln.document.widths import latex_width
 from symreln.report.mathml import drawn_characters, lines_to_mathml, to_markup, to_mathml
 from symreln.report.numbering import Anchor, Numberer, anchors
-from symreln.report.shell import asset, whole_page
+from symreln.report.shell import LIVE_SCRIPTS, asset, whole_page
 from symreln.report.svg import inline_svg
 
 _LEADS_AWAY = (Link, Reference, Citation)
@@ -50,7 +50,9 @@ def render(document: Document) -> str:
     body = renderer.body()
     title = plain_text(document.title)
     moved = document.interactive
-    scripts = [moved.script, asset("live.js")] if moved is not None and moved.script else []
+    scripts = []
+    if moved is not None and moved.script:
+        scripts = [moved.script, *map(asset, LIVE_SCRIPTS)]
     return whole_page(title, document.language, body, renderer.characters, scripts)
 
 

@@ -71,155 +71,18 @@
 
   globalThis.symrelnLive = { evaluate, lnGamma };
 
-  // -- words --------------------------------------------------------------------------------------
+  // -- words ------------------------------------------------------------------------------------
 
-  const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
-  const shown = (x) => {
-    if (!Number.isFinite(x)) return "–";
-    const size = Math.abs(x);
-    if (size !== 0 && (size < 1e-3 || size >= 1e6)) {
-      const [digits, power] = x.toExponential(2).split("e");
-      return `${Number(digits)} × 10${[...power.replace("+", "")].map((c) => RAISED[c]).join("")}`;
-    }
-    return String(Number(x.toPrecision(4)));
-  };
+  const { Plot, make, nice, shown, write } = globalThis.symrelnPlot;
   const named = (mode) => mode.title + (mode.copies ? ` (u = ${mode.copies})` : "");
-  const write = (node, text) => { if (node.textContent !== text) node.textContent = text; };
   // At a curve long names would hide it: there it has the number of its row.
   const short = (mode, n) => (named(mode).length < 6 ? named(mode) : String(n + 1));
-  const make = (tag, attributes = {}, ...inside) => {
-    const made = document.createElement(tag);
-    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    made.append(...inside);
-    return made;
-  };
-
-  // -- drawing ------------------------------------------------------------------------------------
 
   const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#b3589a", "#a07400", "#3a9bd6", "#6e6e6e", "#c0504d"];
   const DARK = ["#4ea6e0", "#f08a3c", "#33c498", "#d98cc4", "#d1a52e", "#8cc8f0", "#b0b0b0", "#e88480"];
   let COLOURS = LIGHT;
   const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3]];
   const POINTS = 400;
-
-  const nice = (x) => {
-    const power = 10 ** Math.floor(Math.log10(x));
-    return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((n) => n * power).find((n) => n >= x * 0.999);
-  };
-  const ticks = (low, high) => {
-    const rough = (high - low) / 4, power = 10 ** Math.floor(Math.log10(rough));
-    const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough * 0.999);
-    const found = [];
-    for (let n = Math.ceil(low / step - 1e-9); n * step <= high + 1e-9 * step; n += 1) found.push(n * step);
-    return found;
-  };
-
-  // A plot on a canvas; series are {y, colour, dash, label, band} over xs.
-  class Plot {
-    constructor(title, xTitle, colours) {
-      this.canvas = make("canvas", { role: "img", "aria-label": title });
-      this.readout = make("output", { class: "readout" });
-      this.figure = make("figure", { class: "plot" }, make("figcaption", {}, title), this.canvas, this.readout);
-      this.xTitle = xTitle;
-      this.colours = colours;
-      this.at = null;
-      this.canvas.addEventListener("pointermove", (event) => this.point(event.offsetX));
-      this.canvas.addEventListener("pointerleave", () => this.point(null));
-    }
-    // Once a layout: asked at every step, the browser would lay out the page at every step.
-    measure() {
-      const ratio = globalThis.devicePixelRatio || 1, { clientWidth: width, clientHeight: height } = this.canvas;
-      Object.assign(this.canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
-      this.size = { ratio, width, height };
-    }
-    point(at) { this.at = at; this.draw(); }
-    set(xs, series, high, marks = []) { Object.assign(this, { xs, series, high, marks }); this.draw(); }
-    draw() {
-      if (!this.series) return;
-      if (!this.size) this.measure();
-      const { ratio, width, height } = this.size;
-      const pen = this.canvas.getContext("2d"), { ink, soft, rule, paper } = this.colours();
-      pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-      pen.clearRect(0, 0, width, height);
-      const left = 46, right = width - 12, top = 8, bottom = height - 34, { xs } = this;
-      const x0 = xs[0], x1 = xs[xs.length - 1];
-      const px = (x) => left + ((x - x0) / (x1 - x0)) * (right - left);
-      const py = (y) => bottom - (y / this.high) * (bottom - top);
-      pen.font = "12px system-ui, sans-serif";
-      pen.lineWidth = 1;
-      pen.strokeStyle = rule;
-      pen.fillStyle = soft;
-      pen.textAlign = "center";
-      for (const x of ticks(x0, x1)) {
-        pen.beginPath(); pen.moveTo(px(x), top); pen.lineTo(px(x), bottom); pen.stroke();
-        pen.fillText(shown(x), Math.min(px(x), right - 12), bottom + 15);
-      }
-      pen.fillText(this.xTitle, (left + right) / 2, height - 4);
-      pen.textAlign = "right";
-      for (const y of ticks(0, this.high)) {
-        pen.beginPath(); pen.moveTo(left, py(y)); pen.lineTo(right, py(y)); pen.stroke();
-        pen.fillText(shown(y), left - 5, py(y) + 4);
-      }
-      this.marks.forEach(({ x, label, own }, place) => {
-        pen.strokeStyle = own ? ink : soft; pen.lineWidth = own ? 2 : 1; pen.setLineDash(own ? [] : [3, 3]);
-        pen.beginPath(); pen.moveTo(px(x), top); pen.lineTo(px(x), bottom); pen.stroke();
-        pen.setLineDash([]); pen.textAlign = "left"; pen.fillText(label, Math.min(px(x) + 4, right - pen.measureText(label).width), bottom - 6 - 14 * place);
-      });
-      for (const one of this.series) {
-        if (!one.y) continue;
-        const own = one.xs || xs;
-        pen.strokeStyle = pen.fillStyle = one.colour || ink;
-        if (one.band) {
-          pen.globalAlpha = 0.18; pen.beginPath();
-          own.forEach((x, k) => pen.lineTo(px(x), py(one.band[0][k])));
-          for (let k = own.length - 1; k >= 0; k -= 1) pen.lineTo(px(own[k]), py(one.band[1][k]));
-          pen.fill(); pen.globalAlpha = 1;
-        }
-        pen.lineWidth = one.wide || 1.8; pen.setLineDash(one.dash || []);
-        pen.beginPath();
-        for (let k = 0; k < own.length; k += 1) {
-          if (Number.isFinite(one.y[k])) pen.lineTo(px(own[k]), py(one.y[k]));
-        }
-        pen.stroke(); pen.setLineDash([]);
-      }
-      this.labels(pen, px, py, right, paper, ink);
-      this.cross(pen, px, py, top, bottom, ink);
-    }
-    // At the curve, where it has risen to half; one below the other where they would collide.
-    labels(pen, px, py, right, paper, ink) {
-      const taken = [];
-      pen.textAlign = "left";
-      for (const one of this.series) {
-        if (!one.y || !one.label) continue;
-        const last = one.y.findLast(Number.isFinite), own = one.xs || this.xs;
-        let k = 0;
-        while (k < one.y.length - 1 && (one.falls ? one.y[k] > one.y[0] / 2 : !(one.y[k] >= last * 0.6))) k += 1;
-        const size = pen.measureText(one.label).width;
-        let x = Math.min(px(own[k]) + 6, right - size), y = py(one.y[k]) + 4;
-        while (taken.some((o) => Math.abs(o.y - y) < 13 && x < o.x + o.size + 4 && o.x < x + size + 4)) y += 13;
-        taken.push({ x, y, size });
-        pen.strokeStyle = paper; pen.lineWidth = 3; pen.lineJoin = "round";
-        pen.strokeText(one.label, x, y);
-        pen.fillStyle = one.colour || ink;
-        pen.fillText(one.label, x, y);
-      }
-    }
-    cross(pen, px, py, top, bottom, ink) {
-      if (this.at === null) { write(this.readout, ""); return; }
-      const { xs } = this, last = xs.length - 1;
-      let k = 0;
-      while (k < last && px(xs[k]) < this.at) k += 1;
-      pen.strokeStyle = ink; pen.lineWidth = 1;
-      pen.beginPath(); pen.moveTo(px(xs[k]), top); pen.lineTo(px(xs[k]), bottom); pen.stroke();
-      const own = this.series.filter((one) => one.y && !one.xs);
-      for (const one of own) {
-        pen.fillStyle = one.colour || ink;
-        pen.beginPath(); pen.arc(px(xs[k]), py(one.y[k]), 3, 0, 7); pen.fill();
-      }
-      const values = own.map((one) => `${one.name}: ${shown(one.y[k])}`);
-      this.readout.textContent = [`${this.xTitle} ${shown(xs[k])}`, ...values].join(" · ");
-    }
-  }
 
   // -- the page -----------------------------------------------------------------------------------
 
@@ -263,6 +126,122 @@
     return self;
   };
 
+  // -- parts --------------------------------------------------------------------------------------
+
+  // Who is fastest over the parameter; where its slider stands is a line among the boundaries.
+  const phaseDiagram = ({ race, sliders }, colours) => {
+    const slider = sliders.find((each) => each.name === race.over), { low, high, symbol } = slider;
+    const plot = new Plot("Phase diagram: speed of gates while weights are small, in units of 1/τ; above it the fastest", symbol, colours);
+    const names = [...new Set(race.speeds.map((each) => each.name))];
+    const xs = Float64Array.from({ length: POINTS }, (_, k) => low + ((high - low) * k) / (POINTS - 1));
+    const inside = (one, x) => (one.low === null || x >= one.low) && (one.high === null || x <= one.high);
+    // Of two phases that share an end, it belongs to the first unless that is open there.
+    const within = (one, x) => inside(one, x) && (one.closed || x !== one.high);
+    const read = (points, x) => {
+      const k = points.findIndex((point) => point[0] >= x);
+      if (k < 1) return k === 0 && points[0][0] === x ? points[0][1] : NaN;
+      const [[x0, y0], [x1, y1]] = points.slice(k - 1, k + 1);
+      return y0 + ((y1 - y0) * (x - x0)) / (x1 - x0);
+    };
+    const lines = names.map((name) => xs.map((x) => {
+      const one = race.speeds.find((each) => each.name === name && inside(each, x));
+      return one ? (one.rate ? one.rate(x) : read(one.points, x)) : NaN;
+    }));
+    const top = Math.max(...lines.flatMap((line) => [...line]).filter(Number.isFinite), 1e-9);
+    const marks = race.marks.filter(([x]) => x > low && x < high);
+    const places = [...new Set(marks.map(([, exact]) => exact))];
+    plot.step = (value) => {
+      const colour = (name) => COLOURS[names.indexOf(name) % COLOURS.length];
+      const series = names.map((name, n) => ({ name, label: name, colour: colour(name), dash: DASHES[n % DASHES.length], y: lines[n] }));
+      const bands = race.phases.map(({ winners, ...ends }) => ({ ...ends, label: winners.join(" = ") || "–", colour: winners.length && colour(winners[0]) }));
+      const walls = places.map((exact) => ({ x: marks.find((each) => each[1] === exact)[0], label: `${symbol} = ${exact}` }));
+      plot.set(xs, series, top * 1.08, [...walls, { x: value, label: "", own: true }], bands);
+      const at = race.phases.find((phase) => within(phase, value));
+      const changes = marks.map(([, exact, says]) => `${symbol} = ${exact}: ${says}`).join("; ");
+      write(plot.words, `${at ? `At ${symbol} = ${shown(value)}, fastest first: ${at.says} (for ${at.where}).` : ""}${changes && ` Boundaries: ${changes}.`}`);
+    };
+    return plot;
+  };
+
+  const percent = (share) => `${Number((100 * share).toPrecision(3))} %`;
+
+  // How many units still have their gate. It is computed a few milliseconds at a time, first at few
+  // steps: the sliders never wait for it.
+  const FINE = 160, FLAT = 0.01; // steps at most, and a change between two below which none is asked
+  const gateShares = ({ gates, sliders }, colours) => {
+    const { prepare, share } = globalThis.symrelnGates, kept = 1 - gates.tolerance;
+    const plot = new Plot("Share of hidden units with their pathway’s gate (law of gates, first order)", "step", colours);
+    const sizes = sliders.filter((slider) => slider.step === "whole" || slider.step === "doubling");
+    let waiting = 0;
+
+    const draw = (xs, found, stride) => {
+      const few = (values) => values.filter((_, k) => k % stride === 0);
+      const series = found.map(({ curve, y }, n) => ({ name: curve.pathway, label: found.length > 1 ? curve.pathway : "", colour: COLOURS[n % COLOURS.length], dash: DASHES[n % DASHES.length], wide: 2, falls: true, y: few(y) }));
+      plot.set(few(xs), series, 1.05);
+    };
+    // Where the share passes a level between two steps.
+    const crossing = (model, level, low, high) => {
+      const above = share(model, low)[0] > level;
+      for (let n = 0; n < 8; n += 1) {
+        const middle = (low + high) / 2;
+        if (share(model, middle)[0] > level === above) low = middle; else high = middle;
+      }
+      return Math.round((low + high) / 2);
+    };
+    const told = ({ curve, model, y, error }, xs) => {
+      const most = y.reduce((best, value, k) => (value > y[best] ? k : best), 0);
+      const after = (level) => y.findIndex((value, k) => k > most && value < level);
+      const at = (level, k) => (k > 0 ? crossing(model, level, xs[k - 1], xs[k]) : null);
+      const half = at(0.5, after(0.5)), precise = model.flat ? "exact" : `error of the integration at most ${percent(error)}`;
+      if (y[most] === 0) return `${curve.pathway}: no hidden unit has the gate.`;
+      const left = half !== null ? `; half of them have left by step ${half}` : "";
+      if (!(y[most] >= kept)) return `${curve.pathway}: at most ${percent(y[most])} of the units have the gate${left} (${precise}).`;
+      const begin = at(kept, y.findIndex((value) => value >= kept)) ?? 0, end = at(kept, after(kept));
+      return `${curve.pathway}: ${percent(kept)} of the units have the gate from step ${begin} ${end === null ? "on" : `to ${end}`}${left} (${precise}).`;
+    };
+    const work = function* (P, end) {
+      const models = gates.curves.map((curve) => ({ curve, model: prepare(curve, P) }));
+      yield;
+      const found = models.filter(({ model }) => model.holds).map((each) => ({ ...each, error: 0, y: new Float64Array(FINE + 1) }));
+      const xs = Float64Array.from({ length: FINE + 1 }, (_, k) => (end * k) / FINE);
+      for (let stride = 8; stride >= 1; stride /= 2) {
+        for (const each of found) {
+          const { model, y } = each;
+          for (let k = 0; k <= FINE; k += stride) {
+            const between = stride < 8 && k % (2 * stride) > 0;
+            if (stride < 8 && !between) continue;
+            if (between && Math.abs(y[k + stride] - y[k - stride]) < FLAT) { y[k] = (y[k + stride] + y[k - stride]) / 2; continue; }
+            const [value, error] = share(model, xs[k]);
+            y[k] = value;
+            each.error = Math.max(each.error, 2 * error);
+            yield;
+          }
+        }
+        draw(xs, found, stride);
+        yield;
+      }
+      const words = [];
+      for (const each of found) { words.push(told(each, xs)); yield; }
+      write(plot.words, [...words, ...(gates.why ? [`${gates.why}.`] : [])].join(" "));
+    };
+    plot.step = (P, end) => {
+      clearTimeout(waiting);
+      if (sizes.some((slider) => P[slider.name] !== slider.value)) {
+        plot.set([0, end], [], 1.05);
+        write(plot.words, "The law of gates is computed for the declared sizes: samples differ with them.");
+        return;
+      }
+      const job = work(P, end);
+      const go = () => {
+        const until = performance.now() + 6;
+        while (performance.now() < until) if (job.next().done) return;
+        waiting = setTimeout(go);
+      };
+      waiting = setTimeout(go);
+    };
+    return plot;
+  };
+
   const start = (live, home) => {
     const probe = make("span", { class: "probe" }), soft = make("span", { class: "probe soft" }), rule = make("span", { class: "probe rule" }), paper = make("span", { class: "probe paper" });
     let palette = null;
@@ -273,21 +252,10 @@
     };
     const modesPlot = new Plot("Strength π(t) of every mode", "step", colours);
     const lossPlot = new Plot("Loss L(t), mean over samples", "step", colours);
-    // Speeds over the parameter: where its slider stands is a mark among the boundaries.
-    const raced = live.speeds.length ? live.sliders.find((each) => each.name === live.over) : null;
-    const speedPlot = raced && new Plot("Speed of gates while weights are small, in units of 1/τ", raced.symbol, colours);
-    const speeds = (value) => {
-      const { low, high } = raced, patterns = [...new Set(live.speeds.map((each) => each.name))];
-      const xs = Float64Array.from({ length: POINTS }, (_, k) => low + ((high - low) * k) / (POINTS - 1));
-      const inside = (one, x) => (one.low === null || x >= one.low) && (one.high === null || x <= one.high);
-      const series = patterns.map((name, n) => ({
-        name, label: name, colour: COLOURS[n % COLOURS.length], dash: DASHES[n % DASHES.length],
-        y: xs.map((x) => live.speeds.find((one) => one.name === name && inside(one, x))?.rate(x) ?? NaN),
-      }));
-      const top = Math.max(...series.flatMap((one) => [...one.y]).filter(Number.isFinite));
-      const marks = live.marks.filter(([x]) => x > low && x < high).map(([x, label]) => ({ x, label }));
-      speedPlot.set(xs, series, top * 1.08, [...marks, { x: value, label: "", own: true }]);
-    };
+    const learns = live.groups.length > 0, timed = learns ? [modesPlot, lossPlot] : [];
+    const gatePlot = live.gates.curves.length ? gateShares(live, colours) : null;
+    const racePlot = live.race ? phaseDiagram(live, colours) : null;
+    const plots = [...timed, gatePlot, racePlot].filter(Boolean);
     const status = make("p", { "aria-live": "polite", class: "status unseen" });
     const warning = make("p", { class: "warning", role: "alert" });
     const body = make("tbody");
@@ -299,6 +267,10 @@
       // Ink is light on dark paper.
       COLOURS = Number(colours().ink.match(/\d+/)[0]) > 128 ? DARK : LIGHT;
       const P = Object.fromEntries(controls.map((each) => [each.slider.name, each.value]));
+      if (racePlot) racePlot.step(P[live.race.over]);
+      if (learns) course(P);
+    };
+    const course = (P) => {
       const first = evaluate(live, P, [0]);
       const slowest = Math.max(0, ...first.modes.filter((mode) => mode.holds && mode.half > 0).map((mode) => mode.half));
       const wanted = slowest * 1.25;
@@ -322,7 +294,7 @@
       const top = Math.max(found.loss ? found.loss[0] : 0, ...layers.map((one) => Math.max(...one.band[1])));
       lossPlot.set(xs, [...layers, { y: found.loss, name: "theory", label: layers.length ? "theory" : "", falls: true, wide: 2.2 }], (top || 1) * 1.08);
       list(found, series);
-      if (raced) speeds(P[raced.name]);
+      if (gatePlot) gatePlot.step(P, end);
       const broken = found.modes.filter((mode) => !mode.holds).map(named);
       warning.textContent = broken.length
         ? `No formula here for ${broken.join("; ")}: initial weights or the learning rate are too large, or a mode is learned before what drives it.` : "";
@@ -358,12 +330,13 @@
     home.append(
       probe, soft, rule, paper, make("div", { class: "controls" }, ...controls.map((each) => each.node)),
       make("p", { class: "tools" }, reset), ...(live.trained.length ? [trained] : []), warning,
-      make("div", { class: "plots" }, modesPlot.figure, lossPlot.figure, ...(raced ? [speedPlot.figure] : [])),
-      make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Modes" }, table), status,
+      make("div", { class: "plots" }, ...plots.map((plot) => plot.figure)),
+      ...(live.gates.why && !gatePlot ? [make("p", { class: "note" }, `The share of units with their gates does not move here: ${live.gates.why}.`)] : []),
+      ...(learns ? [make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Modes" }, table)] : []), status,
     );
     const recolour = () => { palette = null; step(); };
     const resize = () => {
-      for (const plot of [modesPlot, lossPlot, speedPlot]) { if (plot) { plot.size = null; plot.draw(); } }
+      for (const plot of plots) { plot.size = null; plot.draw(); }
     };
     new MutationObserver(recolour).observe(document.documentElement, { attributeFilter: ["data-theme"] });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);

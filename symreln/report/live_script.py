@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,18 @@ from symreln.claims.derivation import Derived
 from symreln.document.model import Interactive
 from symreln.errors import FloatRangeError, NoClosedFormError
 from symreln.laws.law import TIME
-from symreln.report.live import HALF, START, Group, Live, LiveMode, Speed, live_of
+from symreln.report.live import live_of
+from symreln.report.live_values import (
+    HALF,
+    START,
+    GateCurve,
+    Group,
+    Live,
+    LiveGates,
+    LiveMode,
+    LiveRace,
+    Speed,
+)
 
 if TYPE_CHECKING:
     from symreln.experiment.outcome import Validation
@@ -90,13 +101,11 @@ def live_script(live: Live, trained: Sequence[dict[str, Any]] = ()) -> str:
         "sliders": [asdict(slider) for slider in live.sliders],
         "steps": live.steps,
         "trained": list(trained),
-        "over": live.over,
-        "marks": live.marks,
     }
-    speeds = ",\n".join(_speed(each) for each in live.speeds)
     return (
         f"globalThis.LIVE = {_json(known)};\nLIVE.groups = [\n{groups}\n];\n"
-        f"LIVE.speeds = [\n{speeds}\n];\n"
+        f"LIVE.gates = {_gates(live.gates)};\n"
+        f"LIVE.race = {'null' if live.race is None else _race(live.race)};\n"
     )
 
 
@@ -105,11 +114,76 @@ def _json(value: Any) -> str:
     return json.dumps(value).replace("<", "\\u003c").replace("\u2028", " ").replace("\u2029", " ")
 
 
+def _race(race: LiveRace) -> str:
+    about = {
+        "over": race.over,
+        "phases": [asdict(phase) for phase in race.phases],
+        "marks": race.marks,
+    }
+    speeds = ",\n".join(_speed(each) for each in race.speeds)
+    return f"Object.assign({_json(about)}, {{ speeds: [\n{speeds}\n] }})"
+
+
 def _speed(speed: Speed) -> str:
-    (symbol,) = speed.rate.free_symbols or {sp.Symbol("_none")}
-    rate = _printed(speed.rate.xreplace({symbol: sp.Symbol("x")}))
-    about = _json({"name": speed.name, "low": speed.low, "high": speed.high})
-    return f"Object.assign({about}, {{ rate: (x) => {rate} }})"
+    about: dict[str, Any] = {"name": speed.name, "low": speed.low, "high": speed.high}
+    if speed.rate is None:
+        return _json(about | {"points": speed.points})
+    rate = _printed(speed.rate.xreplace(dict.fromkeys(speed.rate.free_symbols, sp.Symbol("x"))))
+    return f"Object.assign({_json(about)}, {{ rate: (x) => {rate} }})"
+
+
+def _gates(gates: LiveGates) -> str:
+    curves = ",\n".join(_curve(each, gates.scales) for each in gates.curves)
+    about = _json({"tolerance": gates.tolerance, "why": gates.why})
+    return f"Object.assign({about}, {{ curves: [\n{curves}\n] }})"
+
+
+def _curve(curve: GateCurve, scales: Sequence[sp.Expr]) -> str:
+    """Return a pathway's curve: few of the scalar products differ, each is computed once."""
+    products = list(zip(curve.still, *curve.seen, strict=True))
+    kinds = list(dict.fromkeys(products))
+    place = {kind: number for number, kind in enumerate(kinds)}
+    about = {
+        "pathway": curve.pathway,
+        "counts": curve.counts,
+        "cells": [place[product] for product in products],
+    }
+    body = "\n".join(f"    {line}" for line in _curve_lines(curve, kinds, scales))
+    return f"Object.assign({_json(about)}, {{ build(P) {{\n{body}\n}} }})"
+
+
+def _curve_lines(
+    curve: GateCurve, kinds: Sequence[tuple[Any, ...]], scales: Sequence[sp.Expr]
+) -> Iterator[str]:
+    """Yield the statements of a curve's function."""
+    fixed: dict[sp.Expr, sp.Symbol] = {}
+    turned = [law.angle(law.strength(TIME), law.strength0, TIME) for law in curve.laws]
+    moving = [_hoisted(_expr(each), fixed) for each in turned]
+    flat = [each for kind in kinds for each in kind]
+    speeds = [law.s for law in curve.laws]
+    stable = [law.tau - law.s for law in curve.laws]
+    assigned, lines = _assigning([*fixed, *flat, *speeds, *stable, *scales])
+    yield from lines
+    width, names = len(curve.laws), numbered_symbols("x")
+    made = {
+        "s": speeds,
+        "h": stable,
+        "v": list(scales),
+        **{f"k{number}": kind for number, kind in enumerate(kinds)},
+    }
+    targets = [sp.Symbol(f"{name}_{n}") for name, row in made.items() for n in range(len(row))]
+    yield from assigned(targets, [each for row in made.values() for each in row], names)
+    yield from assigned(list(fixed.values()), list(fixed), names)
+    rows = {
+        name: f"[{', '.join(f'{name}_{n}' for n in range(len(r)))}]" for name, r in made.items()
+    }
+    products = ", ".join(rows[f"k{number}"] for number in range(len(kinds)))
+    out = [f"out[{n}]" for n in range(width)]
+    angles = " ".join(_written(assigned(out, moving, numbered_symbols("y"))))
+    yield (
+        f"return {{ speeds: {rows['s']}, holds: {rows['h']}, variances: {rows['v']}, "
+        f"products: [{products}], angles(t, out) {{ {angles} }} }};"
+    )
 
 
 def _group(group: Group) -> str:
@@ -133,35 +207,53 @@ def _lines(group: Group) -> Iterator[str]:
     moving = [_hoisted(_strength(m, a), fixed) for m, a in zip(group.modes, starts, strict=True)]
     numbers = [_numbers(*each) for each in zip(group.modes, starts, halves, strict=True)]
     listed = [each for some in numbers for each in some]
-    free = _free([group.rest, *(m.start for m in group.modes), *fixed, *listed])
-    # Without assumptions, which SymPy would draw conclusions from at length.
-    given = {x: sp.Symbol(f"p_{x.name}") for x in free - {*starts, *halves}}
-    for old, new in sorted(given.items(), key=str):
-        yield f"const {new} = P[{_json(old.name)}];"
+    assigned, lines = _assigning(
+        [group.rest, *(m.start for m in group.modes), *fixed, *listed], {*starts, *halves}
+    )
+    yield from lines
     names = numbered_symbols("x")
-
-    def assigned(targets: Sequence[Any], exprs: Sequence[Any], names: Any = names) -> Iterator[str]:
-        parts, results = sp.cse([_expr(e).xreplace(given) for e in exprs], symbols=names)
-        both = [*parts, *zip(targets, results, strict=True)]
-        yield from (f"const {target} = {_printed(expr)};" for target, expr in both)
-
-    yield from assigned(starts, [mode.start for mode in group.modes])
-    yield from assigned(halves, [_half(m, a) for m, a in zip(group.modes, starts, strict=True)])
+    yield from assigned(starts, [mode.start for mode in group.modes], names)
+    yield from assigned(
+        halves, [_half(m, a) for m, a in zip(group.modes, starts, strict=True)], names
+    )
     made = [sp.Symbol(f"m_{n}_{k}") for n, each in enumerate(numbers) for k in range(len(each))]
-    yield from assigned(["rest"], [group.rest])
-    yield from assigned(made, listed)
-    yield from assigned(list(fixed.values()), list(fixed))
+    yield from assigned(["rest"], [group.rest], names)
+    yield from assigned(made, listed, names)
+    yield from assigned(list(fixed.values()), list(fixed), names)
     shown = [
         f"{{start: _start_{n}, half: _half_{n}, plateau: m_{n}_0, goal: m_{n}_1, weight: m_{n}_2, "
         f"holds: [{', '.join(f'm_{n}_{k}' for k in range(3, len(each)))}]}}"
         for n, each in enumerate(numbers)
     ]
     out = [f"out[{n}]" for n in range(len(moving))]
-    strengths = [
-        line.replace("const out", "out", 1) if line.startswith("const out") else line
-        for line in assigned(out, moving, numbered_symbols("y"))
-    ]
+    strengths = _written(assigned(out, moving, numbered_symbols("y")))
     yield f"return {{ rest, modes: [{', '.join(shown)}], at(t, out) {{ {' '.join(strengths)} }} }};"
+
+
+def _assigning(
+    exprs: Sequence[Any], own: Collection[Any] = ()
+) -> tuple[Callable[..., Iterator[str]], list[str]]:
+    """Return what writes assignments of expressions, and the lines that read their letters from P.
+
+    Args:
+        exprs: All expressions.
+        own: Letters that are assigned themselves.
+    """
+    # Without assumptions, which SymPy would draw conclusions from at length.
+    given = {x: sp.Symbol(f"p_{x.name}") for x in _free(exprs) - set(own)}
+
+    def assigned(targets: Sequence[Any], exprs: Sequence[Any], names: Any) -> Iterator[str]:
+        parts, results = sp.cse([_expr(e).xreplace(given) for e in exprs], symbols=names)
+        both = [*parts, *zip(targets, results, strict=True)]
+        yield from (f"const {target} = {_printed(expr)};" for target, expr in both)
+
+    read = sorted(given.items(), key=str)
+    return assigned, [f"const {new} = P[{_json(old.name)}];" for old, new in read]
+
+
+def _written(lines: Iterable[str]) -> list[str]:
+    """Return assignments where those to entries of ``out`` declare nothing."""
+    return [line.removeprefix("const ") if line.startswith("const out") else line for line in lines]
 
 
 def _strength(mode: LiveMode, start: sp.Symbol) -> Any:

@@ -22,6 +22,8 @@ _POLICY = (
     "base-uri 'none'; form-action 'none'; script-src "
 )
 SCRIPTS = ("page.js",)
+#: Those of a page with sliders, after its own.
+LIVE_SCRIPTS = ("live_gates.js", "live_plot.js", "live.js")
 
 
 def whole_page(

@@ -19,8 +19,9 @@ from symreln.claims.head_start import mode_laws
 from symreln.document.model import Document, Interactive, Section, prose
 from symreln.errors import NoClosedFormError
 from symreln.report import html, shell
-from symreln.report.live import Slider, live_of
+from symreln.report.live import live_of
 from symreln.report.live_script import interactive, live_script
+from symreln.report.live_values import Slider
 from tests.report import browser
 from tests.test_formulas import SPECS, derived
 
@@ -52,6 +53,10 @@ def run_script(text: str, folder: Path) -> Any:
         return json.loads(browser.Tab(chromium, path.as_uri()).eval("JSON.stringify(ANSWER)"))
 
 
+def own_scripts() -> str:
+    return "".join(map(shell.asset, shell.LIVE_SCRIPTS))
+
+
 def at(slider: Slider, rng: random.Random) -> Fraction:
     """Return a value of a slider somewhere in its range."""
     if slider.step == "doubling":
@@ -68,7 +73,7 @@ def at(slider: Slider, rng: random.Random) -> Fraction:
 def computed(live, position: dict[str, Fraction], times: np.ndarray, folder: Path):
     numbers = json.dumps({name: float(value) for name, value in position.items()})
     script = EVALUATE.replace("POSITION", numbers).replace("TIMES", json.dumps(times.tolist()))
-    return run_script(live_script(live) + shell.asset("live.js") + script, folder)
+    return run_script(live_script(live) + own_scripts() + script, folder)
 
 
 def derived_at(spec, position: dict[str, Fraction]) -> sr.Derivation:
@@ -129,7 +134,7 @@ def test_modes_without_a_formula_at_some_values_have_no_curve_there(tmp_path: Pa
 def test_logarithm_of_gamma_is_that_of_the_library(tmp_path: Path):
     points = [0.1, 0.5, 0.9, 1.0, 1.0000001, 1.3, 2.0, 3.7, 12.5, 171.0, 1e4]
     script = f"const ANSWER = {json.dumps(points)}.map(symrelnLive.lnGamma);"
-    found = run_script(shell.asset("live.js") + script, tmp_path)
+    found = run_script(own_scripts() + script, tmp_path)
     assert found == pytest.approx([lgamma(x) for x in points], rel=1e-13, abs=2e-15)
 
 

@@ -1,0 +1,197 @@
+"""The modes of a page: those of pathways, and of families for every size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+import sympy as sp
+
+from symreln.claims.formulas import formulas_of
+from symreln.claims.head_formulas import Driver, drivers, planar_start, start_in_effect
+from symreln.claims.orbits import mode_orbits, short_list
+from symreln.document.symbols import strengths_in_text
+from symreln.errors import NoClosedFormError
+from symreln.laws.law import STRENGTH0, Law
+from symreln.laws.ops import EVALUATED
+from symreln.report.live_values import HALF, START, Group, LiveMode
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation
+    from symreln.claims.families.derivation import FamilyDerivation, FamilyMode, FamilyPathway
+
+
+def _with_values(expr: Any, values: Mapping[sp.Symbol, Any]) -> Any:
+    """Return an expression or a number with values of symbols put in."""
+    return sp.sympify(expr, strict=True).xreplace(values)
+
+
+def put_in_law(law: Law, values: Mapping[sp.Symbol, Any]) -> Law:
+    """Return a law with values of symbols put in."""
+    numbers = {f.name: getattr(law, f.name) for f in fields(law)}
+    given = {k: _with_values(v, values) for k, v in numbers.items() if isinstance(v, sp.Basic)}
+    return replace(law, **{k: v for k, v in given.items() if k != "t"})
+
+
+def put_values(group: Group, values: Mapping[sp.Symbol, Any]) -> Group:
+    """Return a group with values of symbols put in."""
+    modes = [
+        replace(
+            mode,
+            law=put_in_law(mode.law, values),
+            start=_with_values(mode.start, values),
+            count=_with_values(mode.count, values),
+            holds=tuple(_with_values(each, values) for each in mode.holds),
+        )
+        for mode in group.modes
+    ]
+    return replace(group, modes=tuple(modes), rest=_with_values(group.rest, values))
+
+
+def _mode(law: Law, by: Law | None, r: Any, start: Any, count: Any) -> LiveMode:
+    """Return a mode that starts where it does alone, or, driven by another, at a head start."""
+    law = replace(law, ops=EVALUATED)
+    alone = law if by is None else replace(law, strength0=STRENGTH0)
+    holds: tuple[Any, ...] = (law.tau - law.s,)  # steps are stable
+    if by is not None:  # it is small until what drives it, which is small at first, is learned
+        both = (alone, by)
+        holds += tuple(each.plateau / 2 - each.strength0 for each in both)
+        holds += (HALF - by.half_time, law.tau - r)
+    if law.strength0 != 0:
+        law = replace(law, strength0=START)
+    return LiveMode(title="", pathway="", law=law, start=start, count=count, holds=holds)
+
+
+# -- pathways -------------------------------------------------------------------------------------
+
+
+def pathway_groups(derivation: Derivation) -> tuple[Group, ...]:
+    """Return the modes of pathways, those that are equal for all values as one."""
+    formulas = derivation.ask(formulas_of)
+    if formulas.no_loss:
+        raise NoClosedFormError(formulas.no_loss)
+    spectra = {
+        symbol
+        for formula in formulas.values()
+        for _, law in formula.copies
+        for symbol in law.s.free_symbols | law.d.free_symbols
+    }
+    numbers = {
+        each.symbol: sp.Float(each.value)
+        for each in formulas.letters.values()
+        if each.symbol in spectra - set(derivation.spec.symbols.values()) and each.value is not None
+    }
+    if numbers and derivation.spec.parameters:
+        msg = "singular values are roots without radicals, and no functions that a page computes"
+        raise NoClosedFormError(msg)
+    names = {mode.label: p.name for p in derivation.pathways for mode in p.modes}
+    made: dict[tuple[Any, ...], LiveMode] = {}
+    for label, driver in drivers(derivation).items():
+        copies = formulas[label].copies
+        if isinstance(driver, str) or len(copies) > 1:
+            why = driver if isinstance(driver, str) else "its copies start apart"
+            msg = f"no formula in the parameters says where {label} starts: {why}"
+            raise NoClosedFormError(msg)
+        count, law = next(iter(copies))
+        key = (law.s, law.d, driver and (driver.mode.label, driver.squared, driver.across))
+        one = made.get(key)
+        if one is None:
+            by = None if driver is None else formulas[driver.mode.label].copies[0][1]
+            one = _of_pathway(derivation, law, driver, by)
+        made[key] = replace(one, count=one.count + count, names=(*one.names, label))
+    alike = [
+        replace(
+            each,
+            title=_title(derivation, each.names),
+            pathway=short_list([names[label] for label in each.names]),
+        )
+        for each in made.values()
+    ]
+    rest = derivation.final_loss.to_sympy(derivation.spec.symbols)
+    return (put_values(Group(modes=tuple(alike), rest=rest), numbers),)
+
+
+def _title(derivation: Derivation, labels: Sequence[str]) -> str:
+    """Return the names of some modes as tables have them: with p for all pathways of an orbit."""
+    found = dict(zip(labels, labels, strict=True))
+    for orbit in mode_orbits(derivation):
+        for modes in zip(*(pathway.modes for pathway in orbit.pathways), strict=True):
+            own = [mode.label for mode in modes]
+            if found.keys() >= set(own):
+                found |= dict.fromkeys(own, str(orbit.strength_symbol(modes[0])))
+    return short_list([strengths_in_text(name) for name in dict.fromkeys(found.values())])
+
+
+def _of_pathway(
+    derivation: Derivation, law: Law, driver: Driver | None, by: Law | None
+) -> LiveMode:
+    """Return a mode, none of it as yet.
+
+    Args:
+        derivation: Its derivation.
+        law: Its law.
+        driver: What drives it.
+        by: The law of that.
+    """
+    if driver is None or by is None:
+        return _mode(law, None, sp.S.Zero, law.strength0, sp.S.Zero)
+    alone, by = (
+        replace(law, ops=EVALUATED, strength0=STRENGTH0),
+        replace(by, ops=EVALUATED),
+    )
+    r = sp.sqrt(driver.squared.to_sympy(derivation.spec.symbols))
+    start = planar_start(alone, by, driver, derivation)
+    return _mode(law, by, r, start, sp.S.Zero)
+
+
+# -- families -------------------------------------------------------------------------------------
+
+
+def family_groups(family: FamilyDerivation) -> tuple[Group, ...]:
+    """Return the modes of every sector, for every size."""
+    assert family.template is not None  # of one that is complete
+    domain, symbols = family.template.domain, family.symbols
+    groups = []
+    for sector in family.template.sectors:
+        modes = [
+            _family_mode(family, pathway, mode)
+            for pathway in family.pathways
+            for mode in pathway.modes
+            if mode.sector is sector and not mode.is_null
+        ]
+        last = next(part for part in family.stages[-1].sectors if part.sector is sector)
+        assert last.final_loss is not None  # of a stage that closes
+        rest = (last.final_loss * sector.multiplicity).to_sympy(symbols)
+        over, below = (sector.copies, str(domain.items)) if sector.copies else ("", "")
+        groups.append(Group(modes=tuple(_told_apart(modes)), rest=rest, over=over, below=below))
+    return tuple(groups)
+
+
+def _told_apart(modes: Sequence[LiveMode]) -> Iterator[LiveMode]:
+    """Yield modes whose titles are numbered where several have one."""
+    titles = [mode.title for mode in modes]
+    for place, mode in enumerate(modes):
+        several = titles.count(mode.title) > 1
+        number = titles[: place + 1].count(mode.title)
+        yield replace(mode, title=f"{mode.title} {number}") if several else mode
+
+
+def _family_mode(family: FamilyDerivation, pathway: FamilyPathway, mode: FamilyMode) -> LiveMode:
+    """Return a mode for every size; all pathways of one template together."""
+    at = f"{pathway.template.name} {mode.sector.name}"
+    if mode.law is None or mode.obstacle or mode.strength0 is None:
+        msg = f"{at}: {mode.obstacle or 'no closed form for every size'}"
+        raise NoClosedFormError(msg)
+    count: Any = mode.multiplicity.to_sympy(family.symbols)
+    if pathway.template.each:
+        assert family.template is not None
+        count *= family.template.count.to_sympy(family.symbols)
+    by, r, start = None, sp.S.Zero, mode.law.strength0
+    if mode.ahead is not None:
+        assert mode.ahead.by.law is not None
+        by = replace(mode.ahead.by.law, ops=EVALUATED)
+        alone = replace(mode.law, ops=EVALUATED, strength0=STRENGTH0)
+        r, overlap = mode.ahead.faster * alone.s, mode.ahead.overlap
+        start = start_in_effect(alone, by, r, overlap, mode.ahead.letters)
+    return replace(_mode(mode.law, by, r, start, count), title=at, pathway=pathway.template.name)
