@@ -108,8 +108,8 @@ def _signed(
     own = pathway.effective.pathway
     samples = derivation.spec.dataset.inputs.select(rows=own.inputs)
     seen = set(_columns(projectors, samples)) - set(own.boundary)
-    tells = sorted(seen)
-    signs = [1 if own.gate[sample] > 0 else -1 for sample in tells]
+    tells, opened = sorted(seen), set(own.open_samples)
+    signs = [1 if sample in opened else -1 for sample in tells]
     return samples.select(columns=tells).scaled_columns(signs)
 
 
