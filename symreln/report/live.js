@@ -188,11 +188,11 @@
       }
       return Math.round((low + high) / 2);
     };
-    const told = ({ curve, model, y, error }, xs) => {
+    const described = ({ curve, model, y, error }, xs) => {
       const most = y.reduce((best, value, k) => (value > y[best] ? k : best), 0);
       const after = (level) => y.findIndex((value, k) => k > most && value < level);
       const at = (level, k) => (k > 0 ? crossing(model, level, xs[k - 1], xs[k]) : null);
-      const half = at(0.5, after(0.5)), precise = model.flat ? "exact" : `error of the integration at most ${percent(error)}`;
+      const half = at(0.5, after(0.5)), precise = model.flat ? "exact" : `integration error ${percent(error)}, two standard errors`;
       if (y[most] === 0) return `${curve.pathway}: no hidden unit has the gate.`;
       const left = half !== null ? `; half of them have left by step ${half}` : "";
       if (!(y[most] >= kept)) return `${curve.pathway}: at most ${percent(y[most])} of the units have the gate${left} (${precise}).`;
@@ -221,7 +221,7 @@
         yield;
       }
       const words = [];
-      for (const each of found) { words.push(told(each, xs)); yield; }
+      for (const each of found) { words.push(described(each, xs)); yield; }
       write(plot.words, [...words, ...(gates.why ? [`${gates.why}.`] : [])].join(" "));
     };
     plot.step = (P, end) => {

@@ -75,7 +75,7 @@ def _result(race: Race, spec: Spec) -> tuple[Table | Paragraph, ...]:
     """Return who wins where."""
     rows = tuple((_where(part, race.parameter), *_order(part, race, spec)) for part in race.pieces)
     table = Table(
-        header=("values", "fastest first", "growth rates, in units of 1/τ"),
+        header=("values", "fastest first", "growth rates between boundaries, in units of 1/τ"),
         rows=rows,
         caption="The order of gates over the parameter; = are of equal speed.",
         alignment="lpl",

@@ -1,0 +1,95 @@
+"""The page of a derivation in a headless Chromium: its size, first paint, and a step of a slider.
+
+    python -m benchmarks.page [SPEC …]
+
+Specs are names or files (default: contextual-3, contextual-5, and twenty modes of own data). The
+first paint is of a fresh tab, the median of the repeats with the smallest and largest. A step of a
+slider is all that its event runs before the page can draw again, at 400 points; what the page
+computes of the law of gates afterwards, some milliseconds at a time, is beside it: the longest of
+these parts, and the time until the curve is whole.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+import symreln as sr
+from tests.report import browser
+
+REPEATS = 5
+OWN = "twenty modes"
+_PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
+_STEPS = """(async () => {
+  const slider = document.querySelector(".control input"), found = [], parts = [];
+  const watch = new PerformanceObserver((list) => parts.push(...list.getEntries()));
+  watch.observe({ type: "longtask" });
+  const words = () => [...document.querySelectorAll("#explore p:not(.status)")].map((each) => each.textContent).join();
+  for (let n = 0; n < 60; n += 1) {
+    slider.value = Number(slider.min) + ((n % 30) + 1) / 40 * (slider.max - slider.min);
+    const begin = performance.now();
+    slider.dispatchEvent(new Event("input"));
+    found.push(performance.now() - begin);
+    await new Promise((go) => setTimeout(go, 20));
+  }
+  const begin = performance.now(); let last = words(), changed = begin;
+  while (performance.now() < changed + 3000) {
+    await new Promise((go) => setTimeout(go, 20));
+    if (words() !== last) { last = words(); changed = performance.now(); }
+  }
+  return [found, Math.max(0, ...parts.map((each) => each.duration)), changed - begin];
+})()"""
+
+
+def own() -> sr.Spec:
+    """Return a spec of twenty modes that all learn at different times."""
+    identity = [[int(row == column) for column in range(20)] for row in range(20)]
+    targets = [[(20 + row) * entry for entry in line] for row, line in enumerate(identity)]
+    network = sr.network(
+        hidden=100, init_std="1/10000", learning_rate="1/1000", steps=2000, activation="linear"
+    )
+    return sr.spec(identity, targets, pathways=[sr.pathway("all")], network=network)
+
+
+def measure(name: str, chromium: browser.Browser, folder: Path) -> str:
+    """Return the line of a spec."""
+    derivation = sr.derive(own() if name == OWN else name)
+    derivation.save(folder / name, "html")
+    page = folder / name / "derivation.html"
+    paints = []
+    for _ in range(REPEATS):
+        tab = browser.Tab(chromium, page.as_uri())
+        tab.eval("new Promise((go) => requestAnimationFrame(() => setTimeout(go, 100)))")
+        paints.append(tab.eval(_PAINT))
+        tab.close()
+    tab = browser.Tab(chromium, page.as_uri())
+    steps, longest, until = tab.eval(_STEPS)
+    modes = len(tab.eval("[...document.querySelectorAll('#explore tbody tr')].map(() => 1)"))
+    tab.close()
+    shown = f"{name}: {page.stat().st_size / 1e3:.0f} kB; first paint {spread(paints)} ms"
+    shown += f"; step of a slider {spread(steps)} ms with {modes} modes"
+    return f"{shown}; longest task {longest:.0f} ms; gates whole after {until:.0f} ms"
+
+
+def spread(values: list[float]) -> str:
+    """Return a median with the smallest and largest value."""
+    return f"{statistics.median(values):.1f} ({min(values):.1f} to {max(values):.1f})"
+
+
+def main() -> None:
+    """Measure what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("specs", nargs="*", default=["contextual-3", "contextual-5", OWN])
+    asked = parser.parse_args()
+    if browser.PATH is None:
+        sys.exit(f"benchmarks/page.py: found none of {', '.join(browser.NAMES)}; install one")
+    with tempfile.TemporaryDirectory() as folder, browser.opened() as chromium:
+        for name in asked.specs:
+            print(measure(name, chromium, Path(folder)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
