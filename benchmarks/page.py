@@ -27,7 +27,8 @@ _STEPS = """(async () => {
   const slider = document.querySelector(".control input"), found = [], parts = [];
   const watch = new PerformanceObserver((list) => parts.push(...list.getEntries()));
   watch.observe({ type: "longtask" });
-  const words = () => [...document.querySelectorAll("#explore p:not(.status)")].map((each) => each.textContent).join();
+  const said = document.querySelectorAll("#explore p:not(.status)");
+  const words = () => [...said].map((each) => each.textContent).join();
   for (let n = 0; n < 60; n += 1) {
     slider.value = Number(slider.min) + ((n % 30) + 1) / 40 * (slider.max - slider.min);
     const begin = performance.now();
@@ -81,7 +82,7 @@ def spread(values: list[float]) -> str:
 
 def main() -> None:
     """Measure what is asked for."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description="Measure pages in a browser.")
     parser.add_argument("specs", nargs="*", default=["contextual-3", "contextual-5", OWN])
     asked = parser.parse_args()
     if browser.PATH is None:

@@ -273,7 +273,7 @@ def test_sliders_move_units_and_phases(chromium, tmp_path: Path):
     assert "Δ = √6/3: 1100, 1000 cross" in phases
     slide(tab, "Delta", 0.5)
     *_, later, phases = tab.eval(SETTLED)
-    assert "error of the integration" in later
+    assert "two standard errors" in later
     assert "At Δ = 1, fastest first: 1100 > 1000 (for √6/3 < Δ ≤ √2)" in phases
     slide(tab, "_learning_rate", 1)
     *_, sooner, _ = tab.eval(SETTLED)
