@@ -222,7 +222,7 @@
       }
       const words = [];
       for (const each of found) { words.push(described(each, xs)); yield; }
-      write(plot.words, [...words, ...(gates.why ? [`${gates.why}.`] : [])].join(" "));
+      write(plot.words, [...words, "Every unit counts once here; tables weigh units by ‖w‖‖b‖.", ...(gates.why ? [`${gates.why}.`] : [])].join(" "));
     };
     plot.step = (P, end) => {
       clearTimeout(waiting);
