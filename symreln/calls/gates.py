@@ -14,9 +14,9 @@ from symreln.calls.answers import AbstractAnswer
 from symreln.errors import InputError
 from symreln.gating import races
 from symreln.gating.finders import ALIASES, FINDERS
+from symreln.gating.found_pathways import gates_toml
 from symreln.gating.race_report import RaceReport
 from symreln.gating.serialise import Page
-from symreln.gating.spec_text import gates_toml
 from symreln.report.encode import Encoder
 from symreln.report.pages import markdown
 from symreln.specs.finding import nearest, shown

@@ -10,10 +10,10 @@ from symreln.gating.confusion import Confusion, confusion, predicted_classes
 from symreln.gating.consistent import GrowingGate, sign_pattern
 from symreln.gating.enumerate import LIMIT, RealisableGates, enumerate_gates, pattern, sample_gates
 from symreln.gating.finders import FORMAT
+from symreln.gating.found_pathways import FoundPathway
 from symreln.gating.observed import remarks
 from symreln.gating.search import GateStage, predicted_stages
 from symreln.gating.serialise import Page, Result, number_text
-from symreln.gating.spec_text import FoundPathway
 from symreln.networks.orbits import sample_group
 from symreln.specs.model import Spec
 

@@ -23,6 +23,7 @@ from symreln.gating.found_gates import (
     stacked_rows,
     windowed_gates,
 )
+from symreln.gating.found_pathways import FoundPathway
 from symreln.gating.observed import ObservedNetworks, check_samples, observe, sample_steps
 from symreln.gating.replay import (
     GateSchedule,
@@ -36,7 +37,6 @@ from symreln.gating.replay import (
 )
 from symreln.gating.selectivity import Indices, SelectivityReport, selectivity_report
 from symreln.gating.serialise import Result
-from symreln.gating.spec_text import FoundPathway
 from symreln.specs.finding import counted
 from symreln.specs.model import Spec
 
