@@ -276,7 +276,7 @@ def _contest_table(found: Contest) -> Page:
 
     levels = [
         ("loss/L(0)", lambda place: LEVELS[place]),
-        ("theory, first first", lambda place: order(place, "theory")),
+        ("theory, earliest first", lambda place: order(place, "theory")),
         ("measured", lambda place: order(place, "measured")),
         ("differ", lambda place: _differ(found, place)),
     ]
