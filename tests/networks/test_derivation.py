@@ -167,12 +167,12 @@ def test_a_graphs_document_defines_what_it_uses_and_has_no_spellings_of_programs
     page = latex.render(routing.to_document(long=True))
     for defined in (
         r"\Sigma^{yx}(b) = ",
-        r"O_{bc}$ is 1 where",
-        r"$S_b = R_t",
+        r"O_{bb'}$ is 1 where",
+        r"$S_b = R_{\mathrm{out}(b)}",
         "= \\frac{5}{8}$ steps",
     ):
         assert defined in page, defined
-    assert page.index(r"$S_b = R_t^{\top} \Sigma^{yx}(b) R_s$") < page.index("eq:reduced")
+    assert page.index(r"$S_b = R_{\mathrm{out}(b)}") < page.index("eq:reduced")
     assert r"\cite{Jarvis2025}" in page
     assert "with strength $0.02$ in every mode" in page
     for spelling in ("K*M", "w_0 ", "1/tau", "|read", "[U+", r"\dot{w_", "Proof:"):

@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 
 #: Rows of a table; derivation.json has all.
 MOST = 40
+#: Correlations of bundles in the bases of their nodes.
+IN_BASES = (
+    r"$S_b = R_{\mathrm{out}(b)}^{\top} \Sigma^{yx}(b) R_{\mathrm{in}(b)}$, "
+    r"$K_{bb'} = R_{\mathrm{out}(b)}^{\top} O_{bb'} R_{\mathrm{out}(b')}$ and "
+    r"$D_{b'b} = R_{\mathrm{in}(b')}^{\top} \Sigma^{x}(b', b) R_{\mathrm{in}(b)}$"
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -166,12 +172,12 @@ class Described(Claim):
                     "the same input node, output node and gate $g_b$ see the same data: they are a "
                     "bundle $b$. Of its **effective dataset**, $X_b$ has the rows of $X$ at its "
                     "input node and $Y_b$ those of $Y$ at its output node, each column times the "
-                    "gate; $O_{bc}$ is 1 where an output of bundle $c$ is one of $b$'s, and 0 "
+                    "gate; $O_{bb'}$ is 1 where an output of bundle $b'$ is one of $b$'s, and 0 "
                     "elsewhere. Correlations carry $1/P$ over all $P$ samples:"
                 ),
                 equation(
                     r"\Sigma^{yx}(b) = \tfrac{1}{P}\, Y_b X_b^{\top}, \qquad "
-                    r"\Sigma^{x}(c, b) = \tfrac{1}{P}\, X_c X_b^{\top}.",
+                    r"\Sigma^{x}(b', b) = \tfrac{1}{P}\, X_{b'} X_b^{\top}.",
                     label="eq:correlations",
                 ),
                 say(
@@ -184,7 +190,7 @@ class Described(Claim):
                 equation(
                     r"\tau \dot{W}_e &= \sum_{p \ni e} W_{\mathrm{after}(e,p)}^{\top} E_{b(p)} "
                     r"W_{\mathrm{before}(e,p)}^{\top},",
-                    r"E_b &= \Sigma^{yx}(b) - \sum_{c} O_{bc} T_c \Sigma^{x}(c,b).",
+                    r"E_b &= \Sigma^{yx}(b) - \sum_{b'} O_{bb'} T_{b'} \Sigma^{x}(b', b).",
                     label="eq:flow",
                 ),
                 say(
@@ -228,22 +234,23 @@ class Described(Claim):
             label="sec:reduction",
             blocks=(
                 say(
-                    r"The weights keep the form $W_e = R_t B_e R_s^{\top}$ for all time, with "
-                    "orthonormal bases $R_s$ and $R_t$ of spaces of the nodes that $e$ leads from "
-                    "and to, if they start with it and the spaces of the outer nodes hold all "
-                    "that the correlations map into them. These are the smallest "
-                    f"{self.serving}; a hidden node's may be any that holds its start:",
+                    r"The weights keep the form $W_e = R_{\mathrm{to}(e)} B_e "
+                    r"R_{\mathrm{from}(e)}^{\top}$ for all time, $R_n$ being an orthonormal basis "
+                    "of a space of node $n$. They keep it if they start in it, and if the spaces "
+                    "of input and output nodes contain the images of the correlations. These are "
+                    f"the smallest {self.serving}; the space of a hidden node is any that contains "
+                    "its start:",
                 ),
                 _table(("node", "kind", "units", "dimension"), rows, "llrr", "Invariant spaces"),
                 say(
-                    r"With $S_b = R_t^{\top} \Sigma^{yx}(b) R_s$, $K_{bc} = R_t^{\top} O_{bc} "
-                    r"R_{t'}$ and $D_{cb} = R_{s'}^{\top} \Sigma^{x}(c,b) R_s$, where $s$, $t$ are "
-                    "the outer nodes of $b$ and $s'$, $t'$ those of $c$, and with products of $B$ "
-                    "in the place of those of $W$,"
+                    rf"With {IN_BASES}, where $\mathrm{{in}}(b)$ and $\mathrm{{out}}(b)$ are "
+                    "the "
+                    "input and output node of $b$, and with products of $B$ in the place of those "
+                    "of $W$,"
                 ),
                 equation(
                     r"\tau \dot{B}_e = \sum_{p \ni e} B_{\mathrm{after}(e,p)}^{\top} "
-                    r"\Bigl[ S_b - \sum_c K_{bc} B_c D_{cb} \Bigr] "
+                    r"\Bigl[ S_b - \sum_{b'} K_{bb'} B_{b'} D_{b'b} \Bigr] "
                     r"B_{\mathrm{before}(e,p)}^{\top}.",
                     label="eq:reduced",
                 ),
@@ -254,7 +261,7 @@ class Described(Claim):
 def described(derivation: NetworkDerivation) -> Described:
     """Return the network, its flow and the spaces that the flow does not leave."""
     serving = (
-        "that hold what every monomial of the parameters brings, so that they serve all values"
+        "such spaces for all values of the parameters"
         if derivation.spec.parameters
         else "such spaces"
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.claims.lines import DerivationLines, derivation_lines
-from symreln.claims.network.described import described
+from symreln.claims.network.described import IN_BASES, described
 from symreln.claims.on_data import (
     chain,
     graph_follows_its_gradient,
@@ -65,7 +65,7 @@ def _flow(derivation: NetworkDerivation) -> Iterator[Line]:
         equation=(
             r"\tau \dot{W}_e &= \sum_{p \ni e} W_{\mathrm{after}(e,p)}^{\top} E_{b(p)} "
             r"W_{\mathrm{before}(e,p)}^{\top},",
-            r"E_b &= \Sigma^{yx}(b) - \sum_c O_{bc} T_c \Sigma^{x}(c, b)",
+            r"E_b &= \Sigma^{yx}(b) - \sum_{b'} O_{bb'} T_{b'} \Sigma^{x}(b', b)",
         ),
         because="product rule: no path holds an edge twice",
         check="the loss summed over the samples, its central difference along a direction of every "
@@ -76,16 +76,14 @@ def _flow(derivation: NetworkDerivation) -> Iterator[Line]:
     )
     depths = {len(path.edges) for path in data.paths}
     yield Line(
-        says="**Change of basis** at every node, from $s$ to $t$ of an edge, with orthonormal $R$ "
-        r"and the correlations in these bases, $S_b = R_t^{\top} \Sigma^{yx}(b) R_s$, $K_{bc} = "
-        r"R_t^{\top} O_{bc} R_t$ and $D_{cb} = R_s^{\top} \Sigma^{x}(c, b) R_s$, each in those of "
-        "its own nodes:",
+        says="**Change of basis** at every node $n$, with an orthonormal $R_n$, and the "
+        f"correlations in these bases, {IN_BASES}:",
         equation=(
-            r"W_e &= R_t B_e R_s^{\top},",
+            r"W_e &= R_{\mathrm{to}(e)} B_e R_{\mathrm{from}(e)}^{\top},",
             r"\tau \dot{B}_e &= \sum_{p \ni e} B_{\mathrm{after}(e,p)}^{\top} "
-            r"\Bigl[ S_b - \sum_c K_{bc} B_c D_{cb} \Bigr] B_{\mathrm{before}(e,p)}^{\top}",
+            r"\Bigl[ S_b - \sum_{b'} K_{bb'} B_{b'} D_{b'b} \Bigr] B_{\mathrm{before}(e,p)}^{\top}",
         ),
-        because="the spaces of input and output nodes hold all that correlations map into them, "
+        because="the spaces of input and output nodes contain the images of the correlations, "
         f"of dimension {sum(size for _, size in derivation.ask(described)._outer)} in all",
         check="the term of every place in letters, shortened by orthonormality: it stands between "
         "the bases of its edge",
@@ -185,11 +183,11 @@ def _open(component: Component) -> Iterator[Line]:
             "coupled along them:",
             equation=(
                 r"\tau \dot{w}_e = \sum_{p \ni e} \Bigl( \prod_{f \in p,\, f \neq e} w_f \Bigr) "
-                r"\Bigl[ s_b - \sum_c o_{bc}\, T_c\, d_{cb} \Bigr], \qquad T_c = \sum_{p \in c} "
-                r"\prod_{f \in p} w_f",
+                r"\Bigl[ s_b - \sum_{b'} o_{bb'}\, T_{b'}\, d_{b'b} \Bigr], \qquad "
+                r"T_b = \sum_{p \in b} \prod_{f \in p} w_f",
             ),
             because=r"one orthonormal basis a node makes every $\Sigma^{yx}(b)$, "
-            r"$\Sigma^{x}(c, b)$ and $O_{bc}$ diagonal; the reduction, entry by entry",
+            r"$\Sigma^{x}(b', b)$ and $O_{bb'}$ diagonal; the reduction, entry by entry",
             check="every product of one or two correlations that returns to its node is symmetric, "
             "entry by entry, longer ones in the certificate; the flow of diagonal matrices of two "
             "modes, multiplied out: no off-diagonal entry",
@@ -261,8 +259,8 @@ def _integrated(component: Component) -> Line:
         "as it stands, and its loss is",
         equation=(
             r"L = \tfrac{1}{2} \operatorname{tr} \Sigma^{y} - \sum_b \operatorname{tr} "
-            r"T_b^{\top} \Sigma^{yx}(b) + \tfrac{1}{2} \sum_{b, c} \operatorname{tr} T_b^{\top} "
-            r"O_{bc} T_c \Sigma^{x}(c, b)",
+            r"T_b^{\top} \Sigma^{yx}(b) + \tfrac{1}{2} \sum_{b, b'} \operatorname{tr} T_b^{\top} "
+            r"O_{bb'} T_{b'} \Sigma^{x}(b', b)",
         ),
         because="the square multiplied out under the trace",
         check="the loss of the samples against that of the correlations, at integer weights drawn "
