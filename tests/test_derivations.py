@@ -11,6 +11,7 @@ import pytest
 from derivations import rebuild
 
 
+@pytest.mark.slow  # python -m derivations.rebuild --check says the same
 @pytest.mark.parametrize("name", rebuild.NAMES)
 def test_rebuilding_gives_what_is_committed(name, tmp_path):
     rebuild.build(name, tmp_path)

@@ -259,7 +259,7 @@ MADE_BY = [
     *((f, lines_of(OneLayer)) for f in (OneLayer.lines, OneLayer.rate.fget, OneLayer._expr.func)),
     *(
         (f, lines_of(UnbalancedDecay))
-        for f in (UnbalancedDecay.lines, UnbalancedDecay.rate.fget, UnbalancedDecay._left.fget)
+        for f in (UnbalancedDecay.rate.fget, UnbalancedDecay._left.fget)
     ),
     (line_module.amplitude_lines, lines_of(UnbalancedDecay)),
     (line_module.amplitude_slopes, lines_of(UnbalancedDecay)),
@@ -284,17 +284,18 @@ MADE_BY = [
         (f, start_line(line))
         for f, line in (
             (sigmoid_drive._halved, sigmoid_drive._halved),
-            (sigmoid_drive._gauss, sigmoid_drive._gauss),
             (sigmoid_drive.letters, sigmoid_drive._gauss),
-            (sigmoid_drive.start_factor, sigmoid_drive._connected),
             (sigmoid_drive._sums, sigmoid_drive._connected),
-            (sigmoid_drive._connected, sigmoid_drive._connected),
         )
     ),
-    (width.narrow_lines, lambda: checked(width.narrow_lines(), "few units")),
     (width.replacement_rate, lambda: checked(width.narrow_lines(), "few units")),
 ]
 MADE_SLOWLY = [
+    (UnbalancedDecay.lines, lines_of(UnbalancedDecay)),
+    (sigmoid_drive._gauss, start_line(sigmoid_drive._gauss)),
+    (sigmoid_drive.start_factor, start_line(sigmoid_drive._connected)),
+    (sigmoid_drive._connected, start_line(sigmoid_drive._connected)),
+    (width.narrow_lines, lambda: checked(width.narrow_lines(), "few units")),
     (start_lines._across, start_line(start_lines._across)),
     *((f, lines_at_two(TwoLayer)) for f in (TwoLayer.lines, TwoLayer._separated, TwoLayer._solved)),
     (TwoLayer.rate.fget, lines_of(TwoLayer)),

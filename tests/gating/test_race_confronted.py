@@ -170,7 +170,7 @@ def test_theory_orders_rivals_as_training_does() -> None:
         "network.hidden=300",
         'network.init_std="1/20000"',
     ]
-    found = contest(load("contextual-3", ['network.learning_rate="1/200"', *keys]), "context", 3, 1)
+    found = contest(load("contextual-3", ['network.learning_rate="1/200"', *keys]), "context", 1, 1)
     names = [each.name for each in found.rivals]
     assert names == ["modular", "mixed", "both"]
     modular, mixed, _ = found.rivals
@@ -212,7 +212,8 @@ def test_confusion_follows_every_unit(xor: tuple[Spec, Race]) -> None:
     assert "as predicted" in markdown(found.markdown)
 
 
-def test_commands(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_race_over_a_parameter(tmp_path: Path) -> None:
     runner = CliRunner()
     few = ["--seeds", "1", "--points", "1", "--set", "network.hidden=200", "--out", str(tmp_path)]
     result = runner.invoke(cli, ["race", "xor", *few], catch_exceptions=False)
@@ -222,6 +223,10 @@ def test_commands(tmp_path: Path) -> None:
     assert found["candidates"][-1]["realisable"] is False
     assert "<svg" in (tmp_path / "race.svg").read_text()
     assert (tmp_path / "race.md").read_text().startswith("| Delta |")
+
+
+def test_race_over_subsets(tmp_path: Path) -> None:
+    runner = CliRunner()
     small = ["--set", "dataset.items=2", "--set", "network.steps=50", "--out", str(tmp_path)]
     arguments = ["race", "contextual-3", "--by", "context", "--seeds", "1", *small]
     result = runner.invoke(cli, arguments, catch_exceptions=False)

@@ -18,12 +18,13 @@ from symreln.document.breaking import equation_lines, name_common
 from tests.report.sample import document
 from tests.report.test_breaking import COMMON, LOSS
 
-parts = [html.render(document()), latex.render(document()), typst.render(document()).hex()]
-parts += [latex.fragment(document())]
+sample = document()
+parts = [html.render(sample), latex.render(sample), typst.render(sample).hex()]
+parts += [latex.fragment(sample)]
 parts += [sr.derive(sr.load("linear-hierarchy")).to_latex(fragment=True, notation={"pi": "w"})]
 parts += [str(name_common(COMMON)), str(equation_lines("L", LOSS))]
-parts += [drawing.svg for drawing in document().figures]
-parts += [drawing.pdf.hex() for drawing in document().figures]
+parts += [drawing.svg for drawing in sample.figures]
+parts += [drawing.pdf.hex() for drawing in sample.figures]
 print([hashlib.sha256(part.encode()).hexdigest() for part in parts])
 """
 HEAVY = (
@@ -50,9 +51,15 @@ def test_bytes_are_equal_under_other_hash_seeds():
     assert run(SCRIPT, "1") == run(SCRIPT, "2")
 
 
+@pytest.fixture(scope="module")
+def twice():
+    return document(), document()
+
+
 @pytest.mark.parametrize("render", [html.render, latex.render, typst.render])
-def test_bytes_are_equal_twice(render):
-    assert render(document()) == render(document())
+def test_bytes_are_equal_twice(render, twice):
+    first, second = twice
+    assert render(first) == render(second)
 
 
 def test_modules_load_what_they_need_when_they_need_it():

@@ -90,7 +90,7 @@ def derived_at(spec, position: dict[str, Fraction]) -> sr.Derivation:
     "name",
     ["xor", "linear-hierarchy", "contextual-3", "contextual-C", "cubic", "unbalanced", "decay"],
 )
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_page_computes_what_the_program_evaluates(name: str, seed: int, tmp_path: Path):
     spec = {**SPECS, "decay": DECAY}.get(name, name)
     live = live_of(sr.derive(sr.load(spec)))

@@ -92,7 +92,7 @@ polynomials = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     polynomials,
     polynomials,

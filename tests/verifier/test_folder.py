@@ -34,7 +34,9 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folders = []
     for scale in ("1", "2"):
         folder = tmp_path_factory.mktemp(f"scale-{scale}")
-        sr.derive(sr.load("contextual-3", [f"dataset.context_scale={scale}"])).save(folder)
+        sr.derive(
+            sr.load("contextual-3", [f"dataset.context_scale={scale}", "dataset.items=2"])
+        ).save(folder)
         folders.append(folder)
     return folders[0], folders[1]
 
