@@ -35,8 +35,8 @@ def network_of(spec: Spec) -> NetworkSpec:
     if spec.network is None:
         msg = (
             "the spec has no [network] table, and numbers need its width, initial scale, "
-            "learning rate and number of steps. Add one, for example hidden = 100, "
-            'init_std = "1/10000", learning_rate = "1/1000", steps = 2000'
+            "learning rate and number of steps. Add one (in Python network=sr.network(…)), for "
+            'example hidden = 100, init_std = "1/10000", learning_rate = "1/1000", steps = 2000'
         )
         raise InputError(msg)
     network = spec.network

@@ -125,12 +125,12 @@ def _asked(spec: Spec, over: str | None, stage: int) -> tuple[Range, Spec]:
         )
         raise InputError(msg)
     if name not in names:
-        found = f"the parameter {quoted(over)}" if over else f"{len(names)} parameters, over none"
-        msg = f"race: found {found}; say over which of the spec it is: {', '.join(names)}"
+        found = f"found no parameter {quoted(over)}" if over else f"found {len(names)} parameters"
+        msg = f"race: {found} in the spec; a race is over one of these: {', '.join(names)}"
         raise InputError(msg)
     residuals = stage_residuals(spec)
     if stage > len(residuals):
-        msg = f"race: found stage {stage}; the spec has {len(residuals)} stages"
+        msg = f"race: found stage {stage}; the last stage of the spec is {len(residuals)}"
         raise InputError(msg)
     others = {key: value for key, value in spec.values.items() if key != name}
     data = replace(

@@ -100,5 +100,5 @@ def _check_source(name: str, path: Path) -> None:
         near = [spec for spec in SPECS if spec.startswith(name)]
         hint = f"{name} is a task for [dataset]; ready-made specs of it: {', '.join(near)}."
     expected = "a spec file or the name of a ready-made spec"
-    found = f"{quoted(name)}, which is neither"
+    found = f"{quoted(name)}, which is no file and no ready-made spec"
     raise SpecError([Problem(path="spec", found=found, expected=expected, hint=hint)])

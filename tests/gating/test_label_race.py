@@ -160,7 +160,7 @@ def test_speeds_of_high_degree_are_refused_and_not_waited_for() -> None:
         (("--rivals", "kind", "--over", "a"), "--over has no meaning with --rivals"),
         (("--rivals", "kind", "--by", "kind"), "--by has no meaning with --rivals"),
         (("--by", "colour", "--over", "a"), "found --by colour; the data have these labels: kind"),
-        (("--by", "kind", "--over", "q"), 'the parameter "q"; say over which'),
+        (("--by", "kind", "--over", "q"), 'found no parameter "q" in the spec'),
     ],
 )
 def test_options_that_would_not_be_heard(
