@@ -87,7 +87,7 @@ def test_a_value_lies_in_one_piece() -> None:
 
 def test_bad_input(tmp_path: Path) -> None:
     out = ["--out", str(tmp_path)]
-    with pytest.raises(InputError, match='found no parameter "q" .* one of these: Delta'):
+    with pytest.raises(InputError, match=r'found no parameter "q" .* one of these: Delta'):
         call("race", "xor", "--over", "q", *out)
     with pytest.raises(InputError, match="the last stage of the spec is 1"):
         call("race", "xor", "--stage", "2", *out)
