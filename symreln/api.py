@@ -408,6 +408,9 @@ class Derivation(Answer, pathways.Derivation):
     def evaluate(self, times: Times | None = None) -> Prediction:
         """Return the predicted curves in float64: ``.loss``, and ``.modes`` with a curve each.
 
+        From the printed initial strength π₀. A confrontation estimates that of a ReLU network's
+        pathways (κ), and its ``prediction`` has these curves from there.
+
         Args:
             times: Ascending times in steps, from 0; every step of the network by default.
 

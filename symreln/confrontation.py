@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -17,14 +18,11 @@ from symreln.report.user_plots import plot_validation
 from symreln.report.validation_json import validation_to_json
 from symreln.report.validation_summary import validation_headline, validation_summary
 from symreln.report.write_validation import write_run, write_validation
+from symreln.specs.model import Spec
 from symreln.task_library.load import spec_of
 
 if TYPE_CHECKING:
-    import os
-
     from matplotlib.axes import Axes
-
-    from symreln.specs.model import Spec
 
 
 @short_repr
@@ -91,7 +89,7 @@ class Validation(outcome.Validation):
 
 
 def validate(
-    derivation: Derivation | NetworkDerivation,
+    derivation: Derivation | NetworkDerivation | Spec | str | os.PathLike[str],
     seeds: int = 20,
     rng: int = 0,
     progress: ProgressCallback | None = None,
@@ -104,6 +102,7 @@ def validate(
 
     Args:
         derivation: What is confronted; its spec needs a network and a value for every parameter.
+            A spec, its file or its name is derived first.
         seeds: Networks to train of each kind.
         rng: Seed of the random streams; results depend on it and on nothing else.
         progress: Called with (done, total) in seed-steps.
@@ -119,6 +118,10 @@ def validate(
         >>> sr.validate(sr.derive(small), seeds=2).seeds
         2
     """
+    if isinstance(derivation, Spec | str | os.PathLike):
+        spec = spec_of(derivation, "validate")
+        check_before_deriving(spec)
+        derivation = derive(spec)
     return Validation.of(confront.validate(derivation, seeds, rng, progress, terms=terms))
 
 

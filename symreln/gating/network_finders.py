@@ -277,7 +277,7 @@ def find(
             selectivity=selectivity_report(
                 clustered, spec.dataset.labels, found.found[-1].pathways
             ),
-            pathways=_switching_pathways(found, once=not drifting),
+            pathways=_switching_pathways(found),
         )
 
 
@@ -328,15 +328,11 @@ def _schedules(
     yield "every unit its own gate in each window", own
 
 
-def _switching_pathways(windowed: WindowedGates, *, once: bool = False) -> list[FoundPathway]:
+def _switching_pathways(windowed: WindowedGates) -> list[FoundPathway]:
     """Return pathways whose gates switch from window to window.
 
     A pathway that is closed everywhere in a window keeps the gate before it; one that never opens
-    is none.
-
-    Args:
-        windowed: The gates.
-        once: Whether clusters of one gate are one pathway.
+    is none. Clusters with the same gates are one pathway.
     """
     histories: list[tuple[tuple[int, tuple[int, ...]], ...]] = []
     for cluster in range(windowed.clusters):
@@ -345,7 +341,7 @@ def _switching_pathways(windowed: WindowedGates, *, once: bool = False) -> list[
             gate = tuple(map(int, found.gates[cluster]))
             if any(gate) and (not history or gate != history[-1][1]):
                 history.append((start, gate))
-        if history and not (once and tuple(history) in histories):
+        if history and tuple(history) not in histories:
             histories.append(tuple(history))
     return [
         FoundPathway(f"gate_{number}", history[0][1], then=history[1:])
@@ -401,13 +397,13 @@ def _selectivity_lines(found: SelectivityReport) -> Iterator[str]:
     def told(each: Indices) -> str:
         words = [] if each.mixed is None else [f"mixed selectivity {each.mixed:.2f}"]
         words += [
-            f"{name}: {breadth:.2f} of {found.labels[name]}"
+            f"open on {breadth:.2f} of {found.labels[name]} values of {name}"
             for name, breadth in each.breadth.items()
             if breadth is not None
         ]
         return ", ".join(words) or "open nowhere"
 
-    yield f"hidden units at the start, by weight: {told(found.units_at_start)}"
-    yield f"hidden units at the end, by weight: {told(found.units_at_end)}"
+    yield f"selectivity of hidden units at the start, by weight: {told(found.units_at_start)}"
+    yield f"selectivity of hidden units at the end, by weight: {told(found.units_at_end)}"
     for each in found.pathways:
         yield f"  {_shown(each.pattern)}: {told(each.of)}"

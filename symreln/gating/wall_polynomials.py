@@ -124,7 +124,8 @@ def minors(matrix: ExactMatrix) -> list[fmpz_mpoly]:
     if comb(width, height) > MOST_MINORS:
         msg = (
             f"gates over a parameter: {comb(width, height)} minors of {height} × {width}, more "
-            f"than {MOST_MINORS}. Give the parameter a value, or use fewer samples"
+            f"than {MOST_MINORS}. Use fewer samples, race gates over the values of a label "
+            "(--by), or ask for gates at one value (`symreln gates`)"
         )
         raise LimitReachedError(msg)
     if not height:

@@ -28,9 +28,11 @@ if TYPE_CHECKING:
 
 #: Rows that are shown, and characters of an exact number in them.
 MOST_ROWS, ROOM = 12, 40
+#: What stands in the place of the law of null modes, which start at zero and stay there.
+NULL_FAMILY = "nothing to learn"
 #: Digits that are certified of a half-time.
 _DIGITS = 17
-_HEADER = ("mode", "pathway", "s", "d", "times", "half-time", "law")
+_HEADER = ("mode", "pathway", "s", "d", "d_eff", "multiplicity", "half-time", "family")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +47,7 @@ class ModeRow:
         d: Matching eigenvalue of Sigma^x; None where the pathway has no joint eigenbasis.
         d_eff: The effective one: d where nothing couples; None where the mode does not close.
         multiplicity: How many equal modes the row stands for.
-        law: Name of the law or of the reduction.
+        family: Name of the law or of the reduction.
         strength: The closed form in t and letters; None where there is none.
         half_time: Steps until half of the plateau, at the declared values; None without.
     """
@@ -57,7 +59,7 @@ class ModeRow:
     d: sp.Expr | None
     d_eff: sp.Expr | None
     multiplicity: int
-    law: str
+    family: str
     strength: sp.Expr | None
     half_time: float | None
 
@@ -78,7 +80,7 @@ class Modes(Sequence[ModeRow]):
         >>> modes[0].s, modes["pi_1_2"].multiplicity
         (sqrt(15)/8, 1)
         >>> modes.to_csv().splitlines()[0]
-        'label,pathway,stage,s,d,d_eff,multiplicity,law,strength,half_time'
+        'label,pathway,stage,s,d,d_eff,multiplicity,family,strength,half_time'
     """
 
     rows: tuple[ModeRow, ...]
@@ -136,7 +138,7 @@ class Modes(Sequence[ModeRow]):
         return text.getvalue()
 
     def __repr__(self) -> str:
-        rows = [[*_named(row), *map(_text, (row.s, row.d)), *_rest(row)] for row in self._shown()]
+        rows = [[*_named(row), *map(_text, _values(row)), *_rest(row)] for row in self._shown()]
         table = plain_table(self._title(), list(_HEADER), rows) if rows else self._title()
         return "\n".join(line.rstrip() for line in table.splitlines() if line.strip())
 
@@ -152,7 +154,7 @@ class Modes(Sequence[ModeRow]):
 
     def _title(self) -> str:
         left = len(self.rows) - MOST_ROWS
-        more = f", the first {MOST_ROWS} of them" if left > 0 else ""
+        more = f", the first {MOST_ROWS} of them; all: .to_csv()" if left > 0 else ""
         return f"{len(self.rows)} modes{more}"
 
 
@@ -191,7 +193,7 @@ def _row(
         d=None if mode.d is None else mode.d.to_sympy(symbols, f"d_{place}"),
         d_eff=None if mode.d_eff is None else mode.d_eff.to_sympy(symbols, f"d_{place}"),
         multiplicity=mode.multiplicity,
-        law=mode.family,
+        family=mode.family,
         strength=strength,
         half_time=None if found is None else float(found[0]),
     )
@@ -201,9 +203,15 @@ def _named(row: ModeRow) -> list[str]:
     return [row.label, row.pathway]
 
 
+def _values(row: ModeRow) -> tuple[sp.Expr | None, ...]:
+    """Return s, d and d_eff; the plateau is s over d_eff. Null modes have no use for the others."""
+    return (row.s, *((None, None) if row.s == 0 else (row.d, row.d_eff)))
+
+
 def _rest(row: ModeRow) -> list[str]:
     steps = "" if row.half_time is None else f"{row.half_time:.4g}"
-    return [str(row.multiplicity), steps, row.law]
+    family = NULL_FAMILY if row.s == 0 else row.family
+    return [str(row.multiplicity), steps, family]
 
 
 def _text(value: Any) -> str:
@@ -215,7 +223,7 @@ def _html_row(row: ModeRow) -> str:
     cells = [
         _math(symbol_latex(row.label)),
         escape(row.pathway),
-        *("" if each is None else _math(to_latex(each)) for each in (row.s, row.d)),
+        *("" if each is None else _math(to_latex(each)) for each in _values(row)),
         *map(escape, _rest(row)),
     ]
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"

@@ -52,6 +52,11 @@ class SavedValidation(Immutable):
         """The outcome of the loss."""
         return self.content["verdict"]
 
+    @property
+    def outcomes(self) -> str:
+        """The verdicts on loss, modes and gates, in words."""
+        return ", ".join(f"{k}: {v['outcome']}" for k, v in self.content["verdicts"].items())
+
     def to_json(self) -> dict[str, Any]:
         """Return what validation.json says."""
         return dict(self.content)
@@ -59,8 +64,7 @@ class SavedValidation(Immutable):
     def _summary(self) -> list[str]:
         metrics = {k: v for k, v in self.content["metrics"].items() if v is not None}
         told = [f"{k}: max |ΔL|/L(0) {v['max_abs_over_initial']:.3g}" for k, v in metrics.items()]
-        verdicts = ", ".join(f"{k} {v['outcome']}" for k, v in self.content["verdicts"].items())
-        return [f"{self.content['title']}: {self.content['seeds']} seeds", verdicts, *told]
+        return [f"{self.content['title']}: {self.content['seeds']} seeds", self.outcomes, *told]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +165,7 @@ class SavedDerivation(Immutable):
             raise InputError(msg)
         row = self.modes[name]
         if row.strength is None:
-            msg = f"formula: {name} has no closed form ({row.law})"
+            msg = f"formula: {name} has no closed form ({row.family})"
             raise NoClosedFormError(msg)
         says = f"strength of {name} of pathway '{row.pathway}'"
         half, heads = (self._mode(name).get("half_time") or {}).get("expr"), self._heads[name]
@@ -227,7 +231,7 @@ class SavedDerivation(Immutable):
         return dict(self.content)
 
     def _summary(self) -> list[str]:
-        said = [] if self.validation is None else [f"validation: {self.validation.verdict}"]
+        said = [] if self.validation is None else [f"validation: {self.validation.outcomes}"]
         shown_ = [
             f"{row.label} of '{row.pathway}': s = {row.s}" for row in self.modes if row.s != 0
         ]
@@ -281,7 +285,7 @@ class SavedDerivation(Immutable):
             d=numbers["d"],
             d_eff=numbers["d_eff"],
             multiplicity=mode["multiplicity"],
-            law=mode["family"],
+            family=mode["family"],
             strength=closed,
             half_time=None if not half or "decimal" not in half else float(half["decimal"]),
         )
@@ -402,9 +406,15 @@ def open(directory: str | Path) -> SavedDerivation:
     if folder.is_file():
         msg = f"open: found a file, {folder}; give the folder that holds it"
         raise InputError(msg)
+    if not folder.is_dir():
+        msg = f"open: found no folder {folder}"
+        raise InputError(msg)
     for name in (CERTIFICATE, "derivation.json"):
         if not (folder / name).is_file():
-            msg = f"open: found no {name} in {folder}. Write it: derivation.save({str(folder)!r})"
+            msg = (
+                f"open: found no {name} in {folder}. derivation.save({str(folder)!r}) writes it, "
+                "and so does `symreln derive` with --format json, which is the default"
+            )
             raise InputError(msg)
     proven = verify_file(folder)
     validation = None

@@ -195,9 +195,10 @@ def _judged_clause(validation: Validation) -> str:
     ]
     if validation.judged == "reduced" or not beside:
         return f"the judged curve is {reduction}{unpredicted}"
+    start = ", from estimated initial strengths" if validation.kappas else ""
     return (
-        f"the judged curves are the closed forms as printed; {reduction}, which is not judged, is "
-        + " and ".join(beside)
+        f"the judged curves are the closed forms as printed{start}; {reduction}, which is not "
+        f"judged, is {' and '.join(beside)}"
     )
 
 

@@ -72,11 +72,20 @@ def _modes(derivation: Derivation) -> list[str]:
 
 def checks_line(derivation: Derived) -> str:
     """Return how many checks hold, and which constants are free."""
-    proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
-    return (
-        f"checks: {proven} of {len(derivation.steps)} proven; "
-        f"free constants: {count_free(derivation.ask(printed_constants))}"
-    )
+    constants = derivation.ask(printed_constants)
+    return f"{checks_text(derivation)}; free constants: {count_free(constants)}"
+
+
+def checks_text(derivation: Derived) -> str:
+    """Return how many checks are proven, refuted and undecided.
+
+    A refuted one is no failure: it is the proof that a property does not hold.
+    """
+    outcomes = [step.outcome for step in derivation.steps]
+    others = (Truth.REFUTED, Truth.UNDECIDED)
+    rest = [f"{outcomes.count(x)} {x.value}" for x in others if x in outcomes]
+    counted = f"{outcomes.count(Truth.PROVEN)} of {len(outcomes)} proven"
+    return f"checks: {', '.join([counted, *rest])}"
 
 
 def short(text: str, room: int = LINE) -> str:

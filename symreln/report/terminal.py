@@ -28,9 +28,10 @@ from symreln.experiment.metrics import METRICS, metric_cells
 from symreln.experiment.outcome import Validation
 from symreln.report.chapters import rules, study
 from symreln.report.derivation_json import derivation_to_json
+from symreln.report.mode_table import NULL_FAMILY
 from symreln.report.plain import plain_lines, wrapped
 from symreln.report.sentences import clauses, metric_rows, modes_lines
-from symreln.report.summary import checks_line, network_head, network_lines
+from symreln.report.summary import checks_line, checks_text, network_head, network_lines
 from symreln.report.validation_json import validation_to_json
 
 if TYPE_CHECKING:
@@ -79,7 +80,6 @@ def summary_of(derivation: Derived) -> Summary:
     if isinstance(derivation, NetworkDerivation):
         return _network_summary(derivation)
     derivation = of_pathways(derivation)
-    proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
     sizes = ", ".join(f"{size.name} = {size.value}" for size in derivation.spec.sizes)
     until = until_text(derivation.spec)
     phases = [_modes_of(phase, f" from step {begin}") for begin, phase in derivation.phases[1:]]
@@ -96,8 +96,7 @@ def summary_of(derivation: Derived) -> Summary:
         "phases": phases,
         "tail": [
             *printed_of(derivation),
-            f"checks: {proven} of {len(derivation.steps)} proven; "
-            + constants_text(derivation.ask(printed_constants)),
+            f"{checks_text(derivation)}; " + constants_text(derivation.ask(printed_constants)),
             *(
                 f"  {step.outcome.value}: {step.name}: {step.check}"
                 for step in derivation.steps
@@ -153,7 +152,7 @@ def _mode_rows(derivation: Derivation) -> list[list[str]]:
             for mode in group.learning
         ]
         if nulls:
-            rows.append([group.short_name, "0", "", "", str(nulls), "nothing to learn"])
+            rows.append([group.short_name, "0", "", "", str(nulls), NULL_FAMILY])
     return rows
 
 

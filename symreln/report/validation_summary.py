@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.report.sentences import metric_rows, sentence
+from symreln.report.sentences import clauses, metric_rows
 from symreln.report.summary import short
 
 if TYPE_CHECKING:
     from symreln.experiment.outcome import Validation
 
-MOST_PAIRS = 5
-_SENTENCE = 270
+MOST_PAIRS = 2
+#: Characters of a verdict: two lines.
+_VERDICT = 190
 
 
 def validation_summary(validation: Validation) -> list[str]:
@@ -20,7 +21,7 @@ def validation_summary(validation: Validation) -> list[str]:
     left = len(rows) - MOST_PAIRS
     return [
         f"{validation.derivation.spec.title}: {validation.seeds} seeds",
-        short(sentence(validation), _SENTENCE),
+        *(short(clause, _VERDICT) for clause in clauses(validation)[:3]),
         *(f"{row[0]}: max |ΔL|/L(0) {row[1]}, mean {row[2]}" for row in rows[:MOST_PAIRS]),
         *([f"… {left} more pairs of curves: .metrics"] if left > 0 else []),
     ]

@@ -290,9 +290,9 @@ def test_formats_and_libraries_that_are_none_are_said(tmp_path):
 
 def test_what_a_call_needs_is_said_in_words():
     with pytest.raises(
-        InputError, match=r"found a Spec, expected a derivation\. Write sr.validate"
+        InputError, match=r"found 3, expected a derivation\. Write sr.validate"
     ):
-        sr.validate(sr.load("xor"))  # pyright: ignore[reportArgumentType]
+        sr.validate(3)  # pyright: ignore[reportArgumentType]
     with pytest.raises(InputError, match="expected a derivation of pathways"):
         sr.from_weights(sr.derive("routing"), [[1]], [[1]])  # pyright: ignore[reportArgumentType]
     with pytest.raises(InputError, match=r'derive: found 3; give a Spec.*sr.derive\("xor"\)'):
@@ -308,3 +308,27 @@ def test_calls_take_a_name_or_a_file_as_commands_do(tmp_path):
     assert sr.race("xor", over="Delta").to_json() == sr.race(sr.load("xor"), "Delta").to_json()
     with pytest.raises(SpecError, match="Did you mean"):
         sr.derive("contextual3")
+
+
+def test_a_spec_is_derived_before_it_is_confronted():
+    spec = sr.load("xor", {"network.hidden": 40, "network.steps": 600})
+    one, other = sr.validate(spec, seeds=2), sr.validate(sr.derive(spec), seeds=2)
+    assert one.to_json() == other.to_json()
+
+
+def test_every_verdict_has_its_line():
+    """However long the first one is."""
+    spec = sr.load("xor", {"network.hidden": 40, "network.steps": 1200})
+    shown = repr(sr.validate(spec, seeds=2)).splitlines()
+    firsts = [line.split()[0] for line in shown if not line.startswith(" ")]
+    assert firsts[1:4] == ["loss", "modes", "gates"]
+    assert len(shown) <= 10
+
+
+def test_the_plateau_can_be_read_from_the_table():
+    """Modes that couple have it at s over d_eff; a null mode has neither."""
+    shown = repr(sr.derive("contextual-3").modes).splitlines()
+    row = next(line.split() for line in shown if "pi_2_1" in line)
+    assert row[2:6] == ["sqrt(42)/72", "1/12", "1/24", "1"]
+    null = next(line.split() for line in shown if "pi_2_4" in line)
+    assert null[2:] == ["0", "1", "nothing", "to", "learn"]
