@@ -1,5 +1,6 @@
 """Gates in time windows: planted drift, weights, and replays against other routes."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -68,6 +69,16 @@ def test_pathways_keep_their_place_and_switch() -> None:
     found = windowed_gates(drifting(5), windows=2, clusters=2)
     pathways = {each.gate: each.then for each in _switching_pathways(found)}
     assert pathways == {(1, 1, 0, 0): (), (1, 1, 1, 1): ((6, (0, 0, 1, 1)),)}
+
+
+def test_clusters_of_the_same_gates_are_one_pathway() -> None:
+    found = windowed_gates(drifting(5), windows=2, clusters=2)
+    twice = replace(
+        found,
+        found=tuple(replace(each, centroids=each.centroids[[0, 1, 0]]) for each in found.found),
+    )
+    assert twice.clusters == 3
+    assert len(_switching_pathways(twice)) == 2
 
 
 def test_light_and_dead_units_do_not_count() -> None:
