@@ -119,9 +119,7 @@ def validate(
         2
     """
     if isinstance(derivation, Spec | str | os.PathLike):
-        spec = spec_of(derivation, "validate")
-        check_before_deriving(spec)
-        derivation = derive(spec)
+        derivation = _derived(derivation, "validate")
     return Validation.of(confront.validate(derivation, seeds, rng, progress, terms=terms))
 
 
@@ -154,10 +152,15 @@ def run(
         ...     sr.run(small, folder, seeds=1).seeds
         1
     """
-    spec = spec_of(spec, "run")
-    check_before_deriving(spec)
-    derivation = derive(spec)
+    derivation = _derived(spec, "run")
     derivation.save(directory)
     found = validate(derivation, seeds, rng, progress)
     write_run(found, directory)
     return found
+
+
+def _derived(spec: Spec | str | os.PathLike[str], where: str) -> Derivation | NetworkDerivation:
+    """Derive a spec, its file or its name, unless training it is refused for what it says."""
+    asked = spec_of(spec, where)
+    check_before_deriving(asked)
+    return derive(asked)

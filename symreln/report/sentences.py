@@ -107,10 +107,12 @@ def _published_rows(
 
 def clauses(validation: Validation) -> list[str]:
     """Return the three verdicts, and what is beside them, each by itself."""
-    return [
-        *(_verdict(name, found) for name, found in validation.verdicts.items()),
-        *beside_clauses(validation),
-    ]
+    return [*verdict_clauses(validation), *beside_clauses(validation)]
+
+
+def verdict_clauses(validation: Validation) -> list[str]:
+    """Return the verdicts on loss, modes and gates, with their reasons."""
+    return [_verdict(name, found) for name, found in validation.verdicts.items()]
 
 
 def beside_clauses(validation: Validation) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.report.sentences import clauses, metric_rows
+from symreln.report.sentences import metric_rows, verdict_clauses
 from symreln.report.summary import short
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def validation_summary(validation: Validation) -> list[str]:
     left = len(rows) - MOST_PAIRS
     return [
         f"{validation.derivation.spec.title}: {validation.seeds} seeds",
-        *(short(clause, _VERDICT) for clause in clauses(validation)[:3]),
+        *(short(clause, _VERDICT) for clause in verdict_clauses(validation)),
         *(f"{row[0]}: max |ΔL|/L(0) {row[1]}, mean {row[2]}" for row in rows[:MOST_PAIRS]),
         *([f"… {left} more pairs of curves: .metrics"] if left > 0 else []),
     ]

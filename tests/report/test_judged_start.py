@@ -31,7 +31,8 @@ def test_the_factor_and_the_half_time_are_those_of_kappa():
     numbers = validation.derivation.to_numpy("pi_1_1")
     plateau = np.sqrt(2) / 2  # s/d = (√2/4)/(1/2) at the declared Δ = 0
     start = 60 * 1e-8 / 4 * 2 * kappa
-    half = float(re.search(r"is then ([0-9.]+) steps", said)[1])
+    half = float(re.search(r"half learned after ([0-9.]+) steps", said)[1])
+    # Printed to 0.05 steps, in which a sigmoid at its half grows by s/τ of itself a step.
     assert numbers(half, pi_0=start) == pytest.approx(plateau / 2, rel=1e-3)
     assert half > row.half_time + 1
 

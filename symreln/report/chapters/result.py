@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from symreln.base.summaries import few
 from symreln.claims.constants import count_free, printed_constants
-from symreln.claims.early import start_factor
+from symreln.claims.early import mode_kappas, start_factors
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.families.claim import every_size
-from symreln.claims.integration import network_of
+from symreln.claims.head_start import mode_laws
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.phases import until_text
 from symreln.document.model import (
     Block,
-    Inline,
     Items,
     Math,
     Reference,
@@ -93,8 +90,8 @@ def result_chapter(
     if sizes is not None:
         blocks += sizes.first_page()
     blocks += _formulas(derivation, names)
-    if validation is not None and validation.kappas:
-        blocks.append(_judged_start(derivation, validation))
+    if validation is not None and validation.kappas and validation.judged == "closed":
+        blocks.append(_judged_start(validation))
     if shown:
         blocks.append(modes_table(derivation, shown, names, label=MODES))
     blocks += figures
@@ -202,36 +199,26 @@ def _origins(derivation: Derivation) -> Block:
     return prose(*content)
 
 
-def _judged_start(derivation: Derivation, validation: Validation) -> Block:
-    """Say where the judged curves start, where that is not the printed initial strength."""
-    network, names = network_of(derivation.spec), validation.kappas
-    factors = [start_factor(network, kappa) for kappa in names.values()]
-    low, high = min(factors), max(factors)
-    times = f"{low:.3f}" if high - low < 5e-4 else f"{low:.3f} to {high:.3f}"
+def _judged_start(validation: Validation) -> Block:
+    """Say where the judged closed forms start, where that is not the printed initial strength."""
+    numbers = validation.numbers
+    factors = start_factors(numbers, mode_kappas(numbers, validation.kappas))
+    low, high = (f"{end:.3f}" for end in (min(factors.values()), max(factors.values())))
+    first = next(iter(factors))
+    half = mode_laws(numbers, factors=factors)[first][0].law.half_time
+    then = "" if half is None else f" is then half learned after {half:.1f} steps."
     return prose(
         "The judged curves do not start from this ",
         Math(r"\pi_0"),
         ", which counts half of the hidden units: a Monte Carlo estimate says how many take a "
-        f"gate, and modes of {few(names)} start from {times} ",
+        f"gate, and modes of {few(validation.kappas)} start from "
+        f"{low if low == high else f'{low} to {high}'} ",
         Math(r"\pi_0"),
         " (",
         Reference("sec:agreement"),
         ").",
-        *_moved_half_time(validation),
+        *([" The mode ", Math(symbol_latex(first)), then] if then else []),
     )
-
-
-def _moved_half_time(validation: Validation) -> Iterator[Inline | str]:
-    """Say when the first mode is half learned from where the judged curves start."""
-    found = validation.prediction
-    for mode in found.modes:
-        if mode.closed is None or not mode.plateau or mode.closed[-1] < mode.plateau / 2:
-            continue
-        steps = np.interp(mode.plateau / 2, mode.closed, found.times)
-        yield " The half-time of "
-        yield Math(symbol_latex(mode.label))
-        yield f" is then {steps:.1f} steps."
-        return
 
 
 def trust(derivation: Derived, validation: Validation | None) -> Items:
