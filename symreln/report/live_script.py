@@ -57,8 +57,8 @@ def interactive(derivation: Derived, validation: Validation | None = None) -> In
 
 _NOTE = (
     "The sliders move the closed forms of this document, which the page computes; it needs scripts "
-    "for that. All figures below are for the declared values. Modes keep the names that they have "
-    "there; κ, a Monte Carlo estimate, is not part of these curves."
+    "for that. All figures below are for the declared values, and modes keep the names that they "
+    "have at these. The curves start from the printed initial strength, not from an estimated one."
 )
 
 
