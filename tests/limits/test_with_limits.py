@@ -84,7 +84,7 @@ def test_at_a_limit_the_answer_says_what_is_known(tmp_path):
 
 
 def test_wrong_specs_and_limits_are_refused():
-    with pytest.raises(InputError, match="neither"):
+    with pytest.raises(InputError, match="no file and no ready-made spec"):
         sr.derive_within("no-such-spec", time_limit=100)
     with pytest.raises(InputError, match="a time above 0"):
         sr.derive_within("xor", time_limit="soon")
