@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
@@ -46,13 +47,19 @@ def start_lines(derivation: Derivation) -> Iterator[Line]:
     yield _early(decays=known.weight_decay != 0)
     yield _balanced(derivation, start) if start.imbalance == 0 else _apart(derivation, start)
     if len(derivation.stages) > 1 and derivation.closed and not derivation.later:
-        yield from _ahead()
+        yield from _of_any_spec(_ahead)
         found = derivation.ask(head_starts_of)
         modes = () if found is None else found.modes
         if any(copies.at_once is not None for each in modes for copies in each.copies):
-            yield from sigmoid_lines()
+            yield from _of_any_spec(sigmoid_lines)
         if any(each.shared for each in modes):
-            yield _across()
+            yield from _of_any_spec(_across)
+
+
+@cache
+def _of_any_spec(lines: Callable[[], Iterator[Line]]) -> tuple[Line, ...]:
+    """Return lines that no spec enters: a process proves them once."""
+    return tuple(lines())
 
 
 def _single(derivation: Derivation) -> Line:
@@ -277,8 +284,8 @@ def _step(drive: Any) -> Any:
     return sp.eye(3) + phase / TIME_CONSTANT
 
 
-def _across() -> Line:
-    """Return where a mode starts in effect that shares hidden units with one learned before."""
+def _across() -> Iterator[Line]:
+    """Yield where a mode starts in effect that shares hidden units with one learned before."""
     rates, d = sp.symbols("s_1 s_2", positive=True), sp.Symbol("d", positive=True)
     faded, own = sp.symbols("e_1 e_2", positive=True)
     columns = sp.Matrix([sp.symbols(f"b_1{k} b_2{k}", positive=True) for k in ("x", "y")])
@@ -293,7 +300,7 @@ def _across() -> Line:
     first, second = columns.col(0), columns.col(1)
     start = STRENGTH0 * (second.dot(second) - first.dot(second) ** 2 / first.dot(first))
     strength = inverse.inv()[1, 1].subs(faded, 0)
-    return Line(
+    yield Line(
         says="Where what earlier stages drive turns two modes into each other, they share hidden "
         "units: their columns $b = (1 + s/\\tau)^{-t_m} \\Phi^{\\top} q$ are not orthogonal. Of "
         "white inputs the matrix $P$ of both strengths has a solution too; once mode 1 is "
