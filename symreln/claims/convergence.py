@@ -154,8 +154,8 @@ class Convergence(Claim):
             yield say(
                 "The residual that the second stage learns is that of the converged first stage to "
                 f"{self._within}. The distance is the root mean square of the difference over that "
-                "of the converged residual, over samples. Half the square of the former is the "
-                "loss that the first stage has still to lose."
+                "of the converged residual, over samples. Half the square of the root mean "
+                "square of the difference is the loss that the first stage has still to lose."
             )
         if self.half_times:
             yield say(

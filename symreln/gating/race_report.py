@@ -151,7 +151,14 @@ class RaceReport(Result):
         for each in self.race.boundaries:
             value = each.value.to_json({})["expr"]
             more = ", the winner changes" if each.changes_winner else ""
-            yield f"{name} = {value}: {each.kind} of {', '.join(each.between)}{more}"
+            yield f"{name} = {value}: {_CHANGES[each.kind].format(', '.join(each.between))}{more}"
+
+
+#: What happens at a boundary, by its kind.
+_CHANGES = {
+    "speed": "the speeds of {} cross",
+    "existence": "self-consistent gates change ({})",
+}
 
 
 def unraced(race: Race, spec: Spec) -> tuple[_Unraced, ...]:

@@ -207,6 +207,8 @@ class _Parser:
         if token.text in self.labels:
             return self.labels[token.text]
         hint = nearest(token.text, [*self.labels, "all"])
+        if any(token.text in values for values in self.labels.values()):
+            hint = f"Quote the value of a label: {quoted(token.text)}."
         if not self.labels and not hint.startswith("Did"):
             hint = "Add labels: [dataset.labels], one list a label, one entry a sample."
         expected = f"a label of the dataset ({', '.join(self.labels) or 'it has none'})"

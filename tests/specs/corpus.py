@@ -294,6 +294,10 @@ SPECS: tuple[tuple[str, str], ...] = (
         "gate-text-order",
         own("labels = {kind = ['a', 'b']}") + "gate = 'kind < \"b\"'\n",
     ),
+    (
+        "gate-text-bare",
+        own("labels = {kind = ['a', 'b']}") + "gate = 'kind == b'\n",
+    ),
     ("gate-bare", gate('"context"')),
     ("gate-assignment", gate('"context = 1"')),
     ("gate-list-text", gate('"1, 0, 1"')),
