@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from random import Random
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from symreln.exact.linear import complement_projector
 from symreln.exact.matrix import ExactMatrix
@@ -64,7 +65,7 @@ class StageOnData:
 
     @cached_property
     def _weights(self) -> list[list[ExactMatrix]]:
-        random = Random(0)
+        random = np.random.default_rng(0)
         return [[drawn(shape, random) for shape in self._shapes(seen)] for seen in self._seen]
 
     def _shapes(self, seen: EffectiveDataset) -> list[tuple[int, int]]:
@@ -101,7 +102,7 @@ class StageOnData:
         Of every layer of the first pathway, at the weights drawn. The loss is quadratic in one
         matrix, so that its central difference along any direction is its derivative, exactly.
         """
-        own, weights, random = self._seen[0], self._weights[0], Random(1)
+        own, weights, random = self._seen[0], self._weights[0], np.random.default_rng(1)
         error, others = self._error(), self._outputs[1:]
         for place, matrix in enumerate(weights):
             term = chain(weights[place + 1 :]).T @ error if weights[place + 1 :] else error
@@ -191,11 +192,10 @@ def _commutes_as_said(pathway: PathwayDerivation) -> bool:
     return True
 
 
-def drawn(shape: tuple[int, int], random: Random) -> ExactMatrix:
+def drawn(shape: tuple[int, int], random: np.random.Generator) -> ExactMatrix:
     """Return a matrix of small integers."""
-    rows, columns = shape
-    entries = [[random.randint(-_LARGEST, _LARGEST) for _ in range(columns)] for _ in range(rows)]
-    return ExactMatrix.from_rows(entries)
+    entries = random.integers(-_LARGEST, _LARGEST, size=shape, endpoint=True)
+    return ExactMatrix.from_rows(entries.tolist(), columns=shape[1])
 
 
 def graph_follows_its_gradient(data: NetworkData) -> bool:
@@ -208,7 +208,7 @@ def graph_follows_its_gradient(data: NetworkData) -> bool:
     Args:
         data: The graph on its dataset.
     """
-    random = Random(0)
+    random = np.random.default_rng(0)
     weights = [drawn(data.graph.shape(place), random) for place in range(len(data.graph.edges))]
     errors = _graph_errors(data, weights)
     for edge in range(min(len(weights), _MOST_EDGES)):
@@ -237,7 +237,7 @@ def graph_runs_along_paths(data: NetworkData) -> bool:
     Args:
         data: The graph on its dataset.
     """
-    random, graph = Random(0), data.graph
+    random, graph = np.random.default_rng(0), data.graph
     weights = [drawn(graph.shape(place), random) for place in range(len(graph.edges))]
     values: dict[str, ExactMatrix] = {}
 
@@ -279,7 +279,7 @@ def graph_loss_is_of_correlations(data: NetworkData) -> bool:
     Args:
         data: The graph on its dataset.
     """
-    random = Random(0)
+    random = np.random.default_rng(0)
     weights = [drawn(data.graph.shape(place), random) for place in range(len(data.graph.edges))]
     return _graph_loss(data, weights) == _graph_loss_by_correlations(data, weights)
 
