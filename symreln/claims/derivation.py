@@ -70,7 +70,7 @@ class ModeDerivation:
     """One mode of a pathway.
 
     Attributes:
-        number: Place in the pathway's list, from 1, by falling s.
+        number: Place in the pathway's list, from 1, by decreasing s.
         label: Symbol of its strength, "pi_{pathway number},{number}" without the braces.
         class_index: Index of its class in the pathway's spectrum.
         s: Singular value of Sigma^{yx}.
@@ -111,7 +111,7 @@ class PathwayDerivation:
         number: Place in the spec, from 1.
         effective: Effective dataset and correlations (of the residual, for a later stage).
         spectrum: Joint spectrum of its two correlations.
-        modes: By falling s, null modes last.
+        modes: By decreasing s, null modes last.
     """
 
     number: int

@@ -188,7 +188,7 @@ def _flow_loss(derivation: Derivation, found: Prediction) -> np.ndarray:
 
 
 def _predict_narrow(derivation: Derivation, flow: Prediction) -> Prediction:
-    """Predict the mean over the law of the initial weights, step by step.
+    """Predict the mean over the initialisation distribution, step by step.
 
     Args:
         derivation: As for :func:`symreln.claims.narrow_law.narrow_law`.

@@ -135,7 +135,7 @@ def effect_of_gates(
     x, y = data.arrays
     cost = 2 * seeds * network.steps * UNITS * len(gates) * x.shape[1] * (2 * len(x) + 3 * len(y))
     if cost > USUAL_COST:
-        msg = "following single units takes minutes on these data"
+        msg = "the Monte Carlo estimate over isolated hidden units takes minutes on these data"
         raise NotSupportedError(msg)
     units = _Units.drawn(numbers, kappas, seeds, np.random.default_rng([rng, 3]))
     given = [

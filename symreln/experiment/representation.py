@@ -297,7 +297,7 @@ def classical_scaling(similarity: np.ndarray, dimensions: int = PLANE) -> np.nda
         dimensions: How many coordinates; fewer than P are there in any case.
 
     Returns:
-        Shape (P, dimensions), centred; columns by falling spread. What rounding makes negative
+        Shape (P, dimensions), centred; columns by decreasing spread. What rounding makes negative
         counts as zero.
 
     Example:

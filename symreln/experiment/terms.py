@@ -83,7 +83,7 @@ def _chain(numbers: Derivation, predictions: Predictions) -> Iterator[tuple[str,
         replaced = "half of the units in every pathway"
     units = ", units of each pathway" if kappas else ""
     if prediction.drawn is not None:
-        units = ", mean over the law of the initial weights"
+        units = ", mean over the initialisation distribution"
     yield f"theory: gradient descent{units}", replaced, prediction.reduced
     modes = {label: found.kappa for label, found in early.items()}
     if len(set(modes.values())) > len(set(kappas.values())):

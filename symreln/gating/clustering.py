@@ -74,7 +74,7 @@ class GateCluster:
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Clustering:
-    """Clusters of activity patterns by falling weight, and the gates that they are.
+    """Clusters of activity patterns by decreasing weight, and the gates that they are.
 
     Attributes:
         rows: What was clustered.
@@ -115,7 +115,7 @@ class Clustering:
 
     @property
     def pathways(self) -> np.ndarray:
-        """The different gates that are open somewhere, truth values, (G, P), by falling weight."""
+        """The different gates that are open somewhere, bool (G, P), by decreasing weight."""
         opened = [tuple(gate) for gate in self.gates.tolist() if any(gate)]
         return np.array(list(dict.fromkeys(opened)), dtype=bool).reshape(-1, self.gates.shape[1])
 

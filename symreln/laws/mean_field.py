@@ -72,7 +72,7 @@ class MeanField:
         particles: N, in all draws together.
         steps: Steps at which gates were looked at.
         classes: Gates that carry weight ‖w‖‖b‖, those that a symmetry of the data maps onto each
-            other together, by falling largest share.
+            other together, by decreasing largest share.
     """
 
     losses: np.ndarray

@@ -4,7 +4,7 @@ A pathway with H units holds maps of rank H at most. Let more than H of its mode
 with mode alpha's amplitudes the vectors a (inputs) and b (outputs) over the units.
 
 *The plateau.* From small weights a mode's amplitude grows like e^{s t/tau} in every direction that
-no mode holds yet, so that modes take one direction each by falling s, in the limit of small
+no mode holds yet, so that modes take one direction each by decreasing s, in the limit of small
 initial weights. With H of them at rest, pi = s/d, no direction is left.
 
 *Its stability.* Put amplitudes x of b and y of a of another mode beta into the direction that mode
@@ -205,7 +205,7 @@ def narrow(modes: Sequence[WidthMode], units: int) -> Narrow | None:
 def _filled(
     entries: Sequence[WidthMode], sizes: Sequence[AlgebraicNumber], units: int
 ) -> tuple[int, ...]:
-    """Give units to the entries by falling size."""
+    """Give units to the entries by decreasing size."""
     order = sorted(
         range(len(entries)), key=cmp_to_key(lambda i, j: compare(sizes[j], sizes[i]) or i - j)
     )

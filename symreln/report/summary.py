@@ -77,13 +77,13 @@ def checks_line(derivation: Derived) -> str:
 
 
 def checks_text(derivation: Derived) -> str:
-    """Return how many checks are proven, refuted and undecided.
+    """Return how many checks are proven, disproved and undecided.
 
-    A refuted one is no failure: it is the proof that a property does not hold.
+    A disproved one is no failure: it is the proof that a property does not hold.
     """
     outcomes = [step.outcome for step in derivation.steps]
-    others = (Truth.REFUTED, Truth.UNDECIDED)
-    rest = [f"{outcomes.count(x)} {x.value}" for x in others if x in outcomes]
+    others = {Truth.REFUTED: "disproved", Truth.UNDECIDED: "undecided"}
+    rest = [f"{outcomes.count(x)} {word}" for x, word in others.items() if x in outcomes]
     counted = f"{outcomes.count(Truth.PROVEN)} of {len(outcomes)} proven"
     return f"checks: {', '.join([counted, *rest])}"
 

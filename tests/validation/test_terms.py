@@ -87,7 +87,7 @@ def test_a_narrow_pathway_is_averaged_over_the_law_of_its_start():
     assert found.no_terms == ""
     first, theory = found.terms
     assert theory.replaced == "infinitely small steps, and one start for all networks"
-    assert theory.name.endswith("mean over the law of the initial weights")
+    assert theory.name.endswith("mean over the initialisation distribution")
     assert theory.distance == found.metrics["reduced_vs_gdln"]
     assert first.distance == found.metrics["closed_vs_gdln"]
 
