@@ -9,9 +9,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future, as_completed
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    as_completed,
+)
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Self, cast
 
 from symreln.base.processors import one_blas_thread
@@ -25,7 +32,7 @@ from symreln.experiment.uninformative import learnable_share
 from symreln.pipeline.derive import derive
 from symreln.specs.model import Spec
 from symreln.sweeps.executors import processes
-from symreln.sweeps.files import Result, encode
+from symreln.sweeps.files import Result, TaskFolder, encode
 from symreln.sweeps.plan import Plan, Row, content_of, program
 from symreln.task_library.load import load
 from symreln.train.record import Recording
@@ -104,14 +111,33 @@ class Failed:
     exit_code: int
 
 
-def _attempt(task: Task) -> dict[str, bytes] | Failed:
-    """Return what :func:`perform` does, or why it cannot be done."""
+Answer = dict[str, bytes] | Failed | OSError
+
+
+def _attempt(task: Task, folder: TaskFolder | None = None) -> Answer:
+    """Return what :func:`perform` does, or why it cannot be done.
+
+    Args:
+        task: What to do.
+        folder: Where to write the files, of which none is handed back then.
+
+    Returns:
+        Files to write; why there are none; or the error of writing them.
+    """
     try:
-        return perform(task)
+        made = perform(task)
     except SymrelnError as error:
         return Failed(message=str(error), exit_code=error.exit_code)
     except MemoryError:
         return Failed(message="out of memory", exit_code=4)
+    if folder is None:
+        return made
+    try:
+        for name, data in made.items():
+            folder.write(name, data)
+    except OSError as error:
+        return error
+    return {}
 
 
 def perform(task: Task) -> dict[str, bytes]:
@@ -194,9 +220,8 @@ _MOST_TOGETHER = 16
 Progress = Callable[[int, int], None]
 Seeds = dict[int, tuple[int, ...]]
 """Seeds by number of the combination."""
-Outcome = dict[str, bytes] | Failed | None
+Outcome = Answer | None
 """Of a task; None where the process that did it died."""
-_Answer = Future[dict[str, bytes] | Failed]
 _DIED = "the process that did it died, again and again"
 
 
@@ -308,14 +333,14 @@ def sweep(
     """
     failures: list[Failure] = []
     done = 0
-    with _Crew(start) as crew:
+    with _Crew(start, plan.results) as crew:
         for stage in (_theories, _trainings):
             for task, outcome in crew.outcomes(stage(plan, left, workers)):
                 if isinstance(outcome, Failed):
                     failures.append(_failure(task, outcome))
                     continue
-                for name in task.names:
-                    plan.results.write(name, outcome[name])
+                for name, data in outcome.items():
+                    plan.results.write(name, data)
                 done += len(task.names)
                 if progress is not None:
                     progress(done, left.count)
@@ -365,8 +390,10 @@ class _Crew:
     that ends its process is found.
     """
 
-    def __init__(self, start: Callable[[], AbstractContextManager[Executor]]) -> None:
-        self._start, self._deaths = start, 0
+    def __init__(
+        self, start: Callable[[], AbstractContextManager[Executor]], folder: TaskFolder
+    ) -> None:
+        self._start, self._folder, self._deaths = start, folder, 0
         self._pools = ExitStack()
 
     def __enter__(self) -> Self:
@@ -384,7 +411,9 @@ class _Crew:
             lost: list[Task] = []
             apart: list[Task] = []
             alone = self._deaths > 1
-            for task, outcome in _one_by_one(tasks) if alone else _together(self._executor, tasks):
+            for task, outcome in self._one_by_one(tasks) if alone else self._together(tasks):
+                if isinstance(outcome, OSError):
+                    raise outcome
                 if isinstance(outcome, dict):
                     yield task, outcome
                 elif outcome is None and not alone:
@@ -399,36 +428,41 @@ class _Crew:
                     self._executor = self._pools.enter_context(self._start())
             tasks = lost + apart
 
+    def _one_by_one(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Outcome]]:
+        """Yield tasks with their outcomes, from one process, or several where tasks end it."""
+        waiting = iter(tasks)
+        while (task := next(waiting, None)) is not None:
+            with processes(1) as executor:
+                while task is not None:
+                    [(_, outcome)] = self._together([task], executor)
+                    yield task, outcome
+                    task = None if outcome is None else next(waiting, None)
 
-def _one_by_one(tasks: Iterable[Task]) -> Iterator[tuple[Task, Outcome]]:
-    """Yield tasks with their outcomes, from one process, or several where tasks end it."""
-    waiting = iter(tasks)
-    while (task := next(waiting, None)) is not None:
-        with processes(1) as executor:
-            while task is not None:
-                [(_, outcome)] = _together(executor, [task])
-                yield task, outcome
-                task = None if outcome is None else next(waiting, None)
+    def _together(
+        self, tasks: Iterable[Task], executor: Executor | None = None
+    ) -> Iterator[tuple[Task, Outcome]]:
+        """Yield tasks with their outcomes as they end."""
+        executor = executor or self._executor
+        # Processes of this machine write their files: one that is killed while it hands back more
+        # than a pipe takes at once would leave its reader waiting for the rest.
+        own = isinstance(executor, ProcessPoolExecutor)
+        work = partial(_attempt, folder=self._folder) if own else _attempt
+        with interrupts_held():  # the processes that are started here end with this one, silently
+            pending = {_submitted(executor, work, task): task for task in tasks}
+        for future in as_completed(pending):
+            yield pending.pop(future), _outcome(future)
 
 
-def _together(executor: Executor, tasks: Iterable[Task]) -> Iterator[tuple[Task, Outcome]]:
-    """Yield tasks with their outcomes as they end."""
-    with interrupts_held():  # the processes that are started here end with this one, silently
-        pending = {_submitted(executor, task): task for task in tasks}
-    for future in as_completed(pending):
-        yield pending.pop(future), _outcome(future)
-
-
-def _submitted(executor: Executor, task: Task) -> _Answer:
+def _submitted(executor: Executor, work: Callable[[Task], Answer], task: Task) -> Future[Answer]:
     try:
-        return executor.submit(_attempt, task)
+        return executor.submit(work, task)
     except BrokenExecutor as error:
-        future: _Answer = Future()
+        future: Future[Answer] = Future()
         future.set_exception(error)
         return future
 
 
-def _outcome(future: _Answer) -> Outcome:
+def _outcome(future: Future[Answer]) -> Outcome:
     try:
         return future.result()
     except BrokenExecutor:

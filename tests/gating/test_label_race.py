@@ -108,7 +108,7 @@ def test_pieces_agree_with_spectra_at_values(stage: int) -> None:
 def test_networks_take_the_fastest_on_both_sides(tmp_path: Path) -> None:
     out = ["--seeds", "2", "--points", "1", "--out", str(tmp_path / "out")]
     shown = call("race", written(tmp_path), "--by", "kind", "--over", "a", *out)
-    assert "speed of 100, 011, the winner changes" in shown
+    assert "the speeds of 100, 011 cross, the winner changes" in shown
     found = json.loads((tmp_path / "out" / "race.json").read_text())
     assert {each["name"] for each in found["candidates"]} == {
         "m = 1 (left)",

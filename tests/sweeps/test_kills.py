@@ -90,6 +90,32 @@ def test_killed_workers_and_a_killed_command_change_no_byte(tmp_path, capsys, mo
     assert contents(calm) == contents(out)
 
 
+def test_a_worker_that_is_killed_while_nobody_hears_it_leaves_nobody_waiting(tmp_path):
+    """What is handed back in a pipe is never so long that its reader waits for the rest."""
+    source, out = tmp_path / "two.toml", tmp_path / "out"
+    source.write_text(SPEC)
+    client = start(source, out)
+    wait_for(out, 1, client)
+    client.send_signal(signal.SIGSTOP)
+    (worker,) = workers(client.pid)
+    busy, before = processor_time(worker), None
+    while busy != before:  # until all that can be done is done
+        time.sleep(0.3)
+        busy, before = processor_time(worker), busy
+    os.kill(worker, signal.SIGKILL)
+    client.send_signal(signal.SIGCONT)
+    try:
+        assert client.wait(60) == 0
+    finally:
+        client.kill()
+    assert len(networks(out)) == 48
+
+
+def processor_time(pid: int) -> list[str]:
+    """The ticks that a process has had."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+
+
 def running(pid: int) -> bool:
     """Whether a process is there and no zombie."""
     try:

@@ -17,6 +17,7 @@ from symreln.cli import main as cli
 from symreln.errors import InputError
 from symreln.experiment.metrics import seed_floor
 from symreln.sweeps import executors, run
+from symreln.sweeps.files import TaskFolder
 from symreln.sweeps.plan import read_axes
 from symreln.task_library.load import load
 from tests.sweeps.examples import (
@@ -89,7 +90,8 @@ def test_a_summary_is_what_validate_says(spec, done, reference):
         for name, value in vars(own.metrics[pair]).items():
             interval = row["metrics"][pair][name]
             assert interval["value"] == pytest.approx(value, rel=1e-12)
-            assert interval["low"] <= interval["value"] <= interval["high"]
+            ends = getattr(own.intervals[pair], name)
+            assert (interval["low"], interval["high"]) == (ends.low, ends.high)
     floor = seed_floor(own.network.losses)
     assert row["seed_floor"]["mean"]["max_abs_over_initial"] == pytest.approx(
         floor.mean.max_abs_over_initial, rel=1e-12
@@ -191,6 +193,22 @@ def test_a_spec_that_changes_while_the_sweep_runs_is_no_part_of_it(spec, tmp_pat
     spec.write_text(spec.read_text().replace('"2", "0"', '"3", "0"'))
     with pytest.raises(InputError, match="changed while"):
         run.perform(task)
+
+
+class Full(Here):
+    """Cannot write, as a process on a full disk."""
+
+    def submit(self, work, /, task):
+        """Return what the operating system says."""
+        return super().submit(run._attempt, task, TaskFolder(path=Path("nowhere")))
+
+
+def test_files_that_cannot_be_written_end_the_sweep(spec, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(executors, "processes", lambda _: Full())
+    code, _, err = command(capsys, *arguments(spec, tmp_path / "out"))
+    assert code == 2
+    assert "No such file or directory" in err
+    assert "nowhere" in err
 
 
 class Deadly(Here):
