@@ -8,7 +8,6 @@ from typing import Any
 
 import sympy as sp
 
-from symreln.document.mathtext import to_latex
 from symreln.errors import InputError
 from symreln.specs.number import WrittenDecimal
 
@@ -137,21 +136,6 @@ def _exponent(value: Fraction) -> int:
 
 def _ceiling(value: Fraction) -> int:
     return -(-value.numerator // value.denominator)
-
-
-def root_latex(minpoly: sp.Poly, decimal: str, radius: str) -> str:
-    r"""Return a real algebraic number as the root of its polynomial next to a decimal.
-
-    Example:
-        >>> import sympy as sp
-        >>> x = sp.Symbol("x")
-        >>> root_latex(sp.Poly(x**3 - x - 1, x), "1.3247179572", "1e-10")
-        '1.3247180(1) \\;\\text{(root of } x^{3} - x - 1\\text{)}'
-    """
-    # Here: a document that is written after a limit has no time for SymPy.
-    polynomial = to_latex(minpoly.as_expr())
-    shown = decimal_latex(decimal, radius)
-    return rf"{shown} \;\text{{(root of }} {polynomial}\text{{)}}"
 
 
 def rounded_up(value: float, digits: int) -> float:

@@ -136,7 +136,7 @@ def _matrices(
                 if key == "data":
                     found += matrices_from_npz(data, name)
                 else:
-                    rows = _numbers_from_csv(data, name, model.delimiter)
+                    rows = rows_from_csv(data, name, model.delimiter)
                     written |= set(_written(rows))
                     found.append(matrix_of_fractions(rows))
     return found, files, "decimal" in written and "fraction" not in written
@@ -233,8 +233,8 @@ _NUMBER_LIKE = re.compile(
 Line = tuple[int, list[str]]
 
 
-def matrix_from_csv(data: bytes, file: str, delimiter: str | None = None) -> ExactMatrix:
-    """Return the numbers of a CSV file, one column a sample.
+def rows_from_csv(data: bytes, file: str, delimiter: str | None = None) -> list[list[Fraction]]:
+    """Return the numbers of a CSV file, whose rows are samples, with one column a sample.
 
     Cells are integers, decimals or fractions a/b; 0.1 is 1/10. A first row in which no cell looks
     like a number is a header and is skipped; one that mixes the two is an error, so that a typing
@@ -250,11 +250,6 @@ def matrix_from_csv(data: bytes, file: str, delimiter: str | None = None) -> Exa
         SpecError: It is no such file; the first MAX_LISTED wrong cells are listed by row and
             column, both from 1.
     """
-    return matrix_of_fractions(_numbers_from_csv(data, file, delimiter))
-
-
-def _numbers_from_csv(data: bytes, file: str, delimiter: str | None) -> list[list[Fraction]]:
-    """Return the rows of the matrix."""
     try:
         lines = _lines(data, delimiter)
         header = _header(lines)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.document.matrices import matrix_latex
-from symreln.document.numerals import decimal_latex, root_latex
+from symreln.document.numerals import decimal_latex
 from symreln.document.tex import check_math
 from symreln.errors import InputError
 
@@ -56,13 +56,6 @@ def test_value_lies_within_what_is_printed(middle, radius, digits):
 def test_no_number_is_an_error():
     with pytest.raises(InputError, match="'nan'"):
         decimal_latex("nan")
-
-
-def test_root():
-    x = sp.Symbol("x")
-    latex = root_latex(sp.Poly(x**3 - x - 1, x), "1.3247179572447460", "1e-16")
-    check_math(latex)
-    assert latex == r"1.3247180(1) \;\text{(root of } x^{3} - x - 1\text{)}"
 
 
 def test_matrix_with_blocks():

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.errors import SpecError
-from symreln.specs.data import matrices_from_npz, matrix_from_csv
+from symreln.specs.data import matrices_from_npz, rows_from_csv
 from symreln.specs.finding import Finding
 from symreln.specs.problems import Origin
 from symreln.specs.reader import read_spec
@@ -106,7 +106,7 @@ def test_tables_of_anything(tables: dict[str, object]):
 @examples(400)
 def test_csv_of_anything(data: bytes | str):
     with contextlib.suppress(SpecError):
-        matrix_from_csv(data.encode() if isinstance(data, str) else data, "x.csv")
+        rows_from_csv(data.encode() if isinstance(data, str) else data, "x.csv")
 
 
 ARCHIVE = npz(X=X, Y=Y)
