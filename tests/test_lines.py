@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -207,6 +208,15 @@ def test_a_wrong_d_eff_goes_red():
     assert not broken.sums_close()
 
 
+@pytest.fixture
+def unproven() -> Iterator[None]:
+    """Nothing is proven yet, and nothing that was broken is kept."""
+    line_module.proven_once.cache_clear()
+    yield
+    line_module.proven_once.cache_clear()
+
+
+@pytest.mark.usefixtures("unproven")
 def test_a_derivation_with_a_broken_line_is_not_printed(monkeypatch):
     monkeypatch.setattr(TwoLayer, "rate", property(lambda law: law.s))
     with pytest.raises(ArithmeticError, match="line by line"):

@@ -32,7 +32,7 @@ from symreln.errors import InputError
 from symreln.laws.gate_classes import gate_classes, sample_relations
 from symreln.laws.gate_law import GateShares
 from symreln.laws.gate_lines import moving_lines, share_line, turning_lines
-from symreln.laws.line import Line, checked
+from symreln.laws.line import Line, checked, proven_once
 from symreln.networks.dataset import named_samples
 from symreln.networks.orbits import paired
 
@@ -396,9 +396,9 @@ def _lines(derivation: Derivation, found: tuple[PathwayGates, ...]) -> Iterator[
     if is_closed(derivation):
         modes = [m.strength for p in derivation.pathways for m in p.modes if not m.is_null]
         kinds = {type(law): law.in_symbols() for law in modes if law is not None}
-        yield from turning_lines(kinds.values(), **regime)
+        yield from proven_once(turning_lines, tuple(kinds.values()), **regime)
     else:
-        yield from moving_lines(**regime)
+        yield from proven_once(moving_lines, **regime)
     for walls in sorted({each.shares.walls for each in found if each.shares is not None} - {0}):
         yield share_line(walls, apart=known.apart)
 

@@ -22,7 +22,7 @@ from symreln.claims.widths import narrow_pathways
 from symreln.document.model import Block, Content, Details, Items, Section, equation
 from symreln.document.typeset import phrase, say
 from symreln.laws import lambda_balanced
-from symreln.laws.line import Line, checked
+from symreln.laws.line import Line, checked, proven_once
 from symreln.laws.width import narrow_lines
 
 if TYPE_CHECKING:
@@ -155,11 +155,11 @@ def derivation_lines(derivation: Derivation) -> DerivationLines:
     found = [*flow_lines(derivation, stages), *basis_lines(derivation, stages)]
     found += [*alignment_lines(derivation), *mode_lines(derivation, stages)]
     if any(one.found and one.found.plateau for one in derivation.ask(narrow_pathways)):
-        found += narrow_lines()
+        found += proven_once(narrow_lines)
     found += start_lines(derivation)
     found += loss_lines(derivation, stages)
     if white_inputs(derivation):
-        found += lambda_balanced.lines()
+        found += proven_once(lambda_balanced.lines)
     for step, phase in derivation.phases[1:]:
         found += _after_a_switch(step, phase, found)
     return DerivationLines(derived=checked(found, "line by line"))

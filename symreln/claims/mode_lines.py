@@ -19,7 +19,7 @@ from symreln.errors import InputError
 from symreln.laws.coupled_modes import competition_lines
 from symreln.laws.flow_letters import reduced_loss_holds
 from symreln.laws.law import STRENGTH
-from symreln.laws.line import Line
+from symreln.laws.line import Line, proven_once
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -45,13 +45,13 @@ def mode_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Li
             if mode.strength is not None and not mode.is_null:
                 laws.setdefault((type(mode.strength), derivation.known.layers), mode.strength)
     for law in laws.values():
-        yield from law.in_symbols().lines()
+        yield from proven_once(type(law).lines, law.in_symbols())
     if derivation.ask(diverging) is not None:
         for law in laws.values():
             yield law.in_symbols().settling_line()
     yield from _null_lines(derivation, stages, laws.values())
     if Level.COUPLED_MODES in levels:
-        yield from competition_lines()
+        yield from proven_once(competition_lines)
     if levels & set(MATRICES):
         yield from matrix_lines(derivation)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
@@ -14,7 +13,7 @@ from symreln.document.numerals import decimal_latex
 from symreln.laws.choice import expected_start
 from symreln.laws.depth import Depth
 from symreln.laws.law import HEAD_START, STRENGTH, STRENGTH0, TIME, TIME_CONSTANT
-from symreln.laws.line import CANCELS, Line, X, along, integral, vanish
+from symreln.laws.line import CANCELS, Line, X, along, integral, proven_once, vanish
 from symreln.laws.sigmoid_drive import sigmoid_lines
 from symreln.laws.two_layer import TwoLayer
 from symreln.specs.finding import counted
@@ -47,19 +46,13 @@ def start_lines(derivation: Derivation) -> Iterator[Line]:
     yield _early(decays=known.weight_decay != 0)
     yield _balanced(derivation, start) if start.imbalance == 0 else _apart(derivation, start)
     if len(derivation.stages) > 1 and derivation.closed and not derivation.later:
-        yield from _of_any_spec(_ahead)
+        yield from proven_once(_ahead)
         found = derivation.ask(head_starts_of)
         modes = () if found is None else found.modes
         if any(copies.at_once is not None for each in modes for copies in each.copies):
-            yield from _of_any_spec(sigmoid_lines)
+            yield from proven_once(sigmoid_lines)
         if any(each.shared for each in modes):
-            yield from _of_any_spec(_across)
-
-
-@cache
-def _of_any_spec(lines: Callable[[], Iterator[Line]]) -> tuple[Line, ...]:
-    """Return lines that no spec enters: a process proves them once."""
-    return tuple(lines())
+            yield from proven_once(_across)
 
 
 def _single(derivation: Derivation) -> Line:

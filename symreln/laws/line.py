@@ -7,8 +7,9 @@ with matrices, sums over pathways or names for long parts are written beside the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -174,6 +175,14 @@ def same_exponent(one: Any, other: Any) -> bool:
     """Whether two powers are the same, by their logarithms."""
     exponents = [each.rewrite(sp.exp).as_base_exp()[1] for each in (one, other)]
     return vanish(sp.expand(exponents[0] - exponents[1]))
+
+
+@lru_cache(maxsize=64)
+def proven_once(
+    lines: Callable[..., Iterable[Line]], *arguments: Any, **regime: bool
+) -> tuple[Line, ...]:
+    """Return lines that their arguments alone decide, no spec: a process proves them once."""
+    return tuple(lines(*arguments, **regime))
 
 
 def checked(lines: Iterable[Line], what: str) -> tuple[Line, ...]:

@@ -18,7 +18,7 @@ from symreln.claims.on_data import (
 )
 from symreln.exact.truth import Truth
 from symreln.laws.flow_letters import stays_diagonal
-from symreln.laws.line import CANCELS, Line, checked, vanish
+from symreln.laws.line import CANCELS, Line, checked, proven_once, vanish
 from symreln.laws.loss import mode_space_loss
 from symreln.laws.routing import RoutingNetwork
 from symreln.laws.shared_chain import place_proofs
@@ -37,7 +37,8 @@ def network_lines(derivation: NetworkDerivation) -> DerivationLines:
     found = [*_flow(derivation), *_parts(derivation)]
     if not isinstance(derivation.routing_sizes, str):
         written = {line.equation for line in found}
-        found += (x for x in RoutingNetwork().lines() if x.equation not in written)
+        more = proven_once(RoutingNetwork.lines, RoutingNetwork())
+        found += (line for line in more if line.equation not in written)
     return DerivationLines(derived=checked(found, "line by line"))
 
 
@@ -106,7 +107,7 @@ def _of_part(component: Component) -> Iterator[Line]:
     """Yield the lines of one part."""
     if component.form is not None:
         yield _diagonal(component)
-        yield from component.form.lines()
+        yield from proven_once(type(component.form).lines, component.form)
         yield _loss(component)
     elif component.ordinary is not None:
         yield from component.ordinary.ask(derivation_lines).derived
