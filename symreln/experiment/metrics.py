@@ -178,8 +178,13 @@ def _shares(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _drop_error(a: np.ndarray, b: np.ndarray) -> int | None:
-    drop_a, drop_b = drop_time(a), drop_time(b)
-    return None if drop_a is None or drop_b is None else drop_a - drop_b
+    error = _drop_errors(a[None], b[None])[0]
+    return None if np.isnan(error) else int(error)
+
+
+def _drop_errors(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return by how much each curve A drops later than its B, NaN where one never drops."""
+    return _drop_times(a) - _drop_times(b)
 
 
 def _tail_rms(a: np.ndarray, b: np.ndarray) -> float | None:
@@ -247,6 +252,7 @@ METRICS = (
         title="drop time error",
         latex="drop time error",
         of=_drop_error,
+        moved=lambda *_: _drop_errors,
         shown=lambda drop: "never drops" if drop is None else steps_text(drop),
         size=abs,
     ),
@@ -334,8 +340,13 @@ class GateDrift:
 
 def drop_time(curve: np.ndarray) -> int | None:
     """First step with a loss < 0.9 of the curve's own first; None where it never gets there."""
-    below = np.asarray(curve) < DROP * curve[0]
-    return int(np.argmax(below)) if below.any() else None
+    time = _drop_times(np.asarray(curve)[None])[0]
+    return None if np.isnan(time) else int(time)
+
+
+def _drop_times(curves: np.ndarray) -> np.ndarray:
+    below = curves < DROP * curves[:, :1]
+    return np.where(below.any(axis=1), below.argmax(axis=1), np.nan)
 
 
 def compare(curve_a: np.ndarray, curve_b: np.ndarray) -> CurveComparison:
@@ -519,7 +530,7 @@ class Interval:
     Attributes:
         value: As measured.
         low: Lower end; None with it where there is one seed only, or no value, and of what is
-            resampled where there are fewer than six.
+            resampled, as drop times are, where there are fewer than six.
         high: Upper end.
     """
 
