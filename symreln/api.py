@@ -158,8 +158,6 @@ class Answer(Derived):
             ...     sorted(path.name for path in sr.derive("xor").save(folder, "json"))
             ['certificate.json', 'derivation.json']
         """
-        # A text is a sequence of texts too: formats="pdf" asks for one.
-        formats = (formats,) if isinstance(formats, str) else formats
         style = Style.of(latex)
         return write_derivation(self, directory, formats=formats, long=long, style=style)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -129,6 +130,7 @@ def run(
     seeds: int = 8,
     rng: int = 0,
     progress: ProgressCallback | None = None,
+    formats: Sequence[str] = (),
 ) -> Validation:
     """Derive, train, compare and write everything into a folder: the main job.
 
@@ -140,6 +142,7 @@ def run(
         seeds: Networks to train of each kind.
         rng: Seed of the random streams; results depend on it and on nothing else.
         progress: Called with (done, total) in seed-steps.
+        formats: As of :meth:`symreln.Derivation.save`: ["pdf"] for the document as a PDF alone.
 
     Raises:
         InputError: No network, a parameter without a value, or training diverged.
@@ -153,9 +156,9 @@ def run(
         1
     """
     derivation = _derived(spec, "run")
-    derivation.save(directory)
+    derivation.save(directory, formats)
     found = validate(derivation, seeds, rng, progress)
-    write_run(found, directory)
+    write_run(found, directory, formats)
     return found
 
 

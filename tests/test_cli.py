@@ -166,6 +166,18 @@ def test_run_writes_the_confrontation_into_the_document(tmp_path, capsys):
     assert abs(metric - expected) < 1e-12
 
 
+def test_run_writes_what_it_is_asked_for(tmp_path, capsys):
+    small = ("--set", "network.hidden=20", "--set", "network.steps=50", "--seeds", "2")
+    asked = ("--format", "fragment", "--latex", "prefix=own:", "--quiet", "--out", str(tmp_path))
+    run(capsys, "run", "xor", *small, *asked)
+    found = {path.name for path in tmp_path.iterdir()}
+    assert "derivation.fragment.tex" in found
+    assert not found & {"derivation.tex", "derivation.html", "derivation.json"}
+    text = (tmp_path / "derivation.fragment.tex").read_text("utf-8")
+    assert r"\label{own:" in text
+    assert "Against 2 ReLU networks" in text
+
+
 def test_a_spec_without_a_network_derives_and_does_not_validate(tmp_path, capsys):
     spec = tmp_path / "own.toml"
     spec.write_text(

@@ -126,19 +126,8 @@ def _command(
     return decorate
 
 
-@_command(
-    "symreln.cli.commands.do",
-    *DERIVING,
-    *TRAINING,
-    example="run contextual-3 --set network.hidden=100 --out three",
-)
-def run() -> None:
-    """Derive, train, compare and report: the main job."""
-
-
-@_command(
-    "symreln.cli.commands.do",
-    *DERIVING,
+#: How what is derived is written.
+DOCUMENTS = (
     option(
         "--format formats",
         "What to write beside the certificate; may be repeated; pdf needs the extra symreln[pdf].  "
@@ -153,6 +142,24 @@ def run() -> None:
         part=OUTPUT,
     ),
     LATEX,
+)
+
+
+@_command(
+    "symreln.cli.commands.do",
+    *DERIVING,
+    *DOCUMENTS,
+    *TRAINING,
+    example="run contextual-3 --set network.hidden=100 --out three",
+)
+def run() -> None:
+    """Derive, train, compare and report: the main job."""
+
+
+@_command(
+    "symreln.cli.commands.do",
+    *DERIVING,
+    *DOCUMENTS,
     flag("--estimate", "Only print roughly what time and memory it may take."),
     example="derive xor --set parameters.Delta.value=1/2 --format html",
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from symreln.base.progress import Progress
 from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.divergence import check_before_deriving
@@ -14,6 +16,7 @@ from symreln.experiment.extras import check_extras, with_extras
 from symreln.experiment.outcome import Validation
 from symreln.experiment.training import ProgressCallback
 from symreln.report import terminal as console
+from symreln.report.latex_style import Style
 from symreln.report.steps import StepWriter
 from symreln.report.write_validation import write_run, write_validation
 from symreln.specs.model import Spec
@@ -35,18 +38,25 @@ def validate(request: Request, steps: StepWriter | None = None) -> int:
             # Before training starts: a run that is interrupted keeps its derivation, and what is
             # proven must be on disk when a limit is hit.
             if whole or steps is not None:
-                session.write(derivation, () if whole else ("json",))
+                session.write(derivation, request.formats if whole else ("json",))
         if isinstance(derivation, Derivation):
             check_extras(derivation, request.extras)
         with progress("validating") as report:
             validation = _confronted(request, derivation, report)
         with progress("writing the report"):
-            written = (write_run if whole else write_validation)(validation, request.folder)
+            written = _written(request, validation)
         shown = derivation if whole else None
         console.show_validation(
             validation, request.folder, written, as_json=request.as_json, derivation=shown
         )
         return 0 if validation.agrees else 3
+
+
+def _written(request: Request, validation: Validation) -> list[Path]:
+    if request.command != "run":
+        return write_validation(validation, request.folder)
+    style = Style.of(request.latex)
+    return write_run(validation, request.folder, request.formats, long=request.long, style=style)
 
 
 def _check(request: Request, spec: Spec) -> None:

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from symreln.experiment.narrow import NarrowOutcome
     from symreln.experiment.outcome import Validation
     from symreln.experiment.published import PublishedPrediction
-    from symreln.experiment.verdicts import Verdict
 
 #: max |ΔL|/L(0) under which two curves in float64 are the same to rounding.
 ROUNDING = 1e-10
@@ -112,7 +111,10 @@ def clauses(validation: Validation) -> list[str]:
 
 def verdict_clauses(validation: Validation) -> list[str]:
     """Return the verdicts on loss, modes and gates, with their reasons."""
-    return [_verdict(name, found) for name, found in validation.verdicts.items()]
+    words = outcome_words(validation)
+    return [
+        f"{name} {words[name].upper()}: {each.reason}" for name, each in validation.verdicts.items()
+    ]
 
 
 def beside_clauses(validation: Validation) -> list[str]:
@@ -136,11 +138,12 @@ def sentence(validation: Validation) -> str:
     return "; ".join(clauses(validation))
 
 
-def _verdict(name: str, found: Verdict) -> str:
-    """Return an outcome with its reason."""
-    plural = name.endswith("es") and found.outcome.endswith("agrees")
-    outcome = found.outcome.removesuffix("s") if plural else found.outcome
-    return f"{name} {outcome.upper()}: {found.reason}"
+def outcome_words(validation: Validation) -> dict[str, str]:
+    """Return what becomes of the loss, of modes and of gates, as verbs of them: modes "agree"."""
+    return {
+        name: each.outcome.removesuffix("s") if name.endswith("es") else each.outcome
+        for name, each in validation.verdicts.items()
+    }
 
 
 def gate_law_sentence(law: GateLawMeasured | None) -> str:

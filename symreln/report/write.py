@@ -48,7 +48,8 @@ def write_derivation(
     Returns:
         The files written.
     """
-    wanted = set(formats or DEFAULT)
+    # A text is a sequence of texts too: "pdf" asks for one.
+    wanted = {formats} if isinstance(formats, str) else set(formats or DEFAULT)
     require_formats(wanted)
     with together(Path(directory)) as draft:
         written = _write_proven(derivation, draft.folder, wanted)

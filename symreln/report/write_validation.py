@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from symreln.base import jsonio
 from symreln.base.progress import phase
 from symreln.experiment.confront import Validation
 from symreln.report.folder import npz, together, write_files
+from symreln.report.latex_style import Style
 from symreln.report.validation_json import validation_to_json
 from symreln.report.validation_plots import validation_drawings
 from symreln.report.write import write_derivation
@@ -31,9 +33,27 @@ def write_validation(validation: Validation, directory: str | Path) -> list[Path
         return draft.moved(write_files(draft.folder, {**files, "validation.json": said}))
 
 
-def write_run(validation: Validation, directory: str | Path) -> list[Path]:
-    """Write a confrontation and the derivation with it, all together, into a folder."""
+def write_run(
+    validation: Validation,
+    directory: str | Path,
+    formats: Sequence[str] = (),
+    *,
+    long: bool = False,
+    style: Style | None = None,
+) -> list[Path]:
+    """Write a confrontation and the derivation with it, all together, into a folder.
+
+    Args:
+        validation: What is written.
+        directory: Folder, made if it is not there.
+        formats: As of :func:`symreln.report.write.write_derivation`.
+        long: Likewise.
+        style: Likewise.
+    """
+    found = validation.derivation
     with together(Path(directory)) as draft:
         written = write_validation(validation, draft.folder)
-        written += write_derivation(validation.derivation, draft.folder, validation=validation)
+        written += write_derivation(
+            found, draft.folder, validation=validation, formats=formats, long=long, style=style
+        )
         return draft.moved(written)

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from symreln.base.rounding import percent, positional
 from symreln.document.mathtext import to_latex
-from symreln.document.model import Block, Math, Reference, Strong, Table
+from symreln.document.model import Block, Math, Reference, Strong, Table, prose
 from symreln.document.typeset import typeset
 from symreln.experiment import metrics, strengths
 from symreln.experiment.words import bound_text, interval_text, share_text
 from symreln.laws.loss import strength_symbol
-from symreln.report.sentences import is_repeated, left_text, titles
+from symreln.report.sentences import is_repeated, left_text, outcome_words, titles
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,6 +48,22 @@ def agreement_table(validation: Validation) -> Table:
         ),
         alignment="llp",
         label="tab:agreement",
+    )
+
+
+def outcomes_block(validation: Validation) -> Block:
+    """Return what became of loss, modes and gates, in a sentence."""
+    listed = [
+        part
+        for name, word in outcome_words(validation).items()
+        for part in (", ", f"{name} ", Strong(word))
+    ]
+    return prose(
+        f"Against {validation.seeds} {counted_networks(validation)}: ",
+        *listed[1:],
+        " (",
+        Reference("tab:agreement"),
+        ").",
     )
 
 

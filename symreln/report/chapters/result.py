@@ -96,8 +96,10 @@ def result_chapter(
         blocks.append(modes_table(derivation, shown, names, label=MODES))
     blocks += figures
     if validation is not None:
-        from symreln.report.chapters.judgement import agreement_table
+        # Here, because a derivation without training needs no SciPy.
+        from symreln.report.chapters.judgement import agreement_table, outcomes_block
 
+        blocks.insert(1, outcomes_block(validation))
         blocks.append(agreement_table(validation))
     blocks.append(trust(derivation, validation))
     return Section(title="Result", label="sec:result", blocks=tuple(blocks))

@@ -1,4 +1,4 @@
-"""The first page says where judged curves start, where that is not the printed π₀."""
+"""The first page of what was trained: what became of it, and where judged curves start."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import symreln as sr
 from symreln.claims.early import early_strengths
 from symreln.document.model import plain_text, walk
 from symreln.report.content import derivation_document
+from tests.golden.specs import OWN
 
 
 def sentences(validation: sr.Validation) -> list[str]:
@@ -18,6 +19,24 @@ def sentences(validation: sr.Validation) -> list[str]:
     first = document.blocks[0]
     paragraphs = (block for block, _ in walk((first,)) if hasattr(block, "content"))
     return [plain_text(each.content) for each in paragraphs]
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [("xor", {"network.hidden": 60, "network.steps": 1200}), (OWN["chain"], {})],
+    ids=["pathways", "nodes and edges"],
+)
+def test_what_became_of_the_theory_stands_under_the_verdict(name, changes):
+    validation = sr.validate(sr.load(name, changes), seeds=2)
+    assert len({each.outcome for each in validation.verdicts.values()}) > 1
+    verdict, said, *_ = sentences(validation)
+    assert verdict.startswith("Verdict: ")
+    assert said.startswith("Against 2 ")
+    words = re.findall(r"(loss|modes|gates) (agrees?|disagrees?|undecided|not tested)", said)
+    found = {quantity: re.sub(r"agree$", "agrees", word) for quantity, word in words}
+    assert found == {name: each.outcome for name, each in validation.verdicts.items()}
+    assert "loss agree " not in said
+    assert "modes agrees" not in said
 
 
 def test_the_factor_and_the_half_time_are_those_of_kappa():
