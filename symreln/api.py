@@ -150,7 +150,7 @@ class Answer(Derived):
             formats: Some of "json", "tex", "html", "py", "fragment" (LaTeX to include) and "pdf"
                 (which needs the extra ``symreln[pdf]``); the first three where empty.
             long: Whether documents print every line of the derivation, not only the main ones.
-            latex: How LaTeX is written, as of ``--latex``: "prefix=ctx:", "pi=a".
+            latex: How LaTeX is written, as of ``--latex``: "prefix=ctx:", "pi=omega".
 
         Example:
             >>> import symreln as sr, tempfile

@@ -199,7 +199,8 @@ OVERRIDES = option(
 LATEX = option(
     "--latex",
     "How LaTeX is written: prefix=ctx: of labels, level=2 for subsections, numbering=all, or =S "
-    "for starred equations with tags (S1), figures=FOLDER, letters such as pi=a. May be repeated.",
+    "for starred equations with tags (S1), figures=FOLDER, letters such as pi=omega. May be "
+    "repeated.",
     type=_LatexSetting(),
     multiple=True,
     metavar="KEY=VALUE",

@@ -72,8 +72,8 @@ class Style:
         """Return the style of texts ``key=value``; a key that is not a setting is a letter.
 
         Example:
-            >>> Style.of(["prefix=ctx:", "pi=a"]).notation
-            {'pi': 'a'}
+            >>> Style.of(["prefix=ctx:", "pi=omega"]).notation
+            {'pi': 'omega'}
 
         Raises:
             InputError: One has no "=", or a value that its key does not take.
@@ -82,7 +82,7 @@ class Style:
         for setting in settings:
             key, equals, value = setting.partition("=")
             if not equals:
-                msg = f"{setting!r} has no '='. Give KEY=VALUE, such as prefix=ctx: or pi=a."
+                msg = f"{setting!r} has no '='. Give KEY=VALUE, such as prefix=ctx: or pi=omega."
                 raise InputError(msg)
             given[key.strip()] = value.strip()
         level = given.pop("level", "1")
