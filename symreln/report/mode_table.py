@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
+
+import sympy as sp
 
 from symreln.base.jsonio import write_text
 from symreln.base.tables import plain_table
@@ -22,9 +24,9 @@ from symreln.specs.finding import nearest, shown
 
 if TYPE_CHECKING:
     import pandas as pd
-    import sympy as sp
 
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.exact.algebraic import AlgebraicNumber
 
 #: Rows that are shown, and characters of an exact number in them.
 MOST_ROWS, ROOM = 12, 40
@@ -32,6 +34,8 @@ MOST_ROWS, ROOM = 12, 40
 NULL_FAMILY = "nothing to learn"
 #: Digits that are certified of a half-time.
 _DIGITS = 17
+#: Digits of a number that has no short formula, and how many of them are shown.
+_DECIMALS, _SHOWN = 20, 10
 _HEADER = ("mode", "pathway", "s", "d", "d_eff", "multiplicity", "half-time", "family")
 
 
@@ -43,7 +47,8 @@ class ModeRow:
         label: Symbol of its strength, "pi_1_2".
         pathway: Name of its pathway.
         stage: Stage of that.
-        s: Singular value of Sigma^{yx}.
+        s: Singular value of Sigma^{yx}. A root of degree > 2 is a decimal of 20 certified digits;
+            in a spec with parameters it is a letter.
         d: Matching eigenvalue of Sigma^x; None where the pathway has no joint eigenbasis.
         d_eff: The effective one: d where nothing couples; None where the mode does not close.
         multiplicity: How many equal modes the row stands for.
@@ -189,14 +194,25 @@ def _row(
         label=mode.label,
         pathway=pathway.name,
         stage=pathway.stage,
-        s=mode.s.to_sympy(symbols, f"s_{place}"),
-        d=None if mode.d is None else mode.d.to_sympy(symbols, f"d_{place}"),
-        d_eff=None if mode.d_eff is None else mode.d_eff.to_sympy(symbols, f"d_{place}"),
+        s=_value(mode.s, symbols, f"s_{place}"),
+        d=None if mode.d is None else _value(mode.d, symbols, f"d_{place}"),
+        d_eff=None if mode.d_eff is None else _value(mode.d_eff, symbols, f"d_{place}"),
         multiplicity=mode.multiplicity,
         family=mode.family,
         strength=strength,
         half_time=None if found is None else float(found[0]),
     )
+
+
+def _value(number: AlgebraicNumber, symbols: Mapping[str, sp.Symbol], letter: str) -> sp.Expr:
+    if number.parameters:
+        return number.to_sympy(symbols, letter)
+    return number.to_sympy() if number.is_radical else certified(number.decimal()[0])
+
+
+def certified(decimal: str) -> sp.Float:
+    """Return a number of which 21 digits are printed."""
+    return sp.Float(decimal, _DECIMALS)
 
 
 def _named(row: ModeRow) -> list[str]:
@@ -205,7 +221,15 @@ def _named(row: ModeRow) -> list[str]:
 
 def _values(row: ModeRow) -> tuple[sp.Expr | None, ...]:
     """Return s, d and d_eff; the plateau is s over d_eff. Null modes have no use for the others."""
-    return (row.s, *((None, None) if row.s == 0 else (row.d, row.d_eff)))
+    found = (row.s, *((None, None) if row.s == 0 else (row.d, row.d_eff)))
+    return tuple(map(readable, found))
+
+
+def readable(value: sp.Expr | None) -> sp.Expr | None:
+    """Return a number in decimals where its formula has no room, or it has none."""
+    if value is None or value.free_symbols or len(str(value)) <= ROOM:
+        return sp.Float(value, _SHOWN) if isinstance(value, sp.Float) else value
+    return value.evalf(_SHOWN)
 
 
 def _rest(row: ModeRow) -> list[str]:

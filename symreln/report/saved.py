@@ -22,7 +22,7 @@ from symreln.document.printed import read_printed
 from symreln.errors import InputError, NoClosedFormError, NotSupportedError
 from symreln.laws.law import HEAD_START, STRENGTH0, TIME, TIME_CONSTANT
 from symreln.laws.loss import strength_symbol
-from symreln.report.mode_table import ModeRow, Modes
+from symreln.report.mode_table import ModeRow, Modes, certified, readable
 from symreln.specs.arguments import float_times
 from symreln.specs.finding import nearest, shown
 from symreln.specs.model import Parameter
@@ -171,7 +171,7 @@ class SavedDerivation(Immutable):
         half, heads = (self._mode(name).get("half_time") or {}).get("expr"), self._heads[name]
         steps: Any = None
         if half is not None and len(heads) == 1:
-            steps = self._read(half, name).xreplace({HEAD_START: heads[0].letter.symbol})
+            steps = self._read(half).xreplace({HEAD_START: heads[0].letter.symbol})
         return Formula(name=name, says=says, expr=row.strength, half_time=steps)
 
     def to_numpy(self, name: str) -> NumericFormula:
@@ -233,7 +233,9 @@ class SavedDerivation(Immutable):
     def _summary(self) -> list[str]:
         said = [] if self.validation is None else [f"validation: {self.validation.outcomes}"]
         shown_ = [
-            f"{row.label} of '{row.pathway}': s = {row.s}" for row in self.modes if row.s != 0
+            f"{row.label} of '{row.pathway}': s = {readable(row.s)}"
+            for row in self.modes
+            if row.s != 0
         ]
         return [
             self.title,
@@ -270,13 +272,10 @@ class SavedDerivation(Immutable):
 
     def _row(self, pathway: Mapping[str, Any], mode: Mapping[str, Any]) -> ModeRow:
         label, strength, half = mode["label"], mode["strength"], mode["half_time"]
-        numbers = {
-            key: None if mode[key] is None else self._read(mode[key]["expr"], label)
-            for key in ("s", "d", "d_eff")
-        }
+        numbers = {key: self._value(mode[key], label, key[0]) for key in ("s", "d", "d_eff")}
         closed = None
         if strength is not None:
-            closed = self._mean(label, self._read(strength["expr"], label))
+            closed = self._mean(label, self._read(strength["expr"]))
         return ModeRow(
             label=label,
             pathway=pathway["name"],
@@ -290,20 +289,30 @@ class SavedDerivation(Immutable):
             half_time=None if not half or "decimal" not in half else float(half["decimal"]),
         )
 
-    def _read(self, text: str, label: str = "") -> sp.Expr:
-        place = label.removeprefix("pi_")
-        labels = (m["label"] for p in self.content.get("pathways", ()) for m in p["modes"])
+    def _value(self, number: Mapping[str, Any] | None, label: str, letter: str) -> sp.Expr | None:
+        """Return a number as :class:`symreln.report.mode_table.ModeRow` has it."""
+        if number is None:
+            return None
+        if "minpoly" not in number:
+            return self._read(number["expr"])
+        if self.parameters or "decimal" not in number:
+            return _letter(letter, label)
+        return certified(number["decimal"])
+
+    def _read(self, text: str) -> sp.Expr:
+        return read_printed(text, self._symbols)
+
+    @cached_property
+    def _symbols(self) -> dict[str, sp.Symbol]:
+        """What stands in formulas, by name."""
+        labels = [m["label"] for p in self.content.get("pathways", ()) for m in p["modes"]]
+        numbers = [_letter(letter, label) for label in labels for letter in "sd"]
         common = (TIME, TIME_CONSTANT, STRENGTH0, HEAD_START)
-        symbols = {
-            **{
-                f"{letter}_{place}": sp.Symbol(f"{letter}_{place}", positive=True)
-                for letter in "sd"
-            },
-            **{each.name: each for each in common},
-            **{each: strength_symbol(each) for each in labels},
+        return {
+            **{each.name: each for each in (*numbers, *common)},
+            **{label: strength_symbol(label) for label in labels},
             **{each.name: each.symbol for each in self.parameters},
         }
-        return read_printed(text, symbols)
 
     def _mean(self, label: str, formula: Any) -> Any:
         """Return a formula from where a mode starts, in the mean over its copies."""
@@ -369,11 +378,9 @@ class SavedDerivation(Immutable):
             if row.s != 0 and mode["strength0"] is not None:
                 first = replace(first, value=_decimal(mode["strength0"]))
             for letter, key in (("s", "s"), ("d", "d_eff")):
-                name = f"{letter}_{row.label.removeprefix('pi_')}"
                 if mode[key] is not None:
-                    symbol = sp.Symbol(name, positive=True)
-                    value = _decimal(mode[key])
-                    found.append(Letter(symbol=symbol, value=value, says=name, follows=True))
+                    symbol, value = _letter(letter, row.label), _decimal(mode[key])
+                    found.append(Letter(symbol=symbol, value=value, says=symbol.name, follows=True))
         return (*found, first)
 
 
@@ -436,6 +443,12 @@ def _curves(path: Path) -> dict[str, np.ndarray]:
         return {}
     with np.load(path, allow_pickle=False) as held:
         return {name: held[name] for name in held.files}
+
+
+def _letter(letter: str, label: str) -> sp.Symbol:
+    """Return what stands for a number of a mode that no formula in radicals says."""
+    name = f"{letter}_{label.removeprefix('pi_')}"
+    return sp.Symbol(name, nonnegative=True) if letter == "s" else sp.Symbol(name, real=True)
 
 
 def _decimal(number: Mapping[str, Any]) -> float | None:

@@ -25,6 +25,7 @@ from symreln.errors import (
     NotSupportedError,
     SpecError,
 )
+from symreln.verdict.judge import Level
 
 SPECS = ("xor", "linear-hierarchy", "contextual-3")
 
@@ -125,6 +126,46 @@ def test_a_folder_opened_again_says_what_was_derived(name, tmp_path):
     for mine, theirs in zip(one.modes, other.modes, strict=True):
         assert mine.label == theirs.label
         assert np.abs(mine.of("closed") - theirs.of("closed")).max() < 1e-12
+
+
+def cubic(c: object = None) -> sr.Derivation:
+    """Singular values that are roots of a cubic, of numbers or of a parameter."""
+    network = sr.network(hidden=50, init_std="1/1000", learning_rate="1/10", steps=800,
+                         activation="linear")  # fmt: skip
+    y = sp.Matrix([[1, 2, 0], [0, 1 if c is None else sp.Symbol("c"), 3], [1, 0, 1]])
+    given = {} if c is None else {"c": c}
+    spec = sr.spec(np.eye(3), y, parameters=given, pathways=[sr.pathway("all")], network=network)
+    found = sr.derive(spec)
+    assert isinstance(found, sr.Derivation)
+    return found
+
+
+@pytest.mark.parametrize("c", [None, 1])
+def test_roots_without_a_formula_are_numbers_in_the_table_and_in_a_folder(c, tmp_path):
+    derivation = cubic(c)
+    derivation.save(tmp_path, ["json"])
+    saved, times = sr.open(tmp_path), np.linspace(0, 200, 9)
+    assert list(saved.modes) == list(derivation.modes)
+    assert saved.formula("loss").expr == derivation.formula("loss").expr
+    loss = derivation.evaluate(times).closed_loss
+    assert loss is not None
+    assert np.abs(saved.evaluate(times).loss - loss).max() < 1e-12
+    expected = np.linalg.svd(np.array([[1, 2, 0], [0, 1, 3], [1, 0, 1]]) / 3)[1]
+    if c is None:
+        assert [float(mode.s) for mode in derivation.modes] == pytest.approx(expected, rel=1e-14)
+        assert "1.141596432 " in repr(derivation.modes)
+    else:
+        assert [str(mode.s) for mode in derivation.modes] == ["s_1_1", "s_1_2", "s_1_3"]
+
+
+def test_a_folder_of_what_does_not_close_is_opened(tmp_path):
+    x, y = [[1, 0, 1], [0, 1, 1], [1, 1, 0], [1, 2, 0]], [[1, 0], [1, 1], [0, 1], [2, 0]]
+    derivation = sr.derive(sr.spec(x, y, pathways=[sr.pathway("all")]))
+    derivation.save(tmp_path, ["json"])
+    saved = sr.open(tmp_path)
+    assert saved.level is derivation.level is Level.COUPLED_MATRICES
+    assert list(saved.modes) == list(derivation.modes)
+    assert str(saved).count("s = ") == sum(mode.s != 0 for mode in derivation.modes)
 
 
 def head_starts(kind: str) -> sr.Derivation:
