@@ -185,8 +185,10 @@ def _check(derivation: Derivation) -> None:
         raise NoClosedFormError(msg)
     if not derivation.closed:
         reasons = "; ".join(derivation.verdict.reasons)
-        msg = f"no closed form ({derivation.verdict.level.value}): {reasons}"
-        raise NoClosedFormError(msg)
+        error = NoClosedFormError(f"no closed form ({derivation.verdict.level.value}): {reasons}")
+        # A note: pages say the reason, too.
+        error.add_note("The reduction is integrated by evaluate() and plot() of the derivation.")
+        raise error
     for pathway in derivation.pathways:
         for mode in pathway.modes:
             if not mode.is_null and (mode.strength is None or mode.strength.expr is None):

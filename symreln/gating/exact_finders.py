@@ -126,6 +126,10 @@ class _SelectedGates(_ExactGates):
 
     def _found_lines(self) -> Iterator[str | Page]:
         for stage in self.stages:
+            if not stage.winners:
+                how = ", proven: all faces were asked" if stage.complete else " of those asked"
+                yield f"stage {stage.stage}: no gate grows on what is left{how}"
+                continue
             yield f"stage {stage.stage}: {len(stage.winners)} fastest; {stage.told}"
             yield from _first(
                 [f"  {candidate_line(each.pattern, each)}" for each in stage.candidates]

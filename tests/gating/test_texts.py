@@ -2,6 +2,9 @@
 
 from fractions import Fraction
 
+import numpy as np
+
+import symreln as sr
 from symreln.gating.confronted import confront
 from symreln.gating.confusion import confusion, predicted_classes
 from symreln.gating.enumerate import enumerate_gates
@@ -31,3 +34,13 @@ def test_texts_are_short() -> None:
         text = repr(each)
         assert text.count("\n") < 30, type(each)
         assert len(text) < 3000, type(each)
+
+
+def test_a_stage_in_which_nothing_grows_says_so() -> None:
+    """Pairs of equal inputs with different targets: what is left after the first stage stays."""
+    x = np.repeat(np.eye(3), 2, axis=0)
+    y = [[1, 1, 0], [1, 1, 1], [0, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 1]]
+    found = sr.gates(sr.spec(x, y, pathways=[sr.pathway("all")]))
+    *_, last = found.stages
+    assert last.winners == ()
+    assert f"stage {last.stage}: no gate grows on what is left, proven" in str(found)

@@ -165,6 +165,9 @@ def test_a_folder_of_what_does_not_close_is_opened(tmp_path):
     saved = sr.open(tmp_path)
     assert saved.level is derivation.level is Level.COUPLED_MATRICES
     assert list(saved.modes) == list(derivation.modes)
+    with pytest.raises(NoClosedFormError) as caught:
+        derivation.formula("pi_1_1")
+    assert "evaluate() and plot()" in caught.value.__notes__[0]
     assert str(saved).count("s = ") == sum(mode.s != 0 for mode in derivation.modes)
 
 
