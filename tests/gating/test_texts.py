@@ -41,6 +41,5 @@ def test_a_stage_in_which_nothing_grows_says_so() -> None:
     x = np.repeat(np.eye(3), 2, axis=0)
     y = [[1, 1, 0], [1, 1, 1], [0, 1, 0], [0, 0, 1], [1, 0, 1], [0, 1, 1]]
     found = sr.gates(sr.spec(x, y, pathways=[sr.pathway("all")]))
-    *_, last = found.stages
-    assert last.winners == ()
-    assert f"stage {last.stage}: no gate grows on what is left, proven" in str(found)
+    assert "stage 1: 1 fastest" in str(found)
+    assert "stage 2: no gate grows on what is left, proven" in str(found)
