@@ -13,7 +13,7 @@ from symreln.base.summaries import short_repr
 from symreln.calls.answers import AbstractAnswer
 from symreln.errors import InputError
 from symreln.gating import races
-from symreln.gating.finders import ALIASES, FINDERS
+from symreln.gating.finders import FINDERS
 from symreln.gating.found_pathways import gates_toml
 from symreln.gating.race_report import RaceReport
 from symreln.gating.serialise import Page
@@ -150,7 +150,7 @@ def gates(
     """
     given = {key: value for key, value in locals().items() if key not in ("spec", "method")}
     spec = spec_of(spec, "gates")
-    finder = next((each for each in FINDERS if each.name == ALIASES.get(method, method)), None)
+    finder = next((each for each in FINDERS if each.name == method), None)
     if finder is None:
         known = nearest(str(method), [each.name for each in FINDERS])
         msg = f"gates: found {shown(method)}, expected a method. {known}"

@@ -16,7 +16,7 @@ from symreln.claims.claim import Claim
 from symreln.claims.derivation import Derivation
 from symreln.document.model import Math, Strong, Table
 from symreln.document.numerals import decimal_latex
-from symreln.document.typeset import typeset
+from symreln.document.typeset import say, typeset
 from symreln.document.words import NONE
 from symreln.exact.enclosure import ball, in_float64, rounded_text
 from symreln.laws.choice import law_of
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derived
     from symreln.claims.narrow_law import NarrowLaw
     from symreln.document.inlines import Content
+    from symreln.document.model import Block
     from symreln.laws.chain_start import ChainStart
     from symreln.laws.law import Regime
 
@@ -96,14 +97,39 @@ def count_free(constants: Iterable[Constant]) -> int:
     return sum(constant.is_free for constant in constants)
 
 
-def constants_text(constants: Iterable[Constant]) -> str:
+#: What constants are of: a run judges curves that may start elsewhere than the printed formulas.
+PRINTED, JUDGED = "the printed formulas", "the judged curves"
+
+
+def counted(
+    derivation: Derived, judged: tuple[Constant, ...] | None
+) -> dict[str, tuple[Constant, ...]]:
+    """Return constants by what they are of.
+
+    Args:
+        derivation: What was derived.
+        judged: Those of what was judged by training; None without any.
+    """
+    printed = {PRINTED: derivation.ask(printed_constants)}
+    return printed if judged is None else {**printed, JUDGED: judged}
+
+
+def count_of_printed(derivation: Derivation) -> Block:
+    """Return how many free constants the printed formulas have, in a sentence."""
+    return say(
+        f"The number of free constants of {PRINTED} is {{count}}, see [#sec:provenance].",
+        count=Math(str(count_free(derivation.ask(printed_constants)))),
+    )
+
+
+def constants_text(constants: Iterable[Constant], of: str) -> str:
     """Return how many free constants there are, and which."""
     free = [constant for constant in constants if constant.is_free]
     names = ", ".join(
         f"{each.name}{'' if each.value is None else f' = {each.shown(4)}'}, {each.source}"
         for each in free
     )
-    return f"free constants: {len(free)}" + (f" ({names})" if names else "")
+    return f"free constants of {of}: {len(free)}" + (f" ({names})" if names else "")
 
 
 def constants_table(constants: Iterable[Constant]) -> list[Table]:
@@ -123,8 +149,8 @@ def constants_table(constants: Iterable[Constant]) -> list[Table]:
         Table(
             header=("constant", "value", "source", "from"),
             rows=rows,
-            caption="Every number that enters the prediction and is not in the spec; those assumed "
-            "or fitted are the free constants.",
+            caption="Every number that enters formulas or judged curves and is not in the spec; "
+            "those assumed or fitted are the free constants.",
             alignment="pllp",
         )
     ]

@@ -12,7 +12,7 @@ from symreln.claims.constants import Constant, count_free
 from symreln.claims.narrow_law import NarrowLaw
 from symreln.errors import InputError
 
-#: What a verdict is about: closed forms as printed, or the integrated reduction.
+#: What a verdict is about: closed forms, or the integrated reduction.
 Judged = Literal["closed", "reduced"]
 
 
@@ -97,7 +97,7 @@ class Prediction:
         """How ``loss`` is computed, in words, and what it is set beside."""
         if self.judged == "reduced" or self.closed_loss is self.reduced:
             return self.method
-        return f"closed forms as printed, of all modes; beside them, {self.method}"
+        return f"closed forms, of all modes; beside them, {self.method}"
 
     @property
     def free_constants(self) -> int:

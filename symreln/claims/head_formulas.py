@@ -14,17 +14,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import sympy as sp
 
 from symreln.base.summaries import short_repr
 from symreln.exact.linear import subspace_projector
+from symreln.laws.law import HEAD_START
 from symreln.laws.ops import EVALUATED
 from symreln.laws.sigmoid_drive import evaluated_factor, letters, sigmoid_factor
 
 if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.claims.derivation import (
+        Derivation,
+        ModeDerivation,
+        PathwayDerivation,
+        StageDerivation,
+    )
     from symreln.exact.matrix import ExactMatrix
     from symreln.exact.scalar import Scalar
     from symreln.laws.law import Law
@@ -51,11 +58,81 @@ class Driver:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class _Earlier:
+    """A mode of an earlier stage."""
+
+    pathway: PathwayDerivation
+    mode: ModeDerivation
+
+    @property
+    def is_conjugate(self) -> bool:
+        """Whether its drive is no rational function of the parameters."""
+        degree = self.pathway.spectrum.classes[self.mode.class_index].degree
+        return degree > 1 or self.mode.d_eff is None or self.mode.d_eff.scalar is None
+
+    @cached_property
+    def unlearned(self) -> ExactMatrix:
+        """Return the map that it has still to learn, s/d u vᵀ summed over equal modes."""
+        assert self.mode.d_eff is not None
+        assert self.mode.d_eff.scalar is not None  # else it were conjugate
+        effective = self.pathway.effective
+        space = self.pathway.spectrum.classes[self.mode.class_index].generators
+        whole = effective.sigma_yx @ subspace_projector(space)
+        return whole.scale(1 / self.mode.d_eff.scalar)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Source:
     """An earlier mode with D, what it adds to what a later pathway sees."""
 
     mode: ModeDerivation
     drive: ExactMatrix
+
+    def reaches(self, pathway: PathwayDerivation, inner: ExactMatrix) -> bool:
+        """Whether it drives a mode of the pathway, with a basis of the mode's input space."""
+        outer = pathway.effective.sigma_yx @ inner
+        return not ((self.drive @ inner).is_zero and (self.drive.T @ outer).is_zero)
+
+
+def some_driven(derivation: Derivation) -> bool:
+    """Whether formulas of later stages start in effect elsewhere than at the initial strength."""
+    modes = (mode for pathway in derivation.pathways for mode in pathway.modes)
+    return any(
+        mode.strength is not None and mode.strength.strength0 == HEAD_START for mode in modes
+    )
+
+
+def start_alone(stages: Sequence[StageDerivation]) -> frozenset[str]:
+    """Return the modes of later stages that no earlier mode drives, as far as is decided.
+
+    Where earlier modes are conjugate it is not.
+    """
+    found: set[str] = set()
+    for stage, earlier in _later(stages):
+        if any(each.is_conjugate for each in earlier):
+            break
+        for pathway in stage.pathways:
+            sources = list(_sources(pathway, earlier))
+            for mode in pathway.modes:
+                inner = pathway.spectrum.classes[mode.class_index].generators
+                if not any(source.reaches(pathway, inner) for source in sources):
+                    found.add(mode.label)
+    return frozenset(found)
+
+
+def _later(
+    stages: Sequence[StageDerivation],
+) -> Iterator[tuple[StageDerivation, Sequence[_Earlier]]]:
+    """Yield stages with the modes that learn before them."""
+    earlier: list[_Earlier] = []
+    for stage in stages:
+        yield stage, earlier
+        earlier += [
+            _Earlier(pathway=pathway, mode=mode)
+            for pathway in stage.pathways
+            for mode in pathway.modes
+            if not mode.is_null
+        ]
 
 
 def drivers(derivation: Derivation) -> dict[str, Driver | str | None]:
@@ -64,36 +141,26 @@ def drivers(derivation: Derivation) -> dict[str, Driver | str | None]:
     None where nothing does; a text where no formula says what it does, and why.
     """
     found: dict[str, Driver | str | None] = {}
-    earlier: list[tuple[PathwayDerivation, ModeDerivation]] = []
-    for stage in derivation.stages:
-        learning = [(p, mode) for p in stage.pathways for mode in p.modes if not mode.is_null]
-        conjugate = any(_conjugate(*each) for each in earlier)
+    for stage, earlier in _later(derivation.stages):
+        conjugate = any(each.is_conjugate for each in earlier)
         for pathway in stage.pathways:
             sources = [] if conjugate else list(_sources(pathway, earlier))
-            for mode in (mode for owner, mode in learning if owner is pathway):
-                found[mode.label] = _CONJUGATE if conjugate else _driver(pathway, mode, sources)
-        earlier += learning
+            for mode in pathway.modes:
+                if not mode.is_null:
+                    found[mode.label] = _CONJUGATE if conjugate else _driver(pathway, mode, sources)
     return found
 
 
-def _conjugate(pathway: PathwayDerivation, mode: ModeDerivation) -> bool:
-    """Whether a mode's drive is no rational function of the parameters."""
-    degree = pathway.spectrum.classes[mode.class_index].degree
-    return degree > 1 or mode.d_eff is None or mode.d_eff.scalar is None
-
-
-def _sources(
-    target: PathwayDerivation, earlier: Sequence[tuple[PathwayDerivation, ModeDerivation]]
-) -> Iterator[_Source]:
+def _sources(target: PathwayDerivation, earlier: Sequence[_Earlier]) -> Iterator[_Source]:
     """Yield the earlier modes that a pathway sees something of."""
-    for pathway, mode in earlier:
-        assert mode.d_eff is not None
-        assert mode.d_eff.scalar is not None  # else it were conjugate
-        effective, space = pathway.effective, pathway.spectrum.classes[mode.class_index].generators
-        written = target.effective.masked(effective.sigma_yx @ subspace_projector(space))
-        drive = written @ effective.cross_sigma_x(target.effective)
+    cross = {
+        number: effective.cross_sigma_x(target.effective)
+        for number, effective in {e.pathway.number: e.pathway.effective for e in earlier}.items()
+    }
+    for each in earlier:
+        drive = target.effective.masked(each.unlearned) @ cross[each.pathway.number]
         if not drive.is_zero:
-            yield _Source(mode=mode, drive=drive.scale(1 / mode.d_eff.scalar).reduced())
+            yield _Source(mode=each.mode, drive=drive.reduced())
 
 
 def _driver(
@@ -102,11 +169,7 @@ def _driver(
     found = pathway.spectrum.classes[mode.class_index]
     own, inner = pathway.effective.sigma_yx, found.generators
     outer = own @ inner
-    reaching = [
-        each
-        for each in sources
-        if not (each.drive @ inner).is_zero or not (each.drive.T @ outer).is_zero
-    ]
+    reaching = [each for each in sources if each.reaches(pathway, inner)]
     if not reaching:
         return None
     if len(reaching) > 1:

@@ -229,11 +229,9 @@ class HeadStarts(Claim):
         factors = [float(each.factor) for each in self.modes]
         if not factors:
             return
-        low, high = min(factors), max(factors)
-        yield (
-            f"head start of later stages: {positional(low, 3)} to {positional(high, 3)} times "
-            "pi_0, derived"
-        )
+        low, high = (positional(end, 3) for end in (min(factors), max(factors)))
+        several = low if low == high else f"{low} to {high}"
+        yield f"effective start π̃₀ of later stages: {several} times π₀, derived"
 
 
 def _what_drives() -> Iterator[Block]:

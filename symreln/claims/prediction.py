@@ -200,8 +200,9 @@ def _predict_narrow(derivation: Derivation, flow: Prediction) -> Prediction:
         flow,
         reduced=law.losses.mean(axis=0),
         method=(
-            f"gradient descent on the modes of {len(law.losses)} networks drawn from the law of "
-            f"the initial weights, step by step: their mean, to {100 * law.error:.2g} % of L(0)"
+            f"gradient descent on the modes of {len(law.losses)} networks drawn from the "
+            f"initialisation distribution, step by step: their mean, to {100 * law.error:.2g} % "
+            "of L(0)"
         ),
         modes=tuple(replace(mode, integrated=strengths[mode.label]) for mode in flow.modes),
         flow_loss=flow.reduced,

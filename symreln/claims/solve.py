@@ -12,12 +12,13 @@ from symreln.claims.derivation import (
     PathwayDerivation,
     StageDerivation,
 )
+from symreln.claims.head_formulas import start_alone
 from symreln.errors import InputError, LimitReachedError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.exact.spectrum import joint_spectrum
 from symreln.laws import coupled_matrices, coupled_modes
 from symreln.laws.choice import choose, printed
-from symreln.laws.law import PLAIN, Regime
+from symreln.laws.law import HEAD_START, PLAIN, STRENGTH0, Regime
 from symreln.networks.effective import check_sizes, effective_dataset, image_dataset
 from symreln.networks.symmetry import symmetry_search
 from symreln.networks.targets import Targets
@@ -111,13 +112,37 @@ def derive_unchecked(
         goal = left
     return Derivation(
         spec=spec,
-        stages=tuple(stages),
+        stages=_starting(tuple(stages)),
         verdict=DiagonalisabilityVerdict(stages=tuple(stage.verdict for stage in stages)),
         loss_separates=_loss_separates(tuple(stages)),
         steps=(),
         later=tuple(
             derive_unchecked(spec.during(step), spectrum=spectrum) for step in spec.switches
         ),
+    )
+
+
+def _starting(stages: tuple[StageDerivation, ...]) -> tuple[StageDerivation, ...]:
+    """Return stages whose undriven modes start where those of the first stage do."""
+    alone = start_alone(stages) if len(stages) > 1 else frozenset()
+    if not alone:
+        return stages
+
+    def settled(mode: ModeDerivation) -> ModeDerivation:
+        law = mode.strength
+        if mode.label not in alone or law is None or law.strength0 != HEAD_START:
+            return mode
+        return replace(mode, strength=replace(law, strength0=STRENGTH0))
+
+    return tuple(
+        replace(
+            stage,
+            pathways=tuple(
+                replace(pathway, modes=tuple(map(settled, pathway.modes)))
+                for pathway in stage.pathways
+            ),
+        )
+        for stage in stages
     )
 
 

@@ -1,4 +1,4 @@
-"""Where strengths start: the lines from random weights to the effective initial strength."""
+"""Where strengths start: the lines from random weights to the effective start."""
 
 from __future__ import annotations
 
@@ -60,8 +60,7 @@ def _single(derivation: Derivation) -> Line:
     entry = sp.Symbol("W", real=True)
     mean = sp.Poly(entry, entry).coeff_monomial(1)  # entries of mean 0: the constant is left
     return Line(
-        says="A single layer of random weights starts, in the mean, from the **effective initial "
-        "strength**",
+        says="A single layer of random weights starts, in the mean, from the **effective start**",
         equation=(rf"\pi_0 = \mathbb{{E}}\, u^{{\top}} W v = {to_latex(mean)}",),
         because=r"entries are drawn independently from $\mathcal{N}(0, \sigma^2)$; every strength "
         r"is a linear form in them, and fluctuates by $\sigma$",
@@ -86,7 +85,7 @@ def _followed(known: Regime) -> Line:
         r"outputs are small a mode's amplitudes, in units of $c = \sigma \sqrt{H}$ and over times "
         rf"${to_latex(unit)}$, know nothing of the data: they run to infinity at a time $T$ that "
         "is a property of depth and width $H$ alone. The balanced amplitude $\\kappa$ that arrives "
-        "with them is the **effective initial strength**, and $T$ is found by following single "
+        "with them is the **effective start**, and $T$ is found by following single "
         "modes (`symreln validate`):",
         equation=(
             rf"T &= {integral(slowness, to_latex(kappa), to_latex(sp.oo))} = "
@@ -156,8 +155,8 @@ def _balanced(derivation: Derivation, start: Start) -> Line:
     value = mean.subs({_UNITS: sp.Rational(known.units), _SIGMA: sp.sqrt(known.variances[0])})
     exact = sp.Rational(start.strength0)
     return Line(
-        says="What grows is as if it had started balanced, from the **effective initial "
-        f"strength**; over the $N = {to_latex(sp.Rational(known.units))}$ units that take part it "
+        says="What grows is as if it had started balanced, from the **effective start**"
+        f"; over the $N = {to_latex(sp.Rational(known.units))}$ units that take part it "
         "is its mean,",
         equation=(
             rf"\pi_0 = N\, \mathbb{{E}} \left[{to_latex(_GROWING)}\right] = "
@@ -231,7 +230,7 @@ def _ahead() -> Iterator[Line]:
 
 
 def _product() -> Line:
-    """Return the effective initial strength of a mode that earlier ones drive as well."""
+    """Return the effective start of a mode that earlier ones drive as well."""
     alone: Any = sp.Matrix([_S, 0])  # E v of the mode, in the directions u and one across
     drives: list[Any] = [sp.Matrix(sp.symbols(f"x_{k} y_{k}")) for k in range(len(_PHASES))]
     q = sp.Matrix([1, 1, 0]) / sp.sqrt(2)

@@ -48,7 +48,7 @@ from symreln.cli.options import (  # noqa: E402
     out,
     seeds,
 )
-from symreln.gating.finders import ALIASES, FINDERS  # noqa: E402
+from symreln.gating.finders import FINDERS  # noqa: E402
 from symreln.report.formats import NAMES  # noqa: E402
 
 EXIT_CODES = """
@@ -276,7 +276,7 @@ def depth() -> None:
         "selects. kmeans: those of trained networks (Algorithm 1 of the paper). windows: those of "
         "trained networks in time windows, units counted by their weight.",
         metavar="METHOD",
-        type=click.Choice([*(each.name for each in FINDERS), *ALIASES]),
+        type=click.Choice([each.name for each in FINDERS]),
         required=True,
     ),
     option("--samples", "Draw so many directions instead of all gates.", 1, 10_000_000),

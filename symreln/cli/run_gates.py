@@ -11,7 +11,7 @@ from symreln.base.progress import Progress
 from symreln.calls import gates as calls
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
-from symreln.gating.finders import ALIASES, FINDERS
+from symreln.gating.finders import FINDERS
 from symreln.report.folder import require_folder, write_files
 from symreln.task_library.load import load
 
@@ -32,7 +32,7 @@ def find_gates(
     Raises:
         InputError: Options have no meaning together, or a parameter has no value.
     """
-    finder = next(each for each in FINDERS if each.name == ALIASES.get(method, method))
+    finder = next(each for each in FINDERS if each.name == method)
     _refuse("gates", f"--method {method}", {*asked} - {*finder.options, "rng"})
     given = load(spec, overrides, allow_outside=allow_outside)
     with Progress(quiet=quiet)("gates"):

@@ -120,12 +120,12 @@ def split_network(derivation: Derivation, network: TrainingRun, inputs: np.ndarr
     for seed in range(network.seeds):
         w1, w2 = weights.w1[seed], weights.w2[seed]
         size = np.linalg.norm(w1, axis=1) * np.linalg.norm(w2, axis=0)
-        assigned: NeuronAssignment = assign_neurons(w1 @ inputs > 0, gates, size)
+        assigned: UnitAssignment = assign_units(w1 @ inputs > 0, gates, size)
         exact.append(assigned.exact_share)
         shares.append(assigned.shares)
         for p in range(len(gates)):
             chosen = assigned.index == p
-            maps[seed, p] = w2[:, chosen] @ w1[chosen]
+            maps[seed, p] = w2[:, chosen] @ w1[chosen] / derivation.known.slower
     found = [_pathway_alignment(derivation, p, maps[:, p]) for p in range(len(derivation.pathways))]
     return SplitNetwork(
         alignment=tuple(a for a in found if a is not None),
@@ -166,7 +166,7 @@ class Alignment:
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NeuronAssignment:
+class UnitAssignment:
     """Hidden units of a ReLU network, each given to the pathway whose gate is nearest.
 
     Attributes:
@@ -280,9 +280,9 @@ def _cosine(basis: np.ndarray, vectors: np.ndarray, taken: slice) -> float:
     return float(min(cosines[-1], 1.0))
 
 
-def assign_neurons(
+def assign_units(
     patterns: np.ndarray, gates: np.ndarray, contribution: np.ndarray | None = None
-) -> NeuronAssignment:
+) -> UnitAssignment:
     """Give each hidden unit to the pathway whose gate is nearest in Hamming distance.
 
     Args:
@@ -299,14 +299,14 @@ def assign_neurons(
     fits = patterns.ndim == gates.ndim == 2 and patterns.shape[1:] == gates.shape[1:]
     if not fits or not len(gates) or weight.shape != (len(patterns),):
         msg = (
-            f"assign_neurons: patterns {patterns.shape}, gates {gates.shape}, contribution "
+            f"assign_units: patterns {patterns.shape}, gates {gates.shape}, contribution "
             f"{weight.shape}. Give (H, P), (G, P) with G ≥ 1, (H,)."
         )
         raise InputError(msg)
     index, distance = nearest_gates(patterns, gates)
     total = float(weight.sum()) or 1.0  # nothing contributes: every share is 0 of 1
     shares = np.bincount(index, weights=weight, minlength=len(gates)) / total
-    return NeuronAssignment(
+    return UnitAssignment(
         index=index,
         distance=distance,
         exact_share=float(weight[distance == 0].sum()) / total,

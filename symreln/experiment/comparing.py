@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: Names of the pairs of curves, fixed by the interface.
 PAIRS = ("theory_vs_gdln", "theory_vs_relu", "gdln_vs_relu")
-#: The pairs that the tolerance is for: "theory" is the judged curve, closed forms as printed where
+#: The pairs that the tolerance is for: "theory" is the judged curve, closed forms where
 #: the document prints them for every mode, else the integrated reduction.
 JUDGED = ("theory_vs_gdln", "theory_vs_relu")
 

@@ -322,8 +322,8 @@ class GateDrift:
 
     Attributes:
         steps: Snapshot steps, K of them.
-        share: Shape (seeds, K): share of (neuron, sample) gates that differ from the last
-            snapshot's, each neuron weighted by its contribution ‖w1‖‖w2‖ at the snapshot itself.
+        share: Shape (seeds, K): share of (unit, sample) gates that differ from the last
+            snapshot's, each unit weighted by its contribution ‖w1‖‖w2‖ at the snapshot itself.
         max_after_drop: Largest share, over seeds and over snapshots at or after the seed's drop
             time; None where no loss dropped.
     """
@@ -471,7 +471,7 @@ def seed_band(losses: np.ndarray, quantiles: Sequence[float] = (0.05, 0.5, 0.95)
 def gate_drift(
     activity: np.ndarray, contribution: np.ndarray, steps: Sequence[int], losses: np.ndarray
 ) -> GateDrift:
-    """How much the gates of ReLU networks move, weighted by what the neurons contribute.
+    """How much the gates of ReLU networks move, weighted by what the units contribute.
 
     Args:
         activity: Patterns 1[W1 x_μ > 0] at K snapshots, truth values, shape (seeds, K, H, P).
@@ -492,7 +492,7 @@ def gate_drift(
         raise InputError(msg)
     moved = np.stack([(activity[:, k] != activity[:, -1]).mean(axis=2) for k in range(count)], 1)
     weight = contribution.sum(axis=2)
-    # Where no neuron contributes, no gate matters: a share of 0.
+    # Where no unit contributes, no gate matters: a share of 0.
     safe = np.where(weight > 0, weight, 1.0)
     share = (moved * contribution).sum(axis=2) / safe
     after = [

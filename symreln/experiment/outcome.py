@@ -82,7 +82,7 @@ class Validation(Immutable, Predictions):
         gdln_alignment: One entry a pathway.
         drift: How far the network's gates move; None for a linear network.
         law: The law of gates beside the networks' gates; None where there is no law or no gates.
-        split: The networks seen as pathways, neurons given to the nearest gate; None likewise.
+        split: The networks seen as pathways, units given to the nearest gate; None likewise.
         modes: Every mode's measured strength beside its prediction, where maps were recorded.
         terms: What the distance to the network is made of, or to the GDLN where there is no other;
             empty where that was not asked for.
@@ -377,7 +377,7 @@ def _assumption_costs(
         metrics: Distances by pair.
         tolerance: Largest allowed one.
         early: Whether the theory starts from the units that each pathway gets in the early phase,
-            which flows and closed forms take as half of all.
+            which the flow takes as half of all.
     """
     return tuple(
         AssumptionCost(
@@ -411,5 +411,5 @@ def _links(
     elif not numbers.closed:
         yield "an aligned start, from which modes that lose die out", closed, flow
     else:
-        yield f"{units}an aligned start, steps to leading order", closed, theory
+        yield "an aligned start, steps to leading order", closed, theory
     yield f"{units}infinitely small steps", flow, theory

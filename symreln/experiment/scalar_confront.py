@@ -58,7 +58,7 @@ def validate_modes(
     with phase("training") as report:
         aligned = _train_aligned(modes)
         gdln = _train(modes, seeds, rng, both(progress, report))
-    with phase("effective initial strengths"):
+    with phase("effective starts"):
         start = edge_start(modes.spec, modes.parts)
     descent = modes.descend(_std(modes))
     predictions = _predictions(modes, start, descent)

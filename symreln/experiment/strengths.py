@@ -158,6 +158,8 @@ def measured_strengths(
     found = _measured(numbers, curves, "gdln", gdln, gdln.snapshots.get("maps"))
     if network is not None:
         maps = network.snapshots.get("gate_maps", network.snapshots.get("maps"))
+        if maps is not None:  # a network that is linear at half speed computes ½ W₂W₁
+            maps = maps / numbers.known.slower
         found += _measured(numbers, curves, "relu", network, maps)
     return tuple(found)
 

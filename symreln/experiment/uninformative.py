@@ -61,7 +61,10 @@ class Uninformative:
                 f"all that can be learned is {percent(self.learnable, self.tolerance)} of L(0), "
                 f"within the tolerance of {bound_text(self.tolerance)}; it takes a smaller one"
             )
-        text = f"nothing was learned in {self.steps} steps, the loss changed by {change} of L(0)"
+        text = (
+            "training made too little progress to test the prediction (in "
+            f"{self.steps} steps the loss changed by {change} of L(0))"
+        )
         known = [
             f"about {step} {what}"
             for step, what in (

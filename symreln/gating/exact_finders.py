@@ -127,7 +127,11 @@ class _SelectedGates(_ExactGates):
     def _found_lines(self) -> Iterator[str | Page]:
         for stage in self.stages:
             if not stage.winners:
-                how = ", proven: all faces were asked" if stage.complete else " of those asked"
+                how = (
+                    ", proven: all activity patterns were searched"
+                    if stage.complete
+                    else " of those searched"
+                )
                 yield f"stage {stage.stage}: no gate grows on what is left{how}"
                 continue
             yield f"stage {stage.stage}: {len(stage.winners)} fastest; {stage.told}"

@@ -14,10 +14,6 @@ from typing import Any
 FORMAT = "symreln-gates/1"
 
 
-#: Other spellings of methods.
-ALIASES = {"k-means": "kmeans"}
-
-
 @dataclass(frozen=True, kw_only=True)
 class _GateFinder:
     """One way.

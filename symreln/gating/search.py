@@ -89,14 +89,14 @@ class GateStage(Result):
     def told(self) -> str:
         """What is proven of the fastest."""
         if self.complete:
-            return "all faces asked: no unit grows faster than the first, proven"
+            return "all activity patterns searched: no gate grows faster than the first, proven"
         if self.proven:
             return (
-                "no unit grows faster than the first (to one part in 10⁹), proven; slower partial "
+                "no gate grows faster than the first (to one part in 10⁹), proven; slower partial "
                 "gates may be missing"
             )
         most = "" if self.bound is None else f", at most {self.bound:.6g}"
-        return f"not all faces asked: a faster partial gate may exist{most}"
+        return f"not all activity patterns searched: a faster partial gate may exist{most}"
 
 
 def search(

@@ -1,4 +1,4 @@
-r"""Initial strengths of a ReLU network from its early phase, by averaging over single neurons.
+r"""Initial strengths of a ReLU network from its early phase, by averaging over single units.
 
 While all outputs are small the residual is Y itself, and a hidden unit (w, b) moves alone:
 
@@ -23,7 +23,7 @@ Modes that a symmetry of the
 data exchanges are estimated together: their κ is one number, the mean over all of them.
 
 Float64, seeded, with the standard error of the mean. Nothing is fitted, no network is looked at.
-Source: the alignment of single neurons is that of Maennel et al. 2018.
+Source: the alignment of single units is that of Maennel et al. 2018.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 r"""Symmetric bias-free ReLU family: linear dynamics at half speed.
 
-Let the data be closed under x → −x with odd targets, and let the neurons come in pairs
+Let the data be closed under x → −x with odd targets, and let the units come in pairs
 :math:`(w, b), (-w, -b)`. Then the network is linear, :math:`f(x) = \tfrac{1}{2} W_2 W_1 x`:
 relu(z) = (z + |z|)/2, and the |z| of a pair cancel. Its error e(x) is odd, so e(x)xᵀ is even, and
-of every two samples ±x a neuron is open on exactly one (w·x = 0 aside). Hence
+of every two samples ±x a unit is open on exactly one (w·x = 0 aside). Hence
 
 .. math:: \sum_{w \cdot x > 0} e(x) x^T = \tfrac{1}{2} \sum_x e(x) x^T:
 
-every neuron follows the linear flow at half speed, and pairs stay pairs. Of a mode with
+every unit follows the linear flow at half speed, and pairs stay pairs. Of a mode with
 amplitudes a, b in W₁ and W₂ the network shows :math:`\pi = ab/2`; with
 :math:`\tau \dot a = \tfrac{1}{2} b (s - d\pi) - \lambda a` and likewise for b, it obeys the
 two-layer equations with 2τ in the place of τ, 2λ in that of λ and :math:`c = |a^2 - b^2|/2`.

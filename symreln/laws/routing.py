@@ -147,7 +147,7 @@ class RoutingNetwork:
         chain = SharedChain(counts=tuple(n.subs(sizes) for n in self.chain.counts))
         known, expected = chain.start_factor, start.subs({**sizes, _START: 1})
         return Line(
-            says="Edges that all start with $w_0$ go on as from the **effective initial strength** "
+            says="Edges that all start with $w_0$ go on as from the **effective start** "
             "($w_0^3$ for $M = 1$)",
             equation=(rf"\pi_0 = {to_latex(start)}",),
             because="a balanced start that leaves at the same time; what is left out vanishes with "

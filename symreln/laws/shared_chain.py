@@ -205,7 +205,7 @@ class SharedChain:
             says=r"While $d \pi$ is small beside $s$, a mode takes the time $\tau/(2 s) "
             r"\int dI/\pi$ to grow, and a balanced start has $\pi = \sqrt{N} I^{L/2}$, "
             r"$N = \prod_l n_l$. The one that arrives together with edges that started equal is "
-            "their **effective initial strength**:",
+            "their **effective start**:",
             equation=(*self._in_step_rows(), rf"\pi_0 &= {self._start_latex()}"),
             because="both times are equal; what is left out vanishes with $w_0$",
             check="the primitive differentiated, and its limit"

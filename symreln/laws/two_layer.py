@@ -73,7 +73,7 @@ class TwoLayer(Law):
 
     @classmethod
     def start(cls, regime: Regime) -> Start | None:
-        r"""Return the expected effective initial strength, units · σ² / 2.
+        r"""Return the expected effective start, units · σ² / 2.
 
         Of a mode's two amplitudes (a, b) of a hidden unit only the growing combination
         (a+b)/sqrt(2) survives; the product that it grows into starts, in effect, from ((a+b)/2)²,

@@ -58,7 +58,11 @@ class Style:
             yield "figures", self.figures, "a folder of letters, digits and any of . _ / -"
         for name, shown in self.notation.items():
             if _letter(name) is None:
-                yield "notation", name, "one letter other than e, or the name of a Greek one"
+                yield (
+                    "setting",
+                    name,
+                    "prefix, level, numbering, figures, or a letter of the formulas other than e",
+                )
             if _symbol(shown) is None:
                 yield f"notation {name}", shown, r"a letter, a Greek name, or such as \mathcal{A}"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.claims.later_stages import head_starts_of
+from symreln.claims.head_formulas import some_driven
 from symreln.document.roots import plain_formula
 from symreln.document.words import Notation
 from symreln.exact.algebraic import AlgebraicNumber
@@ -92,9 +92,8 @@ def _letters(derivation: Derivation) -> Iterator[str]:
     if derivation.strength0 is not None:
         start = AlgebraicNumber.rational(Scalar.of(derivation.strength0))
         said.append(f"π₀ = {start.scientific({}, 6)}, derived")
-    ahead = derivation.ask(head_starts_of)
-    if ahead is not None and ahead.modes:
-        said.append("π̃₀: effective start of a later stage's mode, below")
+    if some_driven(derivation):
+        said.append("π̃₀: effective start of a later stage's mode")
     yield f"  {'; '.join(said)}"
 
 

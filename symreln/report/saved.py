@@ -24,7 +24,7 @@ from symreln.laws.law import HEAD_START, STRENGTH0, TIME, TIME_CONSTANT
 from symreln.laws.loss import strength_symbol
 from symreln.report.mode_table import ModeRow, Modes, certified, readable
 from symreln.specs.arguments import float_times
-from symreln.specs.finding import nearest, shown
+from symreln.specs.finding import counted, nearest, shown
 from symreln.specs.model import Parameter
 from symreln.verdict.judge import Level
 from symreln.verifier.folder import CERTIFICATE, verify_file
@@ -231,6 +231,7 @@ class SavedDerivation(Immutable):
         return dict(self.content)
 
     def _summary(self) -> list[str]:
+        lines = counted(len(self.proven), "line")
         said = [] if self.validation is None else [f"validation: {self.validation.outcomes}"]
         shown_ = [
             f"{row.label} of '{row.pathway}': s = {readable(row.s)}"
@@ -240,7 +241,7 @@ class SavedDerivation(Immutable):
         return [
             self.title,
             f"verdict: {self.level.value}",
-            f"saved in {self.folder}; {len(self.proven)} lines of its certificate proven again",
+            f"saved in {self.folder}; {lines} of its certificate proven again",
             *said,
             *shown_,
         ]

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.base.rounding import percent
-from symreln.claims.constants import constants_text
+from symreln.base.rounding import percent, range_text
+from symreln.claims.constants import JUDGED, constants_text
+from symreln.claims.early import mode_kappas, start_factors
 from symreln.experiment.comparing import is_aligned
 from symreln.experiment.findings import (
     ALIGNMENT,
@@ -45,8 +46,6 @@ def titles(validation: Validation) -> dict[str, str]:
         reduction = "scalar modes"
     elif not validation.numbers.closed:
         forms = "coupled modes"
-    if validation.judged == "closed":
-        forms = "closed forms as printed"
     theory = forms if validation.judged == "closed" else reduction
     curves = {
         "theory": f"judged: {theory}",
@@ -82,7 +81,6 @@ def metric_rows(validation: Validation) -> Iterator[tuple[str, ...]]:
         yield (f"seed floor of the {validation.judged_by}", *floor)
     if validation.predicted is not None:
         name = f"seed floor of the {validation.judged_by}, predicted"
-        name = name if validation.floor is None else "the same, predicted"
         yield (name, *metric_cells(validation.predicted.floor.mean).values())
     if validation.published is not None:
         yield from _published_rows(validation, validation.published)
@@ -121,7 +119,7 @@ def beside_clauses(validation: Validation) -> list[str]:
     """Return what stands beside the three verdicts: other curves, and what fails."""
     found = [
         _judged_clause(validation),
-        constants_text(validation.constants),
+        constants_text(validation.constants, JUDGED),
         validation.no_network if validation.edges is None else "",
         _mean_field_clause(validation),
         gate_law_sentence(validation.law),
@@ -200,10 +198,14 @@ def _judged_clause(validation: Validation) -> str:
     ]
     if validation.judged == "reduced" or not beside:
         return f"the judged curve is {reduction}{unpredicted}"
-    start = ", from estimated initial strengths" if validation.kappas else ""
+    start = ""
+    if validation.kappas:
+        kappas = mode_kappas(validation.numbers, validation.kappas)
+        factors = start_factors(validation.numbers, kappas)
+        start = f" from {range_text(factors.values())} π₀, a Monte Carlo estimate"
     return (
-        f"the judged curves are the closed forms as printed{start}; {reduction}, which is not "
-        f"judged, is {' and '.join(beside)}"
+        f"the judged curves are the closed forms{start}; {reduction}, which is not judged, is "
+        f"{' and '.join(beside)}"
     )
 
 

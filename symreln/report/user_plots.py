@@ -123,7 +123,7 @@ def _drawn(derivation: Derived) -> tuple[Sketch, np.ndarray, np.ndarray]:
 
 
 def _prediction(numbers: Derivation, times: np.ndarray) -> Prediction:
-    """Return the closed forms as printed, or where there are none the integrated reduction."""
+    """Return the closed forms, or where there are none the integrated reduction."""
     return closed_forms(numbers, times) or predict(numbers, times, accuracy=DRAWN)
 
 

@@ -112,7 +112,7 @@ def losses_of(validation: Validation) -> list[LossCurve]:
     if edges is not None:
         predicted.append(("theory, aligned start", "aligned theory", edges.descent.loss))
     if edges is None or not edges.unpredicted:
-        label = "theory (closed forms as printed)" if closed else "theory"
+        label = "theory (closed forms)" if closed else "theory"
         predicted.append((label, "theory", prediction.loss))
     for label, role, losses in predicted:
         # A loss under machine epsilon is rounding: a difference of sums that cancel.

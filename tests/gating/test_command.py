@@ -169,7 +169,10 @@ def test_race_of_full_and_partial_gates(tmp_path: Path, monkeypatch: pytest.Monk
         assert len(each["fractions"]) == (each["kind"] == "partial") * each["pattern"].count("/")
         assert all(0 <= float(number["decimal"]) <= 1 for number in each["fractions"])
     stages = call("gates", str(given), "--method", "self-consistent", "--out", str(tmp_path))
-    assert "stage 1: 1 fastest; all faces asked: no unit grows faster than the first" in stages
+    assert (
+        "stage 1: 1 fastest; all activity patterns searched: no gate grows faster than the first"
+        in stages
+    )
     assert "gates …" in stages  # progress
     gates = json.loads((tmp_path / "gates.json").read_text())
     assert gates["stages"][0]["winners"] == ["/01/"]

@@ -56,7 +56,7 @@ def test_kmeans_of_xor(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     assert spec.dataset.labels == load("xor").dataset.labels
     # The other spelling is the same method.
     again = ["--out", str(tmp_path / "again"), *out[2:]]
-    assert call("gates", "xor", "--method", "k-means", "--clusters", "4", *SMALL, *again) == 0
+    assert call("gates", "xor", "--method", "kmeans", "--clusters", "4", *SMALL, *again) == 0
     assert json.loads((tmp_path / "again" / "gates.json").read_text()) == found
 
 
@@ -189,7 +189,7 @@ def test_bad_input(
         ("kmeans", "--samples"),
         ("windows", "--limit"),
         ("kmeans", "--windows"),
-        ("k-means", "--stages"),
+        ("kmeans", "--stages"),
         ("enumerate", "--stages"),
         ("enumerate", "--clusters"),
         ("enumerate", "--seeds"),

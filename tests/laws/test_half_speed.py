@@ -180,7 +180,7 @@ def test_symmetry_is_found_and_half_of_the_samples_are_half_of_the_sums(seed):
     random = Random(seed)
     samples = closed_data(random)
     assert half_speed.odd_symmetry(*matrices(samples))[0]
-    # The lemma of the module, exactly: any odd error, any neuron with no sample on its border.
+    # The lemma of the module, exactly: any odd error, any unit with no sample on its border.
     w = [Fraction(random.randint(-99, 99), 97) + Fraction(1, 89) for _ in range(3)]
     m = [Fraction(random.randint(-9, 9)) for _ in range(3)]
 

@@ -31,6 +31,39 @@ KEYS = {
     "_init_std": "network.init_std",
 }
 DECAY = {**SPECS["cubic"], "network": {**SPECS["cubic"]["network"], "weight_decay": "1/10"}}
+# Two contexts turn two of four items the other way: what the first stage has still to learn drives
+# no mode of the second.
+UNDRIVEN = {
+    "dataset": {
+        "X": [[int(row == item) for item in range(4)] * 2 for row in range(4)]
+        + [["a"] * 4 + [0] * 4, [0] * 4 + ["a"] * 4],
+        "Y": [
+            [1] * 8,
+            [1, 1, -1, -1] * 2,
+            [1, -1, 0, 0, 0, 0, 1, -1],
+            [0, 0, 1, -1, 1, -1, 0, 0],
+        ],
+        "labels": {"context": [1] * 4 + [2] * 4},
+    },
+    "parameters": {"a": {"value": 1, "positive": True}},
+    "pathway": [
+        {"name": "common"},
+        {
+            "name": "ctx_{context}",
+            "each": "context",
+            "gate": "context == {context}",
+            "inputs": [0, 1, 2, 3],
+            "stage": 2,
+        },
+    ],
+    "network": {
+        "hidden": 100,
+        "init_std": "1/10000",
+        "learning_rate": "1/100",
+        "steps": 3000,
+        "loss": "sum",
+    },
+}
 EVALUATE = """
 const found = symrelnLive.evaluate(LIVE, POSITION, TIMES);
 const mode = (one) => ({ ...one, curve: one.curve && [...one.curve] });
@@ -88,11 +121,20 @@ def derived_at(spec, position: dict[str, Fraction]) -> sr.Derivation:
 
 @pytest.mark.parametrize(
     "name",
-    ["xor", "linear-hierarchy", "contextual-3", "contextual-C", "cubic", "unbalanced", "decay"],
+    [
+        "xor",
+        "linear-hierarchy",
+        "contextual-3",
+        "contextual-C",
+        "cubic",
+        "unbalanced",
+        "decay",
+        "undriven",
+    ],
 )
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_page_computes_what_the_program_evaluates(name: str, seed: int, tmp_path: Path):
-    spec = {**SPECS, "decay": DECAY}.get(name, name)
+    spec = {**SPECS, "decay": DECAY, "undriven": UNDRIVEN}.get(name, name)
     live = live_of(sr.derive(sr.load(spec)))
     rng = random.Random(seed)
     position = {slider.name: at(slider, rng) for slider in live.sliders}

@@ -88,7 +88,7 @@ def test_a_step_goes_down_the_gradient(kind, changes):
 
 
 def test_one_step_of_relu_by_hand():
-    # Two samples, P = 2; the second neuron is closed on the first sample, the first on the second.
+    # Two samples, P = 2; the second unit is closed on the first sample, the first on the second.
     start = LayerWeights(w1=np.array([[[1.0], [-2.0]]]), w2=np.array([[[0.5, 1.0]]]))
     chosen = make_settings(hidden=2, learning_rate=0.1, loss="sum", steps=2)
     run = train_network([[1.0, -1.0]], [[2.0, 3.0]], chosen, initial=start)
@@ -375,7 +375,7 @@ def test_edges_that_no_sample_passes_only_decay():
 
 
 def test_pathways_replay_a_relu_network_whose_gates_are_constant():
-    # Inputs e1, e2, weights of opposite signs: a neuron is open on one sample, and the weight that
+    # Inputs e1, e2, weights of opposite signs: a unit is open on one sample, and the weight that
     # keeps it closed on the other gets no gradient, so its gate never moves.
     rng = np.random.default_rng(8)
     inputs, targets = np.eye(2), rng.standard_normal((3, 2))

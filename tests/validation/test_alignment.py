@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from symreln.errors import InputError
-from symreln.experiment.aligned import assign_neurons, measure_alignment
+from symreln.experiment.aligned import assign_units, measure_alignment
 
 RNG = np.random.default_rng(4)
 U = np.linalg.qr(RNG.standard_normal((6, 3)))[0]
@@ -111,29 +111,29 @@ def test_wrong_bases_are_refused():
         measure_alignment(maps, U, V, groups=[[0], [0, 1]])
 
 
-def test_neurons_go_to_the_nearest_gate():
+def test_units_go_to_the_nearest_gate():
     gates = np.array([[1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 1]])
     patterns = np.array([[1, 1, 1, 1], [1, 0, 0, 0], [1, 1, 1, 0], [0, 0, 0, 1], [0, 0, 1, 1]])
     contribution = np.array([1.0, 2.0, 3.0, 0.0, 4.0])
-    found = assign_neurons(patterns.astype(bool), gates, contribution)
+    found = assign_units(patterns.astype(bool), gates, contribution)
     # The third is one sample from "all" and one from the second gate: the first listed.
     np.testing.assert_array_equal(found.index, [0, 1, 0, 2, 2])
     np.testing.assert_array_equal(found.distance, [0, 1, 1, 1, 0])
     assert found.exact_share == 0.5
     np.testing.assert_allclose(found.shares, [0.4, 0.2, 0.4], rtol=1e-15)
-    np.testing.assert_allclose(assign_neurons(patterns, gates).shares, [0.4, 0.2, 0.4], rtol=1e-15)
-    silent = assign_neurons(patterns, gates, np.zeros(5))
+    np.testing.assert_allclose(assign_units(patterns, gates).shares, [0.4, 0.2, 0.4], rtol=1e-15)
+    silent = assign_units(patterns, gates, np.zeros(5))
     assert silent.exact_share == 0
     assert silent.shares.tolist() == [0, 0, 0]
 
 
 def test_wrong_assignments_are_refused():
     with pytest.raises(InputError, match=r"patterns \(2, 3\), gates \(1, 4\)"):
-        assign_neurons(np.ones((2, 3)), np.ones((1, 4)))
+        assign_units(np.ones((2, 3)), np.ones((1, 4)))
     with pytest.raises(InputError, match=r"gates \(0, 3\)"):
-        assign_neurons(np.ones((2, 3)), np.ones((0, 3)))
+        assign_units(np.ones((2, 3)), np.ones((0, 3)))
     with pytest.raises(InputError, match=r"contribution \(3,\)"):
-        assign_neurons(np.ones((2, 3)), np.ones((1, 3)), np.ones(3))
+        assign_units(np.ones((2, 3)), np.ones((1, 3)), np.ones(3))
 
 
 def test_modes_that_are_not_there_are_left_out():

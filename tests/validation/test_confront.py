@@ -324,10 +324,13 @@ def test_metrics_have_the_names_of_the_interface():
     both = [f"{curve}_vs_{name}" for curve in ("closed", "reduced") for name in ("gdln", "relu")]
     assert list(linear(0).metrics) == [*fixed, *both, "flow_vs_relu"]
     titles = [row[0] for row in linear(0).metric_rows()]
-    assert titles[1] == "judged: closed forms as printed – linear network"
+    assert titles[1] == "judged: closed forms – linear network"
     assert not any(title.startswith("closed forms") for title in titles)  # once is enough
-    assert titles[-2:] == ["seed floor of the linear network", "the same, predicted"]
-    assert [row[0] for row in relu().metric_rows()][1].endswith("as printed – ReLU network")
+    assert titles[-2:] == [
+        "seed floor of the linear network",
+        "seed floor of the linear network, predicted",
+    ]
+    assert [row[0] for row in relu().metric_rows()][1].endswith("closed forms – ReLU network")
 
 
 def test_one_seed_has_no_floor():
@@ -375,4 +378,4 @@ def test_numbers_in_words():
 def test_free_constants_of_a_linear_network_are_zero():
     assert isinstance(linear(0).prediction, Prediction)
     assert linear(0).prediction.free_constants == 0
-    assert "free constants: 0" in linear(0).sentence()
+    assert "free constants of the judged curves: 0" in linear(0).sentence()

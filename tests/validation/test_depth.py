@@ -145,13 +145,13 @@ def test_sentence_rows_and_json_say_what_was_found(compared):
 
 def test_nothing_learned_is_said(compared):
     assert not compared.uninformative
-    assert "Nothing was learned" not in depth_sentence(compared)
+    assert "too little progress" not in depth_sentence(compared)
     assert depth_to_json(compared)["not_tested"] is False
     found = compare_depth(load("depth", (*SMALL, "network.steps=20")), seeds=3, rng=3)
     assert found.uninformative
     assert depth_to_json(found)["not_tested"] is True
     assert depth_sentence(found).startswith(
-        "Nothing was learned in 19 steps, so far 3 ReLU networks"
+        "Training made too little progress to test the prediction: in 19 steps 3 ReLU networks"
     )
 
 
@@ -187,6 +187,6 @@ def test_two_seeds_cannot_tell():
     assert (found.too_few, found.least_seeds) == (True, 4)
     # Exchanged labels of two and two: one way in three is as far apart as any can be.
     assert compare_curves(np.tile([1, 0.5, 0.1], (2, 1)), np.ones((2, 3))).p > 0.3
-    assert "2 gated networks CANNOT TELL whether they differ" in depth_sentence(found)
-    assert "at least 4 of each can" in depth_sentence(found)
+    assert "2 gated networks are TOO FEW to say whether they differ" in depth_sentence(found)
+    assert "it takes 4 of each" in depth_sentence(found)
     assert depth_to_json(found)["too_few_seeds"] is True

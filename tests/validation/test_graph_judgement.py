@@ -38,7 +38,10 @@ def test_few_steps_test_nothing():
     assert found.disagreements == ()
     assert max(m.max_abs_over_initial for m in found.metrics.values()) < 0.01
     assert (found.verdict, found.agrees) == ("not tested", False)
-    assert "loss NOT TESTED: nothing was learned in 4 steps" in found.sentence()
+    assert (
+        "loss NOT TESTED: training made too little progress to test the prediction (in 4 steps"
+        in found.sentence()
+    )
     assert "AGREE" not in found.sentence()
     written = json.loads(json.dumps(validation_to_json(found)))
     assert written["verdict"] == "not tested"

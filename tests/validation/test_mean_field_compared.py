@@ -97,7 +97,7 @@ def test_the_curve_and_the_gates_are_drawn():
     loss, _, gates = validation_sketches(xor())
     assert [curve.label for curve in loss.shown["curves"]][-2:] == [
         "mean-field simulation",
-        "theory (closed forms as printed)",
+        "theory (closed forms)",
     ]
     assert gates.shown["classes"][0].gate == "".join(map(str, xor().mean_field.classes[0].gate))
     np.testing.assert_array_equal(gates.shown["times"], xor().mean_field.steps)

@@ -139,7 +139,7 @@ def test_seed_band():
 
 
 def test_gate_drift_by_hand():
-    # One seed, three snapshots, two neurons, four samples.
+    # One seed, three snapshots, two units, four samples.
     activity = np.array(
         [
             [
@@ -153,7 +153,7 @@ def test_gate_drift_by_hand():
     contribution = np.array([[[3.0, 1.0], [1.0, 3.0], [1.0, 1.0]]])
     losses = np.array([[1.0] * 10 + [0.5] * 91])  # drops at step 10
     drift = gate_drift(activity, contribution, (0, 10, 100), losses)
-    # Neuron 1 differs from the end on 3, 2, 0 of 4 samples; neuron 2 on 1, 0, 0.
+    # Unit 1 differs from the end on 3, 2, 0 of 4 samples; unit 2 on 1, 0, 0.
     expected = [(3 * 3 / 4 + 1 / 4) / 4, (2 / 4) / 4, 0]
     np.testing.assert_allclose(drift.share, [expected], rtol=1e-15)
     np.testing.assert_allclose(drift.mean, expected, rtol=1e-15)

@@ -201,7 +201,7 @@ def test_the_band_of_narrow_networks_is_that_of_the_drawn_ones():
     assert drawn is not None
     np.testing.assert_array_equal(found.predicted.losses, drawn.losses)
     titles = [row[0] for row in found.metric_rows()]
-    assert titles[-2:] == ["seed floor of the GDLN", "the same, predicted"]
+    assert titles[-2:] == ["seed floor of the GDLN", "seed floor of the GDLN, predicted"]
     # One unit: networks scatter by a sixth of the loss, and that is predicted.
     assert found.floor.mean.max_abs_over_initial > 0.1
     assert found.predicted.covered(found.gdln.losses).mean() > 0.8

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.stats import t as student
 
+import symreln as sr
 from symreln.claims.probes import probe_bases
 from symreln.document.model import Table
 from symreln.experiment.predictions import mode_descent
@@ -70,6 +72,21 @@ def test_a_linear_network_is_its_only_pathway():
         whole = weights.w2[seed] @ weights.w1[seed]
         own = np.mean([u[:, c] @ whole @ v[:, c] for c in columns])
         assert mode.measured[seed, -1] == pytest.approx(own, rel=1e-10)
+
+
+def test_a_relu_network_at_half_speed_computes_half_the_product_of_its_layers():
+    network = {"hidden": 300, "init_std": Fraction(1, 5000), "steps": 1500, "activation": "relu"}
+    x, y = [[2, 0, -2, 0], [0, 1, 0, -1]], [[2, 1, -2, -1], [2, -1, -2, 1]]
+    found = sr.validate(sr.derive(matrix_spec(x, y, ["1111"], network=network)), seeds=2)
+    modes = [mode for mode in found.modes if mode.subject == "relu"]
+    weights = found.network.weights[0]
+    for seed in range(2):
+        images = weights.w2[seed] @ np.maximum(weights.w1[seed] @ np.eye(2), 0)
+        images -= weights.w2[seed] @ np.maximum(-weights.w1[seed] @ np.eye(2), 0)
+        strengths = np.linalg.svd(images / 2, compute_uv=False)  # of the odd part
+        shown = sorted((mode.measured[seed, -1] for mode in modes), reverse=True)
+        assert shown == pytest.approx(strengths, rel=0.01)
+    assert all(abs(mode.last.value) < 0.01 for mode in modes)
 
 
 def test_units_of_a_relu_network_are_given_to_the_gate_that_reproduces_them():

@@ -31,7 +31,10 @@ def test_few_steps_test_nothing():
     assert found.verdict == "not tested"
     assert not found.agrees
     assert found.to_json()["verdict"] == "not tested"
-    assert "loss NOT TESTED: nothing was learned in 49 steps" in found.sentence()
+    assert (
+        "loss NOT TESTED: training made too little progress to test the prediction (in 49 steps"
+        in found.sentence()
+    )
     assert found.diagnosis == ()
 
 

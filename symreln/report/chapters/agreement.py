@@ -130,10 +130,12 @@ def _comparison(validation: Validation) -> Table:
             Math(r"L < 0.9\, L(0)"),
             "; tail: root mean square of the difference of ",
             Math(r"\log_{10} L"),
-            " over the last quarter of the steps, a dash where both losses are 0 to rounding "
-            "there. The seed floor is the distance of one network to the mean of the others, "
-            "averaged over networks. A single network is about as far from the best prediction of "
-            "the mean; the mean over networks can be nearer to a prediction." + predicted,
+            " over the last quarter of the steps, where a loss below ",
+            Math(r"2^{-52} L(0)"),
+            ", 0 to rounding, counts as that; a dash where both are. The seed floor is the "
+            "distance of one network to the mean of the others, averaged over networks. A single "
+            "network is about as far from the best prediction of the mean; the mean over networks "
+            "can be nearer to a prediction." + predicted,
         ),
         alignment="l" + "r" * len(METRICS),
     )
@@ -382,14 +384,14 @@ def _gates(validation: Validation, drift: GateDrift) -> list[Block]:
     content: list = [Strong("Gates"), " are fixed in the theory and move in the network"]
     if drift.max_after_drop is not None:
         content.append(
-            f": up to {percent(drift.max_after_drop)} of them, weighted by what their neurons "
+            f": up to {percent(drift.max_after_drop)} of them, weighted by what their units "
             "contribute, still change after the loss has dropped"
         )
     split = validation.split
     if split is not None:
         content.append(
             f". At the end {percent(split.exact)} of the contribution comes from "
-            "neurons whose activity is exactly the gate of a pathway"
+            "hidden units whose activity is exactly the gate of a pathway"
         )
     blocks: list[Block] = [prose(*content, ".")]
     if split is not None:
@@ -399,8 +401,8 @@ def _gates(validation: Validation, drift: GateDrift) -> list[Block]:
         blocks.append(
             prose(
                 Strong("Shares of the pathways"),
-                ". With every neuron given to the nearest gate, the pathways end with these shares "
-                f"of the contribution: {shown}.",
+                ". With every hidden unit given to the nearest gate, the pathways end with these "
+                f"shares of the contribution: {shown}.",
             )
         )
     return blocks

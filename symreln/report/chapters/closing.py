@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from symreln.base.provenance import library_versions
-from symreln.claims.constants import constants_table, count_free, printed_constants
+from symreln.claims.constants import constants_table, count_free, counted
 from symreln.claims.derivation import of_pathways
 from symreln.document.model import Block, Code, Math, Section, Strong, Table, prose
 from symreln.document.symbols import symbol_latex
@@ -86,12 +87,12 @@ def provenance_chapter(derivation: Derived, validation: Validation | None) -> Se
             ("seeds", f"{validation.seeds} of each kind"),
             ("seed of the random streams", str(validation.rng)),
         ]
-    constants = derivation.ask(printed_constants) if validation is None else validation.constants
-    rows.append(("free constants", str(count_free(constants))))
+    constants = counted(derivation, None if validation is None else validation.constants)
+    rows += [(f"free constants of {of}", str(count_free(each))) for of, each in constants.items()]
     rows += [(f"version: {name}", value) for name, value in library_versions().items()]
     blocks: tuple[Block, ...] = (
         Table(header=("quantity", "value"), rows=tuple(rows), alignment="lp"),
-        *constants_table(constants),
+        *constants_table(dict.fromkeys(chain(*constants.values()))),
     )
     return Section(title="Provenance", blocks=blocks, label="sec:provenance")
 

@@ -79,11 +79,12 @@ def depth_sentence(found: DepthComparison) -> str:
     if found.too_few:
         head = (
             f"{found.seeds} ReLU networks with {depth} hidden layers and {found.seeds} gated "
-            "networks CANNOT TELL whether they differ "
-            f"(at least {found.least_seeds} of each can)"
+            "networks are TOO FEW to say whether they differ "
+            f"(it takes {found.least_seeds} of each)"
         )
     if found.uninformative:
-        head = f"Nothing was learned in {found.relu.settings.steps - 1} steps, so far {head}"
+        steps = found.relu.settings.steps - 1
+        head = f"Training made too little progress to test the prediction: in {steps} steps {head}"
     inside = f"{100 * test.inside:.0f} % of the ReLU networks' losses lie in the gated "
     return (
         f"{head} by their loss curves: {told}; {inside}networks' 5 % to 95 % band; "

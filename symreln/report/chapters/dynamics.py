@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.claims.constants import count_free, printed_constants
+from symreln.claims.constants import count_of_printed
+from symreln.claims.head_formulas import some_driven
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.orbits import mode_orbits, plateaus_latex
 from symreln.claims.rules import said_at
@@ -177,20 +178,26 @@ def _closed(derivation: Derivation, names: Abbreviations) -> list[Block]:
     decay = derivation.known.weight_decay
     blocks = _two_layers(coupled) if other is None else family_solution(other, decay, coupled)
     if len(derivation.stages) > 1:
-        blocks.append(
-            prose(
-                "A later stage learns what the earlier ones leave. While the earlier ones still "
-                "learn, it is driven by more than that. Its closed forms account for this by the "
-                "effective start ",
-                Math(r"\tilde{\pi}_0"),
-                ", derived below. The matrix reduction, also below, follows all pathways together.",
-            )
-        )
+        blocks.append(_later_stages(derivation))
     blocks += _other_solutions(derivation, names)
     blocks += loss_written_out(derivation, names)
     if len(derivation.stages) > 1:
         blocks += matrix_reduction()
     return blocks
+
+
+def _later_stages(derivation: Derivation) -> Block:
+    starts = (
+        "While the earlier ones still learn, it is driven by more than that. Its closed forms "
+        "account for this by the effective start $\\tilde{\\pi}_0$, derived below."
+        if some_driven(derivation)
+        else "What the earlier ones have still to learn drives none of its modes, so that they too "
+        "start from $\\pi_0$."
+    )
+    return say(
+        f"A later stage learns what the earlier ones leave. {starts} The matrix reduction, also "
+        "below, follows all pathways together."
+    )
 
 
 def _two_layers(coupled: bool) -> list[Block]:
@@ -283,10 +290,7 @@ def _initial(derivation: Derivation) -> list[Block]:
         ),
         *_own_units(derivation),
         *said_at(derivation, "start"),
-        say(
-            "The number of free constants is {count_free}, see [#sec:provenance].",
-            count_free=Math(str(count_free(derivation.ask(printed_constants)))),
-        ),
+        count_of_printed(derivation),
     ]
 
 

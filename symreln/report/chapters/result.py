@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.base.rounding import range_text
 from symreln.base.summaries import few
-from symreln.claims.constants import count_free, printed_constants
+from symreln.claims.constants import Constant, count_free, counted
 from symreln.claims.early import mode_kappas, start_factors
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.families.claim import every_size
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation, Derived
     from symreln.claims.equilibria import Race
+    from symreln.document.inlines import Content
     from symreln.experiment.outcome import Validation
     from symreln.report.abbreviations import Abbreviations
 
@@ -205,7 +207,6 @@ def _judged_start(validation: Validation) -> Block:
     """Say where the judged closed forms start, where that is not the printed initial strength."""
     numbers = validation.numbers
     factors = start_factors(numbers, mode_kappas(numbers, validation.kappas))
-    low, high = (f"{end:.3f}" for end in (min(factors.values()), max(factors.values())))
     first = next(iter(factors))
     half = mode_laws(numbers, factors=factors)[first][0].law.half_time
     then = "" if half is None else f" is then half learned after {half:.1f} steps."
@@ -214,7 +215,7 @@ def _judged_start(validation: Validation) -> Block:
         Math(r"\pi_0"),
         ", which counts half of the hidden units: a Monte Carlo estimate says how many take a "
         f"gate, and modes of {few(validation.kappas)} start from "
-        f"{low if low == high else f'{low} to {high}'} ",
+        f"{range_text(factors.values())} ",
         Math(r"\pi_0"),
         " (",
         Reference("sec:agreement"),
@@ -225,12 +226,8 @@ def _judged_start(validation: Validation) -> Block:
 
 def trust(derivation: Derived, validation: Validation | None) -> Items:
     """Say what was proven, and which numbers of the prediction are free."""
-    constants = derivation.ask(printed_constants) if validation is None else validation.constants
+    judged = None if validation is None else validation.constants
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
-    free = [each for each in constants if each.is_free]
-    names = "; ".join(
-        each.name + ("" if each.value is None else f" = {each.shown(4)}") for each in free
-    )
     return Items(
         (
             (
@@ -238,13 +235,22 @@ def trust(derivation: Derived, validation: Validation | None) -> Items:
                 Reference("sec:checks"),
                 ").",
             ),
-            (
-                "Free constants: ",
-                Strong(str(count_free(constants))),
-                *typeset(f" ({names})" if names else ""),
-                ", from ",
-                Reference("sec:provenance"),
-                ".",
-            ),
+            *(_free(of, found) for of, found in counted(derivation, judged).items()),
         )
+    )
+
+
+def _free(of: str, constants: tuple[Constant, ...]) -> Content:
+    names = "; ".join(
+        each.name + ("" if each.value is None else f" = {each.shown(4)}")
+        for each in constants
+        if each.is_free
+    )
+    return (
+        f"Free constants of {of}: ",
+        Strong(str(count_free(constants))),
+        *typeset(f" ({names})" if names else ""),
+        ", from ",
+        Reference("sec:provenance"),
+        ".",
     )

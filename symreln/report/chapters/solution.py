@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.claims.constants import count_free, printed_constants
+from symreln.claims.constants import count_of_printed
 from symreln.claims.from_weights import white_inputs
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Citation, Code, Math, Reference, equation, prose
@@ -216,11 +216,5 @@ def family_start(derivation: Derivation) -> list[Block]:
         content += [", which decays under weight decay"] if decays else []
     return [
         prose(*content, "."),
-        prose(
-            "The number of free constants is ",
-            Math(str(count_free(derivation.ask(printed_constants)))),
-            ", see ",
-            Reference("sec:provenance"),
-            ".",
-        ),
+        count_of_printed(derivation),
     ]
