@@ -42,6 +42,21 @@ def _tensors(*values):
 """
 
 
+_GIVEN = '''
+
+def _given(name, free, following):
+    """Return the values of letters, declared ones where none is given."""
+    changed = [each for each, (value, _) in free.items() if value is not None]
+    left = [each for each, (value, _) in following.items() if value is None]
+    if changed and left:
+        raise TypeError(
+            f"{name}: {', '.join(left)} follows from {', '.join(changed)}: give both, or derive "
+            "at the other value"
+        )
+    return [given if given is not None else own for given, own in {**free, **following}.values()]
+'''
+
+
 class _TorchPrinter(NumPyPrinter):
     """NumPy's names in PyTorch, whose functions take no numbers.
 
@@ -128,6 +143,8 @@ def program(derivation: Derived, library: Library = "numpy") -> str:
     formulas = formulas_of(derivation)
     module = _Module(dialect=_DIALECTS[library], formulas=formulas)
     parts = [f"{_opening(derivation, module)}\n{module.dialect.opening}"]
+    if any(_follows(letter) for letter in formulas.letters.values()):
+        parts[0] += _GIVEN
     for name, formula in formulas.items():
         parts += [module.loss(derivation, formula)] if name == LOSS else module.mode(formula)
     return "\n\n".join(parts)
@@ -142,7 +159,8 @@ def _opening(derivation: Derivation, module: _Module) -> str:
         "",
         f"Law of a mode: {', '.join(sorted(laws))}. Times t are in steps of full-batch gradient",
         "descent, from 0; strengths have no unit; the loss is 1/(2P) sum |y - y_hat|^2, the mean",
-        "over P samples. Defaults are the declared values.",
+        "over P samples. Defaults are the declared values: a letter that follows from another one",
+        "is given with it.",
         *module.dialect.says,
         *(["", "Parameters:", *letters] if letters else []),
         *(["", f"There is no formula of the loss: {missing}."] if missing else []),
@@ -266,26 +284,57 @@ class _Module:
         """Return a function's text."""
         given = [str(TIME)] * timed
         names = [*given, *(self.called(each.symbol) for each in letters)]
-        arguments = ", ".join([*given, *["*"][: len(letters)], *map(self._argument, letters)])
+        following = list(filter(_follows, letters))
+        free = [each for each in letters if each.value is not None and not each.follows]
+        asked = [*free, *following] if free and following else []
+        shown_letters = [
+            f"{self.called(each.symbol)}=None" if each in asked else self._argument(each)
+            for each in letters
+        ]
+        arguments = ", ".join([*given, *["*"][: len(letters)], *shown_letters])
         if len(arguments) > _WIDTH:
             arguments = "".join(f"\n    {each}," for each in arguments.split(", ")) + "\n"
         whole = f"{says[:1].upper()}{says[1:]}."
         text = [_docstring([whole, "", shown] if shown else [whole], "    ")]
+        if asked:
+            text += [f"    {line}\n" for line in self._declared(name, free, following)]
         if self.dialect.tensors and names:
             text.append(f"    [{', '.join(names)}] = _tensors({', '.join(names)})\n")
         text += [f"    {line}\n" for line in body]
         return f"def {name}({arguments}):\n{''.join(text)}"
 
+    def _declared(self, name: str, free: list[Letter], following: list[Letter]) -> Iterator[str]:
+        """Yield the lines that put declared values in, where no letter is given that needs more."""
+        yield f"[{', '.join(self.called(each.symbol) for each in [*free, *following])}] = _given("
+        yield f'    "{name}",'
+        for letters in (free, following):
+            pairs = (
+                f'"{self.called(x.symbol)}": ({self.called(x.symbol)}, {_value(x)})'
+                for x in letters
+            )
+            yield f"    {{{', '.join(pairs)}}},"
+        yield ")"
+
     def _argument(self, letter: Letter) -> str:
-        name, value = self.called(letter.symbol), letter.value
-        if value is None:
-            return name
-        if isinstance(value, Fraction) and value.denominator != 1:
-            return f"{name}={value.numerator} / {value.denominator}"
-        return f"{name}={float(value)!r}"
+        name = self.called(letter.symbol)
+        return name if letter.value is None else f"{name}={_value(letter)}"
 
     def _printed(self, expr: Any) -> str:
         return str(self.dialect.printer().doprint(expr.xreplace(self.names)))
+
+
+def _follows(letter: Letter) -> bool:
+    """Whether its declared value is that of other letters' declared values alone."""
+    return letter.follows and letter.value is not None
+
+
+def _value(letter: Letter) -> str:
+    """Return the declared value of a letter."""
+    value = letter.value
+    assert value is not None
+    if isinstance(value, Fraction) and value.denominator != 1:
+        return f"{value.numerator} / {value.denominator}"
+    return repr(float(value))
 
 
 def _strength(copies: Alike) -> sp.Expr:

@@ -95,6 +95,19 @@ def test_parameters_are_arguments_that_other_values_can_be_given_to():
     assert module["loss"](times, Delta=2 / 3) == pytest.approx(loss, abs=1e-12 * loss[0])
 
 
+def test_a_letter_that_follows_from_a_changed_one_is_asked_for():
+    derivation = derived("contextual-3")
+    module: dict[str, Any] = {}
+    exec(program(derivation), module)
+    with pytest.raises(TypeError, match="pitilde_2_1 follows from tau: give both"):
+        module["pi_2_1"](100.0, tau=50.0)
+    with pytest.raises(TypeError, match="follows from c"):
+        module["loss"](100.0, c=2.0)
+    known = derivation.to_numpy("pi_2_1")(100.0, tau=50.0, pitilde_2_1=1e-6)
+    assert module["pi_2_1"](100.0, tau=50.0, pitilde_2_1=1e-6) == pytest.approx(known, rel=1e-12)
+    assert module["pi_2_1"](100.0) == pytest.approx(derivation.to_numpy("pi_2_1")(100.0), rel=1e-12)
+
+
 def test_smallest_start_neither_overflows_nor_stands_still():
     module: dict[str, Any] = {}
     exec(program(derived("xor")), module)
