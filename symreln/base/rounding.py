@@ -121,3 +121,13 @@ def range_text(values: Iterable[float]) -> str:
     """
     texts = [f"{each:.3f}" for each in sorted(values)]
     return texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
+
+
+def mean_text(mean: float, spread: float, count: int) -> str:
+    """Return a mean with its standard deviation, which one value has none of.
+
+    Example:
+        >>> mean_text(0.795, 0.0123, 5), mean_text(0.795, 0.0, 1)
+        ('0.795 ± 0.012', '0.795')
+    """
+    return f"{mean:.3f} ± {spread:.3f}" if count > 1 else f"{mean:.3f}"

@@ -186,8 +186,9 @@ class Convergence(Claim):
                 (Math(symbol), str(b.not_before), str(b.not_after), _steps(b.closed_form))
                 for symbol, b in shown
             ),
-            caption="Half-times of the second stage, in steps: proven bounds for the flow, and the "
-            "closed forms from their effective starts.",
+            caption="Half-times of the second stage, in steps: proven bounds for the flow, whose "
+            "steps are infinitely small, and the closed forms from their effective starts, in "
+            "finite steps.",
             alignment="lrrr",
             label="tab:halftimes",
             most=MOST_BOUNDS,
@@ -201,7 +202,9 @@ class Convergence(Claim):
         for b in self.half_times:
             known.setdefault((b.not_before, b.not_after, b.closed_form), []).append(b.label)
         for (low, high, closed), (first, *others) in list(known.items())[:MOST_LINES]:
-            where = f"between steps {low} and {high} (closed form {_steps(closed)})"
+            where = f"between steps {low} and {high} of the flow"
+            if closed is not None:
+                where += f"; closed form, in finite steps, {_steps(closed)}"
             yield f"  half-time of {' … '.join((first, *others[-1:]))}: {where}"
         if len(known) > MOST_LINES:
             yield f"  {len(known) - MOST_LINES} more are in derivation.json"
@@ -240,7 +243,7 @@ class Convergence(Claim):
                 if left
                 else "The second stage's half-times"
             )
-            parts.append(f"{whose} lie between the steps that are printed")
+            parts.append(f"{whose} lie, for the flow, between the steps that are printed")
         if self.residual_within:
             parts.append("what it sees is as near to the converged residual as is printed")
         return ", and ".join(parts)

@@ -102,7 +102,7 @@ def predict(
     return Prediction(
         times=grid,
         reduced=loss,
-        method=f"coupled matrices of all pathways, integrated from t = 0 ({together} training)",
+        method=f"flow of the coupled matrices of all pathways from t = 0 ({together} training)",
         closed_loss=closed_loss,
         modes=_mode_curves(derivation, closed, integrated),
         judged="reduced" if closed_loss is None or not derivation.closed else "closed",
@@ -476,7 +476,7 @@ def _predict_flow(derivation: Derivation, times: np.ndarray, accuracy: Accuracy)
     return Prediction(
         times=times,
         reduced=found.losses[first:],
-        method="coupled matrices of all pathways, integrated from t = 0 over every switch of gates",
+        method="flow of the coupled matrices of all pathways from t = 0 over every switch of gates",
         closed_loss=None,
         modes=_curves(modes, found.strengths[:, first:]),
     )

@@ -107,6 +107,12 @@ class ModeMeasured:
         return mean_interval((self.measured[:, -1] - self.predicted[-1]) / self.plateau)
 
     @property
+    def not_half_learned(self) -> int:
+        """How many networks never get to half of the plateau."""
+        level = self.plateau / 2
+        return sum(_crossing(self.steps, curve, level) is None for curve in self.measured)
+
+    @property
     def half_time_error(self) -> Interval:
         """Predicted less measured step of half the plateau: positive where theory is later.
 

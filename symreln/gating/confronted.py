@@ -135,10 +135,11 @@ class RacePoint(Result):
     def agrees(self) -> bool | None:
         """Whether all measured shares lie within the stated error of the predicted ones.
 
-        None where nothing is predicted: no class grows, the residual changes shape, or weights
-        decay. Both below a thousandth: sampled spreads of nearly nothing are no measure of it.
+        None of one network, which has no spread, and where nothing is predicted: no class grows,
+        the residual changes shape, or weights decay. Both below a thousandth: sampled spreads of
+        nearly nothing are no measure of it.
         """
-        if self.start is None:
+        if self.start is None or self.seeds < 2:
             return None
         return all(
             abs(each.measured - (each.predicted or 0.0)) < 1e-3

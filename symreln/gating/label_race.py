@@ -20,6 +20,7 @@ from itertools import combinations
 import numpy as np
 import sympy as sp
 
+from symreln.base.rounding import mean_text
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
@@ -207,7 +208,10 @@ class SubsetsReport(Result):
             ("loss/L(0)", lambda k: f"{found.loss[k]:.4f}"),
         ]
         columns += [
-            (f"m = {m}", lambda k, m=m: f"{found.shares[k, m]:.3f} ± {found.spread[k, m]:.3f}")
+            (
+                f"m = {m}",
+                lambda k, m=m: mean_text(found.shares[k, m], found.spread[k, m], found.seeds),
+            )
             for m in range(count + 1)
         ]
         rows = np.unique(np.linspace(0, len(found.updates) - 1, ROWS).round().astype(int))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from symreln.base.rounding import mean_text
 from symreln.claims.integration import network_of
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.gating.confronted import WITHIN, Crossing, RacePoint
@@ -200,7 +201,7 @@ def finding_table(race: Race, others: Sequence[_Unraced], points: Sequence[RaceP
         (
             "share of weight: measured ± std (predicted)",
             lambda point: ", ".join(
-                f"{each.pattern} {each.measured:.3f} ± {each.spread:.3f} "
+                f"{each.pattern} {mean_text(each.measured, each.spread, point.seeds)} "
                 f"({'–' if each.predicted is None else f'{each.predicted:.3f}'})"
                 for each in point.classes
             ),
@@ -237,6 +238,8 @@ def _explained(name: str, points: Sequence[RacePoint]) -> list[str]:
             "and each class by itself learns a multiple of the targets, so that the residual keeps "
             "its shape.",
         ]
+    if any(point.start is not None and point.seeds < 2 for point in points):
+        lines += ["", "One network has no spread: shares are compared of two seeds or more."]
     late = [point for point in points if point.order and not point.fastest_taken]
     for kind, why in (
         (True, "shares were predicted for this width and init_std, and are compared in the last "
@@ -291,7 +294,8 @@ def _label_race_table(race: Race, points: Sequence[RacePoint]) -> Page:
                     (
                         "networks, mean ± std over seeds",
                         lambda point: ", ".join(
-                            f"{names[each.pattern]} {each.measured:.3f} ± {each.spread:.3f}"
+                            f"{names[each.pattern]} "
+                            f"{mean_text(each.measured, each.spread, point.seeds)}"
                             for each in sorted(point.classes, key=lambda each: -each.measured)
                             if each.pattern in point.taken
                         ),

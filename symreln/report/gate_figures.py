@@ -70,10 +70,10 @@ def _race(found: RaceReport) -> Drawing:
         labels.append(f"{kind} boundary")
     if points:
         handles.append(Line2D([], [], color=INK, marker="o", markersize=3.5, linewidth=0))
-        labels.append("trained networks, ± std")
+        labels.append("dots: trained networks, ± std")
     if curves:
         handles.append(Line2D([], [], color=INK, linewidth=1.0))
-        labels.append("predicted at this width and init_std")
+        labels.append("lines: predicted at this width and init_std")
     return _finished("race", panels[0], handles, labels, 3)
 
 

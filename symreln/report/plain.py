@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.claims.converged import converged_loss
 from symreln.claims.head_formulas import some_driven
+from symreln.claims.widths import narrow_pathways
 from symreln.document.roots import plain_formula
 from symreln.document.words import Notation
 from symreln.exact.algebraic import AlgebraicNumber
@@ -55,8 +57,17 @@ def plain_lines(derivation: Derivation) -> Iterator[str]:
     d = "d_eff" if any_coupled(derivation) else "d"
     yield (
         f"L(t) = {start} - sum over all modes of multiplicity*(s*π(t) - {d}*π(t)**2/2)"
-        f"; the pathways can reach {least}"
+        f"; {_reached(derivation)} {least}"
     )
+
+
+def _reached(derivation: Derivation) -> str:
+    """Say of the least-squares value who reaches it."""
+    if derivation.ask(narrow_pathways):
+        return "pathways with enough units can reach"
+    if converged_loss(derivation) is not None:
+        return "without weight decay the pathways can reach"
+    return "the pathways can reach"
 
 
 def _heading(group: PathwayOrbit) -> str:

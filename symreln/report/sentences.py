@@ -334,13 +334,16 @@ def _tried(found: PairDiagnosis) -> str:
     if not found.findings:
         return ""
     before = percent(found.findings[0].before)
+    said = [f"no replacement is shown to remove half of {before}"]
     tried = [f"{e.assumption} {left_text(e)}" for e in found.findings if e.after is not None]
     left_out: dict[str, list[str]] = {}
     for each in found.findings:
         if each.after is None:
             left_out.setdefault(each.why_not or each.measured, []).append(each.assumption)
-    tried += [f"not tried {', '.join(names)} ({why})" for why, names in left_out.items()]
-    return f": no replacement is shown to remove half of {before}; replaced were {'; '.join(tried)}"
+    said += [f"replaced were {', '.join(tried)}"] if tried else []
+    left = [f"{', '.join(names)} ({why})" for why, names in left_out.items()]
+    said += [f"not tried: {', '.join(left)}"] if left else []
+    return f": {'; '.join(said)}"
 
 
 def _evidence(found: Finding) -> str:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from symreln.experiment.confront import Validation
     from symreln.experiment.findings import PairDiagnosis
-    from symreln.experiment.metrics import Interval
     from symreln.experiment.strengths import ModeMeasured
 
 _LARGEST = Math(r"\max |\Delta L| / L(0)")
@@ -232,7 +231,7 @@ def _mode_row(label: str, found: dict[str, ModeMeasured], tolerance: float) -> t
     for subject in ("gdln", "relu"):
         mode = found.get(subject)
         cells.append("–" if mode is None else _relative_error(mode, tolerance))
-        cells.append("–" if mode is None else _half_time(mode.half_time_error))
+        cells.append("–" if mode is None else _half_time(mode))
     return tuple(cells)
 
 
@@ -240,9 +239,9 @@ def _relative_error(mode: ModeMeasured, tolerance: float) -> str:
     return mode.why_not(tolerance) or share_text(mode.largest)
 
 
-def _half_time(error: Interval) -> str:
-    return (
-        "not reached"
-        if error.value is None
-        else interval_text(error, lambda steps: positional(steps, 3))
-    )
+def _half_time(mode: ModeMeasured) -> str:
+    error = mode.half_time_error
+    if error.value is not None:
+        return interval_text(error, lambda steps: positional(steps, 3))
+    late, seeds = mode.not_half_learned, len(mode.measured)
+    return f"not reached by {late} of {seeds}" if 0 < late < seeds else "not reached"
