@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 from symreln.claims.constants import count_free, printed_constants
-from symreln.claims.derivation import Derivation, Derived, of_pathways
+from symreln.claims.derivation import Derivation, Derived, ModeDerivation, of_pathways
 from symreln.claims.network.derivation import NetworkDerivation
+from symreln.claims.orbits import PathwayOrbit, mode_orbits
 from symreln.claims.rules import printed_of
 from symreln.document.words import Notation, short_number
 from symreln.exact.truth import Truth
+from symreln.specs.finding import counted
 
-#: Modes that are listed, and characters of a line.
-MOST_MODES = 5
+#: Lines of a result, and characters of a line.
+MOST_LINES = 10
 LINE = 98
+#: Reasons of the verdict, which has one a stage or more.
+MOST_REASONS = 2
 
 
 def derivation_summary(derivation: Derived) -> list[str]:
     """Return title and verdict, the first modes or parts that learn, and how many checks hold."""
     if isinstance(derivation, NetworkDerivation):
-        found = [*map(short, network_lines(derivation)[: MOST_MODES + 1])]
+        found = [*map(short, network_lines(derivation)[: MOST_LINES - 4])]
         return [*network_head(derivation), *found, checks_line(derivation)]
     derivation = of_pathways(derivation)
     verdict = derivation.verdict
+    reasons = [short(f"  - {each.partition(';')[0]}") for each in verdict.reasons[:MOST_REASONS]]
     return [
         derivation.spec.title,
         f"verdict: {verdict.level.value}",
-        *(short(f"  - {reason}") for reason in verdict.reasons[:1]),
-        *_modes(derivation),
+        *reasons,
+        *_modes(derivation, MOST_LINES - 4 - len(reasons)),
         checks_line(derivation),
     ]
 
@@ -50,24 +55,33 @@ def network_lines(derivation: NetworkDerivation) -> list[str]:
     ]
 
 
-def _modes(derivation: Derivation) -> list[str]:
-    notation = Notation.of(derivation.spec)
-    found = [(pathway, mode) for pathway in derivation.pathways for mode in pathway.modes]
-    learning = [(pathway, mode) for pathway, mode in found if not mode.is_null]
-    lines = []
-    for pathway, mode in learning[:MOST_MODES]:
-        shown = {
-            name: short_number(number, notation)
-            for name, number in (("s", mode.s), ("d", mode.d), ("d_eff", mode.d_eff))
-            if number is not None
-        }
-        if shown.get("d_eff") == shown.get("d"):
-            shown.pop("d_eff", None)
-        said = [f"{name} = {text}" for name, text in shown.items()]
-        said += [f"{mode.multiplicity} times"] if mode.multiplicity > 1 else []
-        lines.append(short(f"{mode.label} of '{pathway.name}': {', '.join([*said, mode.family])}"))
-    left = len(learning) - MOST_MODES
-    return lines if left <= 0 else [*lines, f"… {left} more modes: .pathways[i].modes"]
+def _modes(derivation: Derivation, most: int) -> list[str]:
+    notation, orbits = Notation.of(derivation.spec), mode_orbits(derivation)
+    sizes = ", ".join(f"{size.name} = {size.value}" for size in derivation.spec.sizes)
+    lines = [f"at {sizes}; for every size: .to_latex()"] if sizes else []
+    most -= len(lines)
+    # Every orbit has a line, so that no stage is hidden by the modes before it.
+    room, left = max(0, most - len(orbits)), 0
+    for place, orbit in enumerate(orbits):
+        shown = orbit.learning[: 1 + room] if place < most else []
+        room -= max(0, len(shown) - 1)
+        left += (len(orbit.learning) - len(shown)) * len(orbit.pathways)
+        lines += [_mode_line(orbit, mode, notation) for mode in shown]
+    return [*lines, f"… {counted(left, 'more mode')}: .modes"] if left else lines
+
+
+def _mode_line(orbit: PathwayOrbit, mode: ModeDerivation, notation: Notation) -> str:
+    shown = {
+        name: short_number(number, notation)
+        for name, number in (("s", mode.s), ("d", mode.d), ("d_eff", mode.d_eff))
+        if number is not None
+    }
+    if shown.get("d_eff") == shown.get("d"):
+        shown.pop("d_eff", None)
+    said = [f"{name} = {text}" for name, text in shown.items()]
+    said += [f"{mode.multiplicity} times"] if mode.multiplicity > 1 else []
+    whose = orbit.short_name if len(orbit.pathways) > 1 else f"'{orbit.first.name}'"
+    return short(f"{orbit.strength_symbol(mode)} of {whose}: {', '.join([*said, mode.family])}")
 
 
 def checks_line(derivation: Derived) -> str:
