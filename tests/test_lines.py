@@ -372,7 +372,7 @@ def test_only_the_refusal_of_a_line_counts():
 
 TO_MODES = (r"\Bigl\| y_\mu", "effective dataset", r"\tau \dot{W}", "hange of basis", "2.1.1")
 TO_HALF = (*TO_MODES, "2.1.2", "Dropped", r"\tau \dot{\pi}", "finite steps", "t_{1/2}")
-CLOSED = (*TO_HALF, "ffective initial strength", r"\int_{", "L(t)")
+CLOSED = (*TO_HALF, "ffective start", r"\int_{", "L(t)")
 OPEN = (*TO_MODES, "Nothing closes further", "2.1.2")
 CHAINS = {
     "one-layer": CLOSED,
@@ -385,7 +385,7 @@ CHAINS = {
     "decay-unequal": (*TO_MODES, "Dropped", "conserved product", r"\sinh", "L(t)"),
     "odd-relu": (*CLOSED, r"\tau \to 2 \tau"),
     "equal-couplings": (*CLOSED, "closes by symmetry"),
-    "coupled-modes": (*TO_MODES, "Dropped", r"\kappa_{ab}", "ffective initial strength", "L(t)"),
+    "coupled-modes": (*TO_MODES, "Dropped", r"\kappa_{ab}", "ffective start", "L(t)"),
     "coupled-matrices": (*OPEN, "K_{12}", "G_{12}"),
     "gains": OPEN,
     "boundary": (*CLOSED, r"\Pi_p"),

@@ -318,7 +318,7 @@ def _strength(
     mode_class = mode.mode_class
     key = (mode_class.minpoly, mode_class.eigenvalue, d_eff.coefficients, mode.root, name)
     if key not in solved:
-        height = None if mode.is_null or d_eff.is_zero else ratio(mode.s, d_eff)
+        asymptote = None if mode.is_null or d_eff.is_zero else ratio(mode.s, d_eff)
         # A null mode starts at zero: the aligned start puts no weight on it, nothing drives it
         # (proven with the verdict), and started elsewhere it would act on other pathways through
         # an output direction that the data leave open.
@@ -326,7 +326,7 @@ def _strength(
             regime,
             mode.s.to_sympy(symbols, f"s_{index}"),
             d_eff.to_sympy(symbols, f"d_{index}"),
-            height=None if height is None else height.to_sympy(symbols),
+            asymptote=None if asymptote is None else asymptote.to_sympy(symbols),
             null=mode.is_null,
             later=later,
         )

@@ -199,7 +199,7 @@ def _apart(derivation: Derivation, start: Start) -> Line:
 
 def _ahead() -> Iterator[Line]:
     """Yield the head start of later stages."""
-    found = TwoLayer(s=_S, d=_S / _H, height=_H)
+    found = TwoLayer(s=_S, d=_S / _H, asymptote=_H)
     step, fades = sp.log(1 + _S / TIME_CONSTANT), sp.Symbol("e", positive=True)
     clock, faded = _S / step, sp.exp(-2 * step * TIME)
     below = 1 + (_H / STRENGTH0 - 1) * fades

@@ -91,7 +91,7 @@ class _Commands(click.Group):
 def cli() -> None:
     """Derive the learning dynamics of gated networks, with proofs, and confront them with training.
 
-    SPEC is a TOML file or the name of a ready-made task (see `symreln tasks`).
+    SPEC is a TOML file or the name of a ready-made spec (see `symreln tasks`).
     """
 
 

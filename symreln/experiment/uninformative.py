@@ -66,7 +66,7 @@ class Uninformative:
             f"{self.steps} steps the loss changed by {change} of L(0))"
         )
         known = [
-            f"about {step} {what}"
+            f"about {step} steps {what}"
             for step, what in (
                 (self.drops, "for the first drop"),
                 (self.half, "for half of what can be learned"),

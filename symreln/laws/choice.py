@@ -113,7 +113,7 @@ def printed(
     s: sp.Expr,
     d: sp.Expr,
     *,
-    height: sp.Expr | None = None,
+    asymptote: sp.Expr | None = None,
     null: bool = False,
     later: bool = False,
 ) -> Law:
@@ -123,7 +123,7 @@ def printed(
         regime: What is known of it.
         s: Singular value.
         d: Input eigenvalue.
-        height: s/d in a shorter form.
+        asymptote: s/d in a shorter form.
         null: Whether it has nothing to learn, and so starts at zero.
         later: Whether it starts where modes of a later stage do in effect.
     """
@@ -131,7 +131,7 @@ def printed(
     start: dict[str, Any] = {"strength0": sp.S.Zero} if zero else {}
     if later and not zero:
         start = {"strength0": HEAD_START}
-    return solve(regime, s, d, height=height, **start).in_steps()
+    return solve(regime, s, d, asymptote=asymptote, **start).in_steps()
 
 
 def plateau(regime: Regime, s: float, d: float) -> float:

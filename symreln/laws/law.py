@@ -285,9 +285,9 @@ class Law(ABC):
             ops: The number system.
             s: Singular value, of that system.
             d: Input eigenvalue, of that system.
-            more: ``strength0``, ``imbalance`` and ``tau``, exact or of the system, and ``height``,
-                s/d in a shorter form, where they are not symbols; those that the law has not are
-                left out.
+            more: ``strength0``, ``imbalance`` and ``tau``, exact or of the system, and
+                ``asymptote``, s/d in a shorter form, where they are not symbols; those that the law
+                has not are left out.
         """
         given = {"weight_decay": regime.weight_decay, **more}
         taken = {f.name for f in fields(cls)} & set(given)

@@ -42,7 +42,7 @@ SOURCE = "law of large numbers over hidden units of the growing combination of a
 #: Factor of the squared weights.
 WEIGHT_DECAY = sp.Symbol("lambda", positive=True)
 
-_S, _D, _HEIGHT, _P0, _T, _TAU = sp.symbols("_s _d _height _p0 _t _tau", positive=True)
+_S, _D, _ASYMPTOTE, _P0, _T, _TAU = sp.symbols("_s _d _asymptote _p0 _t _tau", positive=True)
 _E = sp.Symbol("_e", positive=True)  # exp(-2 s t/tau)
 
 
@@ -54,13 +54,13 @@ class TwoLayer(Law):
     Assumes: two layers, balanced and aligned at t = 0; mutual diagonalisability PROVEN.
 
     Attributes:
-        height: s/d in a shorter form, or None; it enters the proof like everything else.
+        asymptote: s/d in a shorter form, or None; it enters the proof like everything else.
     """
 
     name = "two-layer balanced"
     start_origin = SOURCE
     start_source = SOURCE
-    height: Any = None
+    asymptote: Any = None
 
     @classmethod
     def matches(cls, regime: Regime) -> Match:
@@ -111,7 +111,7 @@ class TwoLayer(Law):
     @property
     def plateau(self) -> Any:
         """Limit for t to infinity."""
-        return super().plateau if self.height is None else self.height
+        return super().plateau if self.asymptote is None else self.asymptote
 
     @cached_property
     def half_time(self) -> Any:
@@ -237,9 +237,9 @@ class TwoLayer(Law):
             steps.per_step,
             holds=same(steps.printed, flow.subs(tau, steps.clock)),
         )
-        height = g / d
-        half = sp.log(height / start - 1) / (2 * sp.log(1 + g / tau))
-        faded = 1 / (height / start - 1)  # e^{-2gt/clock} at the half-time
+        asymptote = g / d
+        half = sp.log(asymptote / start - 1) / (2 * sp.log(1 + g / tau))
+        faded = 1 / (asymptote / start - 1)  # e^{-2gt/clock} at the half-time
         yield Line(
             says="Half of the plateau is reached at the half-time"
             + (r", for $s > \lambda$," if self.s != g else ","),
@@ -248,9 +248,10 @@ class TwoLayer(Law):
             "is 1",
             check="the rate is 0 at the plateau; put into the solution: half of it is left",
             holds=vanish(
-                self.rate.subs(STRENGTH, height),
-                half - steps.clock * sp.log(height / start - 1) / (2 * g),
-                _template("sigmoid").subs({_HEIGHT: height, _P0: start, _E: faded}) - height / 2,
+                self.rate.subs(STRENGTH, asymptote),
+                half - steps.clock * sp.log(asymptote / start - 1) / (2 * g),
+                _template("sigmoid").subs({_ASYMPTOTE: asymptote, _P0: start, _E: faded})
+                - asymptote / 2,
             )
             and (steps.half_time is None or vanish(steps.half_time - half)),
             main=True,
@@ -265,18 +266,18 @@ class TwoLayer(Law):
         uses no sign of s − λ.
         """
         defects = list(_residuals(self.case))
-        if self.case == "sigmoid" and self.height is not None:
+        if self.case == "sigmoid" and self.asymptote is not None:
             # Both are non-negative roots of rational functions: equal if their squares are.
-            defects.append(sp.cancel((self.height * self.d) ** 2 - self.growth**2))
-            if self.height.is_negative:
-                defects.append(self.height)
+            defects.append(sp.cancel((self.asymptote * self.d) ** 2 - self.growth**2))
+            if self.asymptote.is_negative:
+                defects.append(self.asymptote)
         return defect(*defects)
 
     def _values(self) -> dict[sp.Basic, sp.Basic]:
         return {
             _S: self.growth,
             _D: self.d,
-            _HEIGHT: self.growth / self.d if self.height is None else self.height,
+            _ASYMPTOTE: self.growth / self.d if self.asymptote is None else self.asymptote,
             _P0: self.strength0,
             _T: self.t,
             _TAU: self.clock,
@@ -311,7 +312,7 @@ class TwoLayerDecay(TwoLayer):
     @classmethod
     def of(cls, regime: Regime, ops: Ops, s: Any, d: Any, **more: Any) -> Self:
         """Return the law of a mode, whose plateau is not s/d."""
-        return super().of(regime, ops, s, d, **{**more, "height": None})
+        return super().of(regime, ops, s, d, **{**more, "asymptote": None})
 
     @property
     def equation(self) -> str:
@@ -380,14 +381,14 @@ def pair_steps(law: Law, growing: np.ndarray, shrinking: np.ndarray) -> Iterator
 @lru_cache(maxsize=2)
 def _template(case: str) -> sp.Expr:
     if case == "sigmoid":
-        return _HEIGHT / (1 + (_HEIGHT / _P0 - 1) * _E)
+        return _ASYMPTOTE / (1 + (_ASYMPTOTE / _P0 - 1) * _E)
     return _P0 / (1 + 2 * _D * _P0 * _T / _TAU)
 
 
 @lru_cache(maxsize=2)
 def _residuals(case: str) -> tuple[sp.Expr, ...]:
     """Return what must vanish: equation, initial value, and the strength as it is evaluated."""
-    printed = _template(case).subs({_HEIGHT: _S / _D, _E: sp.exp(-2 * _S * _T / _TAU)})
+    printed = _template(case).subs({_ASYMPTOTE: _S / _D, _E: sp.exp(-2 * _S * _T / _TAU)})
     s = _S if case == "sigmoid" else sp.S.Zero
     law = TwoLayer(s=s, d=_D, strength0=_P0, t=_T, tau=_TAU)
     return (

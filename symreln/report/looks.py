@@ -68,9 +68,9 @@ def measured_look(role: Role) -> dict[str, Any]:
     """Return how a network's curve that is known at some steps is drawn."""
     if "marker" in _LOOKS[role]:
         return points(role)
-    # Dots, since nothing is known between the steps; below lines of the theory.
+    # Dots without a line, since nothing is known between the steps; below lines of the theory.
     return look(role) | {
-        "linewidth": 0.9, "linestyle": DASHES[2], "marker": "o", "markersize": 2.6, "zorder": 1.9,
+        "linestyle": "", "marker": "o", "markersize": 2.6, "zorder": 1.9,
     }  # fmt: skip
 
 

@@ -223,7 +223,7 @@ def _measured(
         known = next((mode for mode in mine if mode is not None), None)
         if known is not None:
             steps = np.array(known.steps, dtype=float)
-            # Markers must be apart; a line is the nearer to its curve the more steps it has.
+            # Large markers must be apart; dots show the curve the better the more there are.
             gap = _MEASURED * steps[-1] if known.subject == "gdln" else 0.0
             chosen = _apart_by(steps, gap)
             nothing = np.full(len(steps), np.nan)

@@ -35,7 +35,7 @@ EXPLICIT = {
     "one layer": OneLayer(s=s, d=d),
     "two layers": TwoLayer(s=s, d=d),
     "two layers, surds": TwoLayer(**SURD),
-    "two layers, a height of its own": TwoLayer(**SURD, height=sp.sqrt(15)),
+    "two layers, an asymptote of its own": TwoLayer(**SURD, asymptote=sp.sqrt(15)),
     "apart": Unbalanced(s=s, d=d),
     "decay": TwoLayerDecay(s=s, d=d),
     "decay, s = λ": TwoLayerDecay(s=s, d=d, weight_decay=s),
@@ -123,10 +123,10 @@ def test_half_time():
     assert one.half_time == TIME_CONSTANT / 2 * sp.log(2)
 
 
-@pytest.mark.parametrize("height", [sp.sqrt(14), -sp.sqrt(15), sp.Integer(4)])
-def test_a_wrong_height_is_caught(height):
-    assert TwoLayer(**SURD, height=height).residual() != 0
-    assert TwoLayerDecay(**SURD, height=sp.sqrt(15)).residual() != 0
+@pytest.mark.parametrize("asymptote", [sp.sqrt(14), -sp.sqrt(15), sp.Integer(4)])
+def test_a_wrong_asymptote_is_caught(asymptote):
+    assert TwoLayer(**SURD, asymptote=asymptote).residual() != 0
+    assert TwoLayerDecay(**SURD, asymptote=sp.sqrt(15)).residual() != 0
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_logarithms_and_hypergeometric_function_agree(m, layers):
     ("module", "name", "wrong"),
     [
         (one_layer, "_template", lambda: one_layer._P0 * sp.exp(-one_layer._T)),
-        (two_layer, "_template", lambda _: two_layer._HEIGHT),
+        (two_layer, "_template", lambda _: two_layer._ASYMPTOTE),
         (two_layer.TwoLayer, "strength", lambda law, t: law.strength0 + t),
         (one_layer.OneLayer, "strength", lambda law, t: law.strength0 + t),
         (unbalanced, "_printed", lambda: (unbalanced._U0 + unbalanced._E, 1 + unbalanced._E)),

@@ -63,7 +63,7 @@ def test_every_equation_can_have_a_number():
         (["prefix=}\\input{x}"], "prefix"),
         (["figures=$x"], "figures"),
         (["numbering=none"], "numbering"),
-        (["e=x"], "notation"),
+        (["e=x"], "setting"),
         (["pi=\\input{x}"], "notation pi"),
         (["pi=ab"], "notation pi"),
         (["pi=\\mathcal{\\input}"], "notation pi"),

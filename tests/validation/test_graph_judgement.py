@@ -54,7 +54,7 @@ def test_few_steps_test_nothing():
 
 def test_the_steps_that_it_would_take_are_those_it_takes():
     drops = few().uninformative.drops
-    assert f"about {drops} for the first drop" in few().sentence()
+    assert f"about {drops} steps for the first drop" in few().sentence()
     found = validated("chain of three", steps=drops + 60)
     # By the flow from one effective start; the theory is the mean over starts, in finite steps.
     assert drop_time(found.prediction.loss) == pytest.approx(drops, rel=0.05)

@@ -45,7 +45,7 @@ def test_the_steps_that_it_would_take_are_those_it_takes():
     drops, half = drop_time(curve), int(np.argmax(curve < curve[0] / 2))
     assert uninformative.drops == pytest.approx(drops, abs=2)
     assert uninformative.half == pytest.approx(half, abs=2)
-    assert f"about {uninformative.drops} for the first drop" in few().sentence()
+    assert f"about {uninformative.drops} steps for the first drop" in few().sentence()
     trained = sr.validate(sr.derive(one_pathway(steps=uninformative.half + 60)), seeds=3)
     assert trained.uninformative is None
 

@@ -321,7 +321,7 @@ def _started(
     if mode.d_eff is None or mode.is_null:
         return mode
     assert family.template is not None
-    s, d, height = (
+    s, d, asymptote = (
         None if each is None else number_of(each, family.template.domain, family.symbols)
         for each in (mode.s, mode.d_eff, mode.height)
     )
@@ -329,7 +329,7 @@ def _started(
         family.known,
         sp.Symbol("s", positive=True) if s is None else s,
         sp.Symbol("d_eff", positive=True) if d is None else d,
-        height=height,
+        asymptote=asymptote,
         later=start is not None,
     )
     found = start
