@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.base import summaries
 from symreln.base.summaries import brief, short_repr
 from symreln.sweeps.plan import Plan
 from symreln.sweeps.summary import summarise
@@ -143,3 +144,8 @@ def test_whatever_a_field_holds():
     assert "array 1000000 from 0 to 1e+06" in repr(large)
     wide = dataclasses.make_dataclass("Wide", [(f"field_{n}", int, n) for n in range(500)])
     assert len(repr(short_repr(wide)()).splitlines()) == LINES
+
+
+def test_no_line_breaks_before_a_percent_sign():
+    words = ["x" * (summaries.LINE - 3), "3.8 % of L(0)"]
+    assert summaries._wrapped(" ".join(words)) == [words[0], f"  {words[1]}"]

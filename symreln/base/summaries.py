@@ -92,7 +92,9 @@ def _repr(self: Any) -> str:
 
 
 def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, LINE, subsequent_indent="  ") or [""]
+    together = text.replace(" %", "\xa0%")
+    found = textwrap.wrap(together, LINE, subsequent_indent="  ")
+    return [line.replace("\xa0", " ") for line in found] or [""]
 
 
 def _cut(lines: list[str], most: int) -> list[str]:

@@ -93,7 +93,10 @@ def short_number(number: AlgebraicNumber | None, notation: Notation) -> str:
             return text
     if not evaluable(number, values):
         return f"root of degree {number.degree}"
-    return number.scientific(values)
+    decimal = number.scientific(values)
+    if number.is_constant:
+        return decimal
+    return f"{decimal} at {', '.join(f'{name} = {values[name]}' for name in number.parameters)}"
 
 
 def number_cell(

@@ -75,6 +75,11 @@ class AlgebraicNumber:
         return self.coefficients[0].parameters
 
     @property
+    def is_constant(self) -> bool:
+        """Whether no parameter occurs."""
+        return all(each.is_constant for each in (*self.minpoly, *self.coefficients))
+
+    @property
     def is_zero(self) -> bool:
         """Whether this is the zero function; exact, because f is irreducible."""
         return all(coefficient.is_zero for coefficient in self.coefficients)

@@ -52,6 +52,8 @@ _FINER = 5
 SHOWN = 64
 #: Windows that are shown, evenly among all.
 _SHOWN_WINDOWS = 8
+#: Numbers of clusters whose scores are shown, the best.
+_SHOWN_SCORES = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,7 +182,7 @@ class NetworkGates(Result):
             f"samples at the last look ({100 * seen.mean_agreement:.1f} %)"
         )
         networks = counted(of.replayed, "network")
-        yield f"replayed from the initial weights of {networks} not clustered:"
+        yield f"replay error, max |ΔL|, mean of {networks} not clustered, from their first weights:"
         for name, each in self.replay.errors.items():
             yield f"  {name}: {100 * each.mean:.2f} % of L(0)"
         if self.replay.seed_floor is not None:
@@ -352,8 +354,10 @@ def _switching_pathways(windowed: WindowedGates) -> list[FoundPathway]:
 def _choices(found: NetworkGates) -> Iterator[str]:
     how = found.criterion
     if found.silhouettes:
-        scores = [f"{count}: {score:.3f}" for count, score in found.silhouettes.items()]
-        how += f" ({', '.join(scores)})"
+        best = sorted(found.silhouettes.items(), key=lambda each: -each[1])[:_SHOWN_SCORES]
+        scores = ", ".join(f"{count}: {score:.3f}" for count, score in best)
+        more = ", …" if len(best) < len(found.silhouettes) else ""
+        how += f" ({scores}{more})"
         if found.clusters == MOST_CLUSTERS:
             how += ", the most that are tried: more may be better"
     yield f"K = {found.clusters} clusters: {how}"

@@ -96,6 +96,12 @@ def test_pathways_that_differ_are_not_merged(different):
     assert len(mode_orbits(different)) == 4
 
 
+def test_decimals_of_roots_say_where_they_hold(different):
+    assert "s = 1.142708599 at c = 1" in repr(different)
+    assert "s = 0.08930385274, d" in repr(different)  # of off_1, whatever c is
+    assert different.to_latex().count("Decimals are at the declared values.") == 2
+
+
 def test_a_pathway_without_a_joint_eigenbasis_shows_no_heights(different):
     first = next(
         block

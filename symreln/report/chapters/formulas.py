@@ -215,6 +215,9 @@ def _caption(derivation: Derivation, shown: Sequence[Chosen], label: str, timed:
     ]
     if nulls:
         content += [" Null modes (", Math("s = 0"), f", nothing to learn): {', '.join(nulls)}."]
+    numbers = [x for g in groups for m in g.learning for x in (m.s, m.d_eff) if x is not None]
+    if any(not x.is_radical and not x.is_constant for x in numbers):
+        content.append(" Decimals are at the declared values.")
     if timed:
         content += _timed(derivation, shown)
     content += typeset(_without_half_times(derivation, shown))
