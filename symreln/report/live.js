@@ -76,7 +76,7 @@
   const { Plot, make, nice, shown, write } = globalThis.symrelnPlot;
   const named = (mode) => mode.title + (mode.copies ? ` (u = ${mode.copies})` : "");
   // At a curve long names would hide it: there it has the number of its row.
-  const short = (mode, n) => (named(mode).length < 6 ? named(mode) : String(n + 1));
+  const short = (mode, n) => (named(mode).length < 12 ? named(mode) : String(n + 1));
 
   const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#b3589a", "#a07400", "#3a9bd6", "#6e6e6e", "#c0504d"];
   const DARK = ["#4ea6e0", "#f08a3c", "#33c498", "#d98cc4", "#d1a52e", "#8cc8f0", "#b0b0b0", "#e88480"];

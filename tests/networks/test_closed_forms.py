@@ -108,3 +108,12 @@ def test_the_reduction_by_place_needs_orthonormal_bases(monkeypatch: pytest.Monk
     under = parts.Words.under
     monkeypatch.setattr(parts.Words, "under", lambda self, _: under(self, Bare()))
     assert not all(place_proofs(4))
+
+
+def test_the_first_page_has_what_solves_a_part_and_the_modes_it_is_for():
+    found = sr.derive("routing")
+    page = found.to_latex().split(r"\section{The network}")[0]
+    assert r"t &= \frac{\tau \sqrt[3]{2 d}}{4 s^{4/3}}" in page
+    assert r"$\frac{\sqrt{7}}{32}$ & $\frac{1}{32}$" in page
+    whole = found.to_latex()
+    assert whole.count(r"t &= \frac{\tau \sqrt[3]{2 d}}{4 s^{4/3}}") == 2  # in its part again

@@ -248,11 +248,12 @@ class Component(Claim):
             )
         else:
             blocks.append(prose("It is not regular: ", *typeset(self.reason), "."))
-        blocks += self._modes()
+        blocks += self.mode_tables()
         title, label = f"Part {self.number}", f"sec:part-{self.number}"
         yield Section(title=title, label=label, blocks=tuple(blocks))
 
-    def _modes(self) -> list[Block]:
+    def mode_tables(self) -> list[Block]:
+        """Return the modes of its pathways, those of equal data once."""
         found: list[Block] = []
         for place, (first, spectrum) in enumerate(zip(self.equal_data, self.spectra, strict=True)):
             if first == place and len(found) < MOST_PARTS:
@@ -354,10 +355,10 @@ def _chain_values(chain: SharedChain) -> dict[str, Any]:
     }
 
 
-def _solution(mode: Law) -> list[str]:
+def solution(mode: Law) -> list[str]:
     """Return the lines of a solution: an implicit one has its function T in a line of its own."""
     if not isinstance(mode, Depth):
-        return [mode.to_latex()]
+        return [rf"\pi(t) = {mode.to_latex()}"]
     name = to_latex(mode.root)
     share = rf"\left({to_latex(mode.d / mode.s)}\, \pi\right)^{{{slashed_latex(mode.root_power)}}}"
     return [
@@ -433,7 +434,7 @@ def chain_blocks(chain: SharedChain) -> list[Block]:
         prose("From a balanced start, where these are 0, the strength ", Math(r"\pi"), " closes:"),
         equation(rf"\tau \dot{{\pi}} = {to_latex(chain.rate)}"),
         prose(f"It is solved by the family “{chain.family}”:"),
-        equation(*_solution(chain.mode)),
+        equation(*solution(chain.mode)),
         *_delay_blocks(chain),
     ]
 
@@ -444,7 +445,7 @@ def _closed_blocks(chain: SharedChain) -> list[Block]:
     if chain.layers == 1:
         return [
             equation(chain.mode.equation),
-            equation(*_solution(chain.mode)),
+            equation(*solution(chain.mode)),
             *_delay_blocks(chain),
         ]
     blocks: list[Block] = [

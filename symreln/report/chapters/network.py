@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.claims.network.components import solution
 from symreln.claims.network.in_numbers import curve_figures, in_numbers
 from symreln.claims.network.routing import routing_of
 from symreln.document.mathtext import to_latex
@@ -67,7 +68,11 @@ def _part(part: Component, *, several: bool, known: bool) -> Iterator[Block]:
     """Yield why a part has its level, and what its modes obey where they close."""
     name = part.name if several else "all pathways"
     yield prose(*typeset(f"{name[:1].upper()}{name[1:]}: {part.level.value}; {part.why}."))
-    if part.form is not None and not known:
-        yield equation(rf"\tau \dot{{\pi}} = {to_latex(part.form.rate)}.")
-    elif part.form is None:
+    if part.form is None:
         yield say("The matrices of its edges obey the flow of [#sec:flow].")
+        return
+    if not known:
+        yield equation(rf"\tau \dot{{\pi}} = {to_latex(part.form.rate)}.")
+    yield say("It is solved by")
+    yield equation(*solution(part.form.mode))
+    yield from part.mode_tables()
