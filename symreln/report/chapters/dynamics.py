@@ -123,7 +123,7 @@ def _figure_caption(
         curves = (
             "their closed forms" if law.closed else "integrated, each mode's equation by itself"
         )
-        later = "; later stages begin at their head starts" if len(derivation.stages) > 1 else ""
+        later = "; later stages begin at their head starts" if some_driven(derivation) else ""
         followed = confronted and derivation.strength0 is None
         start = ", from the mean of the starts that were followed" if followed else ""
         return (f"Predicted strengths: {curves}{start}{later}; ", *heights)
