@@ -15,6 +15,7 @@ from symreln.claims.divergence import check_before_deriving
 from symreln.experiment import confront, outcome
 from symreln.experiment.training import ProgressCallback
 from symreln.report import sentences
+from symreln.report.latex_style import Style
 from symreln.report.user_plots import plot_validation
 from symreln.report.validation_json import validation_to_json
 from symreln.report.validation_summary import validation_headline, validation_summary
@@ -131,6 +132,9 @@ def run(
     rng: int = 0,
     progress: ProgressCallback | None = None,
     formats: Sequence[str] = (),
+    *,
+    long: bool = False,
+    latex: Sequence[str] = (),
 ) -> Validation:
     """Derive, train, compare and write everything into a folder: the main job.
 
@@ -143,6 +147,8 @@ def run(
         rng: Seed of the random streams; results depend on it and on nothing else.
         progress: Called with (done, total) in seed-steps.
         formats: As of :meth:`symreln.Derivation.save`: ["pdf"] for the document as a PDF alone.
+        long: Likewise: whether documents print every line of the derivation.
+        latex: Likewise: how LaTeX is written.
 
     Raises:
         InputError: No network, a parameter without a value, or training diverged.
@@ -156,9 +162,9 @@ def run(
         1
     """
     derivation = _derived(spec, "run")
-    derivation.save(directory, formats)
+    derivation.save(directory, formats, long=long, latex=latex)
     found = validate(derivation, seeds, rng, progress)
-    write_run(found, directory, formats)
+    write_run(found, directory, formats, long=long, style=Style.of(latex))
     return found
 
 
