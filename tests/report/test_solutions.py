@@ -12,7 +12,7 @@ import sympy as sp
 
 import symreln as sr
 from symreln.claims.derivation import Derivation
-from symreln.claims.network.components import _solution
+from symreln.claims.network.components import solution
 from symreln.document.model import Equation, label_of, walk
 from symreln.document.words import Notation, scalar_latex
 from symreln.exact.scalar import Scalar
@@ -82,7 +82,7 @@ def test_implicit_solutions_are_printed_in_short_lines(layers):
 
 def test_the_solution_of_a_shared_chain_has_two_lines():
     s, d, tau = sp.Rational(1, 2), sp.Rational(1, 4), sp.Symbol("tau", positive=True)
-    first, second = _solution(Depth(layers=sp.Integer(3), s=s, d=d, tau=tau))
+    first, second = solution(Depth(layers=sp.Integer(3), s=s, d=d, tau=tau))
     assert first.startswith("t &=")
     assert second.startswith(r"T(\rho) &=")
 
