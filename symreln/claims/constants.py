@@ -124,12 +124,18 @@ def count_of_printed(derivation: Derivation) -> Block:
 
 def constants_text(constants: Iterable[Constant], of: str) -> str:
     """Return how many free constants there are, and which."""
+    count, names = free_constants(constants)
+    return f"free constants of {of}: {count}{names}"
+
+
+def free_constants(constants: Iterable[Constant]) -> tuple[int, str]:
+    """Return how many free constants there are, and which, in parentheses."""
     free = [constant for constant in constants if constant.is_free]
-    names = ", ".join(
+    names = "; ".join(
         f"{each.name}{'' if each.value is None else f' = {each.shown(4)}'}, {each.source}"
         for each in free
     )
-    return f"free constants of {of}: {len(free)}" + (f" ({names})" if names else "")
+    return len(free), f" ({names})" if names else ""
 
 
 def constants_table(constants: Iterable[Constant]) -> list[Table]:

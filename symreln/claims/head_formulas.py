@@ -59,7 +59,7 @@ class Driver:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Earlier:
-    """A mode of an earlier stage."""
+    """A mode that learns, as later stages see it."""
 
     pathway: PathwayDerivation
     mode: ModeDerivation
@@ -88,11 +88,6 @@ class _Source:
     mode: ModeDerivation
     drive: ExactMatrix
 
-    def reaches(self, pathway: PathwayDerivation, inner: ExactMatrix) -> bool:
-        """Whether it drives a mode of the pathway, with a basis of the mode's input space."""
-        outer = pathway.effective.sigma_yx @ inner
-        return not ((self.drive @ inner).is_zero and (self.drive.T @ outer).is_zero)
-
 
 def some_driven(derivation: Derivation) -> bool:
     """Whether formulas of later stages start in effect elsewhere than at the initial strength."""
@@ -102,52 +97,26 @@ def some_driven(derivation: Derivation) -> bool:
     )
 
 
-def start_alone(stages: Sequence[StageDerivation]) -> frozenset[str]:
-    """Return the modes of later stages that no earlier mode drives, as far as is decided.
-
-    Where earlier modes are conjugate it is not.
-    """
-    found: set[str] = set()
-    for stage, earlier in _later(stages):
-        if any(each.is_conjugate for each in earlier):
-            break
-        for pathway in stage.pathways:
-            sources = list(_sources(pathway, earlier))
-            for mode in pathway.modes:
-                inner = pathway.spectrum.classes[mode.class_index].generators
-                if not any(source.reaches(pathway, inner) for source in sources):
-                    found.add(mode.label)
-    return frozenset(found)
-
-
-def _later(
-    stages: Sequence[StageDerivation],
-) -> Iterator[tuple[StageDerivation, Sequence[_Earlier]]]:
-    """Yield stages with the modes that learn before them."""
-    earlier: list[_Earlier] = []
-    for stage in stages:
-        yield stage, earlier
-        earlier += [
-            _Earlier(pathway=pathway, mode=mode)
-            for pathway in stage.pathways
-            for mode in pathway.modes
-            if not mode.is_null
-        ]
-
-
-def drivers(derivation: Derivation) -> dict[str, Driver | str | None]:
+def drivers(stages: Sequence[StageDerivation]) -> dict[str, Driver | str | None]:
     """Return what drives every mode of later stages that learns, by label.
 
     None where nothing does; a text where no formula says what it does, and why.
     """
     found: dict[str, Driver | str | None] = {}
-    for stage, earlier in _later(derivation.stages):
+    earlier: list[_Earlier] = []
+    for stage in stages:
         conjugate = any(each.is_conjugate for each in earlier)
+        learning = [
+            _Earlier(pathway=pathway, mode=mode)
+            for pathway in stage.pathways
+            for mode in pathway.modes
+            if not mode.is_null
+        ]
         for pathway in stage.pathways:
             sources = [] if conjugate else list(_sources(pathway, earlier))
-            for mode in pathway.modes:
-                if not mode.is_null:
-                    found[mode.label] = _CONJUGATE if conjugate else _driver(pathway, mode, sources)
+            for mode in (each.mode for each in learning if each.pathway is pathway):
+                found[mode.label] = _CONJUGATE if conjugate else _driver(pathway, mode, sources)
+        earlier += learning
     return found
 
 
@@ -169,7 +138,11 @@ def _driver(
     found = pathway.spectrum.classes[mode.class_index]
     own, inner = pathway.effective.sigma_yx, found.generators
     outer = own @ inner
-    reaching = [each for each in sources if each.reaches(pathway, inner)]
+    reaching = [
+        each
+        for each in sources
+        if not (each.drive @ inner).is_zero or not (each.drive.T @ outer).is_zero
+    ]
     if not reaching:
         return None
     if len(reaching) > 1:

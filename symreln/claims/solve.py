@@ -12,7 +12,7 @@ from symreln.claims.derivation import (
     PathwayDerivation,
     StageDerivation,
 )
-from symreln.claims.head_formulas import start_alone
+from symreln.claims.head_formulas import drivers
 from symreln.errors import InputError, LimitReachedError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.exact.spectrum import joint_spectrum
@@ -124,9 +124,9 @@ def derive_unchecked(
 
 def _starting(stages: tuple[StageDerivation, ...]) -> tuple[StageDerivation, ...]:
     """Return stages whose undriven modes start where those of the first stage do."""
-    alone = start_alone(stages) if len(stages) > 1 else frozenset()
-    if not alone:
+    if len(stages) < 2:
         return stages
+    alone = {label for label, driver in drivers(stages).items() if driver is None}
 
     def settled(mode: ModeDerivation) -> ModeDerivation:
         law = mode.strength

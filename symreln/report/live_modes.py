@@ -87,7 +87,7 @@ def pathway_groups(derivation: Derivation) -> tuple[Group, ...]:
         raise NoClosedFormError(msg)
     names = {mode.label: p.name for p in derivation.pathways for mode in p.modes}
     made: dict[tuple[Any, ...], LiveMode] = {}
-    for label, driver in drivers(derivation).items():
+    for label, driver in drivers(derivation.stages).items():
         copies = formulas[label].copies
         if isinstance(driver, str) or len(copies) > 1:
             why = driver if isinstance(driver, str) else "its copies start apart"

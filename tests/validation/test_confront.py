@@ -379,3 +379,11 @@ def test_free_constants_of_a_linear_network_are_zero():
     assert isinstance(linear(0).prediction, Prediction)
     assert linear(0).prediction.free_constants == 0
     assert "free constants of the judged curves: 0" in linear(0).sentence()
+
+
+def test_no_cost_is_of_what_a_curve_does_not_assume():
+    found = relu()
+    assert found.kappas
+    units = {each.pair: "half of the units" in each.assumption for each in found.assumption_costs}
+    # Judged closed forms start from the units that are estimated; the flow from half of all.
+    assert units == {"closed_vs_relu": False, "flow_vs_relu": True}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from symreln.base.rounding import range_text
 from symreln.base.summaries import few
-from symreln.claims.constants import Constant, count_free, counted
+from symreln.claims.constants import Constant, counted, free_constants
 from symreln.claims.early import mode_kappas, start_factors
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.families.claim import every_size
@@ -241,15 +241,11 @@ def trust(derivation: Derived, validation: Validation | None) -> Items:
 
 
 def _free(of: str, constants: tuple[Constant, ...]) -> Content:
-    names = "; ".join(
-        each.name + ("" if each.value is None else f" = {each.shown(4)}")
-        for each in constants
-        if each.is_free
-    )
+    count, names = free_constants(constants)
     return (
         f"Free constants of {of}: ",
-        Strong(str(count_free(constants))),
-        *typeset(f" ({names})" if names else ""),
+        Strong(str(count)),
+        *typeset(names),
         ", from ",
         Reference("sec:provenance"),
         ".",
