@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.base.rounding import percent, range_text
+from symreln.base.summaries import few
 from symreln.claims.constants import JUDGED, constants_text
 from symreln.claims.early import mode_kappas, start_factors
 from symreln.experiment.comparing import is_aligned
@@ -202,7 +203,8 @@ def _judged_clause(validation: Validation) -> str:
     if validation.kappas:
         kappas = mode_kappas(validation.numbers, validation.kappas)
         factors = start_factors(validation.numbers, kappas)
-        start = f" from {range_text(factors.values())} π₀, a Monte Carlo estimate"
+        which = few(validation.kappas)
+        start = f", those of {which} from {range_text(factors.values())} π₀ (Monte Carlo estimate)"
     return (
         f"the judged curves are the closed forms{start}; {reduction}, which is not judged, is "
         f"{' and '.join(beside)}"
@@ -340,7 +342,7 @@ def _tried(found: PairDiagnosis) -> str:
     for each in found.findings:
         if each.after is None:
             left_out.setdefault(each.why_not or each.measured, []).append(each.assumption)
-    said += [f"replaced were {', '.join(tried)}"] if tried else []
+    said += [f"replaced were {'; '.join(tried)}"] if tried else []
     left = [f"{', '.join(names)} ({why})" for why, names in left_out.items()]
     said += [f"not tried: {', '.join(left)}"] if left else []
     return f": {'; '.join(said)}"
