@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from symreln.calls.depth import depth
     from symreln.calls.gates import gates, race, replay
     from symreln.calls.inform import info, schema, tasks, verify
+    from symreln.calls.reproduce import reproduce
     from symreln.calls.sweep import sweep
     from symreln.claims.from_weights import from_weights
     from symreln.confrontation import Validation, run, validate
@@ -76,6 +77,7 @@ _HOMES = {
     "schema": "symreln.calls.inform",
     "tasks": "symreln.calls.inform",
     "verify": "symreln.calls.inform",
+    "reproduce": "symreln.calls.reproduce",
     "sweep": "symreln.calls.sweep",
     "run": "symreln.confrontation",
     "open": "symreln.report.saved",
@@ -108,6 +110,7 @@ __all__ = [
     "pathway",
     "race",
     "replay",
+    "reproduce",
     "run",
     "schema",
     "spec",

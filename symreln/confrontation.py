@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 from symreln.api import Derivation, NetworkDerivation, derive
 from symreln.base.summaries import short_repr
 from symreln.claims.divergence import check_before_deriving
+from symreln.errors import NotSupportedError
 from symreln.experiment import confront, outcome
+from symreln.experiment.extras import check_extras, with_extras
 from symreln.experiment.training import ProgressCallback
 from symreln.report import sentences
 from symreln.report.latex_style import Style
@@ -97,6 +99,9 @@ def validate(
     progress: ProgressCallback | None = None,
     *,
     terms: bool = False,
+    rules: bool = False,
+    study: bool = False,
+    representations: bool = False,
 ) -> Validation:
     """Train the networks of a derivation's spec and compare their loss curves with the theory.
 
@@ -108,7 +113,11 @@ def validate(
         seeds: Networks to train of each kind.
         rng: Seed of the random streams; results depend on it and on nothing else.
         progress: Called with (done, total) in seed-steps.
-        terms: Whether to say what the distance to the network is made of; of pathways alone.
+        terms: Whether to say what the distance to the network is made of; this and the next are of
+            pathways alone.
+        rules: Whether to compare mini-batches, rates, weight decay and biases.
+        study: Whether to halve learning rate and initial scale, and measure what changes.
+        representations: Whether to compare what hidden layers hold of the samples.
 
     Raises:
         InputError: No network, a parameter without a value, or training diverged.
@@ -122,7 +131,16 @@ def validate(
     """
     if isinstance(derivation, Spec | str | os.PathLike):
         derivation = _derived(derivation, "validate")
-    return Validation.of(confront.validate(derivation, seeds, rng, progress, terms=terms))
+    more = {"rules": rules, "study": study, "representations": representations}
+    asked = [name for name, wanted in more.items() if wanted]
+    if not isinstance(derivation, Derivation):
+        if asked:
+            msg = f"validate: {asked[0]}: it is of pathways, not of graphs. Leave it out"
+            raise NotSupportedError(msg)
+        return Validation.of(confront.validate(derivation, seeds, rng, progress, terms=terms))
+    check_extras(derivation, asked)
+    found = confront.validate(derivation, seeds, rng, progress, terms=terms)
+    return Validation.of(with_extras(found, derivation, asked))
 
 
 def run(

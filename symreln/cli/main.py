@@ -67,7 +67,7 @@ Exit codes:
 GROUPS = {
     "Derive and validate": ("run", "derive", "validate", "verify"),
     "Gates": ("gates", "race", "replay"),
-    "Many networks": ("sweep", "depth"),
+    "Many networks": ("sweep", "depth", "reproduce"),
     "What there is": ("tasks", "schema", "info"),
 }
 
@@ -264,6 +264,31 @@ def depth() -> None:
     SPEC is a network of nodes and edges, by default the paper's two hidden layers; the ReLU
     network has as many hidden layers of network.hidden units. Writes depth.json, depth.html,
     depth.svg and curves.npz. That they differ is a result, not a failure.
+    """
+
+
+@_command(
+    "symreln.cli.run_reproduce.reproduce_for_user",
+    Argument(
+        "name",
+        "A page, such as xor or depth, or all.",
+        metavar="[NAME|all]",
+        default="all",
+    ),
+    flag("--full", "Train as many networks as the paper's figures need: up to two hours."),
+    RNG,
+    out("symreln-out/paper", "; pages that are there with the same settings stay"),
+    JSON,
+    QUIET,
+    example="reproduce xor --out paper",
+)
+def reproduce() -> None:
+    """Reproduce the paper: derive every result and confront it with trained networks.
+
+    A page a result, with its figures and derivations, and index.html: the five findings, and a
+    table of all predictions beside trained networks, the published ones with them (table.md). All
+    pages take less than ten minutes, or up to two hours with --full. What was done stays: the same
+    command again makes only the pages that are missing.
     """
 
 

@@ -175,7 +175,9 @@ def out(default: str, more: str = "") -> click.Option:
     text = f"Folder for the results{more}.  [default: {default}]"
 
     def filled(context: click.Context, _: click.Parameter, given: Path | None) -> Path:
-        return given or Path(default.replace("NAME", Path(context.params["spec"]).stem))
+        if given is not None or "NAME" not in default:
+            return given or Path(default)
+        return Path(default.replace("NAME", Path(context.params["spec"]).stem))
 
     kind = click.Path(file_okay=False, path_type=Path)
     return option("--out", text, part=OUTPUT, type=kind, callback=filled)

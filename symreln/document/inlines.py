@@ -10,6 +10,8 @@ from symreln.document.tex import check_math
 from symreln.errors import InputError
 
 URL = re.compile(r"https://[!-~]+")
+#: A file beside the document, or in a folder there.
+FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:[/.][A-Za-z0-9_-]+)*\.[a-z]+")
 
 
 @dataclass(frozen=True)
@@ -73,15 +75,19 @@ class Citation:
 
 @dataclass(frozen=True)
 class Link:
-    """Words that lead to a label of this document (``#label``) or to an https address."""
+    """Words that lead to a label of this document (``#label``), an https address or a file."""
 
     content: Content
     target: str
 
     def __post_init__(self) -> None:
         set_fields(self, content=inlines(self.content))
-        if not self.target.startswith("#") and not URL.fullmatch(self.target):
-            msg = f"link to {self.target!r}: found neither. Give '#label' or an https:// address."
+        known = URL.fullmatch(self.target) or FILE.fullmatch(self.target)
+        if not self.target.startswith("#") and not known:
+            msg = (
+                f"link to {self.target!r}: found none of what can be linked. Give '#label', an "
+                "https:// address or a file beside the document, such as 'loss/page.html'."
+            )
             raise InputError(msg)
 
 

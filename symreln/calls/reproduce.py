@@ -1,0 +1,425 @@
+"""The paper's results, each derived, confronted with trained networks and put on a page.
+
+Every page is made by a script over the public interface (``validation/paper``). What a page is
+made of, it hands to the :class:`Page` that it is given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import sympy as sp
+
+from symreln import __version__
+from symreln.api import Answer, derive
+from symreln.base.jsonio import dumps, write_json, write_text
+from symreln.base.progress import phase
+from symreln.base.summaries import short_repr
+from symreln.calls.answers import AbstractAnswer
+from symreln.confrontation import Validation, validate
+from symreln.document.mathtext import slashed_latex
+from symreln.document.model import Drawing
+from symreln.errors import InputError
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.truth import Truth
+from symreln.gating import serialise as gating
+from symreln.report import html
+from symreln.report.folder import write_files
+from symreln.report.pages import markdown
+from symreln.report.reproduction import (
+    FORMAT,
+    PAGE,
+    RECORD,
+    WORDS,
+    Entry,
+    PageFigure,
+    PageTable,
+    Part,
+    Statement,
+    comparison_rows,
+    comparison_table,
+    files_of,
+    findings_rows,
+    lines_drawing,
+    outcome_counts,
+    page_document,
+    page_json,
+    plotted,
+)
+from symreln.specs.arguments import check_counts
+from symreln.specs.finding import nearest, shown
+
+if TYPE_CHECKING:
+    import os
+    from types import ModuleType
+
+    from symreln.specs.model import Spec
+
+_JSON = "page.json"
+_Kept = TypeVar("_Kept", bound="AbstractAnswer | Answer | Validation")
+
+#: The pages in their order: a script of that name makes each.
+NAMES = (
+    "linear-hierarchy",
+    "xor",
+    "different-structures",
+    "equal-structures",
+    "modular-or-mixed",
+    "which-contexts",
+    "depth",
+    "routing",
+    "algorithm-1",
+    "representations",
+    "assumption",
+    "real-data",
+    "order-by-design",
+    "width",
+    "sgd",
+    "order-and-singular-values",
+    "theory-and-networks",
+    "disentangled",
+)
+
+
+class Page:
+    """What a script fills: what is assumed, derived, confirmed, and not said by the paper.
+
+    Text has mathematics between dollar signs and names between backticks.
+
+    Attributes:
+        name: Of the script and of the folder.
+        title: What the page is about.
+        folder: Where the page lies, and what it keeps.
+        full: Whether everything is asked for, or only what takes seconds.
+        rng: Seed of the random streams.
+    """
+
+    def __init__(self, name: str, folder: Path, *, full: bool, rng: int, title: str = "") -> None:
+        self.name, self.folder, self.full, self.rng = name, folder, full, rng
+        self.title = title or name
+        self._entries: list[Entry] = []
+        self._rows: list[dict[str, Any]] = []
+        self._kept: list[str] = []
+
+    @property
+    def seeds(self) -> int:
+        """Networks of each kind that loss curves are compared with."""
+        return 20 if self.full else 4
+
+    def assume(self, text: str) -> None:
+        """Say what is assumed."""
+        self._say("assumed", text)
+
+    def derive(self, text: str, holds: Truth | bool | None = None) -> None:
+        """Say what is derived; with ``holds``, whether it is proven."""
+        self._say("derived", text, holds)
+
+    def confirm(
+        self,
+        text: str,
+        holds: Truth | bool | None = None,
+        *,
+        finding: int | None = None,
+        figure: str | None = None,
+    ) -> None:
+        """Say what trained networks do.
+
+        Args:
+            text: With the numbers that were measured.
+            holds: Whether they do what was derived; None where nothing is judged.
+            finding: Number of the paper's finding that it is about.
+            figure: Name of the figure of this page that shows it.
+        """
+        self._say("confirmed", text, holds, finding, figure)
+
+    def beyond(self, text: str, holds: Truth | bool | None = None) -> None:
+        """Say what the paper does not."""
+        self._say("beyond", text, holds)
+
+    def _say(
+        self,
+        part: Part,
+        text: str,
+        holds: Truth | bool | None = None,
+        finding: int | None = None,
+        figure: str | None = None,
+    ) -> None:
+        word = None if holds is None else WORDS[part][_place(holds)]
+        self._entries.append(
+            Statement(part=part, text=text, outcome=word, finding=finding, figure=figure)
+        )
+
+    @property
+    def _part(self) -> Part:
+        """The part that was spoken of last."""
+        return self._entries[-1].part if self._entries else "derived"
+
+    @staticmethod
+    def math(value: sp.Basic | AlgebraicNumber) -> str:
+        """Return an exact value as mathematics for a text or a cell of a table."""
+        exact = value.to_sympy() if isinstance(value, AlgebraicNumber) else value
+        return f"${slashed_latex(exact)}$"
+
+    def table(self, caption: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        """Put a table below what was said last; numbers have four digits, exact ones all."""
+        cells = tuple(tuple(map(_cell, row)) for row in rows)
+        found = PageTable(part=self._part, caption=caption, header=tuple(header), rows=cells)
+        self._entries.append(found)
+
+    def figure(self, name: str, drawn: AbstractAnswer | Answer | Validation, caption: str) -> None:
+        """Put a figure below what was said last.
+
+        Args:
+            name: Letters, digits and hyphens; of no other figure of the page.
+            drawn: An answer with a figure of its own, or what can plot itself.
+            caption: What it shows.
+        """
+        if isinstance(drawn, AbstractAnswer):
+            svg = next(text for file, text in drawn.files().items() if file.endswith(".svg"))
+            drawing = Drawing(name=name, svg=svg if isinstance(svg, str) else svg.decode())
+        else:
+            drawing = plotted(name, drawn.plot)
+        self._entries.append(PageFigure(part=self._part, caption=caption, drawing=drawing))
+
+    def plot(
+        self,
+        name: str,
+        caption: str,
+        curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+        *,
+        x: str,
+        y: str,
+        dots: Sequence[str] = (),
+        log: str = "",
+    ) -> None:
+        """Put a figure of curves below what was said last.
+
+        Args:
+            name: As of :meth:`figure`.
+            caption: Likewise.
+            curves: Horizontal and vertical values, by what the legend calls them.
+            x: Name of the horizontal axis.
+            y: Name of the vertical axis.
+            dots: Curves that are drawn as dots, as measured values are.
+            log: Axes that are logarithmic: "x", "y" or "xy".
+        """
+        drawing = lines_drawing(name, curves, x=x, y=y, dots=dots, log=log)
+        self._entries.append(PageFigure(part=self._part, caption=caption, drawing=drawing))
+
+    def keep(self, name: str, answer: _Kept) -> _Kept:
+        """Save an answer in a folder beside the page, link its documents, and return it."""
+        written = answer.save(self.folder / name)
+        paths = [path.relative_to(self.folder).as_posix() for path in written]
+        self._kept += [path for path in paths if path.endswith((".html", ".toml"))]
+        return answer
+
+    def validate(
+        self, spec: Spec | str | os.PathLike[str], name: str = "", **more: bool
+    ) -> Validation:
+        """Confront a spec with trained networks: kept, drawn, judged, and in the table of all.
+
+        Args:
+            spec: A spec, its file or its name.
+            name: What the table calls the task; by default the spec's own name.
+            more: As of :func:`symreln.validate`: ``rules=True``.
+        """
+        derivation = derive(spec)
+        name = name or derivation.spec.source
+        self.keep(name, derivation)
+        found = self.keep(name, validate(derivation, self.seeds, self.rng, **more))
+        self._rows += comparison_rows(name, found)
+        verdict = found.verdicts["loss"]
+        holds = {"agrees": True, "disagrees": False}.get(verdict.outcome, Truth.UNDECIDED)
+        self.confirm(f"Loss of `{name}`: {verdict.reason}.", holds, figure=f"loss-{name}")
+        self.figure(f"loss-{name}", found, f"Loss of {name}: theory and {found.seeds} networks.")
+        return found
+
+    def files(self, how: str) -> dict[str, str | bytes]:
+        """Return the page and its figures, by file name."""
+        document = page_document(self.title, self._entries, self._kept, how)
+        figures = {f"{each.name}.svg": each.svg for each in document.figures}
+        return {**figures, PAGE: html.render(document)}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what the page says."""
+        return page_json(self.name, self.title, self._entries, self._rows)
+
+
+def _place(holds: Truth | bool) -> int:
+    if isinstance(holds, bool):
+        return 0 if holds else 1
+    return {Truth.PROVEN: 0, Truth.REFUTED: 1, Truth.UNDECIDED: 2}[holds]
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, sp.Basic | AlgebraicNumber):
+        return Page.math(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reproduction(AbstractAnswer):
+    """What :func:`symreln.reproduce` found.
+
+    Attributes:
+        pages: JSON of every page, in order.
+        full: Whether everything was asked for.
+        rng: Seed of the random streams.
+    """
+
+    pages: tuple[Mapping[str, Any], ...]
+    full: bool
+    rng: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what reproduction.json says."""
+        return {
+            "format": FORMAT,
+            "full": self.full,
+            "rng": self.rng,
+            "version": __version__,
+            "pages": list(self.pages),
+        }
+
+    def files(self) -> dict[str, str | bytes]:
+        """Return index.html, table.md and reproduction.json, by file name."""
+        return {**files_of(self.pages, _how(self.full, self.rng)), RECORD: dumps(self.to_json())}
+
+    def lines(self) -> Iterator[str]:
+        """Yield what the terminal shows: findings, the table, pages."""
+        for number, name, outcome, text, _ in findings_rows(self.pages):
+            yield f"finding {number}, {outcome}: {text} ({name})"
+        for page in self.pages:
+            yield f"{page['name']}: {outcome_counts(page)}; {page['seconds']:.0f} s"
+
+    def table(self) -> str:
+        """Return the table of all predictions as Markdown; "" where there is none."""
+        rows = comparison_table(self.pages)
+        return markdown(gating.Page((rows,))) if rows.cells else ""
+
+
+def reproduce(
+    name: str = "all",
+    directory: str | Path = "symreln-out/paper",
+    *,
+    full: bool = False,
+    rng: int = 0,
+) -> Reproduction:
+    """Reproduce the paper: derive every result and confront it with trained networks.
+
+    Pages that are in the folder with the same settings are not made again.
+
+    Args:
+        name: Of a page, or "all".
+        directory: Folder, made if it is not there; a folder a page in it.
+        full: Whether as many networks are trained as the paper's figures need (20 of each kind and
+            more; up to two hours), or as few as ten minutes allow.
+        rng: Seed of the random streams.
+
+    Raises:
+        InputError: There is no such page.
+
+    Example:
+        >>> import symreln as sr, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     found = sr.reproduce("routing", folder)
+        >>> [page["name"] for page in found.pages]
+        ['routing']
+    """
+    folder = Path(directory)
+    for each in chosen(name):
+        made(each, folder, full=full, rng=rng)
+    return collected(folder, full=full, rng=rng)
+
+
+def chosen(name: str) -> tuple[str, ...]:
+    """Return the names of the pages that are asked for.
+
+    Raises:
+        InputError: There is no such page.
+    """
+    if name == "all":
+        return NAMES
+    if name not in NAMES:
+        msg = f"reproduce: found {shown(name)}, expected a page. {nearest(name, [*NAMES, 'all'])}"
+        raise InputError(msg)
+    return (name,)
+
+
+def made(name: str, folder: Path, *, full: bool, rng: int) -> tuple[dict[str, Any], bool]:
+    """Return a page's JSON, and whether it had to be made."""
+    check_counts(1, rng, "reproduce")
+    script = _script(name)
+    settings = {
+        "full": full,
+        "rng": rng,
+        "version": __version__,
+        "script": hashlib.sha256(script.read_bytes()).hexdigest(),
+    }
+    place = folder / name
+    known = _read(place)
+    if known is not None and known["settings"] == settings:
+        return known, False
+    module, began = _loaded(script), time.monotonic()
+    title = (module.__doc__ or name).splitlines()[0].rstrip(".")
+    page = Page(name, place, full=full, rng=rng, title=title)
+    with phase(name):
+        module.reproduce(page)
+    write_files(place, page.files(_how(full, rng)))
+    seconds = time.monotonic() - began
+    found = {**page.to_json(), "seconds": seconds, "settings": settings}
+    write_json(place / _JSON, found)  # last: a page that has it is whole
+    write_text(place / script.name, script.read_text("utf-8"))
+    return found, True
+
+
+def collected(folder: Path, *, full: bool, rng: int) -> Reproduction:
+    """Return what the pages of a folder say together, and write it there."""
+    pages = (_read(folder / name) for name in NAMES)
+    own = [page for page in pages if page and _same(page["settings"], full, rng)]
+    found = Reproduction(pages=tuple(own), full=full, rng=rng)
+    found.save(folder)
+    return found
+
+
+def _same(settings: Mapping[str, Any], full: bool, rng: int) -> bool:
+    return settings["full"] == full and settings["rng"] == rng
+
+
+def _read(place: Path) -> dict[str, Any] | None:
+    """Return the JSON of a page that was made, or None."""
+    try:
+        return json.loads((place / _JSON).read_text("utf-8"))
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return None
+
+
+def _script(name: str) -> Path:
+    """Return the script of a page: of the wheel, or of the checkout that is installed from."""
+    package = Path(__file__).parent.parent
+    file = f"{name.replace('-', '_')}.py"
+    places = (package / "paper" / file, package.parent / "validation" / "paper" / file)
+    return next(path for path in places if path.exists())
+
+
+def _loaded(script: Path) -> ModuleType:
+    found = importlib.util.spec_from_file_location(f"symreln_paper_{script.stem}", script)
+    assert found is not None and found.loader is not None  # it ends in .py
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+def _how(full: bool, rng: int) -> str:
+    asked = "full" if full else "quick"
+    return f"Reproduced by symreln {__version__}, {asked} run, seed {rng}"

@@ -1,0 +1,35 @@
+"""The work of ``symreln reproduce``: page after page, then what they say together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from symreln.base.jsonio import dumps
+from symreln.base.progress import Progress
+from symreln.calls import reproduce as calls
+from symreln.report.folder import require_folder
+from symreln.report.reproduction import INDEX, outcome_counts
+
+
+def reproduce_for_user(
+    *, name: str, full: bool, rng: int, out: Path, as_json: bool, quiet: bool
+) -> int:
+    """Do what the command is asked for; return the exit code. Takes the options of the command."""
+    names = calls.chosen(name)
+    require_folder(out)
+    for each in names:
+        with Progress(quiet=quiet)(each):
+            page, new = calls.made(each, out, full=full, rng=rng)
+        if not (quiet or as_json):
+            state = f"{page['seconds']:.0f} s" if new else "was there"
+            click.echo(f"{each}: {outcome_counts(page)}; {state}")
+    found = calls.collected(out, full=full, rng=rng)
+    if as_json:
+        click.echo(dumps(found.to_json()), nl=False)
+        return 0
+    for line in found.lines():
+        click.echo(line)
+    click.echo(f"written to {out}: {INDEX}, {len(found.pages)} pages")
+    return 0

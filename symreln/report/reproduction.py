@@ -1,0 +1,410 @@
+"""What is reproduced of a paper: a page each, the findings, and the table of all predictions.
+
+A page is a document and a JSON file; what stands over all pages is made of their JSON files, so
+that pages that were made before count as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from symreln.base.rounding import percent
+from symreln.document.model import (
+    Block,
+    Code,
+    Content,
+    Document,
+    Drawing,
+    Figure,
+    Inline,
+    Items,
+    Link,
+    Math,
+    Paragraph,
+    Section,
+    Strong,
+    Table,
+    prose,
+)
+from symreln.experiment.metrics import Interval, compare
+from symreln.experiment.words import interval_text, share_text
+from symreln.gating.serialise import Page, Rows
+from symreln.report import html
+from symreln.report.drawing import drawing, dress, legend_below, log_scale, new_axes, styled
+from symreln.report.looks import line_style
+from symreln.report.pages import markdown
+
+if TYPE_CHECKING:
+    import numpy as np
+    from matplotlib.axes import Axes
+
+    from symreln.experiment.outcome import Validation
+    from symreln.experiment.published import PublishedPrediction
+
+FORMAT = "symreln-reproduction/1"
+_HEIGHT = 3.0  # of figures, in inches
+PAGE, INDEX, TABLE, RECORD = "page.html", "index.html", "table.md", "reproduction.json"
+
+Part = Literal["assumed", "derived", "confirmed", "beyond"]
+#: The parts of a page, in their order.
+PARTS: dict[Part, str] = {
+    "assumed": "What is assumed",
+    "derived": "What is derived",
+    "confirmed": "What trained networks do",
+    "beyond": "What the paper does not say",
+}
+#: What is said of a statement of each part: that it holds, that it does not, that it is open.
+WORDS: dict[Part, tuple[str, str, str]] = {
+    "assumed": ("holds", "does not hold", "open"),
+    "derived": ("proven", "disproved", "undecided"),
+    "confirmed": ("confirmed", "not confirmed", "undecided"),
+    "beyond": ("confirmed", "not confirmed", "undecided"),
+}
+FINDINGS = {
+    1: "ReLU networks sometimes choose a nonlinear solution where a linear one exists, and always "
+    "the fastest learner",
+    2: "They prefer structured mixed selectivity because it learns faster",
+    3: "They still do as the number of contexts grows",
+    4: "More hidden layers make trajectories vary between seeds; a gated network can fit their "
+    "distribution",
+    5: "An algorithm finds the gates from trained networks",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """A sentence of a page.
+
+    Attributes:
+        part: Where it stands.
+        text: With mathematics between dollar signs and names between backticks.
+        outcome: One of the words of its part, or None where nothing is judged.
+        finding: Which of the paper's findings it is about, or None.
+        figure: Name of the figure that shows it, or None.
+    """
+
+    part: Part
+    text: str
+    outcome: str | None = None
+    finding: int | None = None
+    figure: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageTable:
+    """A table of a page, below what was said last before it."""
+
+    part: Part
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PageFigure:
+    """A figure of a page, likewise."""
+
+    part: Part
+    caption: str
+    drawing: Drawing
+
+
+Entry = Statement | PageTable | PageFigure
+
+
+def page_document(title: str, entries: Sequence[Entry], kept: Sequence[str], how: str) -> Document:
+    """Return a page as a document.
+
+    Args:
+        title: What it is about.
+        entries: What it says, in order.
+        kept: Documents that lie beside it, as paths.
+        how: How it was made, in a sentence.
+    """
+    blocks: list[Block] = []
+    for part, heading in PARTS.items():
+        inside = [_block(entry) for entry in entries if entry.part == part]
+        if inside:
+            blocks.append(Section(title=heading, blocks=tuple(inside), label=f"sec:{part}"))
+    if kept:
+        links = tuple(Link(path, path) for path in kept)
+        blocks.append(Section(title="Files", blocks=(Items(items=links),), label="sec:files"))
+    drawings = tuple(entry.drawing for entry in entries if isinstance(entry, PageFigure))
+    return Document(title=marked(title), subtitle=how, blocks=tuple(blocks), figures=drawings)
+
+
+def _block(entry: Entry) -> Block:
+    match entry:
+        case Statement():
+            word = f"{entry.outcome[0].upper()}{entry.outcome[1:]}. " if entry.outcome else ""
+            return Paragraph((*((Strong(word),) if word else ()), *marked(entry.text)))
+        case PageTable():
+            return Table(
+                header=tuple(map(marked, entry.header)),
+                rows=tuple(tuple(map(marked, row)) for row in entry.rows),
+                caption=marked(entry.caption),
+            )
+        case PageFigure():
+            caption = marked(entry.caption)
+            return Figure(name=entry.drawing.name, caption=caption, alt=entry.caption)
+
+
+def marked(text: str) -> tuple[Inline | str, ...]:
+    """Return a sentence with what stands between dollar signs and backticks as such."""
+    parts = re.split(r"(\$[^$]+\$|`[^`]+`)", text)
+    return tuple(_marked(part) for part in parts if part)
+
+
+def _marked(part: str) -> Inline | str:
+    if part[0] == "$" and part[-1] == "$" and len(part) > 2:
+        return Math(part[1:-1])
+    return Code(part[1:-1]) if part[0] == "`" and part[-1] == "`" and len(part) > 2 else part
+
+
+def page_json(
+    name: str, title: str, entries: Sequence[Entry], rows: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return what a page's JSON says of its contents.
+
+    Args:
+        name: Of the page.
+        title: Likewise.
+        entries: What it says.
+        rows: Of the table of all predictions, as :func:`comparison_rows` gives them.
+    """
+    return {
+        "format": FORMAT,
+        "name": name,
+        "title": title,
+        "statements": [asdict(entry) for entry in entries if isinstance(entry, Statement)],
+        "tables": [asdict(entry) for entry in entries if isinstance(entry, PageTable)],
+        "figures": [
+            {"part": entry.part, "name": entry.drawing.name, "caption": entry.caption}
+            for entry in entries
+            if isinstance(entry, PageFigure)
+        ],
+        "comparisons": list(rows),
+    }
+
+
+@styled
+def plotted(name: str, plot: Callable[[Axes], Axes]) -> Drawing:
+    """Return as a figure what something plots into axes."""
+    (ax,) = new_axes(_HEIGHT)
+    plot(ax)
+    return drawing(name, ax, pdf=False)
+
+
+@styled
+def lines_drawing(
+    name: str,
+    curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    *,
+    x: str,
+    y: str,
+    dots: Sequence[str] = (),
+    log: str = "",
+) -> Drawing:
+    """Return curves as a figure, their legend below; arguments as of a page's ``plot``."""
+    (ax,) = new_axes(_HEIGHT)
+    for place, (label, (across, up)) in enumerate(curves.items()):
+        style = line_style(place)
+        if label in dots:
+            style = {"color": style["color"], "linewidth": 0, "marker": "o", "markersize": 3.5}
+        ax.plot(across, up, label=label, **{"linewidth": 1.4, **style})
+    for axis in log:
+        log_scale(ax, of="x" if axis == "x" else "y")
+    dress(ax, x=x, y=y)
+    legend_below(ax)
+    return drawing(name, ax, pdf=False)
+
+
+# The table of all predictions.
+
+#: Curves of a confrontation that stand in the table, by the name that it gives them.
+_CURVES = {
+    "closed_forms": "closed forms",
+    "reduced": "integrated reduction",
+    "gates_order_3": "gates by the law, third order",
+    "mean_field": "mean-field simulation",
+}
+
+
+def comparison_rows(task: str, found: Validation) -> Iterator[dict[str, Any]]:
+    """Yield one row a prediction of a task's mean loss, and one of networks among themselves.
+
+    Distances are to the ReLU network, or to the GDLN where no other network was trained.
+
+    Args:
+        task: What it is called.
+        found: The task's confrontation.
+    """
+    trained = found.gdln if found.network is None else found.network
+    head = {"task": task, "network": found.judged_by, "seeds": found.seeds}
+    if found.published is not None:
+        yield {**head, **_published_row(found.published)}
+    pairs = {"closed_forms": "closed", "reduced": "reduced", "mean_field": "mean_field"}
+    judge = "gdln" if found.network is None else "relu"
+    for name, title in _CURVES.items():
+        curve = found.curves.get(name)
+        if curve is None:
+            continue
+        row = {**head, "prediction": title, "assumed_constants": _assumed(found, name)}
+        pair = f"{pairs.get(name)}_vs_{judge}"
+        if pair in found.intervals:
+            distance = {key: asdict(each) for key, each in vars(found.intervals[pair]).items()}
+        else:
+            metrics = vars(compare(_mean(curve), trained.mean_loss))
+            distance = {key: {"value": each} for key, each in metrics.items()}
+        yield {**row, **distance, "final_loss": _final(curve)}
+    if found.floor is not None:
+        floor = {key: {"value": each} for key, each in vars(found.floor.mean).items()}
+        name = "networks among themselves (seed floor)"
+        yield {**head, "prediction": name, **floor, "final_loss": _final(trained.losses)}
+
+
+def _assumed(found: Validation, curve: str) -> int | None:
+    """Return how many assumed or fitted numbers a curve rests on; None of what is no prediction.
+
+    Gates by the law begin with the reduction, whose later pathways have a share of the units.
+    """
+    return None if curve == "mean_field" else found.prediction.free_constants
+
+
+def _published_row(found: PublishedPrediction) -> dict[str, Any]:
+    return {
+        "prediction": f"published ({found.source})",
+        "assumed_constants": found.hand_set_constants,
+        "max_abs_over_initial": {"value": found.max_abs_over_initial},
+        "drop_time_error_steps": {"value": found.drop_time_error_steps},
+    }
+
+
+def _mean(curve: np.ndarray) -> np.ndarray:
+    return curve if curve.ndim == 1 else curve.mean(axis=0)
+
+
+def _final(curve: np.ndarray) -> float:
+    """Return the last mean loss over the first."""
+    mean = _mean(curve)
+    return float(mean[-1] / mean[0])
+
+
+_HEADER = (
+    "task",
+    "prediction",
+    "assumed constants",
+    "first drop, steps off",
+    "max |ΔL|/L(0)",
+    "mean |ΔL|/L(0)",
+    "tail, log10 rms",
+    "final loss/L(0)",
+)
+
+
+def comparison_table(pages: Iterable[Mapping[str, Any]]) -> Rows:
+    """Return the table of all predictions over some pages' JSON."""
+    rows = [row for page in pages for row in page["comparisons"]]
+    return Rows(header=_HEADER, cells=tuple(_cells(row) for row in rows))
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    shown = {
+        "drop_time_error_steps": lambda x: f"{x:.3g}",
+        "max_abs_over_initial": percent,
+        "mean_abs_over_initial": percent,
+        "log10_tail_rms": lambda x: f"{x:.2g}",
+    }
+    cells = []
+    for name, form in shown.items():
+        found = Interval(**{"value": None, "low": None, "high": None} | row.get(name, {}))
+        share = form is percent and found.value is not None
+        cells.append(share_text(found) if share else interval_text(found, form))
+    count, final = row.get("assumed_constants"), row.get("final_loss")
+    return (
+        f"{row['task']} ({row['seeds']} seeds)",
+        row["prediction"],
+        "–" if count is None else str(count),
+        *cells,
+        "–" if final is None else f"{final:.2g}",
+    )
+
+
+# What stands over all pages.
+
+
+def findings_rows(pages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, str, str, str, str]]:
+    """Yield (number, page, outcome, sentence, figure) of every statement about a finding."""
+    for number in FINDINGS:
+        for page in pages:
+            for each in page["statements"]:
+                if each["finding"] == number:
+                    figure = f"{page['name']}/{each['figure']}.svg" if each["figure"] else "–"
+                    yield number, page["name"], each["outcome"] or "–", each["text"], figure
+
+
+def index_document(pages: Sequence[Mapping[str, Any]], how: str) -> Document:
+    """Return the page over all pages: findings, the table, and where everything is.
+
+    Args:
+        pages: JSON of the pages, in order.
+        how: How they were made, in a sentence.
+    """
+    found = list(findings_rows(pages))
+    blocks: list[Block] = []
+    for number, says in FINDINGS.items():
+        own = [row for row in found if row[0] == number]
+        if own:
+            items = tuple(_finding_line(*row[1:]) for row in own)
+            blocks += [prose(Strong(f"Finding {number}. "), f"{says}."), Items(items=items)]
+    table = comparison_table(pages)
+    sections = [Section(title="The five findings", blocks=tuple(blocks), label="sec:findings")]
+    if table.cells:
+        shown = Table(
+            header=table.header,
+            rows=table.cells,
+            caption="Predictions of the mean loss beside trained networks. 95 % intervals over "
+            "seeds; an empty cell is a figure that was not published. The mean-field simulation "
+            "is no prediction.",
+            alignment="p" * len(table.header),
+        )
+        sections.append(Section(title="All predictions", blocks=(shown,), label="sec:table"))
+    everything = Table(
+        header=("page", "what it is about", "statements", "seconds"),
+        rows=tuple(_page_row(page) for page in pages),
+        alignment="lplr",
+    )
+    sections.append(Section(title="Pages", blocks=(everything,), label="sec:pages"))
+    title = "Make Haste Slowly, reproduced"
+    return Document(title=title, subtitle=how, blocks=tuple(blocks and sections or sections[1:]))
+
+
+def _finding_line(page: str, outcome: str, text: str, figure: str) -> Content:
+    shown = ("; figure ", Link(figure, figure)) if figure != "–" else ()
+    word = Strong(f"{outcome[0].upper()}{outcome[1:]}. ")
+    return (word, *marked(text), " (", Link(page, f"{page}/{PAGE}"), *shown, ")")
+
+
+def _page_row(page: Mapping[str, Any]) -> tuple[Content, ...]:
+    name = page["name"]
+    counts = outcome_counts(page)
+    return (Link(name, f"{name}/{PAGE}"), marked(page["title"]), counts, f"{page['seconds']:.0f}")
+
+
+def outcome_counts(page: Mapping[str, Any]) -> str:
+    """Return how many statements of a page came out how: "3 proven, 2 confirmed"."""
+    words = dict.fromkeys(word for part in WORDS.values() for word in part)
+    told = [each["outcome"] for each in page["statements"]]
+    return ", ".join(f"{told.count(word)} {word}" for word in words if word in told) or "–"
+
+
+def files_of(pages: Sequence[Mapping[str, Any]], how: str) -> dict[str, str]:
+    """Return what stands over all pages, by file name, but its JSON."""
+    table = comparison_table(pages)
+    return {
+        INDEX: html.render(index_document(pages, how)),
+        **({TABLE: markdown(Page((table,)))} if table.cells else {}),
+    }
