@@ -10,7 +10,13 @@ from symreln.base.summaries import short_repr
 from symreln.base.tables import plain_table
 from symreln.calls.answers import AbstractAnswer
 from symreln.experiment import depth as depths
-from symreln.report.chapters.depth import HEADER, depth_rows, depth_sentence, scatter_text
+from symreln.report.chapters.depth import (
+    HEADER,
+    SWITCHING_HEADER,
+    depth_rows,
+    depth_sentences,
+    scatter_text,
+)
 from symreln.task_library.load import spec_of
 
 if TYPE_CHECKING:
@@ -43,21 +49,28 @@ class DepthAnswer(AbstractAnswer):
 
         return depth_files(self.found)
 
-    def table(self) -> tuple[str, list[str], list[list[str]]]:
-        """Return title, header and rows: when losses fall."""
+    def tables(self) -> Iterator[tuple[str, list[str], list[list[str]]]]:
+        """Yield title, header and rows: when losses fall, beside each kind of gated networks."""
         many = f"{self.found.seeds} seeds"
         title = f"first step with a loss below a share of the first, {many}: quartiles"
-        return title, list(HEADER), [list(row) for row in depth_rows(self.found)]
+        for header, crossings in (
+            (HEADER, self.found.crossings),
+            (SWITCHING_HEADER, self.found.switched_crossings),
+        ):
+            rows = [list(row) for row in depth_rows(crossings)]
+            if rows:
+                yield title, list(header), rows
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
-        yield from plain_table(*self.table()).rstrip("\n").splitlines()
+        for table in self.tables():
+            yield from plain_table(*table).rstrip("\n").splitlines()
         yield from self.remarks()
 
     def remarks(self) -> Iterator[str]:
         """Yield what is said below the table."""
         yield scatter_text(self.found)
-        yield depth_sentence(self.found)
+        yield from depth_sentences(self.found)
 
 
 def depth(
@@ -67,6 +80,7 @@ def depth(
     progress: ProgressCallback | None = None,
     *,
     share: float | None = None,
+    leaving: float = 0.5,
     ready: Any = None,
 ) -> DepthAnswer:
     """Train deep ReLU networks and a gated network of the same depth, and compare distributions.
@@ -78,6 +92,7 @@ def depth(
         rng: Seed of the random streams.
         progress: Called with (done, total) in seed-steps.
         share: Part of a layer's units that a gated node has; by default half for ReLU.
+        leaving: Share of a layer's weight that leaves gates that switch before they are read again.
         ready: Called before the training with the widths and the units of the gated network.
 
     Raises:
@@ -92,5 +107,7 @@ def depth(
     """
     asked = spec_of(spec, "depth")
     return DepthAnswer(
-        found=depths.compare_depth(asked, seeds, rng, progress, share=share, ready=ready)
+        found=depths.compare_depth(
+            asked, seeds, rng, progress, share=share, leaving=leaving, ready=ready
+        )
     )

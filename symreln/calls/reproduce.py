@@ -21,6 +21,7 @@ from symreln import __version__
 from symreln.api import Answer, derive
 from symreln.base.jsonio import dumps, write_json, write_text
 from symreln.base.progress import phase
+from symreln.base.rounding import percent
 from symreln.base.summaries import short_repr
 from symreln.calls.answers import AbstractAnswer
 from symreln.confrontation import Validation, validate
@@ -29,6 +30,7 @@ from symreln.document.model import Drawing
 from symreln.errors import InputError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
+from symreln.experiment.words import share_text
 from symreln.gating import serialise as gating
 from symreln.report import html
 from symreln.report.folder import write_files
@@ -45,6 +47,7 @@ from symreln.report.reproduction import (
     Statement,
     comparison_rows,
     comparison_table,
+    distances_to_networks,
     files_of,
     findings_rows,
     lines_drawing,
@@ -173,15 +176,20 @@ class Page:
         found = PageTable(part=self._part, caption=caption, header=tuple(header), rows=cells)
         self._entries.append(found)
 
-    def figure(self, name: str, drawn: AbstractAnswer | Answer | Validation, caption: str) -> None:
+    def figure(
+        self, name: str, drawn: AbstractAnswer | Answer | Validation | Path, caption: str
+    ) -> None:
         """Put a figure below what was said last.
 
         Args:
             name: Letters, digits and hyphens; of no other figure of the page.
-            drawn: An answer with a figure of its own, or what can plot itself.
+            drawn: An answer with a figure of its own, what can plot itself, or an SVG that
+                :meth:`keep` has written.
             caption: What it shows.
         """
-        if isinstance(drawn, AbstractAnswer):
+        if isinstance(drawn, Path):
+            drawing = Drawing(name=name, svg=drawn.read_text("utf-8"))
+        elif isinstance(drawn, AbstractAnswer):
             svg = next(text for file, text in drawn.files().items() if file.endswith(".svg"))
             drawing = Drawing(name=name, svg=svg if isinstance(svg, str) else svg.decode())
         else:
@@ -233,13 +241,40 @@ class Page:
         derivation = derive(spec)
         name = name or derivation.spec.source
         self.keep(name, derivation)
-        found = self.keep(name, validate(derivation, self.seeds, self.rng, **more))
+        found = self.keep(name, validate(derivation, self.seeds, self.rng, None, **more))
         self._rows += comparison_rows(name, found)
         verdict = found.verdicts["loss"]
         holds = {"agrees": True, "disagrees": False}.get(verdict.outcome, Truth.UNDECIDED)
         self.confirm(f"Loss of `{name}`: {verdict.reason}.", holds, figure=f"loss-{name}")
         self.figure(f"loss-{name}", found, f"Loss of {name}: theory and {found.seeds} networks.")
         return found
+
+    def beside_published(self, found: Validation) -> None:
+        """Say which predictions of a task are closer to its networks than the published one.
+
+        Args:
+            found: The confrontation of a ready-made task that something is published for.
+        """
+        theirs, name = found.published, found.derivation.spec.source
+        assert theirs is not None
+        others = "".join(f"; {w}: {percent(a)} to {percent(b)}" for w, a, b in theirs.others)
+        for title, distance in distances_to_networks(found):
+            assert distance.value is not None
+            error = None if distance.high is None else distance.high - distance.value
+            self.beyond(
+                f"`{name}`, {title}: {share_text(distance)} from {found.seeds} networks, numbers "
+                f"assumed or fitted: {found.prediction.free_constants}. That is closer than what "
+                f"is published ({theirs.source}: {percent(theirs.max_abs_over_initial)}{others}), "
+                f"where numbers are set by hand ({theirs.hand_set_constants}).",
+                self.less(distance.value, theirs.max_abs_over_initial, error),
+            )
+
+    @staticmethod
+    def less(one: float, two: float, error: float | None) -> Truth | bool:
+        """Return whether a measured number is the smaller one, where its error leaves no doubt."""
+        if error is None or abs(one - two) <= error:
+            return Truth.UNDECIDED
+        return bool(one < two)
 
     def files(self, how: str) -> dict[str, str | bytes]:
         """Return the page and its figures, by file name."""
@@ -414,7 +449,8 @@ def _script(name: str) -> Path:
 
 def _loaded(script: Path) -> ModuleType:
     found = importlib.util.spec_from_file_location(f"symreln_paper_{script.stem}", script)
-    assert found is not None and found.loader is not None  # it ends in .py
+    assert found is not None  # it ends in .py
+    assert found.loader is not None
     module = importlib.util.module_from_spec(found)
     found.loader.exec_module(module)
     return module

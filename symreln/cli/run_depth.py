@@ -52,7 +52,8 @@ def depth_for_user(
     if as_json:
         click.echo(dumps(found.to_json()), nl=False)
         return 0
-    show_table(*found.table())
+    for table in found.tables():
+        show_table(*table)
     for text in found.remarks():
         click.echo(text)
     click.echo(f"written to {out}: {', '.join(path.name for path in written)}")

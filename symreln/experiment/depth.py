@@ -27,7 +27,14 @@ from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
 from symreln.errors import InputError, NotSupportedError
-from symreln.experiment.metrics import Interval, drop_time
+from symreln.experiment.metrics import DROP, Interval, drop_time
+from symreln.experiment.switching import (
+    MOST,
+    EarlyPhase,
+    SwitchingRun,
+    early_phase,
+    train_switching,
+)
 from symreln.experiment.training import gated_network, shared_progress, training_settings
 from symreln.laws.law import pathway_units
 from symreln.train.trainers import train_deep_network, train_gated_network
@@ -51,6 +58,9 @@ class DepthComparison:
         relu: The ReLU networks.
         gdln: The gated networks.
         shallow: ReLU networks with one hidden layer of the first width; what depth adds.
+        switching: Gated networks that read their own gates (:mod:`symreln.experiment.switching`);
+            None of other networks than those of ReLU that are trained by full batches.
+        early: The early phase of the ReLU networks, from their own initial weights; None likewise.
         rng: Seed of the random streams.
         share: What part of a layer's units a gated node has, where that was set by hand.
     """
@@ -63,6 +73,8 @@ class DepthComparison:
     shallow: TrainingRun
     rng: int
     share: float | None = None
+    switching: SwitchingRun | None = None
+    early: EarlyPhase | None = None
 
     @property
     def free_constants(self) -> int:
@@ -84,6 +96,41 @@ class DepthComparison:
         """When losses fall, ReLU networks against gated ones; levels that some curve meets."""
         found = [compare_crossings(self.relu.losses, self.gdln.losses, x) for x in LEVELS]
         return tuple(each for each in found if np.isfinite(np.concatenate(each.times)).any())
+
+    @cached_property
+    def switched(self) -> CurveTest | None:
+        """Whole loss curves, ReLU networks against gated ones that read their own gates."""
+        if self.switching is None:
+            return None
+        return compare_curves(_relative(self.relu), self.switching.losses)
+
+    @cached_property
+    def switched_crossings(self) -> tuple[CrossingComparison, ...]:
+        """When losses fall, ReLU networks against gated ones that read their own gates."""
+        if self.switching is None:
+            return ()
+        losses = _relative(self.relu), self.switching.losses
+        found = [compare_crossings(*losses, level) for level in LEVELS]
+        return tuple(each for each in found if np.isfinite(np.concatenate(each.times)).any())
+
+    @cached_property
+    def first_drop(self) -> FirstDrop | None:
+        """The first drop beside the early phase; None where neither says anything."""
+        if self.early is None:
+            return None
+        trained = crossing_times(self.relu.losses, DROP)
+        both = np.isfinite(trained) & np.isfinite(self.early.steps)
+        if both.sum() < 2:
+            return None
+        gaps = trained[both] - self.early.steps[both]
+        related = float(np.corrcoef(trained[both], self.early.steps[both])[0, 1])
+        return FirstDrop(
+            predicted=self.early.steps,
+            trained=trained,
+            correlation=related if np.isfinite(related) else None,
+            gap=float(gaps.mean()),
+            spread=float(gaps.std(ddof=1)),
+        )
 
     @property
     def differ(self) -> bool:
@@ -115,6 +162,31 @@ class DepthComparison:
         return all(drop_time(run.mean_loss) is None for run in (self.relu, self.gdln))
 
 
+def _relative(run: TrainingRun) -> np.ndarray:
+    """Return L/L(0), shape (seeds, steps)."""
+    return run.losses / run.losses[:, :1]
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FirstDrop:
+    """The first drop of every ReLU network's loss beside what its early phase says.
+
+    Attributes:
+        predicted: In steps, shape (seeds,).
+        trained: Likewise.
+        correlation: Of both over seeds; None where one of them does not differ between seeds.
+        gap: Mean of trained minus predicted, in steps.
+        spread: Standard deviation of that.
+    """
+
+    predicted: np.ndarray
+    trained: np.ndarray
+    correlation: float | None
+    gap: float
+    spread: float
+
+
 def _scatter(times: np.ndarray) -> float | None:
     low, middle, high = np.quantile(times, (0.25, 0.5, 0.75), method="higher")
     return float((high - low) / middle) if np.isfinite(high) and middle > 0 else None
@@ -128,6 +200,7 @@ def compare_depth(
     progress: ProgressCallback | None = None,
     *,
     share: float | None = None,
+    leaving: float = MOST,
     ready: Callable[[tuple[int, ...], dict[str, int]], None] | None = None,
 ) -> DepthComparison:
     """Train ReLU networks and gated networks of one depth and compare their distributions.
@@ -139,6 +212,7 @@ def compare_depth(
         rng: Seed of the random streams.
         progress: Called with (done, total) in seed-steps.
         share: What part of a layer's units a gated node has; by default half for ReLU.
+        leaving: Share of a layer's weight that leaves gates that switch before they are read again.
         ready: Called before the training with the widths and the units of the gated network.
 
     Raises:
@@ -149,6 +223,9 @@ def compare_depth(
     if seeds < 2:
         msg = f"depth: found seeds = {seeds}. Give at least 2; 50 tell distributions apart."
         raise InputError(msg)
+    if not 0 < leaving < 1:
+        msg = f"depth: leaving is {leaving}. Give a number between 0 and 1"
+        raise InputError(msg)
     numbers = spec.at_values()
     graph = _counted(numbers, share)
     asked, settings = network_of(numbers), training_settings(numbers)
@@ -157,8 +234,16 @@ def compare_depth(
     if ready is not None:
         ready(widths, units)
     data = numbers.dataset.arrays
-    streams, report = np.random.SeedSequence(rng).spawn(3), shared_progress(progress, 3)
+    streams, report = np.random.SeedSequence(rng).spawn(4), shared_progress(progress, 4)
     deep = {"seeds": seeds, "rng": streams[0], "progress": report(0)}
+    switching = early = None
+    if settings.activation == "relu" and settings.batch_size is None:
+        with phase("early phase"):
+            # The stream is counted on where it is drawn from: a second one of the same numbers.
+            same = np.random.SeedSequence(rng).spawn(1)[0]
+            early = early_phase(data, widths, settings, seeds=seeds, rng=same)
+        with phase("training gates that switch"):
+            switching = train_switching(data, settings, early, report(3), leaving=leaving)
     return DepthComparison(
         spec=numbers,
         widths=widths,
@@ -172,6 +257,8 @@ def compare_depth(
         ),
         rng=rng,
         share=share,
+        switching=switching,
+        early=early,
     )
 
 

@@ -69,12 +69,40 @@ def depth_to_json(found: DepthComparison) -> dict[str, Any]:
         "share": found.share,
         "curves": asdict(found.curves),
         "crossings": [_crossing(each) for each in found.crossings],
+        "switching": _switching(found),
+        "first_drop": _first_drop(found),
         "scatter": found.scatter,
         "differ": found.differ,
         "not_tested": found.uninformative,
         "too_few_seeds": found.too_few,
         "significant": SIGNIFICANT,
         "versions": library_versions(),
+    }
+
+
+def _switching(found: DepthComparison) -> dict[str, Any] | None:
+    """Return what is said of gated networks whose gates switch."""
+    if found.switching is None or found.switched is None:
+        return None
+    return {
+        "curves": asdict(found.switched),
+        "crossings": [_crossing(each) for each in found.switched_crossings],
+        "open_units": [list(each) for each in found.switching.units],
+        "readings": [list(each) for each in found.switching.readings],
+    }
+
+
+def _first_drop(found: DepthComparison) -> dict[str, Any] | None:
+    """Return first drops of the ReLU networks beside those of their early phases."""
+    drop = found.first_drop
+    if drop is None:
+        return None
+    return {
+        "predicted": [_step(time) for time in drop.predicted],
+        "trained": [_step(time) for time in drop.trained],
+        "correlation": drop.correlation,
+        "mean_gap": drop.gap,
+        "standard_deviation_of_gap": drop.spread,
     }
 
 
@@ -102,7 +130,10 @@ def _curves(found: DepthComparison) -> bytes:
     pooled = np.concatenate([found.relu.losses, found.gdln.losses])
     steps = spread_moments(pooled.mean(axis=0), MOMENTS)
     runs = {"relu": found.relu, "gdln": found.gdln, "one_hidden_layer": found.shallow}
-    return npz({name: run.losses[:, steps] for name, run in runs.items()} | {"steps": steps})
+    losses = {name: run.losses for name, run in runs.items()}
+    if found.switching is not None:
+        losses["switching"] = found.switching.losses
+    return npz({name: curves[:, steps] for name, curves in losses.items()} | {"steps": steps})
 
 
 @styled
@@ -110,11 +141,14 @@ def _depth_drawing(found: DepthComparison) -> Drawing:
     """Draw the distributions of a comparison."""
     depth = len(found.widths)
     shallow = {"color": FAINT, "linewidth": 1.3, "linestyle": DASHES[1], "zorder": 2}
-    kinds = (
+    kinds = [
         (f"ReLU network, {depth} hidden layers", found.relu.losses, look("relu")),
-        ("gated network", found.gdln.losses, look("gdln")),
+        ("gated network, fixed gates", found.gdln.losses, look("gdln")),
         ("ReLU network, one hidden layer", found.shallow.losses, shallow),
-    )
+    ]
+    if found.switching is not None:
+        losses = found.switching.losses * found.relu.losses[:, :1]
+        kinds.append(("gated network, switching gates", losses, look("theory")))
     figure = Figure(figsize=(TEXT_WIDTH, HEIGHT), dpi=72)
     grid = figure.add_gridspec(1, 2, left=0.08, right=0.98, top=0.91, bottom=0.27, wspace=0.22)
     left, right = (figure.add_subplot(grid[0, place]) for place in range(2))

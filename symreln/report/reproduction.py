@@ -29,7 +29,7 @@ from symreln.document.model import (
     Table,
     prose,
 )
-from symreln.experiment.metrics import Interval, compare
+from symreln.experiment.metrics import Interval, around, compare
 from symreln.experiment.words import interval_text, share_text
 from symreln.gating.serialise import Page, Rows
 from symreln.report import html
@@ -266,6 +266,23 @@ def comparison_rows(task: str, found: Validation) -> Iterator[dict[str, Any]]:
         yield {**head, "prediction": name, **floor, "final_loss": _final(trained.losses)}
 
 
+def distances_to_networks(found: Validation) -> Iterator[tuple[str, Interval]]:
+    """Yield max |ΔL|/L(0) to ReLU networks of the judged curve, and of gates by the law.
+
+    Intervals are those of the networks' mean: no curve of the law has an error of its own.
+    """
+    judged = "closed_forms" if found.judged == "closed" else "reduced"
+    pair = "closed_vs_relu" if found.judged == "closed" else "reduced_vs_relu"
+    yield _CURVES[judged], found.intervals[pair].max_abs_over_initial
+    mean = found.intervals["reduced_vs_relu"].max_abs_over_initial
+    if found.law is not None and len(found.law.distances) and mean.value is not None:
+        radius = None if mean.high is None else mean.high - mean.value
+        yield (
+            _CURVES["gates_order_3"],
+            around(found.law.distances[-1].max_abs_over_initial, radius),
+        )
+
+
 def _assumed(found: Validation, curve: str) -> int | None:
     """Return how many assumed or fitted numbers a curve rests on; None of what is no prediction.
 
@@ -363,7 +380,7 @@ def index_document(pages: Sequence[Mapping[str, Any]], how: str) -> Document:
     table = comparison_table(pages)
     sections = [Section(title="The five findings", blocks=tuple(blocks), label="sec:findings")]
     if table.cells:
-        shown = Table(
+        predictions = Table(
             header=table.header,
             rows=table.cells,
             caption="Predictions of the mean loss beside trained networks. 95 % intervals over "
@@ -371,15 +388,15 @@ def index_document(pages: Sequence[Mapping[str, Any]], how: str) -> Document:
             "is no prediction.",
             alignment="p" * len(table.header),
         )
-        sections.append(Section(title="All predictions", blocks=(shown,), label="sec:table"))
+        sections.append(Section(title="All predictions", blocks=(predictions,), label="sec:table"))
     everything = Table(
         header=("page", "what it is about", "statements", "seconds"),
         rows=tuple(_page_row(page) for page in pages),
         alignment="lplr",
     )
     sections.append(Section(title="Pages", blocks=(everything,), label="sec:pages"))
-    title = "Make Haste Slowly, reproduced"
-    return Document(title=title, subtitle=how, blocks=tuple(blocks and sections or sections[1:]))
+    shown = sections if blocks else sections[1:]
+    return Document(title="Make Haste Slowly, reproduced", subtitle=how, blocks=tuple(shown))
 
 
 def _finding_line(page: str, outcome: str, text: str, figure: str) -> Content:

@@ -19,7 +19,7 @@ from symreln.experiment.depth import (
     crossing_times,
     largest_gaps,
 )
-from symreln.report.chapters.depth import depth_rows, depth_sentence
+from symreln.report.chapters.depth import depth_rows, depth_sentences
 from symreln.report.depth_figure import depth_to_json
 from symreln.task_library.load import load
 
@@ -136,21 +136,21 @@ def test_all_kinds_start_from_one_law(compared):
 def test_sentence_rows_and_json_say_what_was_found(compared):
     told = json.loads(json.dumps(depth_to_json(compared), allow_nan=False))
     assert told["differ"] == compared.differ
-    assert ("DIFFER" in depth_sentence(compared)) == (told["curves"]["p"] < 0.05)
-    assert f"{compared.curves.distance:.2f}" in depth_sentence(compared)
-    assert len(depth_rows(compared)) == len(told["crossings"]) > 0
+    assert ("DIFFER" in depth_sentences(compared)[0]) == (told["curves"]["p"] < 0.05)
+    assert f"{compared.curves.distance:.2f}" in depth_sentences(compared)[0]
+    assert len(depth_rows(compared.crossings)) == len(told["crossings"]) > 0
     alike = replace(compared, relu=compared.gdln)
-    assert "cannot be distinguished" in depth_sentence(alike)
+    assert "cannot be distinguished" in depth_sentences(alike)[0]
 
 
 def test_nothing_learned_is_said(compared):
     assert not compared.uninformative
-    assert "too little progress" not in depth_sentence(compared)
+    assert "too little progress" not in depth_sentences(compared)[0]
     assert depth_to_json(compared)["not_tested"] is False
     found = compare_depth(load("depth", (*SMALL, "network.steps=20")), seeds=3, rng=3)
     assert found.uninformative
     assert depth_to_json(found)["not_tested"] is True
-    assert depth_sentence(found).startswith(
+    assert depth_sentences(found)[0].startswith(
         "Training made too little progress to test the prediction: in 19 steps 3 ReLU networks"
     )
 
@@ -187,6 +187,9 @@ def test_two_seeds_cannot_tell():
     assert (found.too_few, found.least_seeds) == (True, 4)
     # Exchanged labels of two and two: one way in three is as far apart as any can be.
     assert compare_curves(np.tile([1, 0.5, 0.1], (2, 1)), np.ones((2, 3))).p > 0.3
-    assert "2 gated networks are TOO FEW to say whether they differ" in depth_sentence(found)
-    assert "it takes 4 of each" in depth_sentence(found)
+    assert (
+        "as many of their gated network are TOO FEW to say whether they differ"
+        in depth_sentences(found)[0]
+    )
+    assert "it takes 4 of each" in depth_sentences(found)[0]
     assert depth_to_json(found)["too_few_seeds"] is True

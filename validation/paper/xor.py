@@ -6,8 +6,8 @@ import symreln as sr
 def reproduce(page):
     spec = sr.load("xor")
     page.assume(
-        "Four samples, a third input of size $\\Delta$ with the label. Initial weights are small, so "
-        "that hidden units race on the frozen targets; the fastest gate is learned first."
+        "Four samples, a third input of size $\\Delta$ with the label. Initial weights are "
+        "small, so that hidden units race on the frozen targets; the fastest gate is learned first."
     )
     race = page.keep(
         "race", sr.race(spec, over="Delta", seeds=page.seeds, points=4 if page.full else 2)
@@ -31,8 +31,8 @@ def reproduce(page):
     page.figure("race", race, "Speeds, boundaries, and shares of trained networks.")
     right = [point for point in points if point.fastest_taken]
     page.confirm(
-        f"Networks trained at {len(points)} values of $\\Delta$ on both sides of each boundary take "
-        f"the fastest gate at {len(right)} of them; below the first boundary that is the nonlinear "
+        f"Networks trained at {len(points)} values of $\\Delta$ on both sides of each boundary "
+        f"take the fastest gate at {len(right)} of them; below the first boundary that is the nonlinear "
         "solution, although a linear one exists for every $\\Delta > 0$.",
         len(right) == len(points),
         finding=1,
@@ -42,7 +42,7 @@ def reproduce(page):
     page.validate(sr.load("xor-linear"))
     page.beyond(
         "There are two boundaries, not one, and neither is where a linear network would overtake: "
-        "the always-open gate is the fastest from $\\Delta = \\sqrt{2/15}$ on, but no ReLU unit can "
-        "have it. Shares near the boundary at finite initial weights are predicted too "
+        "the always-open gate is the fastest from $\\Delta = \\sqrt{2/15}$ on, but no ReLU unit "
+        "can have it. Shares near the boundary at finite initial weights are predicted too "
         "(lines of the figure), with nothing fitted."
     )

@@ -8,19 +8,23 @@ import numpy as np
 
 from symreln.base.rounding import percent
 from symreln.document.model import Document, Figure, Math, Section, Strong, Table, prose
-from symreln.experiment.depth import DRAWS
+from symreln.experiment.depth import DRAWS, SIGNIFICANT
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from symreln.document.model import Block, Drawing
-    from symreln.experiment.depth import DepthComparison
+    from symreln.experiment.depth import CrossingComparison, CurveTest, DepthComparison
     from symreln.experiment.metrics import Interval
 
 NAME = "depth"
-HEADER = ("L/L(0) below", "ReLU", "gated", "KS distance", "p", "shift of the median", "spread")
+_COMPARED = ("KS distance", "p", "shift of the median", "spread")
+HEADER = ("L/L(0) below", "ReLU", "fixed gates", *_COMPARED)
+SWITCHING_HEADER = ("L/L(0) below", "ReLU", "switching gates", *_COMPARED)
 _KINDS = {"relu": "ReLU networks", "gdln": "gated networks", "shallow": "one hidden layer"}
 
 
-def depth_rows(found: DepthComparison) -> list[tuple[str, ...]]:
+def depth_rows(crossings: Iterable[CrossingComparison]) -> list[tuple[str, ...]]:
     """Return a row a level that losses fall below, as text."""
     return [
         (
@@ -31,7 +35,7 @@ def depth_rows(found: DepthComparison) -> list[tuple[str, ...]]:
             _interval_text(each.shift, ".0f"),
             _interval_text(each.spread_ratio, ".2g"),
         )
-        for each in found.crossings
+        for each in crossings
     ]
 
 
@@ -63,23 +67,46 @@ def scatter_text(found: DepthComparison) -> str:
     )
 
 
-def depth_sentence(found: DepthComparison) -> str:
-    """Say whether the distributions of the curves differ."""
-    test, depth = found.curves, len(found.widths)
+def depth_sentences(found: DepthComparison) -> list[str]:
+    """Say whether distributions of the curves differ, and what the early phase predicts."""
+    sentences = [_sentence(found, found.curves, "their gated network")]
+    if found.switched is not None and found.switching is not None and any(found.switching.units):
+        sentences.append(_sentence(found, found.switched, "gated networks whose gates switch"))
+        read = [len(each) for each in found.switching.readings]
+        first = [each[0] for each in found.switching.readings if each]
+        when = f", first at step {np.median(first):.0f} (median)" if first else ""
+        open_units = [each for each in found.switching.units if each]
+        mean = " and ".join(f"{share:.0%}" for share in np.mean(open_units, axis=0) / found.widths)
+        sentences.append(
+            f"gates that switch: {mean} of the units of the hidden layers are open at the first "
+            f"drop; gates were read {min(read)} to {max(read)} times{when}"
+        )
+    drop = found.first_drop
+    if drop is not None:
+        related = "" if drop.correlation is None else f", correlation {drop.correlation:.3f}"
+        sentences.append(
+            "the first drop of every ReLU network's loss is predicted by its early phase in the "
+            f"frozen residual: {drop.gap:+.0f} ± {drop.spread:.0f} steps off{related}"
+        )
+    return sentences
+
+
+def _sentence(found: DepthComparison, test: CurveTest, gated: str) -> str:
+    depth = len(found.widths)
     told = (
         f"largest difference of distribution functions {test.distance:.2f}, at step {test.step}"
         f"; exchanged labels reach it in {percent(test.p)} of draws"
     )
     head = (
-        f"ReLU networks with {depth} hidden layers and their gated network DIFFER"
-        if found.differ
-        else f"{found.seeds} ReLU networks with {depth} hidden layers and {found.seeds} gated "
-        "networks cannot be distinguished"
+        f"ReLU networks with {depth} hidden layers and {gated} DIFFER"
+        if test.p < SIGNIFICANT
+        else f"{found.seeds} ReLU networks with {depth} hidden layers and as many of {gated} "
+        "cannot be distinguished"
     )
     if found.too_few:
         head = (
-            f"{found.seeds} ReLU networks with {depth} hidden layers and {found.seeds} gated "
-            "networks are TOO FEW to say whether they differ "
+            f"{found.seeds} ReLU networks with {depth} hidden layers and as many of {gated} are "
+            "TOO FEW to say whether they differ "
             f"(it takes {found.least_seeds} of each)"
         )
     if found.uninformative:
@@ -90,6 +117,24 @@ def depth_sentence(found: DepthComparison) -> str:
         f"{head} by their loss curves: {told}; {inside}networks' 5 % to 95 % band; "
         f"free constants: {found.free_constants}"
     )
+
+
+def _capital(sentence: str) -> str:
+    return sentence[0].upper() + sentence[1:]
+
+
+def _switching_table(found: DepthComparison) -> list[Table]:
+    """Return the table of gated networks whose gates switch."""
+    rows = tuple(depth_rows(found.switched_crossings))
+    caption = (
+        "The same beside gated networks whose gates switch. They follow the early phase of a ReLU "
+        "network, in the frozen residual, until its loss first drops. Then its open units are open "
+        "on all samples; whenever most of a hidden layer's weight has left its gates, these are "
+        "read again off its own pre-activations."
+    )
+    if not rows:
+        return []
+    return [Table(header=SWITCHING_HEADER, rows=rows, caption=caption, alignment="rllrrll")]
 
 
 def depth_document(found: DepthComparison, figure: Drawing) -> Document:
@@ -109,10 +154,10 @@ def depth_document(found: DepthComparison, figure: Drawing) -> Document:
             Strong(str(found.free_constants)),
             ".",
         ),
-        prose(Strong(depth_sentence(found) + ".")),
+        *(prose(Strong(_capital(each) + ".")) for each in depth_sentences(found)),
         Table(
             header=HEADER,
-            rows=tuple(depth_rows(found)),
+            rows=tuple(depth_rows(found.crossings)),
             caption=(
                 "First step with a loss below a share of the first: quartiles over seeds (lower, "
                 "median, upper); largest difference of the distribution functions, and how often "
@@ -123,6 +168,7 @@ def depth_document(found: DepthComparison, figure: Drawing) -> Document:
             ),
             alignment="rllrrll",
         ),
+        *_switching_table(found),
         prose(Strong("What depth adds"), ": ", scatter_text(found), "."),
         Figure(
             name=NAME,

@@ -1,0 +1,243 @@
+"""A deep ReLU network as a gated network without hand-set constants, and its first drop.
+
+**The early phase.** Until the loss moves, the residual is Y. In this frozen residual a ReLU network
+of any depth follows a homogeneous flow from its initial weights, and its output a(t) = ⟨ŷ, Y⟩/‖Y‖²
+says when the loss will have dropped: L/L(0) = 1 − 2a to leading order. The flow is followed by
+training towards cY at the rate η/c, whose residual cY − ŷ is frozen to 1/c.
+
+**Gates that switch.** In the early phase hidden units turn to the leading mode, whose inputs have
+one sign: they come to be open on all samples or on none. So from the first drop on the network is a
+gated one: a unit is open where the sum of its pre-activations over the samples is positive, and as
+long as nothing else is said it is open there on all of them, which is a deep linear network of
+fewer units. Modes that grow take units out of these gates. Whenever more than half of a hidden
+layer's weight Σ ‖w_in‖‖w_out‖ has left its gates, those of the layer are read again, as ReLU has
+them: a unit is open where its pre-activation is positive. Between two readings this is a gated deep
+linear network. No trained network is looked at. With a smaller share than half gates are read more
+often; read at every step they are those of the ReLU network, from the first drop on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from symreln.base.summaries import short_repr
+from symreln.experiment.metrics import DROP
+from symreln.train.network import dense_network
+from symreln.train.run import TrainingRun
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import replay_gates, train_deep_network
+from symreln.train.weights import gaussian_weights, seed_children
+
+#: Updates between two looks at the units.
+LOOK = 20
+#: Share of a layer's weight beyond which most of it has left its gates.
+MOST = 0.5
+#: c: residuals of the early phase are frozen to its inverse.
+FROZEN = 1e6
+#: Updates of the early phase between two looks at which networks are done with it.
+BLOCK = 500
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EarlyPhase:
+    """Networks in the frozen residual Y, up to where their loss would drop.
+
+    Attributes:
+        steps: Where that is, shape (seeds,); infinite where it is not reached.
+        losses: L/L(0) = 1 − 2a until then and afterwards what it is at that step, shape
+            (seeds, steps).
+        weights: At that step, layer by layer, each of shape (seeds, units, units before).
+    """
+
+    steps: np.ndarray
+    losses: np.ndarray
+    weights: tuple[np.ndarray, ...]
+
+
+def early_phase(
+    data: tuple[np.ndarray, np.ndarray],
+    widths: Sequence[int],
+    settings: TrainingSettings,
+    *,
+    seeds: int,
+    rng: np.random.SeedSequence,
+) -> EarlyPhase:
+    """Follow ReLU networks in the frozen residual until their loss would first drop.
+
+    Args:
+        data: X, shape (n_x, P), and Y, shape (n_y, P).
+        widths: Units of the hidden layers.
+        settings: Hyper-parameters of the network.
+        seeds: Networks.
+        rng: Random stream of their initial weights: that of trained networks gives theirs.
+    """
+    inputs, targets = data[0], FROZEN * data[1]
+    weights = _drawn(data, widths, settings, seeds, rng)
+    at_drop = [matrix.copy() for matrix in weights]
+    found, left = np.full(seeds, np.inf), np.arange(seeds)
+    losses = np.ones((seeds, settings.steps))
+    early = replace(settings, learning_rate=settings.learning_rate / FROZEN)
+
+    def trained(initial: Sequence[np.ndarray], steps: int) -> TrainingRun:
+        settings = replace(early, steps=steps)
+        return train_deep_network(inputs, targets, widths, settings, initial=initial, workers=1)
+
+    for start, count in _blocks(settings.steps, BLOCK):
+        run = trained(weights, count + 1)
+        share = 1 - FROZEN * (1 - run.losses[:, :count] / _zero_loss(targets))
+        losses[left, start : start + count] = share
+        below = share < DROP
+        done = below.any(axis=1)
+        for row in np.flatnonzero(done):
+            step, seed = int(below[row].argmax()), left[row]
+            found[seed] = start + step
+            losses[seed, start + step :] = share[row, step]
+            own = trained([matrix[row : row + 1] for matrix in weights], step + 1)
+            for matrix, new in zip(at_drop, own.matrices, strict=True):
+                matrix[seed] = new[0]
+        left, weights = left[~done], tuple(matrix[~done] for matrix in run.matrices)
+        if not len(left):
+            break
+    return EarlyPhase(steps=found, losses=losses, weights=tuple(at_drop))
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SwitchingRun:
+    """Gated networks whose gates are read off their own units.
+
+    Attributes:
+        losses: L/L(0), shape (seeds, steps).
+        units: How many units of every hidden layer are open from the first drop on, by seed.
+        readings: Steps at which gates of a layer were read after that, by seed.
+    """
+
+    losses: np.ndarray
+    units: tuple[tuple[int, ...], ...]
+    readings: tuple[tuple[int, ...], ...]
+
+
+def train_switching(
+    data: tuple[np.ndarray, np.ndarray],
+    settings: TrainingSettings,
+    early: EarlyPhase,
+    progress: Callable[[int, int], None] | None = None,
+    *,
+    leaving: float = MOST,
+) -> SwitchingRun:
+    """Train gated networks from where the early phase ends.
+
+    Args:
+        data: X, shape (n_x, P), and Y, shape (n_y, P).
+        settings: Hyper-parameters; ``activation`` is not used.
+        early: The early phase; networks that do not come to its end stay there.
+        progress: Called with (done, total) in seed-steps.
+        leaving: Share of a layer's weight that leaves its gates before they are read again.
+    """
+    losses = early.losses.copy()
+    units: list[tuple[int, ...]] = []
+    readings: list[tuple[int, ...]] = []
+    for seed, begins in enumerate(early.steps):
+        weights = [matrix[seed : seed + 1] for matrix in early.weights]
+        if np.isfinite(begins):
+            weights, kept = _opened(data[0], weights)
+            one = replace(settings, steps=settings.steps - int(begins))
+            own, read = _one_switching(data, one, weights, leaving)
+            losses[seed, int(begins) :] = own / _zero_loss(data[1])
+            units.append(kept)
+            readings.append(tuple(int(begins) + step for step in read))
+        else:
+            units.append(())
+            readings.append(())
+        if progress is not None:
+            progress((seed + 1) * settings.steps, len(early.steps) * settings.steps)
+    return SwitchingRun(losses=losses, units=tuple(units), readings=tuple(readings))
+
+
+def _opened(
+    inputs: np.ndarray, weights: Sequence[np.ndarray]
+) -> tuple[list[np.ndarray], tuple[int, ...]]:
+    """Return a network's units that are open, without the others, and how many of each layer."""
+    held, found, before = inputs, [], np.arange(inputs.shape[0])
+    for matrix in weights[:-1]:
+        received = matrix[0][:, before] @ held
+        is_open = np.flatnonzero(received.sum(axis=1) > 0)
+        found.append(matrix[:, is_open][:, :, before])
+        held, before = np.maximum(received[is_open], 0), is_open
+    return [*found, weights[-1][:, :, before]], tuple(each.shape[1] for each in found)
+
+
+def _one_switching(
+    data: tuple[np.ndarray, np.ndarray],
+    settings: TrainingSettings,
+    weights: Sequence[np.ndarray],
+    leaving: float,
+) -> tuple[np.ndarray, list[int]]:
+    """Return the loss of one network whose units begin all open, and when gates were read."""
+    inputs, targets = data
+    gates = [np.ones((matrix.shape[1], inputs.shape[1])) for matrix in weights[:-1]]
+    losses, readings = [], []
+    for start, count in _blocks(settings.steps, LOOK):
+        block, held = replace(settings, steps=count + 1), np.concatenate(gates)
+        given = np.broadcast_to(held, (1, count + 1, *held.shape))
+        chunk = replay_gates(inputs, targets, given, block, weights)
+        weights = chunk.matrices
+        losses.append(chunk.losses[0, :count])
+        seen = _seen(inputs, [matrix[0] for matrix in weights], gates)
+        for layer, (new, weight) in enumerate(seen):
+            left = weight[(new != gates[layer]).any(axis=1)]
+            if left.sum() > leaving * weight.sum():
+                gates[layer] = new
+                readings.append(start + count)
+    return np.concatenate(losses), readings
+
+
+def _zero_loss(targets: np.ndarray) -> float:
+    """Return the mean loss of a network without output, to every digit that can be had."""
+    return float((targets**2).sum() / (2 * targets.shape[1]))
+
+
+def _drawn(
+    data: tuple[np.ndarray, np.ndarray],
+    widths: Sequence[int],
+    settings: TrainingSettings,
+    seeds: int,
+    rng: np.random.SeedSequence,
+) -> tuple[np.ndarray, ...]:
+    """Return the initial weights of a network without biases, layer by layer."""
+    inputs, targets = data
+    network = dense_network(inputs.shape[0], widths, targets.shape[0], relu=False, biases=False)
+    # A stream of its own, as it is counted on: what is drawn twice is the same.
+    fresh = np.random.SeedSequence(rng.entropy, spawn_key=rng.spawn_key)
+    layers = len(network.edges)
+    stds = settings.layer_stds(layers)
+    return tuple(
+        gaussian_weights(network, seed_children(fresh, seeds), stds, (0,) * layers)(0, seeds)
+    )
+
+
+def _blocks(steps: int, size: int) -> Iterator[tuple[int, int]]:
+    """Yield where every block of steps begins, and how many it has."""
+    for start in range(0, steps, size):
+        yield start, min(size, steps - start)
+
+
+def _seen(
+    inputs: np.ndarray, weights: Sequence[np.ndarray], gates: Sequence[np.ndarray]
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Return of every hidden layer where its units receive more than 0, and their weights.
+
+    Returns:
+        Truth values, shape (H, P), and ‖w_in‖‖w_out‖, shape (H,).
+    """
+    held, found = inputs, []
+    for before, after, gate in zip(weights, weights[1:], gates, strict=False):
+        received = before @ held
+        norms = np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=0)
+        found.append((received > 0, norms))
+        held = gate * received
+    return found
