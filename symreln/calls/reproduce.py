@@ -11,6 +11,7 @@ import importlib.util
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -20,6 +21,7 @@ import sympy as sp
 from symreln import __version__
 from symreln.api import Answer, derive
 from symreln.base.jsonio import dumps, write_json, write_text
+from symreln.base.processors import cores
 from symreln.base.progress import phase
 from symreln.base.rounding import percent
 from symreln.base.summaries import short_repr
@@ -27,7 +29,7 @@ from symreln.calls.answers import AbstractAnswer
 from symreln.confrontation import Validation, validate
 from symreln.document.mathtext import slashed_latex
 from symreln.document.model import Drawing
-from symreln.errors import InputError
+from symreln.errors import InputError, LimitReachedError, SymrelnError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
 from symreln.experiment.words import share_text
@@ -58,6 +60,7 @@ from symreln.report.reproduction import (
 )
 from symreln.specs.arguments import check_counts
 from symreln.specs.finding import nearest, shown
+from symreln.sweeps.executors import processes
 
 if TYPE_CHECKING:
     import os
@@ -89,6 +92,9 @@ NAMES = (
     "theory-and-networks",
     "disentangled",
 )
+
+#: Those that take longest, which begin first.
+_LONG = ("depth", "equal-structures")
 
 
 class Page:
@@ -352,7 +358,8 @@ def reproduce(
 ) -> Reproduction:
     """Reproduce the paper: derive every result and confront it with trained networks.
 
-    Pages that are in the folder with the same settings are not made again.
+    Pages are made side by side, in as many processes as there are cores. Pages that are in the
+    folder with the same settings are not made again.
 
     Args:
         name: Of a page, or "all".
@@ -372,9 +379,44 @@ def reproduce(
         ['routing']
     """
     folder = Path(directory)
-    for each in chosen(name):
-        made(each, folder, full=full, rng=rng)
+    for _ in pages_made(chosen(name), folder, full=full, rng=rng):
+        pass
     return collected(folder, full=full, rng=rng)
+
+
+def pages_made(
+    names: Sequence[str], folder: Path, *, full: bool, rng: int
+) -> Iterator[tuple[dict[str, Any], bool]]:
+    """Yield the JSON of pages as they are ready, and whether they had to be made.
+
+    Several pages are made at a time, in processes of their own. What fails ends nothing else.
+
+    Raises:
+        LimitReachedError: A process was killed.
+        SymrelnError: What a page says that cannot be made, once all others are.
+    """
+    check_counts(1, rng, "reproduce")
+    if len(names) == 1:
+        yield made(names[0], folder, full=full, rng=rng)
+        return
+    failures: list[Exception] = []
+    ordered = sorted(names, key=lambda name: name not in _LONG)
+    with processes(cores()) as pool, phase("reproducing") as report:
+        started = [pool.submit(made, each, folder, full=full, rng=rng) for each in ordered]
+        for count, done in enumerate(as_completed(started), start=1):
+            try:
+                yield done.result()
+            except SymrelnError as error:
+                failures.append(error)
+            except BrokenExecutor as error:
+                msg = (
+                    "reproduce: a process was killed, as systems do that are short of memory. "
+                    "Pages that are ready stay; the same command goes on"
+                )
+                raise LimitReachedError(msg) from error
+            report(count, len(started))
+    if failures:
+        raise failures[0]
 
 
 def chosen(name: str) -> tuple[str, ...]:
@@ -393,7 +435,6 @@ def chosen(name: str) -> tuple[str, ...]:
 
 def made(name: str, folder: Path, *, full: bool, rng: int) -> tuple[dict[str, Any], bool]:
     """Return a page's JSON, and whether it had to be made."""
-    check_counts(1, rng, "reproduce")
     script = _script(name)
     settings = {
         "full": full,

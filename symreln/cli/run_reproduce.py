@@ -19,17 +19,18 @@ def reproduce_for_user(
     """Do what the command is asked for; return the exit code. Takes the options of the command."""
     names = calls.chosen(name)
     require_folder(out)
-    for each in names:
-        with Progress(quiet=quiet)(each):
-            page, new = calls.made(each, out, full=full, rng=rng)
-        if not (quiet or as_json):
-            state = f"{page['seconds']:.0f} s" if new else "was there"
-            click.echo(f"{each}: {outcome_counts(page)}; {state}")
+    with Progress(quiet=quiet)("reproducing"):
+        for page, new in calls.pages_made(names, out, full=full, rng=rng):
+            if not (quiet or as_json):
+                state = f"{page['seconds']:.0f} s" if new else "was there"
+                click.echo(f"{page['name']}: {outcome_counts(page)}; {state}")
     found = calls.collected(out, full=full, rng=rng)
     if as_json:
         click.echo(dumps(found.to_json()), nl=False)
         return 0
     for line in found.lines():
         click.echo(line)
+    if table := found.table():
+        click.echo(table, nl=False)
     click.echo(f"written to {out}: {INDEX}, {len(found.pages)} pages")
     return 0

@@ -26,6 +26,7 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.experiment.metrics import DROP
 from symreln.train.network import dense_network
+from symreln.train.record import Recording
 from symreln.train.run import TrainingRun
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import replay_gates, train_deep_network
@@ -179,21 +180,24 @@ def _one_switching(
 ) -> tuple[np.ndarray, list[int]]:
     """Return the loss of one network whose units begin all open, and when gates were read."""
     inputs, targets = data
-    gates = [np.ones((matrix.shape[1], inputs.shape[1])) for matrix in weights[:-1]]
-    losses, readings = [], []
-    for start, count in _blocks(settings.steps, LOOK):
-        block, held = replace(settings, steps=count + 1), np.concatenate(gates)
-        given = np.broadcast_to(held, (1, count + 1, *held.shape))
-        chunk = replay_gates(inputs, targets, given, block, weights)
-        weights = chunk.matrices
-        losses.append(chunk.losses[0, :count])
-        seen = _seen(inputs, [matrix[0] for matrix in weights], gates)
-        for layer, (new, weight) in enumerate(seen):
-            left = weight[(new != gates[layer]).any(axis=1)]
+    widths = [matrix.shape[1] for matrix in weights[:-1]]
+    held, readings = np.ones((sum(widths), inputs.shape[1])), []
+    layers = np.split(held, np.cumsum(widths)[:-1])
+
+    def read(step: int, present: Sequence[np.ndarray]) -> np.ndarray:
+        """Write into ``held``, which is what every later step takes its gates from."""
+        seen = _seen(inputs, [matrix[0] for matrix in present], layers)
+        for gate, (new, weight) in zip(layers, seen, strict=True):
+            left = weight[(new != gate).any(axis=1)]
             if left.sum() > leaving * weight.sum():
-                gates[layer] = new
-                readings.append(start + count)
-    return np.concatenate(losses), readings
+                gate[:] = new
+                readings.append(step)
+        return np.zeros(1)
+
+    record = Recording(steps=tuple(range(0, settings.steps, LOOK)), observers={"read": read})
+    given = np.broadcast_to(held, (1, settings.steps, *held.shape))
+    chunk = replay_gates(inputs, targets, given, settings, weights, record=record)
+    return chunk.losses[0], readings
 
 
 def _zero_loss(targets: np.ndarray) -> float:
