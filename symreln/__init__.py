@@ -25,6 +25,7 @@ TYPE_CHECKING = False  # that of typing takes milliseconds in which Ctrl-C would
 if TYPE_CHECKING:
     from symreln.api import Derivation, NetworkDerivation, derive
     from symreln.calls.depth import depth
+    from symreln.calls.design import design
     from symreln.calls.gates import gates, race, replay
     from symreln.calls.inform import info, schema, tasks, verify
     from symreln.calls.reproduce import reproduce
@@ -70,6 +71,7 @@ _HOMES = {
     "pathway": "symreln.specs.build",
     "spec": "symreln.specs.build",
     "depth": "symreln.calls.depth",
+    "design": "symreln.calls.design",
     "gates": "symreln.calls.gates",
     "race": "symreln.calls.gates",
     "replay": "symreln.calls.gates",
@@ -101,6 +103,7 @@ __all__ = [
     "depth",
     "derive",
     "derive_within",
+    "design",
     "from_weights",
     "gates",
     "info",

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 import sympy as sp
 
 from symreln import __version__
@@ -294,14 +295,16 @@ class Page:
 
 
 def _place(holds: Truth | bool) -> int:
-    if isinstance(holds, bool):
-        return 0 if holds else 1
-    return {Truth.PROVEN: 0, Truth.REFUTED: 1, Truth.UNDECIDED: 2}[holds]
+    if isinstance(holds, Truth):
+        return {Truth.PROVEN: 0, Truth.REFUTED: 1, Truth.UNDECIDED: 2}[holds]
+    return 0 if holds else 1
 
 
 def _cell(value: object) -> str:
     if value is None:
         return "–"
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
     if isinstance(value, sp.Basic | AlgebraicNumber):
         return Page.math(value)
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,65 @@
+"""Order of learning by design: data scale, sharing, gate and width for a wanted order."""
+
+import numpy as np
+import sympy as sp
+
+import symreln as sr
+
+STD, RATE, ALL = sp.Rational(1, 2000), sp.Rational(1, 100), [sr.pathway("all")]
+BROAD, LEFT, RIGHT = ["a", "a", "-a", "-a"], [1, -1, 0, 0], [0, 0, 1, -1]
+GATED = [sr.pathway("one", "context == 1"), sr.pathway("many", "context != 1")]
+#: Inputs, targets, pathways and wanted order; a column a sample.
+CASES = {
+    "data scale": (np.eye(4), [BROAD, LEFT, RIGHT], ALL, "pi_1_1 pi_1_2"),
+    "sharing": (np.eye(4), [BROAD, *4 * [LEFT], RIGHT], ALL, "pi_1_2 pi_1_1 pi_1_3"),
+    "gate": ([[1, 1, 1, 1]], [["a", 1, 1, 1]], GATED, "one many"),
+}
+
+
+def reproduce(page):
+    page.assume("Modes start together from small weights: the larger singular value is first.")
+    rows = []
+    for name, (*data, order) in CASES.items():
+        answer = page.keep(name.replace(" ", "-"), sr.design(_spec(*data), order.split()))
+        found = answer.found
+        page.derive(f"By {name}: {'; '.join(found.lines())}.", bool(found.achieved))
+        for piece in [each for each in found.pieces if not each.piece.is_root]:
+            value, derived = piece.piece.sample, [mode for rank in piece.order for mode in rank]
+            report = sr.validate(answer.at(value), page.seeds, page.rng)
+            there = found.labels_at(value)
+            times = {mode: _half_times(report, there.get(mode, mode)).mean() for mode in derived}
+            told = ", ".join(f"{mode} {step:.0f}" for mode, step in times.items())
+            same = sorted(times, key=times.__getitem__) == derived
+            rows.append((name, value, " > ".join(derived), told, same))
+    right = sum(row[-1] for row in rows)
+    text = "Gated networks trained on both sides of every boundary learn in the derived order in "
+    page.confirm(f"{text} {right} of {len(rows)} cases.", right == len(rows))
+    header = ("by", "$a$", "derived order", "half-times in networks, steps", "the same")
+    page.table("Order of learning between all boundaries.", header, rows)
+    time = sr.derive(_spec(*CASES["data scale"][:3])).formula("pi_1_1").half_time
+    page.derive(f"The half-time of the broad mode, {page.math(time)}, is solved for the width.")
+    values = {"a": 1, "tau": 1 / (4 * RATE)}
+    time = time.subs({each: values.get(each.name, each) for each in time.free_symbols})
+    for wanted in (280, 320, 360):
+        (start,) = sp.solve(sp.Eq(time, wanted), *time.free_symbols)
+        units = int(2 * start / STD**2)  # on average a mode starts at H σ²/2
+        spec = _spec(*CASES["data scale"][:3], units=units)
+        times = _half_times(sr.validate(spec, page.seeds, page.rng), "pi_1_1")
+        told = f"A half-time of {wanted} steps needs {units} hidden units; networks of this width "
+        close = abs(times.mean() - wanted) < 2 * times.std()
+        page.confirm(f"{told} take {times.mean():.0f} ± {times.std():.0f} steps.", close)
+
+
+def _spec(x, y, pathways, units=100):
+    more = {
+        "labels": {"context": [1, 2, 3, 4]},
+        "parameters": {"a": {"positive": True, "value": 1}},
+    }
+    own = {"init_std": STD, "learning_rate": RATE, "steps": 2001, "activation": "linear"}
+    network = sr.network(hidden=units, **own)
+    return sr.spec(x, y, samples="columns", pathways=pathways, network=network, **more)
+
+
+def _half_times(report, name):
+    mode = next(m for m in report.modes if m.subject == "gdln" and name in (m.label, m.pathway))
+    return np.array([np.interp(mode.plateau / 2, row, mode.steps) for row in mode.measured])
