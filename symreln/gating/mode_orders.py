@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import chain
 
 from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
 from symreln.claims.exceptional.conditions import resultant
@@ -72,6 +73,16 @@ class DesignReport(Result):
     def achieved(self) -> tuple[OrderPiece, ...]:
         """Where the order is the wanted one."""
         return tuple(each for each in self.pieces if each.wanted)
+
+    @property
+    def intervals(self) -> tuple[tuple[Fraction, tuple[str, ...]], ...]:
+        """A rational number in each interval, and the order there."""
+        inside = [each for each in self.pieces if not each.piece.is_root]
+        return tuple(
+            (each.piece.sample, tuple(chain(*each.order)))
+            for each in inside
+            if each.piece.sample is not None
+        )
 
     @property
     def witnesses(self) -> tuple[Fraction, ...]:

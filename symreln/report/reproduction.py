@@ -58,7 +58,7 @@ PARTS: dict[Part, str] = {
 }
 #: What is said of a statement of each part: that it holds, that it does not, that it is open.
 WORDS: dict[Part, tuple[str, str, str]] = {
-    "assumed": ("holds", "does not hold", "open"),
+    "assumed": ("confirmed", "not confirmed", "undecided"),
     "derived": ("proven", "disproved", "undecided"),
     "confirmed": ("confirmed", "not confirmed", "undecided"),
     "beyond": ("confirmed", "not confirmed", "undecided"),
@@ -413,7 +413,7 @@ def _page_row(page: Mapping[str, Any]) -> tuple[Content, ...]:
 
 def outcome_counts(page: Mapping[str, Any]) -> str:
     """Return how many statements of a page came out how: "3 proven, 2 confirmed"."""
-    words = dict.fromkeys(word for part in WORDS.values() for word in part)
+    words = ("proven", "confirmed", "disproved", "not confirmed", "undecided")
     told = [each["outcome"] for each in page["statements"]]
     return ", ".join(f"{told.count(word)} {word}" for word in words if word in told) or "–"
 

@@ -18,8 +18,8 @@ def reproduce(page):
     found, drop = answer.found, answer.found.first_drop
     shown = {"finding": 4, "figure": "depth"}
     page.confirm(
-        "Trajectories vary more with depth: the step at which half of the loss is gone has an "
-        f"interquartile range of {found.scatter['relu']:.1%} of its median with two hidden layers, "
+        "Trajectories vary more with depth: the interquartile range of the step at which half of "
+        f"the loss is gone is {found.scatter['relu']:.1%} of its median with two hidden layers, "
         f"{found.scatter['shallow']:.1%} with one.",
         found.scatter["relu"] > found.scatter["shallow"],
         **shown,
@@ -34,19 +34,20 @@ def reproduce(page):
     )
     never = [np.isinf(times[1]).mean() for times in _of(found.crossings, 0, 0.25, "times")]
     page.confirm(
-        "Fixed gates that are open on unions of contexts, without hand-set constants, fit the "
-        f"distribution. {never[0] if never else 1:.0%} of these networks never reach 0.1 of the "
-        "loss; the published fit rests on its hand-set numbers.",
+        "The paper's fixed gates, open on unions of contexts, fit the distribution without hand-set "
+        f"constants. {never[0] if never else 1:.0%} of these networks never reach 0.1 of the loss.",
         not found.differ,
         **shown,
     )
     for name, low, high in (("first half", 0.5, 1), ("rest", 0, 0.5)):
         p = min(_of(found.switched_crossings, low, high, "p"), default=0.0)
-        text = f"Gates that switch fit the distribution of the {name} of learning"
-        page.confirm(f"{text} (smallest p {p:.2g}).", p > 0.05, **shown)
+        text = (
+            f"Gates that switch fit the distribution of the {name} of learning (least p {p:.2g})."
+        )
+        page.confirm(text, p > 0.05, **shown)
     rows = [("fixed", *_row(each)) for each in found.crossings]
     rows += [("switching", *_row(each)) for each in found.switched_crossings]
-    header = ("gates", "L/L(0)", "ReLU, median step", "gated, median step", "KS distance", "p")
+    header = ("gates", "L/L(0)", "ReLU, median", "gated, median", "KS distance", "p")
     page.table("First step with a loss below a share of the first.", header, rows)
     for sentence in list(answer.remarks())[1:]:
         page.beyond(f"{sentence[0].upper()}{sentence[1:]}.")

@@ -23,8 +23,8 @@ def rectified(page, name, steps):
     far = [[f"{row.metrics[x].max_abs_over_initial.value:.1%}" for x in pairs] for row in rows]
     drop = last.metrics[pairs[0]].drop_time_error_steps.value
     page.confirm(
-        f"ReLU networks on `{name}` begin as linear ones: their first drop is predicted {drop} time "
-        f"steps off (seeds differ by up to {floor.maximum.drop_time_error_steps:.2g}).",
+        f"ReLU networks on `{name}` begin as linear ones: the error of their first drop, in steps, "
+        f"is {drop} (seeds differ by up to {floor.maximum.drop_time_error_steps:.2g}).",
         abs(drop) <= floor.maximum.drop_time_error_steps,
     )
     page.confirm(
@@ -41,7 +41,7 @@ def reproduce(page):
     )
     rows = [linear(page, name) for name in ("iris", "digits")]
     page.derive("Assumption 2.1.1 fails on both. The matrix reduction does not need it.")
-    head = ("data", "size of the commutator", "reduction", "modes that keep directions")
+    head = ("data", "size of the commutator", "reduction", "Assumption 2.1.1 made")
     page.table("Distances are from the gated network.", head, rows)
     classes = sr.derive("iris-classes")
     page.derive(

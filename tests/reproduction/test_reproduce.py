@@ -1,0 +1,197 @@
+"""The pages of the paper: what scripts hand over, what is written, and what happens again."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import symreln as sr
+from symreln.calls import reproduce as calls
+from symreln.cli.main import cli
+from symreln.errors import InputError
+from symreln.exact.truth import Truth
+from symreln.report.reproduction import FINDINGS, marked
+
+SCRIPTS = Path(__file__).parents[2] / "validation" / "paper"
+PAGE = '''
+"""A page of a test: $\\\\alpha$ in its title."""
+import symreln as sr
+
+def reproduce(page):
+    with open(r"{log}", "a") as told:
+        told.write(page.name + "\\n")
+    page.assume("Nothing at `all`.")
+    page.derive("A thing is proven: $x^2$.", sr.Truth.PROVEN)
+    page.derive("Another is not.", False)
+    page.confirm("Networks say so.", True, finding=1, figure="curve")
+    page.plot("curve", "A line.", {{"line": ([1, 2], [3, 4]), "dots": ([1], [3])}}, x="a", y="b",
+              dots=["dots"], log="x")
+    page.table("Numbers.", ("name", "value"), [("a", 0.123456), ("b", None), ("c", True)])
+    page.beyond("Nobody knows.", sr.Truth.UNDECIDED)
+    {more}
+'''
+
+
+@pytest.fixture
+def scripts(tmp_path, monkeypatch):
+    """Scripts of tests in the place of the paper's; returns their log of having run."""
+    log = tmp_path / "log.txt"
+    names = ("one", "two")
+    monkeypatch.setattr(calls, "NAMES", names)
+    monkeypatch.setattr(calls, "_script", lambda name: tmp_path / f"{name}.py")
+    for name in names:
+        (tmp_path / f"{name}.py").write_text(PAGE.format(log=log, more="").lstrip())
+    return log
+
+
+def test_every_page_has_a_short_script_over_the_public_interface():
+    found = {path.stem.replace("_", "-") for path in SCRIPTS.glob("*.py")}
+    assert found == set(calls.NAMES)
+    for path in SCRIPTS.glob("*.py"):
+        text = path.read_text("utf-8")
+        lines = [line for line in text.splitlines() if line.strip() and line.strip()[0] != "#"]
+        assert len(lines) < 60, path.name
+        tree = ast.parse(text)
+        names = {
+            name.name if isinstance(node, ast.Import) else node.module
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for name in node.names
+        }
+        assert names <= {"symreln", "numpy", "sympy", "itertools", "fractions"}, path.name
+        assert ast.get_docstring(tree), path.name
+        told = [
+            node.args[1]
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in ("derive", "confirm", "beyond")
+            and len(node.args) > 1
+        ]
+        # What holds is computed: no script says so by itself.
+        assert not any(isinstance(each, ast.Constant) for each in told), path.name
+
+
+def test_all_findings_have_a_statement():
+    numbers = {
+        keyword.value.value
+        for path in SCRIPTS.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call | ast.Dict)
+        for keyword in _findings(node)
+    }
+    assert numbers == set(FINDINGS)
+
+
+def _findings(node):
+    if isinstance(node, ast.Call):
+        return [
+            k for k in node.keywords if k.arg == "finding" and isinstance(k.value, ast.Constant)
+        ]
+    pairs = zip(node.keys, node.values, strict=True)
+    return [
+        ast.keyword(arg="finding", value=value)
+        for key, value in pairs
+        if isinstance(key, ast.Constant) and key.value == "finding"
+    ]
+
+
+def test_a_page_says_what_its_script_hands_over(scripts, tmp_path):
+    found = sr.reproduce("one", tmp_path / "out")
+    page = json.loads((tmp_path / "out" / "one" / "page.json").read_text())
+    assert page["title"] == "A page of a test: $\\alpha$ in its title"
+    outcomes = [each["outcome"] for each in page["statements"]]
+    assert outcomes == [None, "proven", "disproved", "confirmed", "undecided"]
+    assert page["tables"][0]["rows"] == [["a", "0.1235"], ["b", "–"], ["c", "yes"]]
+    assert page["tables"][0]["part"] == "confirmed"
+    html = (tmp_path / "out" / "one" / "page.html").read_text()
+    for text in ("What is assumed", "Disproved. ", "<code>all</code>", "0.1235"):
+        assert text in html
+    assert (tmp_path / "out" / "one" / "curve.svg").read_text().startswith("<?xml")
+    index = (tmp_path / "out" / "index.html").read_text()
+    assert "Networks say so." in index
+    assert 'href="one/page.html"' in index
+    assert 'href="one/curve.svg"' in index
+    told = list(found.lines())
+    assert told[0] == "finding 1, confirmed: Networks say so. (one)"
+    assert told[1].startswith("one: 1 proven, 1 confirmed, 1 disproved, 1 undecided; ")
+
+
+def test_what_is_there_is_not_made_again(scripts, tmp_path):
+    out = tmp_path / "out"
+    for _ in range(2):
+        sr.reproduce("one", out)
+    assert scripts.read_text().split() == ["one"]
+    sr.reproduce("one", out, rng=1)
+    sr.reproduce("one", out, rng=1, full=True)
+    assert scripts.read_text().split() == ["one"] * 3
+    (tmp_path / "one.py").write_text((tmp_path / "one.py").read_text() + "\n# changed\n")
+    sr.reproduce("one", out, rng=1, full=True)
+    assert scripts.read_text().split() == ["one"] * 4
+    (out / "one" / "page.json").write_text("{")  # cut short
+    sr.reproduce("one", out, rng=1, full=True)
+    assert scripts.read_text().split() == ["one"] * 5
+
+
+def test_pages_of_other_settings_do_not_stand_in_the_index(scripts, tmp_path):
+    sr.reproduce("one", tmp_path / "out", rng=1)
+    found = sr.reproduce("two", tmp_path / "out")
+    assert [page["name"] for page in found.pages] == ["two"]
+
+
+def test_a_page_that_fails_is_not_written(scripts, tmp_path):
+    more = "raise sr.load('nothing')"
+    (tmp_path / "one.py").write_text(PAGE.format(log=scripts, more=more).lstrip())
+    with pytest.raises(InputError, match="nothing"):
+        sr.reproduce("one", tmp_path / "out")
+    assert not (tmp_path / "out" / "one" / "page.json").exists()
+
+
+def test_an_unknown_page_is_refused_with_the_nearest(scripts, tmp_path):
+    with pytest.raises(InputError, match=r"expected a page.*one"):
+        sr.reproduce("onne", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_command_prints_what_it_found(scripts, tmp_path):
+    asked = ["reproduce", "one", "--out", str(tmp_path / "out"), "--quiet"]
+    result = CliRunner().invoke(cli, asked, standalone_mode=False)
+    assert result.exception is None
+    assert "finding 1, confirmed: Networks say so. (one)" in result.stdout
+    result = CliRunner().invoke(cli, [*asked, "--json"], standalone_mode=False)
+    told = json.loads(result.stdout)
+    assert told["format"] == "symreln-reproduction/1"
+    assert told == json.loads((tmp_path / "out" / "reproduction.json").read_text())
+
+
+def test_rows_of_the_table_are_those_of_the_confrontation(tmp_path):
+    found = sr.reproduce("linear-hierarchy", tmp_path)
+    (page,) = found.pages
+    told = json.loads((tmp_path / "linear-hierarchy/linear-hierarchy/validation.json").read_text())
+    rows = {row["prediction"]: row for row in page["comparisons"]}
+    assert rows["closed forms"]["assumed_constants"] == told["free_constants"] == 0
+    for name, pair in (("closed forms", "closed"), ("integrated reduction", "reduced")):
+        for metric, value in told["metrics"][f"{pair}_vs_relu"].items():
+            assert rows[name][metric]["value"] == value
+            assert (
+                rows[name][metric]["low"]
+                == told["intervals"]["pairs"][f"{pair}_vs_relu"][metric]["low"]
+            )
+    floor = rows["networks among themselves (seed floor)"]
+    assert (
+        floor["max_abs_over_initial"]["value"] == told["seed_floor"]["mean"]["max_abs_over_initial"]
+    )
+    assert "| linear-hierarchy (4 seeds) | closed forms | 0 |" in found.table()
+    assert all(
+        each["outcome"] in (None, "proven", "confirmed", "undecided") for each in page["statements"]
+    )
+
+
+def test_words_between_marks_are_mathematics_and_names():
+    kinds = [type(part).__name__ for part in marked("a $x$ and `y`; 5 $ and `")]
+    assert kinds == ["str", "Math", "str", "Code", "str"]
+    assert Truth.PROVEN is sr.Truth.PROVEN
