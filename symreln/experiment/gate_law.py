@@ -3,13 +3,14 @@ r"""The law of gates beside trained networks: shares of the first stage's gates,
 Shares are of the weight Σ ‖w‖‖b‖ of a network's units, at every step that was recorded: of those
 whose gate at that step is one of the first stage's pathways', by how many samples it differs. The
 first order is :mod:`symreln.claims.gate_law`; the second one follows isolated units in the
-residual of the theory (:mod:`symreln.laws.gate_orders`), and the loss of a network with their gates
-says what gates by the law do to the predicted loss.
+residual of the first stage's theory (:mod:`symreln.laws.gate_orders`), and the loss of a network
+with their gates says what gates by the law do to the predicted loss. Pathways of later stages are
+not in it: which units they get is what the law says, and no share of units is assumed for them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,7 @@ from symreln.claims.prediction import (
     matrices_of,
     written_and_read,
 )
+from symreln.claims.solve import derive_unchecked
 from symreln.claims.unit_courses import telling_samples
 from symreln.experiment.metrics import CurveComparison, compare
 from symreln.laws.gate_orders import gate_orders
@@ -126,7 +128,7 @@ def measured_gate_law(
         ]
     )
     predicted = [law.lost(steps)]
-    why, found = _why_no_orders(numbers, most), None
+    why, found = _why_no_orders(numbers.ask(_first_stage), most), None
     if not why:
         found = orders_of(numbers, kappas, gates, orders)
         predicted += [_at(steps, found.steps, watched) for watched in found.watched]
@@ -164,11 +166,20 @@ def orders_of(
         inputs,
         targets,
         descent_of(numbers.spec),
-        _residuals(numbers, kappas),
+        _residuals(numbers.ask(_first_stage), kappas),
         lambda active, weight: _by_lost(active, weight, gates),
         SEED,
         orders,
     )
+
+
+def _first_stage(numbers: Derivation) -> Derivation:
+    """Return the derivation of the first stage's pathways alone."""
+    if len(numbers.stages) == 1:
+        return numbers
+    names = {pathway.name for pathway in numbers.stages[0].pathways}
+    own = tuple(pathway for pathway in numbers.spec.pathways if pathway.name in names)
+    return derive_unchecked(replace(numbers.spec, pathways=own))
 
 
 def _residuals(numbers: Derivation, kappas: Mapping[str, float]) -> Iterator[np.ndarray]:

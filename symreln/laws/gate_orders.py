@@ -1,8 +1,8 @@
 r"""The higher orders of the law of gates: units that have left change what the others see.
 
 The first order (:mod:`symreln.laws.gate_law`) is of units that never leave. At the second one,
-isolated units follow their own gates in the residual that closed forms leave, or
-integrated matrices,
+isolated units follow their own gates in the residual that closed forms of the first stage leave,
+or integrated matrices,
 
 .. math:: \tau \dot w = \sum_\mu 1[w \cdot x_\mu > 0] (b \cdot e_\mu)\, x_\mu / P, \qquad
           \tau \dot b = \sum_\mu (w \cdot x_\mu)_+\, e_\mu / P,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from symreln.base.rounding import percent
@@ -262,7 +263,7 @@ def comparison_rows(task: str, found: Validation) -> Iterator[dict[str, Any]]:
         yield {**row, **distance, "final_loss": _final(curve)}
     if found.floor is not None:
         floor = {key: {"value": each} for key, each in vars(found.floor.mean).items()}
-        name = "networks among themselves (seed floor)"
+        name = "seed floor of the networks"
         yield {**head, "prediction": name, **floor, "final_loss": _final(trained.losses)}
 
 
@@ -286,9 +287,15 @@ def distances_to_networks(found: Validation) -> Iterator[tuple[str, Interval]]:
 def _assumed(found: Validation, curve: str) -> int | None:
     """Return how many assumed or fitted numbers a curve rests on; None of what is no prediction.
 
-    Gates by the law begin with the reduction, whose later pathways have a share of the units.
+    Gates by the law rest on the first stage alone, and so on no share of units where its pathways
+    have a κ.
     """
-    return None if curve == "mean_field" else found.prediction.free_constants
+    if curve == "mean_field":
+        return None
+    if curve.startswith("gates_order"):
+        first = found.numbers.stages[0].pathways
+        return int(any(pathway.name not in found.kappas for pathway in first))
+    return found.prediction.free_constants
 
 
 def _published_row(found: PublishedPrediction) -> dict[str, Any]:
@@ -377,18 +384,15 @@ def index_document(pages: Sequence[Mapping[str, Any]], how: str) -> Document:
         if own:
             items = tuple(_finding_line(*row[1:]) for row in own)
             blocks += [prose(Strong(f"Finding {number}. "), f"{says}."), Items(items=items)]
-    table = comparison_table(pages)
     sections = [Section(title="The five findings", blocks=tuple(blocks), label="sec:findings")]
-    if table.cells:
-        predictions = Table(
-            header=table.header,
-            rows=table.cells,
-            caption="Predictions of the mean loss beside trained networks. 95 % intervals over "
-            "seeds; an empty cell is a figure that was not published. The mean-field simulation "
-            "is no prediction.",
-            alignment="p" * len(table.header),
+    rows = [row for page in pages for row in page["comparisons"]]
+    if rows:
+        tables = [_task_table(list(own)) for _, own in groupby(rows, lambda row: row["task"])]
+        sections.append(
+            Section(
+                title="All predictions", blocks=(prose(_PREDICTIONS), *tables), label="sec:table"
+            )
         )
-        sections.append(Section(title="All predictions", blocks=(predictions,), label="sec:table"))
     everything = Table(
         header=("page", "what it is about", "statements", "seconds"),
         rows=tuple(_page_row(page) for page in pages),
@@ -397,6 +401,24 @@ def index_document(pages: Sequence[Mapping[str, Any]], how: str) -> Document:
     sections.append(Section(title="Pages", blocks=(everything,), label="sec:pages"))
     shown = sections if blocks else sections[1:]
     return Document(title="Make Haste Slowly, reproduced", subtitle=how, blocks=tuple(shown))
+
+
+_PREDICTIONS = (
+    "Predictions of the mean loss beside trained networks, with 95 % intervals over seeds. A dash is "
+    "a figure that was not published, or that says nothing. The mean-field simulation is no "
+    "prediction."
+)
+
+
+def _task_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the part of the table of all predictions that is about one task."""
+    first = rows[0]
+    return Table(
+        header=_HEADER[1:],
+        rows=tuple(_cells(row)[1:] for row in rows),
+        caption=(Code(first["task"]), f": {first['seeds']} networks ({first['network']})."),
+        alignment="p" * (len(_HEADER) - 1),
+    )
 
 
 def _finding_line(page: str, outcome: str, text: str, figure: str) -> Content:

@@ -181,7 +181,7 @@ def test_rows_of_the_table_are_those_of_the_confrontation(tmp_path):
                 rows[name][metric]["low"]
                 == told["intervals"]["pairs"][f"{pair}_vs_relu"][metric]["low"]
             )
-    floor = rows["networks among themselves (seed floor)"]
+    floor = rows["seed floor of the networks"]
     assert (
         floor["max_abs_over_initial"]["value"] == told["seed_floor"]["mean"]["max_abs_over_initial"]
     )

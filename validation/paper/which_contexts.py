@@ -1,0 +1,66 @@
+"""Which contexts: in how many of C contexts units are open (finding 3)."""
+
+import symreln as sr
+
+C_1 = {"parameters.c.minimum": "1/2", "parameters.c.maximum": "3/2"}  # networks take the middle
+HEAD = ("C", "fastest on the residual", *(f"m = {m}" for m in range(1, 7)))
+
+
+def speeds(page, found):
+    """Derive the fastest m for every C, n and c; return those on the residual by C."""
+    laws, step = found.formulas, found.faster_with_m
+    c, m, n = ({x.name: x for x in laws.partial.free_symbols}[name] for name in "Cmn")
+    page.derive(
+        f"On the targets, gates open in m contexts grow at {page.math(laws.first)} (in units of "
+        r"$1/\tau$). This rises with m: open everywhere is the fastest, for every C, n and c.",
+        bool(step["first stage"].subs(n, n + 1).factor().is_positive),
+    )
+    signs = [step[name] / (c - 1 - 2 * m) for name in ("residual", "residual, partial gate")]
+    signs = [each.cancel().subs({n: n + 1, c: c + m + 1}).factor() for each in signs]
+    page.derive(
+        f"On what the common pathway leaves, they grow at {page.math(laws.residual)}. The fastest "
+        "m are next to C/2, for every C, n and c. The same m are the fastest of partial gates.",
+        all(bool(each.is_positive) for each in signs),
+    )
+    page.derive(
+        "There no gate of 0 and 1 by context is self-consistent (C = 3). Partial gates are: open "
+        f"on half of the items in m contexts, {page.math(laws.inside)} of the time on the others.",
+        not any(each.self_consistent for each in found.stages[-1].subsets),
+    )
+    up = {k: [(laws.residual**2).subs({c: k, m: j, n: 8}) for j in range(k)] for k in range(2, 13)}
+    return {k: [j for j, each in enumerate(row) if each == max(row)] for k, row in up.items()}
+
+
+def reproduce(page):
+    page.assume("C contexts of equal structure, c = 1. Units are small and grow in a residual.")
+    three = sr.race("contextual-3", by="context", seeds=page.seeds, rng=page.rng)
+    fastest, rows, ends, error = speeds(page, page.keep("three", three).found), [], {}, 0.0
+    for c in range(3, 7):
+        spec, seeds = sr.load("contextual-C", {"parameters.C.value": c, **C_1}), page.seeds // 2
+        found = sr.race(spec, "c", by="context", seeds=seeds, points=1, rng=page.rng).found
+        share = {each.pattern.count("1") // 8: each for each in found.points[0].classes}
+        up = [share[m].measured for m in range(1, c + 1)]
+        error = max(error, *(each.spread for each in share.values()))
+        ends[f"C = {c}"] = range(1, c + 1), up
+        rows.append((c, str(fastest[c]), *up, *[None] * (6 - c)))
+    alone, mixed = max(row[2] for row in rows), min(sum(up[1:-1]) for _, up in ends.values())
+    page.confirm(
+        f"ReLU networks of C = 3, …, 6 contexts end with {alone:.1%} of their weight or less open "
+        f"in one context, {mixed:.0%} or more in several but not all.",
+        page.less(alone, mixed, 2 * error),
+        finding=3,
+        figure="ends",
+    )
+    page.table(f"Share of the weight of {seeds} networks at the end.", HEAD, rows)
+    page.plot("ends", "Networks.", ends, x="contexts open, m", y="share of weight", dots=ends)
+    page.figure("three", three, "Three contexts: weight by m while the loss decreases.")
+    few = [k for k, found in fastest.items() if k - 1 in found]
+    page.beyond(
+        f"The published m = C − 1 is fastest on the residual for C in {few} only.", few == [2, 3]
+    )
+    text = (
+        f"With six contexts networks have {up[3]:.0%} of the weight at m = 4, {up[4]:.0%} at m = 5"
+    )
+    page.beyond(
+        f"{text}: they do not follow the published rule either.", page.less(up[4], up[3], 2 * error)
+    )
