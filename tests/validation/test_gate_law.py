@@ -10,6 +10,7 @@ import symreln as sr
 from symreln.claims.gate_law import LawOfGates, gate_law_of
 from symreln.claims.unit_courses import telling_samples
 from symreln.document.model import Equation, Table, plain_text
+from symreln.experiment.gate_law import _Gate, orders_of
 from symreln.experiment.outcome import Validation
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.sentences import gate_law_sentence
@@ -213,6 +214,24 @@ def test_shares_of_networks_are_those_of_the_law():
     away = sum(np.abs(each.predicted - each.mean).mean(axis=1) for each in others)
     assert away[1] < 0.7 * away[0]
     assert away[2] < 0.8 * away[1]
+
+
+def test_orders_rest_on_the_first_stage_alone():
+    """No share of the units is assumed for pathways of later stages: they do not enter."""
+    spec = sr.load("contextual-3", overrides=("network.steps=900", "network.hidden=60"))
+    alone = replace(spec, pathways=spec.pathways[:1])
+    whole, first = (sr.derive(each).at_values for each in (spec, alone))
+    assert len(whole.stages) == 2
+    kappas = {"common": 0.5}
+    gates = [_Gate.of(numbers, numbers.pathways[0]) for numbers in (whole, first)]
+    found = [
+        orders_of(numbers, kappas, [gate], 2)
+        for numbers, gate in zip((whole, first), gates, strict=True)
+    ]
+    np.testing.assert_array_equal(found[0].losses, found[1].losses)
+    # What the first stage leaves is in it.
+    later = orders_of(whole, {"common": 0.25}, [gates[0]], 2)
+    assert not np.array_equal(later.losses, found[0].losses)
 
 
 def test_orders_come_nearer_to_the_loss():

@@ -23,8 +23,7 @@ def reproduce(page):
         "hidden units keep their gates. The similarity of two samples is the product of their "
         "hidden activities."
     )
-    name = "contextual-3" if page.full else "contextual-3-four-items"
-    found = page.keep(name, sr.validate(spec, page.seeds, page.rng, representations=True))
+    found = page.keep("networks", sr.validate(spec, page.seeds, page.rng, representations=True))
     held, labels, loss = found.representations, spec.dataset.labels, found.prediction.loss
     first = next(k for k, step in enumerate(held.steps) if loss[step] < 0.9 * loss[0])
     theory = across(held.theory, labels)
@@ -46,7 +45,7 @@ def reproduce(page):
         )
     page.figure(
         "similarities",
-        page.folder / name / "representations.svg",
+        page.folder / "networks" / "representations.svg",
         "Similarities of samples; below, their distances as pictures over time (multidimensional "
         "scaling), and how near networks are to the prediction.",
     )
