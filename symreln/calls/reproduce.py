@@ -20,7 +20,7 @@ import numpy as np
 import sympy as sp
 
 from symreln import __version__
-from symreln.api import Answer, derive
+from symreln.api import Answer, Derivation, NetworkDerivation, derive
 from symreln.base.jsonio import dumps, write_json, write_text
 from symreln.base.processors import cores
 from symreln.base.progress import phase
@@ -236,16 +236,20 @@ class Page:
         return answer
 
     def validate(
-        self, spec: Spec | str | os.PathLike[str], name: str = "", **more: bool
+        self,
+        spec: Derivation | NetworkDerivation | Spec | str | os.PathLike[str],
+        name: str = "",
+        **more: bool,
     ) -> Validation:
         """Confront a spec with trained networks: kept, drawn, judged, and in the table of all.
 
         Args:
-            spec: A spec, its file or its name.
+            spec: A derivation, or a spec, its file or its name.
             name: What the table calls the task; by default the spec's own name.
             more: As of :func:`symreln.validate`: ``rules=True``.
         """
-        derivation = derive(spec)
+        derived = isinstance(spec, Derivation | NetworkDerivation)
+        derivation = spec if derived else derive(spec)
         name = name or derivation.spec.source
         self.keep(name, derivation)
         found = self.keep(name, validate(derivation, self.seeds, self.rng, None, **more))
@@ -265,13 +269,13 @@ class Page:
         theirs, name = found.published, found.derivation.spec.source
         assert theirs is not None
         others = "".join(f"; {w}: {percent(a)} to {percent(b)}" for w, a, b in theirs.others)
-        for title, distance in distances_to_networks(found):
+        for title, distance, assumed in distances_to_networks(found):
             assert distance.value is not None
             error = None if distance.high is None else distance.high - distance.value
             self.beyond(
                 f"`{name}`, {title}: {share_text(distance)} from {found.seeds} networks, numbers "
-                f"assumed or fitted: {found.prediction.free_constants}. That is closer than what "
-                f"is published ({theirs.source}: {percent(theirs.max_abs_over_initial)}{others}), "
+                f"assumed or fitted: {assumed}. That is closer than what is published "
+                f"({theirs.source}: {percent(theirs.max_abs_over_initial)}{others}), "
                 f"where numbers are set by hand ({theirs.hand_set_constants}).",
                 self.less(distance.value, theirs.max_abs_over_initial, error),
             )

@@ -267,21 +267,22 @@ def comparison_rows(task: str, found: Validation) -> Iterator[dict[str, Any]]:
         yield {**head, "prediction": name, **floor, "final_loss": _final(trained.losses)}
 
 
-def distances_to_networks(found: Validation) -> Iterator[tuple[str, Interval]]:
-    """Yield max |ΔL|/L(0) to ReLU networks of the judged curve, and of gates by the law.
+def distances_to_networks(found: Validation) -> Iterator[tuple[str, Interval, int | None]]:
+    """Yield how far the judged curve and gates by the law are from ReLU networks.
 
     Intervals are those of the networks' mean: no curve of the law has an error of its own.
+
+    Yields:
+        What it is, max |ΔL|/L(0), and how many assumed or fitted numbers it rests on.
     """
     judged = "closed_forms" if found.judged == "closed" else "reduced"
     pair = "closed_vs_relu" if found.judged == "closed" else "reduced_vs_relu"
-    yield _CURVES[judged], found.intervals[pair].max_abs_over_initial
+    yield _CURVES[judged], found.intervals[pair].max_abs_over_initial, _assumed(found, judged)
     mean = found.intervals["reduced_vs_relu"].max_abs_over_initial
     if found.law is not None and len(found.law.distances) and mean.value is not None:
         radius = None if mean.high is None else mean.high - mean.value
-        yield (
-            _CURVES["gates_order_3"],
-            around(found.law.distances[-1].max_abs_over_initial, radius),
-        )
+        distance = around(found.law.distances[-1].max_abs_over_initial, radius)
+        yield _CURVES["gates_order_3"], distance, _assumed(found, "gates_order_3")
 
 
 def _assumed(found: Validation, curve: str) -> int | None:

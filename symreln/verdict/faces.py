@@ -136,17 +136,24 @@ def face_of(
 
 
 def _walls(inputs: ExactMatrix, edge: Sequence[int]) -> list[tuple[tuple[int, ...], int]]:
-    """Return independent samples of Z, one less than its rank, with one more that is too."""
+    """Return independent samples of Z, one less than its rank, with one more that is too.
+
+    One choice a ray: what lies in the span of an earlier one spans the same, or less.
+    """
     height = rank(inputs.select(columns=edge)) if edge else 0
-    found = []
+    samples, found, spans = columns(inputs), [], list[frozenset[int]]()
     for chosen in combinations(edge, max(height - 1, 0)):
-        if not edge or (chosen and rank(inputs.select(columns=chosen)) < len(chosen)):
+        if not edge or any(span.issuperset(chosen) for span in spans):
+            continue
+        if chosen and rank(inputs.select(columns=chosen)) < len(chosen):
             continue
         others = (z for z in edge if z not in chosen)
         other = next(
             z for z in others if rank(inputs.select(columns=[*chosen, z])) == len(chosen) + 1
         )
         found.append((chosen, other))
+        (ray,) = columns(_off(inputs, chosen, other))
+        spans.append(frozenset(z for z in edge if dot(ray, samples[z]) == 0))
     return found
 
 

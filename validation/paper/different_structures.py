@@ -26,7 +26,7 @@ def reproduce(page):
         "open in it alone have equal singular values: by themselves neither is faster there.",
         all([m.s for m in a.modes] == [m.s for m in b.modes] for a, b in pairs),
     )
-    found = page.validate(TASK)
+    found = page.validate(mixed)
     relu, distance = found.network.mean_loss, found.intervals["reduced_vs_relu"]
     error = distance.max_abs_over_initial.high - distance.max_abs_over_initial.value
     losses = {"mixed": mixed.evaluate().loss, "shared": modular.evaluate().loss}
@@ -48,9 +48,7 @@ def reproduce(page):
     )
     rows = [(f"`{n}`", *at[n], each[-1] / relu[0], apart[n]) for n, each in losses.items()]
     head = ("", *(f"step to {level}" for level in LEVELS), "last loss/L(0)", "max |ΔL|/L(0)")
-    page.table(
-        "Predictions from π₀ beside the mean loss of the networks; 8001 steps: never.", head, rows
-    )
+    page.table("Predictions from π₀ and the mean of networks; 8001: never.", head, rows)
     curves = {n: (range(0, len(each), 40), each[::40] / relu[0]) for n, each in losses.items()}
     page.plot("rivals", "Losses.", curves, x="step", y="loss/L(0)", log="y", dots=["networks"])
     page.beyond(

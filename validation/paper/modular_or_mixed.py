@@ -10,15 +10,15 @@ def head_starts(page):
     mixed, modular = (sr.derive(sr.load("contextual-C", more)) for more in ({}, ONE))
     off, only = (each.family.pathways[-1].modes[-1] for each in (mixed, modular))
     page.derive(
-        "On what a common pathway leaves, one that is off in a context (mixed) and one that is "
-        "open in it alone (modular) have the same $s$ and $d$ in effect, for every C and n.",
+        "What a common pathway leaves, pathways that are off in one context (mixed) or open in one "
+        "alone (modular) learn with the same $s$ and the same $d$ in effect, for every C and n.",
         off.law.s == only.law.s and off.law.d == only.law.d,
     )
     c, u = (mixed.family.symbols[name] for name in "Cu")
     page.derive(
         "Until the common pathway has learned a split, a mixed one learns it "
         f"{page.math(off.ahead.faster)} times as fast as afterwards, a modular one "
-        f"{page.math(only.ahead.faster)} times: this head start decides, for every C > 2.",
+        f"{page.math(only.ahead.faster)} times. Nothing else differs: mixed is ahead for C > 2.",
         bool((off.ahead.faster**2 - only.ahead.faster**2).subs(c, u + 2).factor().is_positive),
     )
     rows, at = [], {"n": 8, "u": 1, "pi_0": float(mixed.regime.strength0)}
@@ -49,10 +49,10 @@ def reproduce(page):
         later += [a - b > 2 * (e + f) for a, b, e, f in times]
         apart += [two.distance_to_network < both.distance_to_network]
         ends[f"C = {c}"] = range(c + 1), found.taken
-    text = f"Trained mixed ReLNs come to {found.levels} of L(0) before modular ones, C = {counts}."
-    page.confirm(text, all(later), finding=2, figure="ends")
+    text = f"Trained ReLNs with mixed pathways reach {found.levels} of L(0) before modular ones"
+    page.confirm(f"{text}, for C in {counts}.", all(later), finding=2, figure="ends")
     page.table("Steps to these levels, and max |ΔL|/L(0).", HEAD, rows)
-    page.plot("ends", "ReLU networks.", ends, x="contexts open, m", y="share of weight", dots=ends)
+    page.plot("ends", "Final weight.", ends, x="contexts open, m", y="share in ReLU networks")
     alone, most = max(up[1] for _, up in ends.values()), min(sum(u[2:-1]) for _, u in ends.values())
     text = f"ReLU networks end with {alone:.1%} of the weight or less open in one context alone"
     page.confirm(f"{text}, {most:.0%} or more in several.", alone < most, finding=3, figure="ends")

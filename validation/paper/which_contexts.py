@@ -7,7 +7,6 @@ HEAD = ("C", "fastest on the residual", *(f"m = {m}" for m in range(1, 7)))
 
 
 def speeds(page, found):
-    """Derive the fastest m for every C, n and c; return those on the residual by C."""
     laws, step = found.formulas, found.faster_with_m
     c, m, n = ({x.name: x for x in laws.partial.free_symbols}[name] for name in "Cmn")
     page.derive(
@@ -29,18 +28,17 @@ def speeds(page, found):
 
 
 def reproduce(page):
-    page.assume("C contexts of equal structure, c = 1. Units are small and grow in a residual.")
+    page.assume("C contexts of equal structure, c = 1. Small units grow in a frozen residual.")
     three = sr.race("contextual-3", by="context", seeds=page.seeds, rng=page.rng)
-    fastest, rows, ends, error = speeds(page, page.keep("three", three).found), [], {}, 0.0
+    fastest, rows, ends, error = speeds(page, page.keep("three", three).found), [], [], 0.0
     for c in range(3, 7):
         spec, seeds = sr.load("contextual-C", {"parameters.C.value": c, **C_1}), page.seeds // 2
         found = sr.race(spec, "c", by="context", seeds=seeds, points=1, rng=page.rng).found
-        gates = found.points[0].classes
-        shares = sorted((g.pattern.count("1") // 8, g.measured, g.spread) for g in gates)
-        contexts, up, spreads = zip(*shares, strict=True)
-        ends[f"C = {c}"], error = (contexts, up), max(error, *spreads)
-        rows.append((c, str(fastest[c]), *up, *[None] * (6 - c)))
-    alone, mixed = max(row[2] for row in rows), min(sum(up[1:-1]) for _, up in ends.values())
+        share = {each.pattern.count("1") // 8: each for each in found.points[0].classes}
+        ends.append([share[m].measured for m in range(1, c + 1)])
+        error = max(error, *(each.spread for each in share.values()))
+        rows.append((c, str(fastest[c]), *map("{:.2f}".format, ends[-1]), *[None] * (6 - c)))
+    alone, mixed = max(up[0] for up in ends), min(sum(up[1:-1]) for up in ends)
     page.confirm(
         f"ReLU networks of C = 3, …, 6 contexts end with at most {alone:.1%} of the weight open in "
         f"one context alone, and at least {mixed:.0%} open in several, but not in all.",
@@ -49,13 +47,13 @@ def reproduce(page):
         figure="ends",
     )
     page.table(f"Share of the weight of {seeds} networks at the end.", HEAD, rows)
-    page.plot("ends", "Networks.", ends, x="contexts open, m", y="share of weight", dots=ends)
+    curves = {f"C = {len(up)}": (range(1, len(up) + 1), up) for up in ends}
+    page.plot("ends", "Trained networks.", curves, x="contexts open, m", y="share of weight")
     page.figure("three", three, "Three contexts: weight by m while the loss decreases.")
-    few = [k for k, found in fastest.items() if k - 1 in found]
+    few, up = [k for k, found in fastest.items() if k - 1 in found], ends[-1]
     page.beyond(f"On the residual m = C − 1 is fastest for C in {few} alone.", max(few) == 3)
+    text = f"With C = 6, {up[3]:.0%} of the weight is at m = 4, {up[4]:.0%} at 5, {up[2]:.0%} at 3"
     page.beyond(
-        f"With six contexts networks have {up[3]:.0%} of the weight at m = 4, {up[4]:.0%} at C − 1 "
-        f"and {up[2]:.0%} at C/2. Speeds on the residual do not decide alone: units come from the "
-        "first stage, where they are open everywhere.",
+        f"{text}. Speeds do not decide alone: units come from the first stage, open everywhere.",
         page.less(max(up[2], up[4]), up[3], 2 * error),
     )
