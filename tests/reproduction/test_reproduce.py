@@ -111,6 +111,16 @@ def test_a_page_says_what_its_script_hands_over(scripts, tmp_path):
     html = (tmp_path / "out" / "one" / "page.html").read_text()
     for text in ("What is assumed", "Disproved. ", "<code>all</code>", "0.1235"):
         assert text in html
+    told = [
+        "What is assumed</h2>",
+        "Nothing at",
+        "What is derived</h2>",
+        "A thing is proven",
+        "Another",
+    ]
+    told += ["What trained networks do</h2>", "Networks say so", "What the paper does not say</h2>"]
+    places = [html.index(text) for text in [*told, "Nobody knows"]]
+    assert places == sorted(places)
     assert (tmp_path / "out" / "one" / "curve.svg").read_text().startswith("<?xml")
     index = (tmp_path / "out" / "index.html").read_text()
     assert "Networks say so." in index
