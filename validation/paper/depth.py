@@ -19,8 +19,8 @@ def reproduce(page):
     shown = {"finding": 4, "figure": "depth"}
     deep, shallow = (_apart(run.losses) for run in (found.relu, found.shallow))
     page.confirm(
-        f"Trajectories vary more with depth: at its worst step a network is {deep:.1%} of L(0) from "
-        f"the mean of all with two hidden layers of {found.widths[0]} units, {shallow:.1%} with one.",
+        f"Trajectories vary more with depth: networks are up to {deep:.1%} of L(0) from their mean "
+        f"with two hidden layers of {found.widths[0]} units, {shallow:.1%} with one.",
         deep > shallow,
         **shown,
     )
@@ -34,8 +34,8 @@ def reproduce(page):
     )
     never = [np.isinf(times[1]).mean() for times in _of(found.crossings, 0, 0.25, "times")]
     page.confirm(
-        "The paper's fixed gates, open on unions of contexts, fit the distribution without hand-set "
-        f"constants. {never[0] if never else 1:.0%} of these networks never reach 0.1 of the loss.",
+        "The paper's fixed gates, open on unions of contexts, fit the distribution without numbers "
+        f"set by hand. {never[0] if never else 1:.0%} of these networks never reach 0.1 of the loss.",
         not found.differ,
         **shown,
     )

@@ -40,8 +40,8 @@ def reproduce(page):
         all(a <= b for a, b in zip(at["mixed"], at["shared"], strict=True)),
     )
     page.confirm(
-        f"{found.seeds} ReLU networks are {apart['mixed']:.1%} of L(0) from `mixed`, "
-        f"{apart['shared']:.1%} from `shared` and {apart['modular']:.1%} from `modular`.",
+        f"{found.seeds} ReLU networks are {apart['mixed']:.1%} of L(0) from the ReLN with mixed "
+        f"pathways, {apart['shared']:.1%} and {apart['modular']:.1%} from those with modular ones.",
         page.less(apart["mixed"], min(apart["shared"], apart["modular"]), 2 * error),
         finding=2,
         figure="rivals",
@@ -49,7 +49,7 @@ def reproduce(page):
     rows = [(f"`{n}`", *at[n], each[-1] / relu[0], apart[n]) for n, each in losses.items()]
     head = ("", *(f"step to {level}" for level in LEVELS), "last loss/L(0)", "max |ΔL|/L(0)")
     page.table("Predictions from π₀ and the mean of networks; 8001: never.", head, rows)
-    curves = {n: (range(0, len(each), 40), each[::40] / relu[0]) for n, each in losses.items()}
+    curves = {n: (range(0, len(each), 100), each[::100] / relu[0]) for n, each in losses.items()}
     page.plot("rivals", "Losses.", curves, x="step", y="loss/L(0)", log="y", dots=["networks"])
     page.beyond(
         f"`mixed` is not the fastest at every level: `modular` drops later (steps {at['mixed'][0]} "

@@ -32,8 +32,8 @@ def reproduce(page):
     right = [point for point in points if point.fastest_taken]
     page.confirm(
         f"Networks trained at {len(points)} values of $\\Delta$ on both sides of each boundary "
-        f"take the fastest gate at {len(right)} of them; below the first boundary that is the nonlinear "
-        "solution, although a linear one exists for every $\\Delta > 0$.",
+        f"take the fastest gate at {len(right)} of them; below the first boundary that is the "
+        "nonlinear solution, although a linear one exists for every $\\Delta > 0$.",
         len(right) == len(points),
         finding=1,
         figure="race",
