@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import sympy as sp
 
-from symreln import __version__
 from symreln.api import Answer, Derivation, NetworkDerivation, derive
 from symreln.base.jsonio import dumps, write_json, write_text
 from symreln.base.processors import cores
 from symreln.base.progress import phase
+from symreln.base.provenance import library_versions
 from symreln.base.rounding import percent
 from symreln.base.summaries import short_repr
 from symreln.calls.answers import AbstractAnswer
@@ -335,7 +335,7 @@ class Reproduction(AbstractAnswer):
             "format": FORMAT,
             "full": self.full,
             "rng": self.rng,
-            "version": __version__,
+            "version": _version(),
             "pages": list(self.pages),
         }
 
@@ -446,7 +446,7 @@ def made(name: str, folder: Path, *, full: bool, rng: int) -> tuple[dict[str, An
     settings = {
         "full": full,
         "rng": rng,
-        "version": __version__,
+        "version": _version(),
         "script": hashlib.sha256(script.read_bytes()).hexdigest(),
     }
     place = folder / name
@@ -504,6 +504,10 @@ def _loaded(script: Path) -> ModuleType:
     return module
 
 
+def _version() -> str:
+    return library_versions()["symreln"]
+
+
 def _how(full: bool, rng: int) -> str:
     asked = "full" if full else "quick"
-    return f"Reproduced by symreln {__version__}, {asked} run, seed {rng}"
+    return f"Reproduced by symreln {_version()}, {asked} run, seed {rng}"

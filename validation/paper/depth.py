@@ -35,7 +35,7 @@ def reproduce(page):
     never = [np.isinf(times[1]).mean() for times in _of(found.crossings, 0, 0.25, "times")]
     page.confirm(
         "The paper's fixed gates, open on unions of contexts, fit the distribution without numbers "
-        f"set by hand. {never[0] if never else 1:.0%} of these networks never reach 0.1 of the loss.",
+        f"set by hand; {never[0] if never else 1:.0%} of them never reach 0.1 of the loss.",
         not found.differ,
         **shown,
     )

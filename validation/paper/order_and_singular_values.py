@@ -24,7 +24,8 @@ def confronted(page, spec, subject):
     rows = [(m.s, m.d_eff, m.s / m.d_eff, m.half_time, time[m.label]) for m in modes]
     right = [row[:4] for row in sorted(rows, key=lambda row: row[4])] == [row[:4] for row in rows]
     start = float(found.numbers.strength0)
-    page.confirm(f"From $\\pi_0$ = {start:.2g} networks learn in the predicted order.", right)
+    who = "Networks" if subject == "relu" else f"Gated networks of `{spec}`"
+    page.confirm(f"{who} learn from $\\pi_0$ = {start:.2g} in the predicted order.", right)
     head = ("$s$", "$d$", "plateau $s/d$", "half-time", "in networks")
     page.table("Modes in the order of their half-times.", head, rows)
     return found.derivation, rows, start
@@ -39,13 +40,12 @@ def reproduce(page):
         r"takes $\frac{\tau}{2s}\ln(s/d\pi_0 - 1)$ to its half: $s$ sets the speed, $d$ the way.",
         all(step.outcome is sr.Truth.PROVEN for step in large.steps),
     )
-    _, a, b = large.modes
+    t, (_, a, b) = range(1601), large.modes
     turn = float(((b.s / b.d) ** a.s / (a.s / a.d) ** b.s) ** (1 / (a.s - b.s)))
-    text = f"From $\\pi_0$ > {turn:.2g} (to leading order) $s$ = {b.s} is before $s$ = {a.s}, from "
+    text = f"From $\\pi_0$ > {turn:.2g} (to leading order) $s$ = {b.s} is before $s$ = {a.s}, from"
     right = low < turn < high and (rows[1][0], later[1][0]) == (b.s, a.s)
     page.derive(f"{text} smaller weights after it: then the larger singular value is first.", right)
-    curves = {f"s = {m.s}": large.to_numpy(m.label) for m in large.modes}
-    lines = {name: (range(1601), curve(range(1601))) for name, curve in curves.items()}
+    lines = {f"s = {m.s}": (t, large.to_numpy(m.label)(t)) for m in large.modes}
     page.plot("strengths", "Closed forms.", lines, x="step $t$", y="strength", log="y")
     modes = [m for m in sr.derive("contextual-3").at_values.modes if m.s]
     pairs = [(x, y) for x, y in combinations(modes, 2) if x.s > y.s and x.half_time > y.half_time]
