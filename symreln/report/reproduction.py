@@ -405,8 +405,8 @@ def index_document(pages: Sequence[Mapping[str, Any]], how: str) -> Document:
 
 
 _PREDICTIONS = (
-    "Predictions of the mean loss beside trained networks, with 95 % intervals over seeds. A dash is "
-    "a figure that was not published, or that says nothing. The mean-field simulation is no "
+    "Predictions of the mean loss beside trained networks, with 95 % intervals over seeds. A dash "
+    "is a figure that was not published, or that says nothing. The mean-field simulation is no "
     "prediction."
 )
 

@@ -25,8 +25,8 @@ def gate_law_blocks(validation: Validation, *, figures: bool) -> list[Block]:
     blocks: list[Block] = [
         say(
             "{name} of [#sec:gatelaw] against the networks: {text}. At second order isolated units "
-            "with gates of their own move in the residual that the first stage's pathways leave. At "
-            "third order the residual is that of a gated linear network with the second order's "
+            "with gates of their own move in the residual that the first stage's pathways leave. "
+            "At third order the residual is that of a gated linear network with the second order's "
             "gates, from the same initialisation distribution. No trained network enters, and no "
             "share of units is assumed for later pathways.",
             name=Strong("The law of gates"),
