@@ -180,8 +180,14 @@ def test_the_command_prints_what_it_found(scripts, tmp_path):
 
 
 def test_rows_of_the_table_are_those_of_the_confrontation(tmp_path):
-    found = sr.reproduce("linear-hierarchy", tmp_path)
-    (page,) = found.pages
+    names = ("linear-hierarchy", "routing")
+    made = dict.fromkeys(names, False)
+    for page, new in calls.pages_made(names, tmp_path, full=False, rng=0):
+        made[page["name"]] = new
+    assert made == dict.fromkeys(names, True)  # side by side, in processes of their own
+    found = calls.collected(tmp_path, full=False, rng=0)
+    page, routing = found.pages
+    assert (page["name"], routing["name"]) == names
     told = json.loads((tmp_path / "linear-hierarchy/linear-hierarchy/validation.json").read_text())
     rows = {row["prediction"]: row for row in page["comparisons"]}
     assert rows["closed forms"]["assumed_constants"] == told["free_constants"] == 0
