@@ -51,9 +51,7 @@ def reproduce(page):
     page.plot("ends", "Trained networks.", curves, x="contexts open, m", y="share of weight")
     page.figure("three", three, "Three contexts: weight by m while the loss decreases.")
     few, up = [k for k, found in fastest.items() if k - 1 in found], ends[-1]
-    page.beyond(
-        f"The published m = C − 1 is fastest on the residual for C in {few}.", max(few) == 3
-    )
+    page.beyond(f"On the residual, m = C − 1 wins or ties for C in {few} only.", max(few) == 3)
     text = f"With C = 6, {up[3]:.0%} of the weight is at m = 4, {up[4]:.0%} at 5, {up[2]:.0%} at 3"
     page.beyond(
         f"{text}. Speeds alone do not decide: units come from the first stage, open everywhere.",
