@@ -246,13 +246,15 @@ class Page:
         Args:
             spec: A derivation, or a spec, its file or its name.
             name: What the table calls the task; by default the spec's own name.
-            more: As of :func:`symreln.validate`: ``rules=True``.
+            more: As of :func:`symreln.validate`: ``rules=True``; without the diagnosis in the quick
+                run.
         """
         derived = isinstance(spec, Derivation | NetworkDerivation)
         derivation = spec if derived else derive(spec)
         name = name or derivation.spec.source
         self.keep(name, derivation)
-        found = self.keep(name, validate(derivation, self.seeds, self.rng, None, **more))
+        asked = {"diagnosis": self.full, **more}
+        found = self.keep(name, validate(derivation, self.seeds, self.rng, None, **asked))
         self._rows += comparison_rows(name, found)
         verdict = found.verdicts["loss"]
         holds = {"agrees": True, "disagrees": False}.get(verdict.outcome, Truth.UNDECIDED)

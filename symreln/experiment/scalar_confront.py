@@ -43,7 +43,12 @@ if TYPE_CHECKING:
 
 
 def validate_modes(
-    derivation: NetworkDerivation, seeds: int, rng: int, progress: ProgressCallback | None = None
+    derivation: NetworkDerivation,
+    seeds: int,
+    rng: int,
+    progress: ProgressCallback | None = None,
+    *,
+    diagnosis: bool = True,
 ) -> Validation:
     """Train the gated deep linear network of nodes and edges and compare it with its scalar modes.
 
@@ -77,6 +82,8 @@ def validate_modes(
             strengths=_beside(descent, modes.measured(aligned.snapshots["maps"][0, -1])),
         ),
     )
+    if not diagnosis:
+        return found
     with phase("diagnosis"):
         return diagnosed(found, EDGES)
 

@@ -24,6 +24,15 @@ def test_graphs_have_none_of_them(name):
         sr.validate("routing", seeds=1, **{name: True})
 
 
+def test_the_diagnosis_is_left_out_when_it_is_not_wanted():
+    # Pathways open in one context alone are no ReLU network's.
+    small = {"network.hidden": 60, "network.init_std": "1/12000", "network.steps": 1500}
+    found = sr.validate(sr.load("contextual-3-modular", small), seeds=3, diagnosis=False)
+    assert found.disagreements
+    assert found.diagnosis == ()
+    assert found.to_json()["diagnosis"] == []
+
+
 def test_what_cannot_be_done_is_refused_before_training():
     deep = sr.load("linear-hierarchy", {**SMALL, "network.layers": 3})
     with pytest.raises(NotSupportedError):

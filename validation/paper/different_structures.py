@@ -35,8 +35,8 @@ def reproduce(page):
     at = {n: [int((each > a * each[0]).sum()) for a in LEVELS] for n, each in losses.items()}
     apart = {n: max(abs(each - relu)) / relu[0] for n, each in losses.items()}
     page.derive(
-        "Mixed pathways have a head start: while the common one learns, more contexts drive them. "
-        f"Their loss is at {LEVELS[-1]} of L(0) at step {at['mixed'][-1]}, that of `shared` later.",
+        f"By theory `mixed` is at no level later than `shared`, and is at {LEVELS[-1]} of L(0) at "
+        f"step {at['mixed'][-1]}, `shared` after step {at['shared'][-1] - 1}.",
         all(a <= b for a, b in zip(at["mixed"], at["shared"], strict=True)),
     )
     page.confirm(
@@ -53,7 +53,7 @@ def reproduce(page):
     page.plot("rivals", "Losses.", curves, x="step", y="loss/L(0)", log="y", dots=["networks"])
     page.beyond(
         f"`mixed` is not the fastest at every level: `modular` drops later (steps {at['mixed'][0]} "
-        f"and {at['modular'][0]}) but is halved earlier. Networks follow what drops first.",
+        f"and {at['modular'][0]}) but is halved earlier. Networks drop at {at['networks'][0]}.",
         at["modular"][0] > at["mixed"][0] and at["modular"][1] < at["mixed"][1],
     )
     page.beside_published(found)

@@ -54,6 +54,6 @@ def reproduce(page):
     page.beyond(f"On the residual, m = C − 1 wins or ties for C in {few} only.", max(few) == 3)
     text = f"With C = 6, {up[3]:.0%} of the weight is at m = 4, {up[4]:.0%} at 5, {up[2]:.0%} at 3"
     page.beyond(
-        f"{text}. Speeds alone do not decide: units come from the first stage, open everywhere.",
+        f"{text}: speeds on the residual alone do not decide which m networks take.",
         page.less(max(up[2], up[4]), up[3], 2 * error),
     )
