@@ -1,103 +1,343 @@
-"""Gated networks that switch, beside networks that a few lines of NumPy train."""
+"""Gates that switch, from the spec to the confrontation."""
 
 from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 import pytest
 
-from symreln.experiment import switching
-from symreln.experiment.switching import early_phase, train_switching
-from symreln.train.settings import TrainingSettings
+import symreln as sr
+from symreln.claims.derivation import Derivation
+from symreln.claims.integration import coupled_matrices
+from symreln.claims.prediction import predict_training
+from symreln.cli.main import main
+from symreln.errors import InputError, NoClosedFormError, NotSupportedError, SpecError
+from symreln.experiment.aligned import gdln_alignment
+from symreln.experiment.rules import compare_rules, why_no_decay
+from symreln.experiment.training import gated_phases, map_recording, train_phases, training_settings
+from symreln.networks.parts import Switch
+from symreln.pipeline.certificate.pathways import pathways_part
+from symreln.report import html
+from symreln.report.content import derivation_document
+from symreln.report.derivation_json import STARTING
+from symreln.task_library.load import load
+from symreln.train.trainers import train_gdln
 
-RNG = np.random.default_rng(5)
-X, Y = np.abs(RNG.normal(size=(3, 6))), RNG.normal(size=(4, 6)) + 1.5
-SEEDS = 3
-
-
-def made(steps, **more):
-    asked = {"hidden": 1, "init_std": 0.03, "learning_rate": 0.004, "loss": "sum", **more}
-    return TrainingSettings(steps=steps, **asked)
-
-
-def stream():
-    return np.random.SeedSequence(7)
-
-
-def descend(weights, rate, steps, *, frozen):
-    """Train a ReLU network of three layers of weights; return them and its outputs on the way."""
-    outputs = []
-    for _ in range(steps):
-        first = weights[0] @ X
-        held = np.maximum(first, 0)
-        second = weights[1] @ held
-        last = np.maximum(second, 0)
-        out = weights[2] @ last
-        outputs.append(out)
-        error = Y if frozen else Y - out
-        back = (weights[2].T @ error) * (second > 0)
-        weights = [
-            weights[0] + rate * ((weights[1].T @ back) * (first > 0)) @ X.T,
-            weights[1] + rate * back @ held.T,
-            weights[2] + rate * error @ last.T,
-        ]
-    return weights, outputs
-
-
-def test_the_early_phase_is_descent_in_the_frozen_residual():
-    settings = made(4000)
-    early = early_phase((X, Y), (9, 8), settings, seeds=SEEDS, rng=stream())
-    assert np.isfinite(early.steps).all()
-    initial = switching._drawn((X, Y), (9, 8), settings, SEEDS, stream())
-    for seed in range(SEEDS):
-        steps, own = int(early.steps[seed]), [matrix[seed] for matrix in initial]
-        weights, outputs = descend(own, 0.004, steps, frozen=True)
-        share = [1 - 2 * (out * Y).sum() / (Y**2).sum() for out in outputs]
-        assert early.losses[seed, :steps] == pytest.approx(share, abs=1e-6)
-        for mine, theirs in zip(weights, early.weights, strict=True):
-            np.testing.assert_allclose(theirs[seed], mine, rtol=1e-4, atol=1e-9)
-        # The step is the first at which the loss would be below 0.9.
-        assert share[-1] >= 0.9 > early.losses[seed, steps]
+SPEC = {
+    "title": "Switching",
+    "dataset": {
+        "task": "contextual",
+        "items": 4,
+        "contexts": 2,
+        "structures": "hierarchy",
+        "context_scale": "c",
+    },
+    "parameters": {"c": {"positive": True, "value": 1}},
+    "pathway": [
+        {"name": "common"},
+        {
+            "name": "off",
+            "each": "context",
+            "gate": "context != {context}",
+            "inputs": "items",
+            "then": [
+                {"step": 150, "gate": "context != {context} or item < 3"},
+                {"step": 400, "gate": "all"},
+            ],
+        },
+    ],
+    "network": {
+        "hidden": 40,
+        "init_std": "1/100",
+        "learning_rate": "1/50",
+        "loss": "sum",
+        "steps": 600,
+    },
+}
 
 
-def test_gates_that_are_read_at_every_step_are_those_of_the_relu_network(monkeypatch):
-    monkeypatch.setattr(switching, "LOOK", 1)
-    settings = made(1800)  # later a unit stays at its boundary, where rounding decides
-    early = early_phase((X, Y), (9, 8), settings, seeds=SEEDS, rng=stream())
-    found = train_switching((X, Y), settings, early, leaving=1e-12)
-    for seed in range(SEEDS):
-        weights, kept = switching._opened(X, [matrix[seed : seed + 1] for matrix in early.weights])
-        assert kept == found.units[seed]
-        begins, own = int(early.steps[seed]), [matrix[0] for matrix in weights]
-        _, outputs = descend(own, 0.004, settings.steps - begins, frozen=False)
-        losses = [((Y - out) ** 2).sum() / (Y**2).sum() for out in outputs]
-        # The first gates are read before the first step, so that no step is taken with others.
-        np.testing.assert_allclose(found.losses[seed, begins:], losses, rtol=1e-9)
+def spec(**changes) -> sr.Spec:
+    return load({**SPEC, **changes})
 
 
-def test_units_that_are_closed_are_left_out():
-    weights = [
-        np.array([[[1.0], [-1.0]]]),
-        np.array([[[1.0, 5.0], [-1.0, 9.0]]]),
-        np.ones((1, 1, 2)),
-    ]
-    found, kept = switching._opened(np.array([[1.0, 2.0]]), weights)
-    assert kept == (1, 1)
-    assert [matrix.tolist() for matrix in found] == [[[[1.0]]], [[[1.0]]], [[[1.0]]]]
+@lru_cache(maxsize=1)
+def derivation() -> Derivation:
+    return sr.derive(spec())
 
 
-def test_a_linear_problem_never_reads_its_gates():
-    inputs, targets = np.eye(2) + 0.2, np.full((1, 2), 1.0)
-    settings = made(3000, init_std=0.05, learning_rate=0.01)
-    early = early_phase((inputs, targets), (20, 20), settings, seeds=2, rng=stream())
-    found = train_switching((inputs, targets), settings, early)
-    # One mode of inputs of one sign: nobody leaves an open gate.
-    assert found.readings == ((), ())
-    assert (found.losses[:, -1] < 1e-3).all()
+def static(step: int) -> sr.Spec:
+    return spec().during(step)
 
 
-def test_networks_that_never_drop_stay_where_they_are():
-    early = early_phase((X, Y), (5, 4), made(20), seeds=2, rng=stream())
-    assert np.isinf(early.steps).all()
-    found = train_switching((X, Y), made(20), early)
-    assert found.units == ((), ())
-    np.testing.assert_array_equal(found.losses, early.losses)
+# -- the spec --------------------------------------------------------------------------------------
+
+
+def test_the_first_gates_hold_up_to_the_first_switch():
+    assert spec().until == 150
+    assert spec().during(0).until is None
+    text = sr.derive(spec()).to_latex()
+    assert "Pathways up to step 150" in text
+    assert "up to step 400" not in text
+
+
+def test_a_pathway_whose_gate_switches_is_no_linear_network():
+    one = {"dataset": {"X": [[1, -1]], "Y": [[1, -1]]}, "network": SPEC["network"]}
+    late = [{"step": 9, "gate": [1, 0]}]
+    for then, linear in (({}, True), ({"then": late}, False)):
+        found = sr.load({**one, "pathway": [{"name": "all", **then}]})
+        assert found.is_one_map is linear
+        assert sr.derive(found).known.half_speed.holds is linear
+
+
+def test_a_switch_holds_from_its_step_on():
+    found = spec()
+    assert found.switches == (150, 400)
+    off = found.pathways[1]
+    assert off.gate == (0, 0, 0, 0, 1, 1, 1, 1)
+    assert off.during(149).gate == off.gate
+    assert off.during(150).gate == (1, 1, 0, 0, 1, 1, 1, 1)
+    assert off.during(150).gate_text == "context != 1 or item < 3"
+    assert found.during(400).pathways[2].gate == (1,) * 8
+    assert found.during(400).switches == ()
+    assert found.pathways[2].during(150).gate == (1, 1, 1, 1, 1, 1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("then", "message"),
+    [
+        ([{"step": 600, "gate": "all"}], "step 600, with 600 recorded steps"),
+        ([{"step": 0, "gate": "all"}], r"pathway\[0\].then\[0\].step: found 0"),
+        ([{"step": 9, "gate": "all"}] * 2, r"then\[1\].step: found step 9 after step 9"),
+        ([{"step": 9, "gate": "item == 9"}], r"then\[0\].gate: found the gate .* 0 on every"),
+        ([{"step": 9, "gate": "items == 9"}], "unknown label"),
+        ([{"gate": "all"}], r"then\[0\].step: found nothing"),
+        ([{"step": 9}], r"then\[0\].gate: found nothing"),
+        ([{"step": 9, "gate": "all", "at": 3}], r"then\[0\].at: found the unknown key"),
+        ([{"step": 9, "gate": ["1/2"] * 8}], "a gain in a gate that is taken later"),
+        (9, "then: found 9"),
+        ([9], "then: found 9"),
+    ],
+)
+def test_wrong_switches_are_refused(then, message):
+    with pytest.raises(SpecError, match=message):
+        spec(pathway=[{"name": "a", "then": then}])
+
+
+def test_a_problem_of_a_family_is_said_once():
+    wrong = [{"name": "off", "each": "context", "gate": "context != {context}",
+              "then": [{"step": 9, "gate": "nonsense == 1"}]}]  # fmt: skip
+    with pytest.raises(SpecError) as caught:
+        spec(pathway=wrong)
+    assert len(caught.value.problems) == 1
+
+
+@pytest.mark.parametrize(
+    ("network", "message"),
+    [
+        ({"weight_decay": "1/100"}, "then with network.weight_decay"),
+        ({"layers": 3, "activation": "linear"}, "then with network.layers"),
+    ],
+)
+def test_switches_with_other_networks_are_refused(network, message):
+    with pytest.raises(SpecError, match=message):
+        spec(network={**SPEC["network"], **network})
+
+
+def test_switches_with_a_size_that_is_a_symbol_are_refused():
+    dataset = {**SPEC["dataset"], "contexts": "C"}
+    parameters = {**SPEC["parameters"], "C": {"integer": True, "value": 2}}
+    with pytest.raises(SpecError, match="then with a size that is a symbol"):
+        spec(dataset=dataset, parameters=parameters)
+
+
+# -- the derivation --------------------------------------------------------------------------------
+
+
+def test_each_phase_is_the_derivation_of_its_gates():
+    for step, phase in zip((0, 150, 400), (derivation(), *derivation().later), strict=True):
+        alone = sr.derive(static(step))
+        assert phase.verdict.level is alone.verdict.level
+        assert phase.ask(pathways_part) == alone.ask(pathways_part)
+    assert derivation().final_loss == sr.derive(static(400)).final_loss
+    assert derivation().initial_loss == sr.derive(static(0)).initial_loss
+    names = [step.name for step in derivation().steps]
+    later = [name for name in names if name.startswith("from step ")]
+    assert {name.split(":")[0] for name in later} == {"from step 150", "from step 400"}
+    # Nothing that rests on a start at t = 0.
+    assert not any("trajectories" in name or "finite steps" in name for name in later)
+
+
+def test_numbers_are_those_of_every_phase():
+    assert [len(d.later) for d in (derivation().at_values, *derivation().later)] == [2, 0, 0]
+    assert not derivation().at_values.later[1].spec.parameters
+
+
+def test_balls_end_at_the_first_switch():
+    if not derivation().closed:
+        with pytest.raises(NoClosedFormError, match="no closed form"):
+            derivation().enclose([10])
+    one = spec(pathway=[{"name": "common", "then": [{"step": 20, "gate": "context == 1"}]}])
+    found = sr.derive(one)
+    plain = sr.derive(one.during(0))
+    assert found.closed
+    for label, balls in plain.enclose([0, 20]).items():
+        for a, b in zip(balls, found.enclose([0, 20])[label], strict=True):
+            assert a.overlaps(b)
+    with pytest.raises(NoClosedFormError, match="gates switch at step 20"):
+        found.enclose([10, 21])
+
+
+# -- the prediction --------------------------------------------------------------------------------
+
+
+def test_a_switch_to_the_same_gates_changes_nothing():
+    """Two routes: the full spans of all phases, and the irreducible modules of one."""
+    same = [{"name": "common"}, {**SPEC["pathway"][1]}]
+    same[1]["then"] = [{"step": 150, "gate": "context != {context}"}]
+    switched = predict_training(sr.derive(spec(pathway=same)).at_values)
+    plain = predict_training(sr.derive(static(0)).at_values)
+    np.testing.assert_allclose(switched.reduced, plain.reduced, rtol=1e-11, atol=1e-16)
+    np.testing.assert_allclose(switched.flow_loss, plain.flow_loss, rtol=1e-7)
+    plain_curves = {curve.label: curve.best for curve in plain.modes}
+    assert set(plain_curves) < {curve.label for curve in switched.modes}
+    for curve in switched.modes:
+        label = curve.label.removesuffix("@150")
+        np.testing.assert_allclose(curve.best, plain_curves[label], atol=1e-11)
+
+
+def test_kappas_start_modes_as_they_do_without_switches():
+    numbers = sr.derive(static(0)).at_values
+    kappas = {numbers.pathways[0].modes[0].label: 0.3, numbers.pathways[1].modes[0].label: 0.8}
+    same = [{"name": "common"}, {**SPEC["pathway"][1]}]
+    same[1]["then"] = [{"step": 150, "gate": "context != {context}"}]
+    switched = predict_training(sr.derive(spec(pathway=same)).at_values, kappas)
+    np.testing.assert_allclose(
+        switched.reduced, predict_training(numbers, kappas).reduced, rtol=1e-11, atol=1e-16
+    )
+
+
+def test_the_curve_bends_at_the_switch():
+    found = predict_training(derivation().at_values)
+    plain = predict_training(sr.derive(static(0)).at_values)
+    np.testing.assert_allclose(found.reduced[:150], plain.reduced[:150], rtol=1e-11, atol=1e-16)
+    assert abs(found.reduced[150] - plain.reduced[150]) > 1e-3 * plain.reduced[0]
+    times = np.array([0.0, 100.0, 150.0, 151.5, 599.0])
+    some = derivation().evaluate(times)
+    whole = derivation().evaluate()
+    np.testing.assert_allclose(some.loss[[0, 1, 2, 4]], whole.loss[[0, 100, 150, 599]], rtol=1e-7)
+    late = derivation().evaluate(times[2:])
+    np.testing.assert_allclose(late.loss, some.loss[2:], rtol=1e-7)
+
+
+def test_steps_that_diverge_are_refused():
+    fast = replace(spec().network, learning_rate=spec().network.learning_rate * 100)
+    with pytest.raises(InputError, match="makes gradient descent diverge"):
+        sr.derive(replace(spec(), network=fast)).evaluate()
+
+
+def test_narrow_pathways_do_not_switch():
+    narrow = replace(spec().network, hidden=2, activation="linear")
+    with pytest.raises(NotSupportedError, match="hidden units"):
+        sr.derive(replace(spec(), network=narrow)).evaluate()
+
+
+def test_what_happens_after_the_switch_is_not_printed_of_the_gates_before():
+    pathways = [{"name": "common", "then": [{"step": 20, "gate": "context == 1"}]}]
+    slow = {**SPEC["network"], "learning_rate": "1/5000"}
+    for network, known in ((SPEC["network"], True), (slow, False)):
+        found = sr.derive(spec(pathway=pathways, network=network))
+        mode = found.to_json()["pathways"][0]["modes"][0]
+        assert (mode["half_time"] is not None) is known
+    assert sr.derive(found.spec.during(0)).to_json()["pathways"][0]["modes"][0]["half_time"]
+    staged = sr.load("contextual-3")
+    late = [replace(p, then=(Switch(step=900, gate=p.gate, gate_text=p.gate_text),))
+            for p in staged.pathways]  # fmt: skip
+    assert sr.derive(staged).convergence is not None
+    assert sr.derive(replace(staged, pathways=tuple(late))).convergence is None
+
+
+def test_learning_rules_are_not_compared_over_switches():
+    with pytest.raises(NotSupportedError, match="gates switch at given steps"):
+        compare_rules(derivation(), seeds=1)
+    one = spec(pathway=[{"name": "common", "then": [{"step": 20, "gate": "context == 1"}]}])
+    assert "gates switch at given steps" in why_no_decay(sr.derive(one))
+    assert why_no_decay(sr.derive(one.during(0))) == ""
+
+
+# -- training --------------------------------------------------------------------------------------
+
+
+def test_weights_are_carried_over_exactly():
+    """The same gates before and after: bit by bit the training without a switch."""
+    plain = static(0).at_values()
+    pathways = gated_phases(plain)[0][1]
+    data, settings = plain.dataset.arrays, training_settings(plain)
+    options = {"training": "joint", "seeds": 3, "rng": 7, "record": map_recording(plain, 3)}
+    whole = train_gdln(*data, pathways, settings, **options)
+    parts = train_phases(
+        *data, [(0, pathways), (100, pathways), (599, pathways)], settings, **options
+    )
+    np.testing.assert_array_equal(whole.losses, parts.losses)
+    np.testing.assert_array_equal(whole.snapshots["maps"][:, -1], parts.snapshots["maps"][:, -1])
+    assert parts.snapshot_steps == (599,)
+    assert parts.settings == settings
+
+
+def test_the_confrontation_trains_the_gates_of_every_phase():
+    narrow = replace(spec().network, init_std=spec().network.init_std / 1000)
+    found = sr.validate(sr.derive(replace(spec(), network=narrow)), seeds=3, rng=1)
+    near = found.metrics["theory_vs_gdln"].max_abs_over_initial
+    plain = predict_training(sr.derive(static(0)).at_values).loss
+    far = np.abs(found.gdln.mean_loss - plain)[150:].max() / plain[0]
+    assert near < 0.1 < far
+    # Compared with the modes of the gates that were taken last.
+    numbers = found.derivation.at_values
+    assert str(found.gdln_alignment) == str(gdln_alignment(numbers.last, found.gdln))
+    assert str(found.gdln_alignment) != str(gdln_alignment(numbers, found.gdln))
+    phases = gated_phases(found.derivation.at_values.spec)
+    assert [step for step, _ in phases] == [0, 150, 400]
+    assert phases[1][1][1].gate == (1, 1, 0, 0, 1, 1, 1, 1)
+    last = coupled_matrices(found.derivation.at_values.last).phases[0].features[1]
+    assert (last.toarray() != 0).any(axis=0).all()
+
+
+# -- what is written -------------------------------------------------------------------------------
+
+
+def test_json_and_documents_have_every_phase():
+    found = derivation().to_json()
+    assert [phase["step"] for phase in found["phases"]] == [150, 400]
+    assert found["pathways"][1]["then"][0] == {"step": 150, "gate": "context != 1 or item < 3"}
+    assert found["phases"][0]["pathways"][1]["gate"] == "context != 1 or item < 3"
+    first = found["phases"][0]["pathways"][0]["modes"][0]
+    assert first["s"]["expr"]
+    assert all(first[key] is None for key in STARTING)
+    last = sr.derive(static(400)).to_json()
+    assert found["phases"][1]["verdict"] == last["verdict"]
+    assert found["loss"]["final"] == last["loss"]["final"]
+    text = html.render(derivation_document(derivation()))
+    assert "Gates that switch" in text
+    assert "From step 400 the verdict is" in text
+
+
+def _verified(folder):
+    with pytest.raises(SystemExit) as ended:
+        main(["verify", str(folder)])
+    return ended.value.code
+
+
+def test_certificates_of_every_phase_are_written_verified_and_removed(tmp_path, capsys):
+    derivation().save(tmp_path)
+    assert _verified(tmp_path) == 0
+    assert "from step 400: stages[0]" in capsys.readouterr().out
+    broken = tmp_path / "certificate.json"
+    content = json.loads(broken.read_text(encoding="utf-8"))
+    content["digest"] = "0" * 64
+    broken.write_text(json.dumps(content), encoding="utf-8")
+    assert _verified(tmp_path) == 2
+    assert "digest" in capsys.readouterr().err
+    sr.derive(static(0)).save(tmp_path)
+    assert _verified(tmp_path) == 0
