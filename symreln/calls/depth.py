@@ -80,7 +80,6 @@ def depth(
     progress: ProgressCallback | None = None,
     *,
     share: float | None = None,
-    leaving: float = 0.5,
     ready: Any = None,
 ) -> DepthAnswer:
     """Train deep ReLU networks and a gated network of the same depth, and compare distributions.
@@ -92,7 +91,6 @@ def depth(
         rng: Seed of the random streams.
         progress: Called with (done, total) in seed-steps.
         share: Part of a layer's units that a gated node has; by default half for ReLU.
-        leaving: Share of a layer's weight that leaves gates that switch before they are read again.
         ready: Called before the training with the widths and the units of the gated network.
 
     Raises:
@@ -107,7 +105,5 @@ def depth(
     """
     asked = spec_of(spec, "depth")
     return DepthAnswer(
-        found=depths.compare_depth(
-            asked, seeds, rng, progress, share=share, leaving=leaving, ready=ready
-        )
+        found=depths.compare_depth(asked, seeds, rng, progress, share=share, ready=ready)
     )

@@ -50,9 +50,9 @@ from symreln.report.reproduction import (
     Statement,
     comparison_rows,
     comparison_table,
-    distances_to_networks,
     files_of,
     findings_rows,
+    interval_of,
     lines_drawing,
     outcome_counts,
     page_document,
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
     from symreln.specs.model import Spec
 
-_JSON = "page.json"
+_JSON, _MAX = "page.json", "max_abs_over_initial"
 _Kept = TypeVar("_Kept", bound="AbstractAnswer | Answer | Validation")
 
 #: The pages in their order: a script of that name makes each.
@@ -271,13 +271,15 @@ class Page:
         theirs, name = found.published, found.derivation.spec.source
         assert theirs is not None
         others = "".join(f"; {w}: {percent(a)} to {percent(b)}" for w, a, b in theirs.others)
-        for title, distance, assumed in distances_to_networks(found):
-            assert distance.value is not None
+        for row in (each for each in self._rows if each["task"] == name and "low" in each[_MAX]):
+            distance, assumed = interval_of(row, _MAX), row.get("assumed_constants")
+            if assumed is None or distance.value is None:
+                continue  # the networks themselves, or a simulation of them
             error = None if distance.high is None else distance.high - distance.value
             self.beyond(
-                f"`{name}`, {title}: {share_text(distance)} from {found.seeds} networks, numbers "
-                f"assumed or fitted: {assumed}. That is closer than what is published "
-                f"({theirs.source}: {percent(theirs.max_abs_over_initial)}{others}), "
+                f"`{name}`, {row['prediction']}: {share_text(distance)} from {found.seeds} "
+                f"networks, numbers assumed or fitted: {assumed}. That is closer than what is "
+                f"published ({theirs.source}: {percent(theirs.max_abs_over_initial)}{others}), "
                 f"where numbers are set by hand ({theirs.hand_set_constants}).",
                 self.less(distance.value, theirs.max_abs_over_initial, error),
             )
@@ -349,13 +351,14 @@ class Reproduction(AbstractAnswer):
         """Yield what the terminal shows: findings, the table, pages."""
         for number, name, outcome, text, _ in findings_rows(self.pages):
             yield f"finding {number}, {outcome}: {text} ({name})"
+        if comparison_table(self.pages).cells:
+            yield self.table().rstrip("\n")
         for page in self.pages:
             yield f"{page['name']}: {outcome_counts(page)}; {page['seconds']:.0f} s"
 
     def table(self) -> str:
-        """Return the table of all predictions as Markdown; "" where there is none."""
-        rows = comparison_table(self.pages)
-        return markdown(gating.Page((rows,))) if rows.cells else ""
+        """Return the table of all predictions as Markdown."""
+        return markdown(gating.Page((comparison_table(self.pages),)))
 
 
 def reproduce(
@@ -374,7 +377,7 @@ def reproduce(
         name: Of a page, or "all".
         directory: Folder, made if it is not there; a folder a page in it.
         full: Whether as many networks are trained as the paper's figures need (20 of each kind and
-            more; up to two hours), or as few as ten minutes allow.
+            more, which takes hours), or as few as minutes allow.
         rng: Seed of the random streams.
 
     Raises:
@@ -425,6 +428,7 @@ def pages_made(
                 raise LimitReachedError(msg) from error
             report(count, len(started))
     if failures:
+        collected(folder, full=full, rng=rng)  # of what is ready nothing is lost
         raise failures[0]
 
 
@@ -455,6 +459,7 @@ def made(name: str, folder: Path, *, full: bool, rng: int) -> tuple[dict[str, An
     known = _read(place)
     if known is not None and known["settings"] == settings:
         return known, False
+    (place / _JSON).unlink(missing_ok=True)  # of other settings
     module, began = _loaded(script), time.monotonic()
     title = (module.__doc__ or name).splitlines()[0].rstrip(".")
     page = Page(name, place, full=full, rng=rng, title=title)
@@ -463,7 +468,7 @@ def made(name: str, folder: Path, *, full: bool, rng: int) -> tuple[dict[str, An
     write_files(place, page.files(_how(full, rng)))
     seconds = time.monotonic() - began
     found = {**page.to_json(), "seconds": seconds, "settings": settings}
-    write_json(place / _JSON, found)  # last: a page that has it is whole
+    write_json(place / _JSON, found)  # last
     write_text(place / script.name, script.read_text("utf-8"))
     return found, True
 

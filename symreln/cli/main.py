@@ -275,7 +275,7 @@ def depth() -> None:
         metavar="[NAME|all]",
         default="all",
     ),
-    flag("--full", "Train as many networks as the paper's figures need: up to two hours."),
+    flag("--full", "Train as many networks as the paper's figures need, which takes hours."),
     RNG,
     out("symreln-out/paper", "; pages that are there with the same settings stay"),
     JSON,
@@ -286,9 +286,8 @@ def reproduce() -> None:
     """Reproduce the paper: derive every result and confront it with trained networks.
 
     A page a result, with its figures and derivations, and index.html: the five findings, and a
-    table of all predictions beside trained networks, the published ones with them (table.md). All
-    pages take less than ten minutes, or up to two hours with --full. What was done stays: the same
-    command again makes only the pages that are missing.
+    table of all predictions beside trained networks, the published ones with them (table.md). What
+    was done stays: the same command again makes only the pages that are missing.
     """
 
 

@@ -21,16 +21,14 @@ def reproduce_for_user(
     require_folder(out)
     with Progress(quiet=quiet)("reproducing"):
         for page, new in calls.pages_made(names, out, full=full, rng=rng):
-            if not (quiet or as_json):
+            if not quiet:
                 state = f"{page['seconds']:.0f} s" if new else "was there"
-                click.echo(f"{page['name']}: {outcome_counts(page)}; {state}")
+                click.echo(f"symreln: {page['name']}: {outcome_counts(page)}; {state}", err=True)
     found = calls.collected(out, full=full, rng=rng)
     if as_json:
         click.echo(dumps(found.to_json()), nl=False)
         return 0
     for line in found.lines():
         click.echo(line)
-    if table := found.table():
-        click.echo(table, nl=False)
     click.echo(f"written to {out}: {INDEX}, {len(found.pages)} pages")
     return 0

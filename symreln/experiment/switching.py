@@ -1,4 +1,4 @@
-"""A deep ReLU network as a gated network without hand-set constants, and its first drop.
+"""A deep ReLU network as a gated network whose gates switch, and its first drop.
 
 **The early phase.** Until the loss moves, the residual is Y. In this frozen residual a ReLU network
 of any depth follows a homogeneous flow from its initial weights, and its output a(t) = ⟨ŷ, Y⟩/‖Y‖²
@@ -34,9 +34,11 @@ from symreln.train.weights import gaussian_weights, seed_children
 
 #: Updates between two looks at the units.
 LOOK = 20
-#: Share of a layer's weight beyond which most of it has left its gates.
+#: Share of a layer's weight beyond which most of it has left its gates; assumed, and counted. At a
+#: quarter and a tenth the loss falls below .25 by 5 % and 12 % later (100 units, 5 networks).
 MOST = 0.5
-#: c: residuals of the early phase are frozen to its inverse.
+#: c: residuals of the early phase are frozen to its inverse. Rounding, 1e-16 of the loss, is then
+#: 1e-10 of what the output is measured by.
 FROZEN = 1e6
 #: Updates of the early phase between two looks at which networks are done with it.
 BLOCK = 500

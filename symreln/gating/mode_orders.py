@@ -136,20 +136,23 @@ def design_report(derivation: Derivation, over: str, order: Sequence[str]) -> De
     if len(runners) < max(2, len(order)):
         msg = f"design: found order {list(order)}. Give at least two names, each once"
         raise InputError(msg)
-    spectra = [pathway.spectrum for pathway in derivation.pathways if pathway.spectrum is not None]
+    asked = {mode.label for modes in runners.values() for mode in modes}
+    spectra = [
+        pathway.spectrum
+        for pathway in derivation.pathways
+        if any(mode.label in asked for mode in pathway.modes)
+    ]
     walls = [polynomial for spectrum in spectra for polynomial in ordering(spectrum)]
     for place, one in enumerate(spectra):
         for other in spectra[:place]:
             walls += [resultant(a, b, 0) for a in one.classes for b in other.classes]
     limits = next(p.range for p in derivation.spec.parameters if p.name == over)
-    parts = [
-        _decided(piece, over, runners, tuple(order)) for piece in pieces(walls, (over,), limits)
-    ]
+    parts = [_decided(piece, over, runners, order) for piece in pieces(walls, (over,), limits)]
     return DesignReport(
         parameter=over,
         asked=tuple(order),
         pathways=tuple(_learned(pathway) for pathway in derivation.pathways),
-        pieces=_merged([part for part in parts if part is not None]),
+        pieces=_merged(parts),
     )
 
 

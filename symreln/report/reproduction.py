@@ -12,6 +12,8 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from symreln.base.rounding import percent
 from symreln.document.model import (
     Block,
@@ -30,7 +32,8 @@ from symreln.document.model import (
     Table,
     prose,
 )
-from symreln.experiment.metrics import Interval, around, compare
+from symreln.experiment.comparing import CurvePair
+from symreln.experiment.metrics import Interval
 from symreln.experiment.words import interval_text, share_text
 from symreln.gating.serialise import Page, Rows
 from symreln.report import html
@@ -39,7 +42,6 @@ from symreln.report.looks import line_style
 from symreln.report.pages import markdown
 
 if TYPE_CHECKING:
-    import numpy as np
     from matplotlib.axes import Axes
 
     from symreln.experiment.outcome import Validation
@@ -59,7 +61,6 @@ PARTS: dict[Part, str] = {
 }
 #: What is said of a statement of each part: that it holds, that it does not, that it is open.
 WORDS: dict[Part, tuple[str, str, str]] = {
-    "assumed": ("confirmed", "not confirmed", "undecided"),
     "derived": ("proven", "disproved", "undecided"),
     "confirmed": ("confirmed", "not confirmed", "undecided"),
     "beyond": ("confirmed", "not confirmed", "undecided"),
@@ -155,14 +156,13 @@ def _block(entry: Entry) -> Block:
 
 def marked(text: str) -> tuple[Inline | str, ...]:
     """Return a sentence with what stands between dollar signs and backticks as such."""
-    parts = re.split(r"(\$[^$]+\$|`[^`]+`)", text)
-    return tuple(_marked(part) for part in parts if part)
-
-
-def _marked(part: str) -> Inline | str:
-    if part[0] == "$" and part[-1] == "$" and len(part) > 2:
-        return Math(part[1:-1])
-    return Code(part[1:-1]) if part[0] == "`" and part[-1] == "`" and len(part) > 2 else part
+    found: list[Inline | str] = []
+    for place, part in enumerate(re.split(r"(\$[^$]+\$|`[^`]+`)", text)):
+        if place % 2:  # what the split is at
+            found.append(Math(part[1:-1]) if part[0] == "$" else Code(part[1:-1]))
+        elif part:
+            found.append(part)
+    return tuple(found)
 
 
 def page_json(
@@ -255,34 +255,15 @@ def comparison_rows(task: str, found: Validation) -> Iterator[dict[str, Any]]:
             continue
         row = {**head, "prediction": title, "assumed_constants": _assumed(found, name)}
         pair = f"{pairs.get(name)}_vs_{judge}"
-        if pair in found.intervals:
-            distance = {key: asdict(each) for key, each in vars(found.intervals[pair]).items()}
-        else:
-            metrics = vars(compare(_mean(curve), trained.mean_loss))
-            distance = {key: {"value": each} for key, each in metrics.items()}
+        apart = found.intervals.get(pair) or CurvePair(
+            first=np.atleast_2d(curve), second=trained.losses
+        ).distance(found.rng)
+        distance = {key: asdict(each) for key, each in vars(apart).items()}
         yield {**row, **distance, "final_loss": _final(curve)}
     if found.floor is not None:
         floor = {key: {"value": each} for key, each in vars(found.floor.mean).items()}
         name = "seed floor of the networks"
         yield {**head, "prediction": name, **floor, "final_loss": _final(trained.losses)}
-
-
-def distances_to_networks(found: Validation) -> Iterator[tuple[str, Interval, int | None]]:
-    """Yield how far the judged curve and gates by the law are from ReLU networks.
-
-    Intervals are those of the networks' mean: no curve of the law has an error of its own.
-
-    Yields:
-        What it is, max |ΔL|/L(0), and how many assumed or fitted numbers it rests on.
-    """
-    judged = "closed_forms" if found.judged == "closed" else "reduced"
-    pair = "closed_vs_relu" if found.judged == "closed" else "reduced_vs_relu"
-    yield _CURVES[judged], found.intervals[pair].max_abs_over_initial, _assumed(found, judged)
-    mean = found.intervals["reduced_vs_relu"].max_abs_over_initial
-    if found.law is not None and len(found.law.distances) and mean.value is not None:
-        radius = None if mean.high is None else mean.high - mean.value
-        distance = around(found.law.distances[-1].max_abs_over_initial, radius)
-        yield _CURVES["gates_order_3"], distance, _assumed(found, "gates_order_3")
 
 
 def _assumed(found: Validation, curve: str) -> int | None:
@@ -330,6 +311,11 @@ _HEADER = (
 )
 
 
+def interval_of(row: Mapping[str, Any], name: str) -> Interval:
+    """Return a metric of a row with its interval."""
+    return Interval(**{"value": None, "low": None, "high": None} | row.get(name, {}))
+
+
 def comparison_table(pages: Iterable[Mapping[str, Any]]) -> Rows:
     """Return the table of all predictions over some pages' JSON."""
     rows = [row for page in pages for row in page["comparisons"]]
@@ -345,7 +331,7 @@ def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     }
     cells = []
     for name, form in shown.items():
-        found = Interval(**{"value": None, "low": None, "high": None} | row.get(name, {}))
+        found = interval_of(row, name)
         share = form is percent and found.value is not None
         cells.append(share_text(found) if share else interval_text(found, form))
     count, final = row.get("assumed_constants"), row.get("final_loss")

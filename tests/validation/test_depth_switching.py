@@ -1,4 +1,4 @@
-"""Deep gated networks that read their gates again, beside networks that a few lines of NumPy train."""
+"""Deep gated networks that read their gates again, beside a few lines of NumPy."""
 
 from __future__ import annotations
 

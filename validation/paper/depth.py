@@ -11,7 +11,8 @@ def reproduce(page):
     page.assume(
         "The C = 3 task, two hidden layers of ReLU. The published gated network holds its context "
         "paths at zero until step 12 000, starts at step 500 and scales four groups of weights by "
-        "1.15, 1.1, 1.1 and 8, all by hand. No number is set by hand here."
+        "1.15, 1.1, 1.1 and 8, all by hand. Here one number is: gates that switch are read again "
+        "when half of a layer's weight has left them."
     )
     spec = sr.load("depth", {} if page.full else quick)
     answer = page.keep("depth", sr.depth(spec, seeds=12 if page.full else 6, rng=page.rng))

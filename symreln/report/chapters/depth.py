@@ -8,7 +8,7 @@ import numpy as np
 
 from symreln.base.rounding import percent
 from symreln.document.model import Document, Figure, Math, Section, Strong, Table, prose
-from symreln.experiment.depth import DRAWS, SIGNIFICANT
+from symreln.experiment.depth import DRAWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -69,9 +69,9 @@ def scatter_text(found: DepthComparison) -> str:
 
 def depth_sentences(found: DepthComparison) -> list[str]:
     """Say whether distributions of the curves differ, and what the early phase predicts."""
-    sentences = [_sentence(found, found.curves, "their gated network")]
+    sentences = [_sentence(found, found.curves, "their gated network", found.free_constants)]
     if found.switched is not None and found.switching is not None and any(found.switching.units):
-        sentences.append(_sentence(found, found.switched, "gated networks whose gates switch"))
+        sentences.append(_sentence(found, found.switched, "gated networks whose gates switch", 1))
         read = [len(each) for each in found.switching.readings]
         first = [each[0] for each in found.switching.readings if each]
         when = f", first at step {np.median(first):.0f} (median)" if first else ""
@@ -91,7 +91,8 @@ def depth_sentences(found: DepthComparison) -> list[str]:
     return sentences
 
 
-def _sentence(found: DepthComparison, test: CurveTest, gated: str) -> str:
+def _sentence(found: DepthComparison, test: CurveTest, gated: str, constants: int) -> str:
+    """Say whether distributions differ; that gates are left by half of the weight is a constant."""
     depth = len(found.widths)
     told = (
         f"largest difference of distribution functions {test.distance:.2f}, at step {test.step}"
@@ -99,7 +100,7 @@ def _sentence(found: DepthComparison, test: CurveTest, gated: str) -> str:
     )
     head = (
         f"ReLU networks with {depth} hidden layers and {gated} DIFFER"
-        if test.p < SIGNIFICANT
+        if test.differ
         else f"{found.seeds} ReLU networks with {depth} hidden layers and as many of {gated} "
         "cannot be distinguished"
     )
@@ -115,7 +116,7 @@ def _sentence(found: DepthComparison, test: CurveTest, gated: str) -> str:
     inside = f"{100 * test.inside:.0f} % of the ReLU networks' losses lie in the gated "
     return (
         f"{head} by their loss curves: {told}; {inside}networks' 5 % to 95 % band; "
-        f"free constants: {found.free_constants}"
+        f"free constants: {constants}"
     )
 
 
