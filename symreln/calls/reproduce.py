@@ -27,6 +27,7 @@ from symreln.base.provenance import library_versions
 from symreln.base.rounding import percent
 from symreln.base.summaries import short_repr
 from symreln.calls.answers import AbstractAnswer
+from symreln.calls.depth import DepthAnswer, depth
 from symreln.confrontation import Validation, validate
 from symreln.document.mathtext import slashed_latex
 from symreln.document.model import Drawing
@@ -50,6 +51,7 @@ from symreln.report.reproduction import (
     Statement,
     comparison_rows,
     comparison_table,
+    depth_comparison_rows,
     files_of,
     findings_rows,
     interval_of,
@@ -261,6 +263,17 @@ class Page:
         self.confirm(f"Loss of `{name}`: {verdict.reason}.", holds, figure=f"loss-{name}")
         self.figure(f"loss-{name}", found, f"Loss of {name}: theory and {found.seeds} networks.")
         return found
+
+    def depth(self, spec: Spec, seeds: int) -> DepthAnswer:
+        """Compare deep networks with gated ones: kept, and in the table of all.
+
+        Args:
+            spec: As of :func:`symreln.depth`.
+            seeds: Networks of each kind.
+        """
+        answer = self.keep("depth", depth(spec, seeds=seeds, rng=self.rng))
+        self._rows += depth_comparison_rows("depth", answer.found)
+        return answer
 
     def beside_published(self, found: Validation) -> None:
         """Say which predictions of a task are closer to its networks than the published one.

@@ -33,7 +33,7 @@ from symreln.document.model import (
     prose,
 )
 from symreln.experiment.comparing import CurvePair
-from symreln.experiment.metrics import Interval
+from symreln.experiment.metrics import Distance, Interval, SeedFloor, seed_floor
 from symreln.experiment.words import interval_text, share_text
 from symreln.gating.serialise import Page, Rows
 from symreln.report import html
@@ -44,6 +44,7 @@ from symreln.report.pages import markdown
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from symreln.experiment.depth import DepthComparison
     from symreln.experiment.outcome import Validation
     from symreln.experiment.published import PublishedPrediction
 
@@ -254,16 +255,45 @@ def comparison_rows(task: str, found: Validation) -> Iterator[dict[str, Any]]:
         if curve is None:
             continue
         row = {**head, "prediction": title, "assumed_constants": _assumed(found, name)}
-        pair = f"{pairs.get(name)}_vs_{judge}"
-        apart = found.intervals.get(pair) or CurvePair(
-            first=np.atleast_2d(curve), second=trained.losses
-        ).distance(found.rng)
-        distance = {key: asdict(each) for key, each in vars(apart).items()}
-        yield {**row, **distance, "final_loss": _final(curve)}
+        apart = found.intervals.get(f"{pairs.get(name)}_vs_{judge}")
+        yield {**row, **_distance(curve, trained.losses, found.rng, apart)}
     if found.floor is not None:
-        floor = {key: {"value": each} for key, each in vars(found.floor.mean).items()}
-        name = "seed floor of the networks"
-        yield {**head, "prediction": name, **floor, "final_loss": _final(trained.losses)}
+        yield {**head, **_floor_row(found.floor, trained.losses)}
+
+
+def depth_comparison_rows(task: str, found: DepthComparison) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a comparison of depth: mean losses of each kind of gated networks.
+
+    Args:
+        task: What it is called.
+        found: The distributions over seeds.
+    """
+    head = {"task": task, "network": "ReLU network", "seeds": found.seeds}
+    relative = found.relu.losses / found.relu.losses[:, :1]
+    gated = {"gated networks, fixed gates": (found.gdln.losses, found.free_constants)}
+    if found.switching is not None:
+        gated["gated networks, gates that switch"] = (found.switching.losses, 1)
+    for name, (losses, constants) in gated.items():
+        apart = _distance(losses / losses[:, :1], relative, found.rng)
+        yield {**head, "prediction": name, "assumed_constants": constants, **apart}
+    floor = seed_floor(relative)
+    assert floor is not None  # two networks at least
+    yield {**head, **_floor_row(floor, relative)}
+
+
+def _distance(
+    curve: np.ndarray, losses: np.ndarray, rng: int, known: Distance | None = None
+) -> dict[str, Any]:
+    """Return how far a curve, or the mean of some, is from the mean of trained losses."""
+    pair = CurvePair(first=np.atleast_2d(curve), second=losses)
+    apart = {key: asdict(each) for key, each in vars(known or pair.distance(rng)).items()}
+    return {**apart, "final_loss": _final(curve)}
+
+
+def _floor_row(found: SeedFloor, losses: np.ndarray) -> dict[str, Any]:
+    floor = {key: {"value": each} for key, each in vars(found.mean).items()}
+    name = "seed floor of the networks"
+    return {"prediction": name, **floor, "final_loss": _final(losses)}
 
 
 def _assumed(found: Validation, curve: str) -> int | None:
