@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, as_completed
@@ -164,9 +165,10 @@ class Page:
         figure: str | None = None,
     ) -> None:
         word = None if holds is None else WORDS[part][_place(holds)]
-        self._entries.append(
-            Statement(part=part, text=text, outcome=word, finding=finding, figure=figure)
+        said = Statement(
+            part=part, text=_spaced(text), outcome=word, finding=finding, figure=figure
         )
+        self._entries.append(said)
 
     @property
     def _part(self) -> Part:
@@ -328,7 +330,12 @@ def _cell(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, sp.Basic | AlgebraicNumber):
         return Page.math(value)
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else _spaced(str(value))
+
+
+def _spaced(text: str) -> str:
+    """Return a text with the space before per cent signs that all other documents have."""
+    return re.sub(r"(?<=\d)%", " %", text)
 
 
 @short_repr

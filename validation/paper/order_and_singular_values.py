@@ -52,7 +52,8 @@ def reproduce(page):
     page.beyond(
         "Later stages have a head start. In `contextual-3` these modes, of larger $s$ and smaller, "
         "come to their halves at these steps: "
-        + ", ".join(f"{page.math(m.s)} at {m.half_time:.0f}" for m in pairs[0]),
+        + ", ".join(f"{page.math(m.s)} at {m.half_time:.0f}" for m in pairs[0])
+        + ".",
         bool(pairs),
     )
     if page.full:

@@ -23,7 +23,14 @@ def reproduce(page):
     for name, (*data, order) in CASES.items():
         answer = page.keep(name.replace(" ", "-"), sr.design(_spec(*data), order.split()))
         found = answer.found
-        page.derive(f"By {name}: {'; '.join(found.lines())}.", bool(found.achieved))
+        turns = " and ".join(map(page.math, found.boundaries))
+        (where,) = (each.piece for each in found.achieved)
+        told = ", ".join(f"`{each}`" for each in order.split())
+        page.derive(
+            f"By {name}: the order {told} holds for all $a$ above {page.math(where.low)} and no "
+            f"others. Orders change at $a$ = {turns} alone.",
+            where.high is None,
+        )
         for value, derived in found.intervals:
             report = sr.validate(answer.at(value), page.seeds, page.rng)
             there = found.labels_at(value)
@@ -45,11 +52,9 @@ def reproduce(page):
         (start,) = sp.solve(sp.Eq(time, wanted), *time.free_symbols)
         units = int(2 * start / RATES["init_std"] ** 2)  # on average a mode starts at H σ²/2
         times = _half_times(sr.validate(_spec(*scaled, units), page.seeds, page.rng), "pi_1_1")
-        told = (
-            f"A half-time of {wanted} steps needs {units} units: networks take {times.mean():.0f} ±"
-        )
-        close = abs(times.mean() - wanted) < 2 * times.std()
-        page.confirm(f"{told} {times.std():.0f} steps.", close)
+        taken = f"{times.mean():.0f} ± {times.std():.0f}"
+        text = f"A half-time of {wanted} steps needs {units} units: networks take {taken} steps."
+        page.confirm(text, abs(times.mean() - wanted) < 2 * times.std())
 
 
 def _spec(x, y, pathways, units=100):

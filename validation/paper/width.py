@@ -42,8 +42,11 @@ def reproduce(page):
         "With fewer hidden units than modes, those of the largest singular values are learned.",
         not any(each.undecided for each in known),
     )
-    head = ("$H$", "learned of the modes, by decreasing $s$", "networks that hold these")
-    page.table(f"`{TASKS[0]}`.", (*head, "last loss, predicted", "trained"), less)
+    head = ("$H$", "modes learned", "networks")
+    caption = (
+        f"`{TASKS[0]}`: copies learned of each mode, by decreasing $s$, networks that hold them."
+    )
+    page.table(caption, (*head, "last loss, predicted", "trained"), less)
     right = all(row[2] == page.seeds for row in less)
     page.confirm(f"All {page.seeds} networks of each of these widths hold just them.", right)
     page.derive(
