@@ -11,5 +11,6 @@ def markdown(page: Page) -> str:
 
 
 def _table(found: Rows) -> str:
-    lines = [f"| {' | '.join(cells)} |" for cells in (found.header, *found.cells)]
+    rows = [[cell.replace("|", r"\|") for cell in cells] for cells in (found.header, *found.cells)]
+    lines = [f"| {' | '.join(cells)} |" for cells in rows]
     return "\n".join([lines[0], "|" + "---|" * len(found.header), *lines[1:]])

@@ -421,9 +421,10 @@ def index_document(pages: Sequence[Mapping[str, Any]], how: str) -> Document:
 
 
 _PREDICTIONS = (
-    "Predictions of the mean loss beside trained networks, with 95 % intervals over seeds. A dash "
-    "is a figure that was not published, or that says nothing. The mean-field simulation is no "
-    "prediction."
+    "Predictions of the mean loss beside trained networks, with 95 % intervals over seeds. What is "
+    "published is quoted, as measured against other networks of the same task. A dash is a figure "
+    "that was not published, or that says nothing. Gates by the law are iterated; their third order "
+    "is shown. The mean-field simulation, to which more orders would come, is no prediction."
 )
 
 
@@ -452,7 +453,7 @@ def _page_row(page: Mapping[str, Any]) -> tuple[Content, ...]:
 
 def outcome_counts(page: Mapping[str, Any]) -> str:
     """Return how many statements of a page came out how: "3 proven, 2 confirmed"."""
-    words = ("proven", "confirmed", "disproved", "not confirmed", "undecided")
+    words = ("proven", "computed", "confirmed", "disproved", "not confirmed", "undecided")
     told = [each["outcome"] for each in page["statements"]]
     return ", ".join(f"{told.count(word)} {word}" for word in words if word in told) or "–"
 

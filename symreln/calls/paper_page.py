@@ -1,0 +1,289 @@
+"""What a script of :mod:`symreln.calls.reproduce` fills: one page about a result of the paper."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import sympy as sp
+
+from symreln.api import Answer, Derivation, NetworkDerivation, derive
+from symreln.base.rounding import percent
+from symreln.calls.answers import AbstractAnswer
+from symreln.calls.depth import DepthAnswer, depth
+from symreln.confrontation import Validation, validate
+from symreln.document.mathtext import slashed_latex
+from symreln.document.model import Drawing
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.truth import Truth
+from symreln.experiment.words import share_text
+from symreln.report import html
+from symreln.report.reproduction import (
+    PAGE,
+    WORDS,
+    Entry,
+    PageFigure,
+    PageTable,
+    Part,
+    Statement,
+    comparison_rows,
+    depth_comparison_rows,
+    interval_of,
+    lines_drawing,
+    page_document,
+    page_json,
+    plotted,
+)
+
+if TYPE_CHECKING:
+    import os
+
+    from symreln.specs.model import Spec
+
+_MAX = "max_abs_over_initial"
+_Kept = TypeVar("_Kept", bound="AbstractAnswer | Answer | Validation")
+
+
+class Page:
+    """What a script fills: what is assumed, derived, confirmed, and not said by the paper.
+
+    Text has mathematics between dollar signs and names between backticks.
+
+    Attributes:
+        name: Of the script and of the folder.
+        title: What the page is about.
+        folder: Where the page lies, and what it keeps.
+        full: Whether everything is asked for, or only what takes seconds.
+        rng: Seed of the random streams.
+    """
+
+    def __init__(self, name: str, folder: Path, *, full: bool, rng: int, title: str = "") -> None:
+        self.name, self.folder, self.full, self.rng = name, folder, full, rng
+        self.title = title or name
+        self._entries: list[Entry] = []
+        self._rows: list[dict[str, Any]] = []
+        self._kept: list[str] = []
+
+    @property
+    def seeds(self) -> int:
+        """Networks of each kind that loss curves are compared with."""
+        return 20 if self.full else 4
+
+    def assume(self, text: str) -> None:
+        """Say what is assumed."""
+        self._say("assumed", text)
+
+    def derive(self, text: str, holds: Truth | bool | None = None) -> None:
+        """Say what is derived exactly; with ``holds``, whether it is proven."""
+        self._say("derived", text, holds)
+
+    def compute(self, text: str, holds: bool) -> None:
+        """Say what is derived in floating-point numbers, and whether it holds."""
+        word = "computed" if holds else "not confirmed"
+        self._entries.append(Statement(part="derived", text=_spaced(text), outcome=word))
+
+    def confirm(
+        self,
+        text: str,
+        holds: Truth | bool | None = None,
+        *,
+        finding: int | None = None,
+        figure: str | None = None,
+    ) -> None:
+        """Say what trained networks do.
+
+        Args:
+            text: With the numbers that were measured.
+            holds: Whether they do what was derived; None where nothing is judged.
+            finding: Number of the paper's finding that it is about.
+            figure: Name of the figure of this page that shows it.
+        """
+        self._say("confirmed", text, holds, finding, figure)
+
+    def beyond(self, text: str, holds: Truth | bool | None = None) -> None:
+        """Say what the paper does not."""
+        self._say("beyond", text, holds)
+
+    def _say(
+        self,
+        part: Part,
+        text: str,
+        holds: Truth | bool | None = None,
+        finding: int | None = None,
+        figure: str | None = None,
+    ) -> None:
+        word = None if holds is None else WORDS[part][_place(holds)]
+        said = Statement(
+            part=part, text=_spaced(text), outcome=word, finding=finding, figure=figure
+        )
+        self._entries.append(said)
+
+    @property
+    def _part(self) -> Part:
+        """The part that was spoken of last."""
+        return self._entries[-1].part if self._entries else "derived"
+
+    @staticmethod
+    def math(value: sp.Basic | AlgebraicNumber) -> str:
+        """Return an exact value as mathematics for a text or a cell of a table."""
+        exact = value.to_sympy() if isinstance(value, AlgebraicNumber) else value
+        return f"${slashed_latex(exact)}$"
+
+    def table(self, caption: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        """Put a table below what was said last; numbers have four digits, exact ones all."""
+        cells = tuple(tuple(map(_cell, row)) for row in rows)
+        found = PageTable(part=self._part, caption=caption, header=tuple(header), rows=cells)
+        self._entries.append(found)
+
+    def figure(
+        self, name: str, drawn: AbstractAnswer | Answer | Validation | Path, caption: str
+    ) -> None:
+        """Put a figure below what was said last.
+
+        Args:
+            name: Letters, digits and hyphens; of no other figure of the page.
+            drawn: An answer with a figure of its own, what can plot itself, or an SVG that
+                :meth:`keep` has written.
+            caption: What it shows.
+        """
+        if isinstance(drawn, Path):
+            drawing = Drawing(name=name, svg=drawn.read_text("utf-8"))
+        elif isinstance(drawn, AbstractAnswer):
+            svg = next(text for file, text in drawn.files().items() if file.endswith(".svg"))
+            drawing = Drawing(name=name, svg=svg if isinstance(svg, str) else svg.decode())
+        else:
+            drawing = plotted(name, drawn.plot)
+        self._entries.append(PageFigure(part=self._part, caption=caption, drawing=drawing))
+
+    def plot(
+        self,
+        name: str,
+        caption: str,
+        curves: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+        *,
+        x: str,
+        y: str,
+        dots: Sequence[str] = (),
+        log: str = "",
+    ) -> None:
+        """Put a figure of curves below what was said last.
+
+        Args:
+            name: As of :meth:`figure`.
+            caption: Likewise.
+            curves: Horizontal and vertical values, by what the legend calls them.
+            x: Name of the horizontal axis.
+            y: Name of the vertical axis.
+            dots: Curves that are drawn as dots, as measured values are.
+            log: Axes that are logarithmic: "x", "y" or "xy".
+        """
+        drawing = lines_drawing(name, curves, x=x, y=y, dots=dots, log=log)
+        self._entries.append(PageFigure(part=self._part, caption=caption, drawing=drawing))
+
+    def keep(self, name: str, answer: _Kept) -> _Kept:
+        """Save an answer in a folder beside the page, link its documents, and return it."""
+        written = answer.save(self.folder / name)
+        paths = [path.relative_to(self.folder).as_posix() for path in written]
+        self._kept += [path for path in paths if path.endswith((".html", ".toml"))]
+        return answer
+
+    def validate(
+        self,
+        spec: Derivation | NetworkDerivation | Spec | str | os.PathLike[str],
+        name: str = "",
+        **more: bool,
+    ) -> Validation:
+        """Confront a spec with trained networks: kept, drawn, judged, and in the table of all.
+
+        Args:
+            spec: A derivation, or a spec, its file or its name.
+            name: What the table calls the task; by default the spec's own name.
+            more: As of :func:`symreln.validate`: ``rules=True``; without the diagnosis in the quick
+                run.
+        """
+        derived = isinstance(spec, Derivation | NetworkDerivation)
+        derivation = spec if derived else derive(spec)
+        name = name or derivation.spec.source
+        self.keep(name, derivation)
+        asked = {"diagnosis": self.full, **more}
+        found = self.keep(name, validate(derivation, self.seeds, self.rng, None, **asked))
+        self._rows += comparison_rows(name, found)
+        verdict = found.verdicts["loss"]
+        holds = {"agrees": True, "disagrees": False}.get(verdict.outcome, Truth.UNDECIDED)
+        self.confirm(f"Loss of `{name}`: {verdict.reason}.", holds, figure=f"loss-{name}")
+        self.figure(f"loss-{name}", found, f"Loss of {name}: theory and {found.seeds} networks.")
+        return found
+
+    def depth(self, spec: Spec, seeds: int) -> DepthAnswer:
+        """Compare deep networks with gated ones: kept, and in the table of all.
+
+        Args:
+            spec: As of :func:`symreln.depth`.
+            seeds: Networks of each kind.
+        """
+        answer = self.keep("depth", depth(spec, seeds=seeds, rng=self.rng))
+        self._rows += depth_comparison_rows("depth", answer.found)
+        return answer
+
+    def beside_published(self, found: Validation) -> None:
+        """Say which predictions of a task are closer to its networks than the published one.
+
+        Args:
+            found: The confrontation of a ready-made task that something is published for.
+        """
+        theirs, name = found.published, found.derivation.spec.source
+        assert theirs is not None
+        others = "".join(f"; {w}: {percent(a)} to {percent(b)}" for w, a, b in theirs.others)
+        for row in (each for each in self._rows if each["task"] == name and "low" in each[_MAX]):
+            distance, assumed = interval_of(row, _MAX), row.get("assumed_constants")
+            if assumed is None or distance.value is None:
+                continue  # the networks themselves, or a simulation of them
+            error = None if distance.high is None else distance.high - distance.value
+            self.beyond(
+                f"`{name}`, {row['prediction']}: {share_text(distance)} from {found.seeds} "
+                f"networks, numbers assumed or fitted: {assumed}. That is closer than what is "
+                f"published ({theirs.source}: {percent(theirs.max_abs_over_initial)}{others}), "
+                f"where numbers are set by hand ({theirs.hand_set_constants}).",
+                self.less(distance.value, theirs.max_abs_over_initial, error),
+            )
+
+    @staticmethod
+    def less(one: float, two: float, error: float | None) -> Truth | bool:
+        """Return whether a measured number is the smaller one, where its error leaves no doubt."""
+        if error is None or abs(one - two) <= error:
+            return Truth.UNDECIDED
+        return bool(one < two)
+
+    def files(self, how: str) -> dict[str, str | bytes]:
+        """Return the page and its figures, by file name."""
+        document = page_document(self.title, self._entries, self._kept, how)
+        figures = {f"{each.name}.svg": each.svg for each in document.figures}
+        return {**figures, PAGE: html.render(document)}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what the page says."""
+        return page_json(self.name, self.title, self._entries, self._rows)
+
+
+def _place(holds: Truth | bool) -> int:
+    if isinstance(holds, Truth):
+        return {Truth.PROVEN: 0, Truth.REFUTED: 1, Truth.UNDECIDED: 2}[holds]
+    return 0 if holds else 1
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if isinstance(value, sp.Basic | AlgebraicNumber):
+        return Page.math(value)
+    return f"{value:.4g}" if isinstance(value, float) else _spaced(str(value))
+
+
+def _spaced(text: str) -> str:
+    """Return a text with the space before per cent signs that all other documents have."""
+    return re.sub(r"(?<=\d)%", " %", text)
