@@ -58,8 +58,9 @@ class DepthComparison:
         relu: The ReLU networks.
         gdln: The gated networks.
         shallow: ReLU networks with one hidden layer of the first width; what depth adds.
-        switching: Gated networks that read their own gates (:mod:`symreln.experiment.switching`);
-            None of other networks than those of ReLU, trained by full batches in double precision.
+        switching: Gated networks that read their own gates (:mod:`symreln.experiment.switching`),
+            from the initial weights of the ReLU networks, so that they are compared in pairs. None
+            of other networks than those of ReLU, trained by full batches in double precision.
         early: The early phase of the ReLU networks, from their own initial weights; None likewise.
         rng: Seed of the random streams.
         share: What part of a layer's units a gated node has, where that was set by hand.
@@ -101,18 +102,18 @@ class DepthComparison:
         """Whole loss curves, ReLU networks against gated ones that read their own gates."""
         if self.switching is None:
             return None
-        return compare_curves(_relative(self.relu), self.switching.losses)
+        return compare_curves(_relative(self.relu), self.switching.losses, pairs=True)
 
     @cached_property
     def switched_crossings(self) -> tuple[CrossingComparison, ...]:
         """When losses fall, ReLU networks against gated ones that read their own gates."""
         if self.switching is None:
             return ()
-        return _crossings(_relative(self.relu), self.switching.losses)
+        return _crossings(_relative(self.relu), self.switching.losses, pairs=True)
 
     @cached_property
     def first_drop(self) -> FirstDrop | None:
-        """The first drop beside the early phase; None where neither says anything."""
+        """The first drop beside that of the early phase; None where neither says anything."""
         if self.early is None:
             return None
         trained = crossing_times(self.relu.losses, DROP)
@@ -149,6 +150,11 @@ class DepthComparison:
         return next(n for n in range(2, 1000) if 2 / comb(2 * n, n) < SIGNIFICANT)
 
     @property
+    def least_pairs(self) -> int:
+        """The same of networks in pairs, whose labels are exchanged within each."""
+        return next(n for n in range(2, 1000) if 2 / 2**n < SIGNIFICANT)
+
+    @property
     def too_few(self) -> bool:
         """Whether no difference, however large, could be told from chance."""
         return self.seeds < self.least_seeds
@@ -159,9 +165,11 @@ class DepthComparison:
         return all(drop_time(run.mean_loss) is None for run in (self.relu, self.gdln))
 
 
-def _crossings(one: np.ndarray, other: np.ndarray) -> tuple[CrossingComparison, ...]:
+def _crossings(
+    one: np.ndarray, other: np.ndarray, *, pairs: bool = False
+) -> tuple[CrossingComparison, ...]:
     """Return when two samples of losses fall, at the levels that some curve meets."""
-    found = [compare_crossings(one, other, level) for level in LEVELS]
+    found = [compare_crossings(one, other, level, pairs=pairs) for level in LEVELS]
     return tuple(each for each in found if np.isfinite(np.concatenate(each.times)).any())
 
 
@@ -312,7 +320,8 @@ class CrossingComparison:
         level: The share.
         times: Of either sample, one a curve; infinite where the curve never falls so low.
         distance: Largest difference of the two distribution functions (Kolmogorov-Smirnov).
-        p: How often exchanged labels give at least that distance.
+        p: How often exchanged labels give at least that distance: those of all curves, or of the
+            two of each pair.
         shift: Median of the first sample minus that of the second, in steps; None where half of
             the curves of one never get there.
         spread_ratio: Interquartile range of the first over that of the second; None likewise.
@@ -386,32 +395,35 @@ def largest_gaps(values: np.ndarray, first: np.ndarray) -> np.ndarray:
     return found / (count * (len(values) - count))
 
 
-def compare_crossings(one: np.ndarray, other: np.ndarray, level: float) -> CrossingComparison:
+def compare_crossings(
+    one: np.ndarray, other: np.ndarray, level: float, *, pairs: bool = False
+) -> CrossingComparison:
     """Compare when two samples of curves fall below a share of their start.
 
     Args:
         one: Losses, shape (curves, steps).
         other: Likewise.
         level: The share.
+        pairs: Whether curves of one row belong together, as those of the same initial weights.
     """
     _check(one, other)
     times = crossing_times(one, level), crossing_times(other, level)
     rng = np.random.default_rng(SEED)
     pooled = np.concatenate(times)[:, None]
-    gaps = largest_gaps(pooled, _labels(len(one), len(other), rng))[:, 0]
+    gaps = largest_gaps(pooled, _labels(len(one), len(other), rng, pairs=pairs))[:, 0]
     known = all(np.isfinite(np.quantile(each, 0.75, method="higher")) for each in times)
     return CrossingComparison(
         level=level,
         times=times,
         distance=float(gaps[0]),
         p=_share_at_least(gaps),
-        shift=_resampled(times, _shift, rng) if known else None,
-        spread_ratio=_resampled(times, _spread_ratio, rng) if known else None,
+        shift=_resampled(times, _shift, rng, pairs=pairs) if known else None,
+        spread_ratio=_resampled(times, _spread_ratio, rng, pairs=pairs) if known else None,
     )
 
 
-def compare_curves(one: np.ndarray, other: np.ndarray) -> CurveTest:
-    """Compare two samples of whole curves, shape (curves, steps) each.
+def compare_curves(one: np.ndarray, other: np.ndarray, *, pairs: bool = False) -> CurveTest:
+    """Compare two samples of whole curves, shape (curves, steps) each, rows in pairs or not.
 
     At up to MOMENTS steps, half spread over time and half over the fall of the mean of all curves,
     so that the choice knows nothing of the two samples; losses are rounded to _RESOLUTION of the
@@ -420,7 +432,7 @@ def compare_curves(one: np.ndarray, other: np.ndarray) -> CurveTest:
     _check(one, other)
     pooled = np.concatenate([one, other])
     steps = spread_moments(pooled.mean(axis=0), MOMENTS)
-    labels = _labels(len(one), len(other), np.random.default_rng(SEED))
+    labels = _labels(len(one), len(other), np.random.default_rng(SEED), pairs=pairs)
     unit = _RESOLUTION * pooled[:, 0].mean()
     gaps = largest_gaps(np.round(pooled[:, steps] / unit), labels)
     low, high = np.quantile(other, (0.05, 0.95), axis=0) + np.array([[-unit], [unit]])
@@ -456,9 +468,12 @@ def _check(one: np.ndarray, other: np.ndarray) -> None:
         raise InputError(msg)
 
 
-def _labels(one: int, other: int, rng: np.random.Generator) -> np.ndarray:
+def _labels(one: int, other: int, rng: np.random.Generator, *, pairs: bool) -> np.ndarray:
     """Return who belongs to the first sample: as it is, then exchanged, shape (1 + DRAWS, …)."""
     own = np.arange(one + other) < one
+    if pairs:
+        kept = rng.random((DRAWS, one)) < 1 / 2
+        return np.concatenate([own[None], np.concatenate([kept, ~kept], axis=1)])
     return np.concatenate([own[None], rng.permuted(np.tile(own, (DRAWS, 1)), axis=1)])
 
 
@@ -476,9 +491,12 @@ def _spread_ratio(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.divide(*ranges, out=np.full(np.shape(ranges[0]), np.inf), where=ranges[1] > 0)
 
 
-def _resampled(times: tuple[np.ndarray, np.ndarray], measure, rng: np.random.Generator) -> Interval:
+def _resampled(
+    times: tuple[np.ndarray, np.ndarray], measure, rng: np.random.Generator, *, pairs: bool
+) -> Interval:
     """Return a number with the 2.5 % and 97.5 % quantiles of it over resampled seeds."""
-    drawn = [each[rng.integers(len(each), size=(DRAWS, len(each)))] for each in times]
+    rows = [rng.integers(len(each), size=(DRAWS, len(each))) for each in times]
+    drawn = [each[rows[0] if pairs else own] for each, own in zip(times, rows, strict=True)]
     with np.errstate(invalid="ignore"):  # an infinite time minus another: no number
         found = np.sort(measure(*drawn))
         value = float(measure(*times))

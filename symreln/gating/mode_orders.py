@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, pairwise
 
 from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
 from symreln.claims.exceptional.conditions import resultant
 from symreln.errors import InputError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.order import order_key
+from symreln.exact.order import MEETING_BITS, order_key
 from symreln.gating.parameter_intervals import Piece, pieces
 from symreln.gating.serialise import Result, number_text
 from symreln.gating.wall_polynomials import ordering
@@ -136,7 +136,12 @@ def design_report(derivation: Derivation, over: str, order: Sequence[str]) -> De
     if len(runners) < max(2, len(order)):
         msg = f"design: found order {list(order)}. Give at least two names, each once"
         raise InputError(msg)
-    asked = {mode.label for modes in runners.values() for mode in modes}
+    labels = [mode.label for modes in runners.values() for mode in modes]
+    asked = set(labels)
+    if len(asked) < len(labels):
+        twice = next(label for label in labels if labels.count(label) > 1)
+        msg = f"design: {twice} is of a pathway that is in the order too. Give one of both"
+        raise InputError(msg)
     spectra = [
         pathway.spectrum
         for pathway in derivation.pathways
@@ -192,10 +197,8 @@ def _learned(pathway: PathwayDerivation) -> tuple[ModeDerivation, ...]:
 def _decided(
     piece: Piece, over: str, runners: Mapping[str, tuple[ModeDerivation, ...]], order: Sequence[str]
 ) -> OrderPiece:
-    """Return the order on a piece; none at an irrational value, which is not asked."""
-    if piece.sample is None:
-        return OrderPiece(piece=piece, order=(), wanted=False)
-    at = {over: piece.sample}
+    """Return the order on a piece; none at an irrational value where two are equally fast."""
+    at = {over: _near(piece) if piece.sample is None else piece.sample}
     # Larger first; only modes that are equal on the whole piece, or meet at it, tie.
     keys = {name: min(order_key(mode.s, at) for mode in modes) for name, modes in runners.items()}
     ranks: list[list[str]] = []
@@ -205,16 +208,24 @@ def _decided(
         else:
             ranks.append([name])
     found = tuple(map(tuple, ranks))
+    if piece.sample is None and any(
+        keys[one[0]].meets(keys[other[0]]) for one, other in pairwise(found)
+    ):
+        return OrderPiece(piece=piece, order=(), wanted=False)
     return OrderPiece(piece=piece, order=found, wanted=found == tuple((name,) for name in order))
 
 
+def _near(piece: Piece) -> Fraction:
+    """Return a rational number that is an irrational one to many more bits than are compared."""
+    assert piece.low is not None  # it is a root
+    mantissa, exponent = piece.low.ball(None, 4 * MEETING_BITS).mid().man_exp()
+    return int(mantissa) * Fraction(2) ** int(exponent)
+
+
 def _merged(parts: Sequence[OrderPiece]) -> tuple[OrderPiece, ...]:
-    """Join neighbours of one order; an irrational value joins them if both sides agree."""
+    """Join neighbours of one order."""
     result: list[OrderPiece] = []
     for part in parts:
-        between = len(result) > 1 and not result[-1].order and result[-2].order == part.order
-        if between:
-            result.pop()
         if result and result[-1].order == part.order:
             last = result.pop()
             keep = part if last.piece.is_root else last

@@ -272,7 +272,8 @@ def depth_comparison_rows(task: str, found: DepthComparison) -> Iterator[dict[st
     relative = found.relu.losses / found.relu.losses[:, :1]
     gated = {"gated networks, fixed gates": (found.gdln.losses, found.free_constants)}
     if found.switching is not None:
-        gated["gated networks, gates that switch"] = (found.switching.losses, 1)
+        switching = found.switching
+        gated["gated networks, gates that switch"] = (switching.losses, switching.free_constants)
     for name, (losses, constants) in gated.items():
         apart = _distance(losses / losses[:, :1], relative, found.rng)
         yield {**head, "prediction": name, "assumed_constants": constants, **apart}
@@ -423,8 +424,8 @@ def index_document(pages: Sequence[Mapping[str, Any]], how: str) -> Document:
 _PREDICTIONS = (
     "Predictions of the mean loss beside trained networks, with 95 % intervals over seeds. What is "
     "published is quoted, as measured against other networks of the same task. A dash is a figure "
-    "that was not published, or that says nothing. Gates by the law are iterated; their third order "
-    "is shown. The mean-field simulation, to which more orders would come, is no prediction."
+    "that was not published, or that says nothing. Gates by the law are iterated: their third "
+    "order is shown. The mean-field simulation, to which more orders would come, is no prediction."
 )
 
 

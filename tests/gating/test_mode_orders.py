@@ -91,11 +91,32 @@ def test_an_irrational_boundary_is_said_and_not_asked():
     assert next(impossible.lines()).endswith(": for no value")
 
 
+@pytest.mark.parametrize("touching", ["a**2 - 2", "a - 2"])
+def test_where_modes_touch_the_order_is_not_the_wanted_one(touching):
+    targets = [[f"1 + ({touching})**2", 0], [0, 1]]
+    more = {"pathways": [sr.pathway("p")], "parameters": POSITIVE}
+    found = sr.design(sr.spec([[1, 0], [0, 1]], targets, **more), ["pi_1_1", "pi_1_2"]).found
+    assert [piece.wanted for piece in found.pieces] == [True, False, True]
+    assert [float(each) ** 2 for each in found.boundaries] == pytest.approx(
+        [2 if "**2" in touching else 4]
+    )
+
+
+def test_where_others_meet_is_no_boundary():
+    # pi_1_2 and pi_1_3 change places at an irrational value, where pi_1_1 is the fastest.
+    targets = [["a + 9", 0, 0], [0, "a**2", 0], [0, 0, 2]]
+    more = {"pathways": [sr.pathway("p")], "parameters": POSITIVE}
+    found = sr.design(sr.spec(np.eye(3, dtype=int), targets, **more), ["pi_1_1", "pi_1_2"]).found
+    assert found.boundaries == ()
+    assert [piece.wanted for piece in found.pieces] == [True]
+
+
 @pytest.mark.parametrize(
     ("spec", "order", "more", "error", "message"),
     [
         (crossed(), ["pi_1_1"], {}, InputError, "at least two names"),
         (crossed(), ["pi_1_1", "pi_1_1"], {}, InputError, "each once"),
+        (crossed(), ["pi_1_1", "shared"], {}, InputError, "is of a pathway"),
         (crossed(), ["pi_1_1", "pi_9_9"], {}, InputError, "expected a mode that learns"),
         (crossed(), ["pi_1_1", "pi_1_2"], {"over": "b"}, InputError, 'found the text "b"'),
         ("linear-hierarchy", ["pi_1_1", "pi_1_2"], {}, InputError, "no parameter"),

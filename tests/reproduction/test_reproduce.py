@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import sys
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import symreln as sr
 from symreln.calls import reproduce as calls
 from symreln.cli.main import cli
-from symreln.errors import InputError
-from symreln.exact.truth import Truth
-from symreln.report.reproduction import FINDINGS, marked
+from symreln.errors import InputError, LimitReachedError
+from symreln.report.reproduction import FINDINGS, depth_comparison_rows, marked
 
 SCRIPTS = Path(__file__).parents[2] / "validation" / "paper"
 PAGE = '''
@@ -28,6 +31,8 @@ def reproduce(page):
     page.assume("Nothing at `all`.")
     page.derive("A thing is proven: $x^2$.", sr.Truth.PROVEN)
     page.derive("Another is not.", False)
+    page.compute("In floats it is 12%.", True)
+    page.compute("Or not.", False)
     page.confirm("Networks say so.", True, finding=1, figure="curve")
     page.plot("curve", "A line.", {{"line": ([1, 2], [3, 4]), "dots": ([1], [3])}}, x="a", y="b",
               dots=["dots"], log="x")
@@ -106,7 +111,9 @@ def test_a_page_says_what_its_script_hands_over(scripts, tmp_path):
     page = json.loads((tmp_path / "out" / "one" / "page.json").read_text())
     assert page["title"] == "A page of a test: $\\alpha$ in its title"
     outcomes = [each["outcome"] for each in page["statements"]]
-    assert outcomes == [None, "proven", "disproved", "confirmed", "undecided"]
+    words = [None, "proven", "disproved", "computed", "not confirmed", "confirmed", "undecided"]
+    assert outcomes == words
+    assert page["statements"][3]["text"] == "In floats it is 12 %."
     assert page["tables"][0]["rows"] == [["a", "0.1235"], ["b", "–"], ["c", "yes"]]
     assert page["tables"][0]["part"] == "confirmed"
     html = (tmp_path / "out" / "one" / "page.html").read_text()
@@ -129,7 +136,8 @@ def test_a_page_says_what_its_script_hands_over(scripts, tmp_path):
     assert 'href="one/curve.svg"' in index
     told = list(found.lines())
     assert told[0] == "finding 1, confirmed: Networks say so. (one)"
-    assert told[1].startswith("one: 1 proven, 1 confirmed, 1 disproved, 1 undecided; ")
+    counts = "one: 1 proven, 1 computed, 1 confirmed, 1 disproved, 1 not confirmed, 1 undecided; "
+    assert told[1].startswith(counts)
 
 
 def test_what_is_there_is_not_made_again(scripts, tmp_path):
@@ -160,6 +168,50 @@ def test_a_page_that_fails_is_not_written(scripts, tmp_path):
     with pytest.raises(InputError, match="nothing"):
         sr.reproduce("one", tmp_path / "out")
     assert not (tmp_path / "out" / "one" / "page.json").exists()
+
+
+@pytest.fixture
+def threads(monkeypatch):
+    """Pages side by side in threads: processes would not see what a test replaces."""
+    pools = contextmanager(lambda workers: (yield ThreadPoolExecutor(workers)))
+    monkeypatch.setattr(calls, "processes", pools)
+
+
+@pytest.mark.usefixtures("threads")
+def test_a_page_that_fails_loses_no_other(scripts, tmp_path):
+    good, more = (tmp_path / "one.py").read_text(), "sr.design(sr.load('xor'), ['nothing'])"
+    (tmp_path / "one.py").write_text(PAGE.format(log=scripts, more=more).lstrip())
+    with pytest.raises(InputError, match=r"could not be made: one: .*nothing"):
+        sr.reproduce(directory=tmp_path / "out")
+    assert 'href="two/page.html"' in (tmp_path / "out" / "index.html").read_text()
+    # A defect is not put into words, but loses no other page either.
+    (tmp_path / "two.py").write_text(PAGE.format(log=scripts, more="1 / 0").lstrip())
+    (tmp_path / "one.py").write_text(good)
+    with pytest.raises(ZeroDivisionError):
+        sr.reproduce(directory=tmp_path / "out")
+    index = (tmp_path / "out" / "index.html").read_text()
+    assert 'href="one/page.html"' in index
+    assert 'href="two/page.html"' not in index
+    assert not (tmp_path / "out" / "two" / "page.html").exists()  # of the script before
+
+
+@pytest.mark.usefixtures("threads")
+def test_a_killed_process_is_said(scripts, tmp_path, monkeypatch):
+    def killed(name, folder, **settings):
+        raise BrokenExecutor
+
+    monkeypatch.setattr(calls, "made", killed)
+    with pytest.raises(LimitReachedError, match="the same command goes on"):
+        sr.reproduce(directory=tmp_path / "out")
+
+
+def test_pages_of_other_versions_are_made_again(scripts, tmp_path, monkeypatch):
+    sr.reproduce("one", tmp_path / "out")
+    monkeypatch.setattr(calls, "library_versions", lambda: {"symreln": "9", "numpy": "1"})
+    found = sr.reproduce("two", tmp_path / "out")
+    assert [page["name"] for page in found.pages] == ["two"]
+    sr.reproduce("one", tmp_path / "out")
+    assert scripts.read_text().split() == ["one", "two", "one"]
 
 
 def test_an_unknown_page_is_refused_with_the_nearest(scripts, tmp_path):
@@ -203,12 +255,30 @@ def test_rows_of_the_table_are_those_of_the_confrontation(tmp_path):
         floor["max_abs_over_initial"]["value"] == told["seed_floor"]["mean"]["max_abs_over_initial"]
     )
     assert "| linear-hierarchy (4 seeds) | closed forms | 0 |" in found.table()
+    # Bars within cells do not end them.
+    lines = found.table().splitlines()
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {9}
     assert all(
         each["outcome"] in (None, "proven", "confirmed", "undecided") for each in page["statements"]
     )
 
 
+def test_deep_networks_stand_in_the_table_of_all():
+    spec = sr.load("depth", {"network.hidden": 8, "network.steps": 40})
+    found = sr.depth(spec, seeds=3).found
+    fixed, switching, floor = depth_comparison_rows("depth", found)
+    assert (fixed["assumed_constants"], switching["assumed_constants"]) == (0, 1)
+    relu = found.relu.losses / found.relu.losses[:, :1]
+    for row, losses in ((fixed, found.gdln.losses), (switching, found.switching.losses)):
+        curve = (losses / losses[:, :1]).mean(axis=0)
+        apart = abs(curve - relu.mean(axis=0)).max()
+        assert row["max_abs_over_initial"]["value"] == pytest.approx(apart, abs=1e-12)
+        assert row["final_loss"] == pytest.approx(curve[-1])
+    assert "assumed_constants" not in floor
+    others = [abs(relu[k] - np.delete(relu, k, axis=0).mean(axis=0)).max() for k in range(3)]
+    assert floor["max_abs_over_initial"]["value"] == pytest.approx(np.mean(others))
+
+
 def test_words_between_marks_are_mathematics_and_names():
     kinds = [type(part).__name__ for part in marked("a $x$ and `y`; 5 $ and `")]
     assert kinds == ["str", "Math", "str", "Code", "str"]
-    assert Truth.PROVEN is sr.Truth.PROVEN

@@ -193,3 +193,20 @@ def test_two_seeds_cannot_tell():
     )
     assert "it takes 4 of each" in depth_sentences(found)[0]
     assert depth_to_json(found)["too_few_seeds"] is True
+    assert found.least_pairs == 6
+
+
+def test_labels_of_pairs_are_exchanged_within_them():
+    # Every curve of the second sample falls a step later than the one that it belongs to.
+    steps, drops = np.arange(60), np.arange(8, 56, 6)
+    one, other = ((steps < drops[:, None] + late).astype(float) for late in (0, 1))
+    apart, paired = (compare_crossings(one, other, 0.5, pairs=pairs) for pairs in (False, True))
+    assert apart.distance == paired.distance == 1 / 8
+    assert (apart.shift.value, paired.shift.value) == (-1, -1)
+    # A pair is always in this order: its shift is known, but not that of other networks.
+    assert (paired.shift.low, paired.shift.high) == (-1, -1)
+    assert apart.shift.low < -1 < apart.shift.high
+    # A shift of all, less than networks differ by, is told better by pairs.
+    early, late = ((np.arange(60) < 8 + np.arange(40)[:, None] + k).astype(float) for k in (0, 8))
+    apart, paired = (compare_curves(early, late, pairs=pairs) for pairs in (False, True))
+    assert paired.p < apart.p / 2

@@ -5,64 +5,74 @@ import sympy as sp
 
 import symreln as sr
 
-A, ALL = {"a": {"positive": True, "value": 1}}, [sr.pathway("all")]
-RATES = {"init_std": sp.Rational(1, 2000), "learning_rate": sp.Rational(1, 100)}
-BROAD, LEFT, RIGHT = ["a", "a", "-a", "-a"], [1, -1, 0, 0], [0, 0, 1, -1]
-GATED = [sr.pathway("one", "context == 1"), sr.pathway("many", "context != 1")]
-# Inputs, targets, pathways and wanted order; a column a sample.
-CASES = {
-    "data scale": (np.eye(4), [BROAD, LEFT, RIGHT], ALL, "pi_1_1 pi_1_2"),
-    "sharing": (np.eye(4), [BROAD, *4 * [LEFT], RIGHT], ALL, "pi_1_2 pi_1_1 pi_1_3"),
-    "gate": ([[1, 1, 1, 1]], [["a", 1, 1, 1]], GATED, "one many"),
-}
+A, BROAD, NARROW = {"a": {"positive": True, "value": 1}}, [1, 1, -1, -1], [1, -1, 0, 0]
+RATES = {"learning_rate": "1/100", "steps": 2501, "loss": "mean", "activation": "linear"}
+HEAD = ("task", "derived to be first", "half-time earlier by", "two standard errors")
+
+
+def task(x, y, *pathways, hidden=100, std="1/2000", **more):
+    network = sr.network(hidden=hidden, init_std=std, **RATES)
+    return sr.spec(x, y, samples="columns", pathways=pathways, network=network, **more)
+
+
+def shared(k, size=1, **more):  # a broad target, and k rows with a narrow one
+    gates = sr.pathway("broad", outputs=[0]), sr.pathway("narrow", outputs=[*range(1, k + 1)])
+    return task(np.eye(4), [BROAD, *k * [[f"{x}*{size}" for x in NARROW]]], *gates, **more)
+
+
+def gated(m):  # one pathway open on the first m of five samples, one on the others
+    gates = [m * [one] + (5 - m) * [1 - one] for one in (1, 0)]
+    return task([[1] * 5], [[2, 2, 1, 1, 1]], *map(sr.pathway, ("open", "rest"), gates))
+
+
+def wide(units):  # two modes of different singular values and plateaus
+    gates = sr.pathway("larger", outputs=[0]), sr.pathway("smaller", outputs=[1])
+    return task([[1, 0], [0, 8]], [[2, 0], [0, "1/8"]], *gates, hidden=units, std="1/512")
+
+
+def first(spec, small=True):  # by singular values as weights become small, or by half-times
+    modes = [m for m in sr.derive(spec).at_values.modes if m.s]
+    return max(modes, key=lambda m: m.s if small else -m.half_time).pathway
+
+
+def trained(page, name, spec):  # by how many steps the pathway that is derived so is first
+    early = first(spec, small=False)
+    found = sr.validate(spec, page.seeds, page.rng, diagnosis=False).modes
+    both = sorted((m for m in found if m.subject == "gdln"), key=lambda m: m.pathway == early)
+    lead = np.subtract(*([np.interp(m.plateau / 2, y, m.steps) for y in m.measured] for m in both))
+    mean, error = float(lead.mean()), float(2 * lead.std(ddof=1) / page.seeds**0.5)
+    return f"${name}$", early, mean, error, page.less(0, mean, error)
+
+
+def confirm(page, say, text, rows):
+    say(text, min(rows, key=lambda row: row[2] / row[3])[-1])  # the least certain one decides
+    page.table("Half-times of gated networks, in steps.", HEAD, [row[:-1] for row in rows])
 
 
 def reproduce(page):
-    page.assume("Modes start together from small weights: the larger singular value is first.")
-    rows = []
-    for name, (*data, order) in CASES.items():
-        answer = page.keep(name.replace(" ", "-"), sr.design(_spec(*data), order.split()))
-        found = answer.found
-        turns = " and ".join(map(page.math, found.boundaries))
-        (where,) = (each.piece for each in found.achieved)
-        told = ", ".join(f"`{each}`" for each in order.split())
-        page.derive(
-            f"By {name}: the order {told} holds for all $a$ above {page.math(where.low)} and no "
-            f"others. Orders change at $a$ = {turns} alone.",
-            where.high is None,
-        )
-        for value, derived in found.intervals:
-            report = sr.validate(answer.at(value), page.seeds, page.rng)
-            there = found.labels_at(value)
-            times = {mode: _half_times(report, there.get(mode, mode)).mean() for mode in derived}
-            told = ", ".join(f"{mode} {step:.0f}" for mode, step in times.items())
-            same = tuple(sorted(times, key=times.get)) == derived
-            rows.append((name, value, " > ".join(derived), told, same))
-    right = sum(row[-1] for row in rows)
-    text = "Gated networks trained on both sides of every boundary learn in the derived order in"
-    page.confirm(f"{text} {right} of {len(rows)} cases.", right == len(rows))
-    header = ("by", "$a$", "derived order", "half-times in networks", "the same")
-    page.table("Order of learning between all boundaries.", header, rows)
-    *scaled, _ = CASES["data scale"]
-    time = sr.derive(_spec(*scaled)).formula("pi_1_1").half_time
-    page.derive(f"The half-time of the broad mode, {page.math(time)}, is solved for the width.")
-    values = {"a": 1, "tau": 1 / (4 * RATES["learning_rate"])}
-    time = time.subs({each: values.get(each.name, each) for each in time.free_symbols})
-    for wanted in (280, 320, 360):
-        (start,) = sp.solve(sp.Eq(time, wanted), *time.free_symbols)
-        units = int(2 * start / RATES["init_std"] ** 2)  # on average a mode starts at H σ²/2
-        times = _half_times(sr.validate(_spec(*scaled, units), page.seeds, page.rng), "pi_1_1")
-        taken = f"{times.mean():.0f} ± {times.std():.0f}"
-        text = f"A half-time of {wanted} steps needs {units} units: networks take {taken} steps."
-        page.confirm(text, abs(times.mean() - wanted) < 2 * times.std())
-
-
-def _spec(x, y, pathways, units=100):
-    network = sr.network(hidden=units, steps=2001, activation="linear", **RATES)
-    more = {"labels": {"context": [1, 2, 3, 4]}, "pathways": pathways, "parameters": A}
-    return sr.spec(x, y, samples="columns", network=network, **more)
-
-
-def _half_times(report, name):
-    mode = next(m for m in report.modes if m.subject == "gdln" and name in (m.label, m.pathway))
-    return np.array([np.interp(mode.plateau / 2, row, mode.steps) for row in mode.measured])
+    page.assume("Small weights: the larger singular value is first. By width: finite weights.")
+    design = page.keep("scale", sr.design(shared(1, "a", parameters=A), ["narrow", "broad"]))
+    (where,), sides = design.found.achieved, [value for value, _ in design.found.intervals]
+    turn, text = where.piece.low.to_sympy(), "By data scale: a narrow target of size $a$ is learned"
+    text += f" before a broad one of size 1 if and only if $a$ > {page.math(turn)}."
+    page.derive(text, where.piece.high is None)
+    many = [k for k in range(1, 6) if first(shared(k)) == "narrow"]
+    text = "By sharing: $k$ equal narrow rows of size 1 are learned before the broad one if and "
+    text += f"only if $k$ > {turn**2}, for $k$ up to 5."
+    page.derive(text, many == [k for k in range(1, 6) if k > turn**2])
+    some = [m for m in range(1, 5) if first(gated(m)) == "open"]
+    text = "By gate: of samples with the targets 2, 2, 1, 1, 1 a pathway sees the first $m$. It is "
+    text += f"learned before one that sees the others if and only if $m$ > {some[0] - 1}."
+    page.derive(text, some == [*range(some[0], 5)])
+    one, two = (sr.derive(wide(8)).formula(name).half_time for name in ("pi_1_1", "pi_2_1"))
+    apart = sp.lambdify(sorted(one.free_symbols, key=str), one - two)  # over pi_0 and tau
+    few = [units for units in range(1, 1001) if apart(units / 2 / 512**2, 100) < 0]
+    text = f"By width: two modes have half-times {page.math(one)} and {page.math(two)}, where "
+    text += f"$\\pi_0 = H\\sigma^2/2$. The first, of larger $s$, is less if and only if $H$ ≤ {len(few)}."
+    page.compute(text, few == [*range(1, len(few) + 1)])
+    asked = (design.at, "a", sides), (shared, "k", (1, 3)), (gated, "m", (some[0] - 1, some[0]))
+    rows = [trained(page, f"{x} = {v}", make(v)) for make, x, values in asked for v in values]
+    text = "Gated networks on both sides of the first three boundaries have the derived orders."
+    confirm(page, page.confirm, text, rows)
+    text = "Width alone reverses an order: the larger $s$ is first for $H$ = 10, not for $H$ = 500."
+    confirm(page, page.beyond, text, [trained(page, f"H = {h}", wide(h)) for h in (10, 500)])

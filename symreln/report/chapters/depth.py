@@ -71,7 +71,8 @@ def depth_sentences(found: DepthComparison) -> list[str]:
     """Say whether distributions of the curves differ, and what the early phase predicts."""
     sentences = [_sentence(found, found.curves, "their gated network", found.free_constants)]
     if found.switched is not None and found.switching is not None and any(found.switching.units):
-        sentences.append(_sentence(found, found.switched, "gated networks whose gates switch", 1))
+        constants, name = found.switching.free_constants, "gated networks whose gates switch"
+        sentences.append(_sentence(found, found.switched, name, constants, pairs=True))
         read = [len(each) for each in found.switching.readings]
         first = [each[0] for each in found.switching.readings if each]
         when = f", first at step {np.median(first):.0f} (median)" if first else ""
@@ -85,18 +86,21 @@ def depth_sentences(found: DepthComparison) -> list[str]:
     if drop is not None:
         related = "" if drop.correlation is None else f", correlation {drop.correlation:.3f}"
         sentences.append(
-            "the first drop of every ReLU network's loss is predicted by its early phase in the "
-            f"frozen residual: {drop.gap:+.0f} ± {drop.spread:.0f} steps off{related}"
+            "the first drop of every ReLU network's loss is that of the same initial weights in "
+            f"the frozen residual: {drop.gap:+.0f} ± {drop.spread:.0f} steps off{related}"
         )
     return sentences
 
 
-def _sentence(found: DepthComparison, test: CurveTest, gated: str, constants: int) -> str:
-    """Say whether distributions differ; that gates are left by half of the weight is a constant."""
+def _sentence(
+    found: DepthComparison, test: CurveTest, gated: str, constants: int, *, pairs: bool = False
+) -> str:
+    """Say whether distributions differ."""
     depth = len(found.widths)
+    within = " within pairs of the same initial weights" if pairs else ""
     told = (
         f"largest difference of distribution functions {test.distance:.2f}, at step {test.step}"
-        f"; exchanged labels reach it in {percent(test.p)} of draws"
+        f"; labels exchanged{within} reach it in {percent(test.p)} of draws"
     )
     head = (
         f"ReLU networks with {depth} hidden layers and {gated} DIFFER"
@@ -104,11 +108,12 @@ def _sentence(found: DepthComparison, test: CurveTest, gated: str, constants: in
         else f"{found.seeds} ReLU networks with {depth} hidden layers and as many of {gated} "
         "cannot be distinguished"
     )
-    if found.too_few:
+    least = found.least_pairs if pairs else found.least_seeds
+    if found.seeds < least:
         head = (
             f"{found.seeds} ReLU networks with {depth} hidden layers and as many of {gated} are "
             "TOO FEW to say whether they differ "
-            f"(it takes {found.least_seeds} of each)"
+            f"(it takes {least} of each)"
         )
     if found.uninformative:
         steps = found.relu.settings.steps - 1
@@ -131,7 +136,8 @@ def _switching_table(found: DepthComparison) -> list[Table]:
         "The same beside gated networks whose gates switch. They follow the early phase of a ReLU "
         "network, in the frozen residual, until its loss first drops. Then its open units are open "
         "on all samples; whenever most of a hidden layer's weight has left its gates, these are "
-        "read again off its own pre-activations."
+        "read again off its own pre-activations. They start from the ReLU networks' initial "
+        "weights: labels are exchanged, and seeds resampled, in pairs."
     )
     if not rows:
         return []
