@@ -275,7 +275,7 @@ def depth() -> None:
         metavar="[NAME|all]",
         default="all",
     ),
-    flag("--full", "Train as many networks as the paper's figures need, which takes hours."),
+    flag("--full", "Train 20 networks of each kind for a loss curve, which takes hours."),
     RNG,
     out("symreln-out/paper", "; pages that are there with the same settings stay"),
     JSON,

@@ -27,19 +27,15 @@ def reproduce(page):
     )
     page.figure("depth", answer, "Losses, and distributions of when they fall.")
     if drop := found.first_drop:
-        page.confirm(
-            "Until the loss moves networks do what the same initial weights do in the frozen "
-            f"residual: their first drops are {drop.gap:+.0f} ± {drop.spread:.0f} steps from "
-            f"those, at {np.median(drop.trained):.0f} ± {drop.trained.std():.0f}.",
-            abs(drop.gap) + 2 * drop.spread < drop.trained.std(),
-            **shown,
-        )
+        text = "The same initial weights in the frozen residual say when the loss first drops: at "
+        text += f"{drop.trained.mean():.0f} ± {drop.trained.std():.0f} in the networks, less "
+        text += f"{drop.gap:.0f} ± {drop.spread:.0f} steps in the residual."
+        page.confirm(text, abs(drop.gap) + 2 * drop.spread < drop.trained.std(), **shown)
     relu, fixed = found.crossings[-1].times
+    never = [f"{np.isinf(times).mean():.0%}" for times in (fixed, relu)]
     text = "The paper's gates, open on unions of contexts and fixed, fit the distribution without "
-    text += (
-        f"numbers set by hand (p {found.curves.p:.2g}; {np.isinf(fixed).mean():.0%} never reach "
-    )
-    text += f"0.1 of the loss, {np.isinf(relu).mean():.0%} of ReLU networks)."
+    text += f"numbers set by hand (p {found.curves.p:.2g}; {never[0]} of them never reach 0.1 of "
+    text += f"the loss, {never[1]} of ReLU networks)."
     page.confirm(text, not found.differ, **shown)
     first = sum(each.level >= 0.5 for each in found.switched_crossings)
     for part, at in (("first half", slice(first)), ("rest", slice(first, None))):
