@@ -21,6 +21,11 @@ from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
 from symreln.experiment.words import share_text
 from symreln.report import html
+from symreln.report.prediction_table import (
+    comparison_rows,
+    depth_comparison_rows,
+    interval_of,
+)
 from symreln.report.reproduction import (
     PAGE,
     WORDS,
@@ -29,9 +34,6 @@ from symreln.report.reproduction import (
     PageTable,
     Part,
     Statement,
-    comparison_rows,
-    depth_comparison_rows,
-    interval_of,
     lines_drawing,
     page_document,
     page_json,

@@ -28,11 +28,11 @@ from symreln.errors import InputError, LimitReachedError, SymrelnError
 from symreln.gating import serialise as gating
 from symreln.report.folder import write_files
 from symreln.report.pages import markdown
+from symreln.report.prediction_table import comparison_table
 from symreln.report.reproduction import (
     FORMAT,
     PAGE,
     RECORD,
-    comparison_table,
     files_of,
     findings_rows,
     outcome_counts,

@@ -30,7 +30,7 @@ from symreln.claims.early import mode_kappas
 from symreln.claims.prediction import first_starts, matrices_of
 from symreln.claims.probes import probe_bases
 from symreln.errors import NotSupportedError
-from symreln.experiment.depth import spread_moments
+from symreln.experiment.distributions import spread_moments
 from symreln.experiment.training import GDLN, RELU, gain_value, train_pair
 from symreln.train.machine import machine
 from symreln.train.record import Recording

@@ -10,7 +10,12 @@ from matplotlib.figure import Figure
 
 from symreln.base.jsonio import dumps
 from symreln.base.provenance import library_versions
-from symreln.experiment.depth import MOMENTS, SIGNIFICANT, crossing_times, spread_moments
+from symreln.experiment.distributions import (
+    MOMENTS,
+    SIGNIFICANT,
+    crossing_times,
+    spread_moments,
+)
 from symreln.report import html
 from symreln.report.chapters.depth import NAME, depth_document
 from symreln.report.drawing import (
@@ -30,7 +35,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from symreln.document.model import Drawing
-    from symreln.experiment.depth import CrossingComparison, DepthComparison
+    from symreln.experiment.depth import DepthComparison
+    from symreln.experiment.distributions import CrossingComparison
 
 FORMAT = "symreln-depth/1"
 #: Points of a drawn curve.

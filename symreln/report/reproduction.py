@@ -1,4 +1,4 @@
-"""What is reproduced of a paper: a page each, the findings, and the table of all predictions.
+"""What is reproduced of a paper: a page each, and what stands over all of them.
 
 A page is a document and a JSON file; what stands over all pages is made of their JSON files, so
 that pages that were made before count as well.
@@ -7,14 +7,10 @@ that pages that were made before count as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
-from symreln.base.rounding import percent
 from symreln.document.model import (
     Block,
     Code,
@@ -32,21 +28,16 @@ from symreln.document.model import (
     Table,
     prose,
 )
-from symreln.experiment.comparing import CurvePair
-from symreln.experiment.metrics import Distance, Interval, SeedFloor, seed_floor
-from symreln.experiment.words import interval_text, share_text
-from symreln.gating.serialise import Page, Rows
+from symreln.gating.serialise import Page
 from symreln.report import html
 from symreln.report.drawing import drawing, dress, legend_below, log_scale, new_axes, styled
 from symreln.report.looks import line_style
 from symreln.report.pages import markdown
+from symreln.report.prediction_table import comparison_table, predictions_section
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from symreln.experiment.depth import DepthComparison
-    from symreln.experiment.outcome import Validation
-    from symreln.experiment.published import PublishedPrediction
 
 FORMAT = "symreln-reproduction/1"
 _HEIGHT = 3.0  # of figures, in inches
@@ -224,157 +215,6 @@ def lines_drawing(
     return drawing(name, ax, pdf=False)
 
 
-# The table of all predictions.
-
-#: Curves of a confrontation that stand in the table, by the name that it gives them.
-_CURVES = {
-    "closed_forms": "closed forms",
-    "reduced": "integrated reduction",
-    "gates_order_3": "gates by the law, third order",
-    "mean_field": "mean-field simulation",
-}
-
-
-def comparison_rows(task: str, found: Validation) -> Iterator[dict[str, Any]]:
-    """Yield one row a prediction of a task's mean loss, and one of networks among themselves.
-
-    Distances are to the ReLU network, or to the GDLN where no other network was trained.
-
-    Args:
-        task: What it is called.
-        found: The task's confrontation.
-    """
-    trained = found.gdln if found.network is None else found.network
-    head = {"task": task, "network": found.judged_by, "seeds": found.seeds}
-    if found.published is not None:
-        yield {**head, **_published_row(found.published)}
-    pairs = {"closed_forms": "closed", "reduced": "reduced", "mean_field": "mean_field"}
-    judge = "gdln" if found.network is None else "relu"
-    for name, title in _CURVES.items():
-        curve = found.curves.get(name)
-        if curve is None:
-            continue
-        row = {**head, "prediction": title, "assumed_constants": _assumed(found, name)}
-        apart = found.intervals.get(f"{pairs.get(name)}_vs_{judge}")
-        yield {**row, **_distance(curve, trained.losses, found.rng, apart)}
-    if found.floor is not None:
-        yield {**head, **_floor_row(found.floor, trained.losses)}
-
-
-def depth_comparison_rows(task: str, found: DepthComparison) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a comparison of depth: mean losses of each kind of gated networks.
-
-    Args:
-        task: What it is called.
-        found: The distributions over seeds.
-    """
-    head = {"task": task, "network": "ReLU network", "seeds": found.seeds}
-    relative = found.relu.losses / found.relu.losses[:, :1]
-    gated = {"gated networks, fixed gates": (found.gdln.losses, found.free_constants)}
-    if found.switching is not None:
-        switching = found.switching
-        gated["gated networks, gates that switch"] = (switching.losses, switching.free_constants)
-    for name, (losses, constants) in gated.items():
-        apart = _distance(losses / losses[:, :1], relative, found.rng)
-        yield {**head, "prediction": name, "assumed_constants": constants, **apart}
-    floor = seed_floor(relative)
-    assert floor is not None  # two networks at least
-    yield {**head, **_floor_row(floor, relative)}
-
-
-def _distance(
-    curve: np.ndarray, losses: np.ndarray, rng: int, known: Distance | None = None
-) -> dict[str, Any]:
-    """Return how far a curve, or the mean of some, is from the mean of trained losses."""
-    pair = CurvePair(first=np.atleast_2d(curve), second=losses)
-    apart = {key: asdict(each) for key, each in vars(known or pair.distance(rng)).items()}
-    return {**apart, "final_loss": _final(curve)}
-
-
-def _floor_row(found: SeedFloor, losses: np.ndarray) -> dict[str, Any]:
-    floor = {key: {"value": each} for key, each in vars(found.mean).items()}
-    name = "seed floor of the networks"
-    return {"prediction": name, **floor, "final_loss": _final(losses)}
-
-
-def _assumed(found: Validation, curve: str) -> int | None:
-    """Return how many assumed or fitted numbers a curve rests on; None of what is no prediction.
-
-    Gates by the law rest on the first stage alone, and so on no share of units where its pathways
-    have a κ.
-    """
-    if curve == "mean_field":
-        return None
-    if curve.startswith("gates_order"):
-        first = found.numbers.stages[0].pathways
-        return int(any(pathway.name not in found.kappas for pathway in first))
-    return found.prediction.free_constants
-
-
-def _published_row(found: PublishedPrediction) -> dict[str, Any]:
-    return {
-        "prediction": f"published ({found.source})",
-        "assumed_constants": found.hand_set_constants,
-        "max_abs_over_initial": {"value": found.max_abs_over_initial},
-        "drop_time_error_steps": {"value": found.drop_time_error_steps},
-    }
-
-
-def _mean(curve: np.ndarray) -> np.ndarray:
-    return curve if curve.ndim == 1 else curve.mean(axis=0)
-
-
-def _final(curve: np.ndarray) -> float:
-    """Return the last mean loss over the first."""
-    mean = _mean(curve)
-    return float(mean[-1] / mean[0])
-
-
-_HEADER = (
-    "task",
-    "prediction",
-    "assumed constants",
-    "first drop, steps off",
-    "max |ΔL|/L(0)",
-    "mean |ΔL|/L(0)",
-    "tail, log10 rms",
-    "final loss/L(0)",
-)
-
-
-def interval_of(row: Mapping[str, Any], name: str) -> Interval:
-    """Return a metric of a row with its interval."""
-    return Interval(**{"value": None, "low": None, "high": None} | row.get(name, {}))
-
-
-def comparison_table(pages: Iterable[Mapping[str, Any]]) -> Rows:
-    """Return the table of all predictions over some pages' JSON."""
-    rows = [row for page in pages for row in page["comparisons"]]
-    return Rows(header=_HEADER, cells=tuple(_cells(row) for row in rows))
-
-
-def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
-    shown = {
-        "drop_time_error_steps": lambda x: f"{x:.3g}",
-        "max_abs_over_initial": percent,
-        "mean_abs_over_initial": percent,
-        "log10_tail_rms": lambda x: f"{x:.2g}",
-    }
-    cells = []
-    for name, form in shown.items():
-        found = interval_of(row, name)
-        share = form is percent and found.value is not None
-        cells.append(share_text(found) if share else interval_text(found, form))
-    count, final = row.get("assumed_constants"), row.get("final_loss")
-    return (
-        f"{row['task']} ({row['seeds']} seeds)",
-        row["prediction"],
-        "–" if count is None else str(count),
-        *cells,
-        "–" if final is None else f"{final:.2g}",
-    )
-
-
 # What stands over all pages.
 
 
@@ -405,12 +245,7 @@ def index_document(pages: Sequence[Mapping[str, Any]], how: str) -> Document:
     sections = [Section(title="The five findings", blocks=tuple(blocks), label="sec:findings")]
     rows = [row for page in pages for row in page["comparisons"]]
     if rows:
-        tables = [_task_table(list(own)) for _, own in groupby(rows, lambda row: row["task"])]
-        sections.append(
-            Section(
-                title="All predictions", blocks=(prose(_PREDICTIONS), *tables), label="sec:table"
-            )
-        )
+        sections.append(predictions_section(rows))
     everything = Table(
         header=("page", "what it is about", "statements", "seconds"),
         rows=tuple(_page_row(page) for page in pages),
@@ -419,25 +254,6 @@ def index_document(pages: Sequence[Mapping[str, Any]], how: str) -> Document:
     sections.append(Section(title="Pages", blocks=(everything,), label="sec:pages"))
     shown = sections if blocks else sections[1:]
     return Document(title="Make Haste Slowly, reproduced", subtitle=how, blocks=tuple(shown))
-
-
-_PREDICTIONS = (
-    "Predictions of the mean loss beside trained networks, with 95 % intervals over seeds. What is "
-    "published is quoted, as measured against other networks of the same task. A dash is a figure "
-    "that was not published, or that says nothing. Gates by the law are iterated: their third "
-    "order is shown. The mean-field simulation, to which more orders would come, is no prediction."
-)
-
-
-def _task_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Return the part of the table of all predictions that is about one task."""
-    first = rows[0]
-    return Table(
-        header=_HEADER[1:],
-        rows=tuple(_cells(row)[1:] for row in rows),
-        caption=(Code(first["task"]), f": {first['seeds']} networks ({first['network']})."),
-        alignment="p" * (len(_HEADER) - 1),
-    )
 
 
 def _finding_line(page: str, outcome: str, text: str, figure: str) -> Content:

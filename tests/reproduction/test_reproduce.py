@@ -18,7 +18,8 @@ import symreln as sr
 from symreln.calls import reproduce as calls
 from symreln.cli.main import cli
 from symreln.errors import InputError, LimitReachedError
-from symreln.report.reproduction import FINDINGS, depth_comparison_rows, marked
+from symreln.report.prediction_table import depth_comparison_rows
+from symreln.report.reproduction import FINDINGS, marked
 
 SCRIPTS = Path(__file__).parents[2] / "validation" / "paper"
 PAGE = '''

@@ -12,10 +12,10 @@ from scipy import stats
 
 from symreln.cli.main import cli
 from symreln.errors import InputError, NotSupportedError
-from symreln.experiment.depth import (
+from symreln.experiment.depth import compare_depth
+from symreln.experiment.distributions import (
     compare_crossings,
     compare_curves,
-    compare_depth,
     crossing_times,
     largest_gaps,
 )

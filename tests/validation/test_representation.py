@@ -13,7 +13,7 @@ from symreln.claims.early import start_factor
 from symreln.claims.probes import probe_bases
 from symreln.document.inlines import plain_text
 from symreln.errors import NotSupportedError
-from symreln.experiment.depth import spread_moments
+from symreln.experiment.distributions import spread_moments
 from symreln.experiment.representation import (
     check_representations,
     classical_scaling,

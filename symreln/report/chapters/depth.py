@@ -8,13 +8,14 @@ import numpy as np
 
 from symreln.base.rounding import percent
 from symreln.document.model import Document, Figure, Math, Section, Strong, Table, prose
-from symreln.experiment.depth import DRAWS
+from symreln.experiment.distributions import DRAWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from symreln.document.model import Block, Drawing
-    from symreln.experiment.depth import CrossingComparison, CurveTest, DepthComparison
+    from symreln.experiment.depth import DepthComparison
+    from symreln.experiment.distributions import CrossingComparison, CurveTest
     from symreln.experiment.metrics import Interval
 
 NAME = "depth"
