@@ -5,53 +5,61 @@ import symreln as sr
 NARROW = {"network.hidden": 100, "network.init_std": "1/20000"}
 
 
+def clusters(page, gates):
+    runs, wanted, seen = gates.stability, gates.spec_gates, gates.coverage
+    page.confirm(
+        f"K-means over {runs.runs} networks (K = {gates.clusters}) finds every gate of the "
+        f"published ReLN ({sum(g.found for g in wanted)} of {len(wanted)}). Of single networks, "
+        f"{runs.runs_with_all_spec_gates} of {runs.runs} give all of them.",
+        all(each.found for each in wanted),
+        finding=5,
+        figure="clusters",
+    )
+    found = list(enumerate(gates.centroids, start=1))
+    curves = {f"gate {k}": (range(len(g.centroid)), g.centroid) for k, g in found}
+    page.plot("clusters", "Clusters of patterns.", curves, x="sample", y="share of units open")
+    text = f"Clusters; of single networks K is {' or '.join(map(str, sorted(set(runs.clusters))))}"
+    rows = [(k, f"`{g.pattern}`", g.share, len(g.partial)) for k, g in found]
+    head = ("gate", "open on", "share of patterns", "samples on which 10% to 90% are open")
+    page.table(f"{text}, their mean adjusted Rand index {runs.adjusted_rand.mean:.2f}.", head, rows)
+    (errors,), floor = gates.replay.errors.values(), gates.replay.seed_floor
+    page.beyond(
+        "A replay with the gates found is farther from its network than networks of other seeds "
+        f"are from each other: {errors.mean:.1%} of L(0) against {floor:.1%}.",
+        page.less(floor, errors.mean, max(errors.each) - min(errors.each)),
+    )
+    page.beyond(
+        f"Most of the final weight has none of the gates found: {seen.exact[-1]:.1%} has exactly "
+        f"one of them; a network has up to {max(seen.patterns):.0f} different gates.",
+        seen.exact[-1] < 0.5,
+    )
+
+
+def replays(page, found):
+    own = sorted((w, p.mean) for (k, w), p in found.items() if k is None)
+    text = "A replay with each unit's own gates is the nearer the more time windows it has: it is "
+    text += f"{', '.join(f'{error:.1%} away with {w}' for w, error in own)}"
+    page.confirm(f"{text}.", own == sorted(own, key=lambda each: -each[1]), figure="replay")
+    most = max(w for k, w in found if k == 4)
+    switch, one, many = (found[key] for key in ((4, most), (4, 1), (32, 1)))
+    page.beyond(
+        f"Gates that switch are nearer than more gates that stay: four in {most} windows are "
+        f"{switch.mean:.1%} away, four in one {one.mean:.1%}, 32 in one {many.mean:.1%}.",
+        page.less(switch.mean, many.mean, max(max(p.each) - min(p.each) for p in (switch, many))),
+    )
+
+
 def reproduce(page):
     spec = sr.load("contextual-3", {} if page.full else NARROW)
     page.assume(
         f"Three contexts, {spec.network.hidden} hidden units. Algorithm 1: which units are open on "
-        "which samples is looked at every 100 updates, all patterns are clustered (K-means, K by "
-        "the largest mean silhouette), and centroids above 1/2 are open. A replay trains a gated "
-        "network with these gates from the initial weights of another ReLU network."
+        "which samples is looked at every 100 updates; patterns are clustered (K-means, K by mean "
+        "silhouette); centroids above 1/2 are open. A replay trains a gated network with these "
+        "gates from the initial weights of another ReLU network."
     )
-    gates = page.keep("gates", sr.gates(spec, "kmeans", seeds=page.seeds, rng=page.rng)).found
-    runs, seen, (errors,) = gates.stability, gates.coverage, gates.replay.errors.values()
-    page.confirm(
-        f"K-means over {runs.runs} networks (K = {gates.clusters}) finds all "
-        f"{len(gates.spec_gates)} gates of the published ReLN. Of single networks "
-        f"{runs.runs_with_all_spec_gates} of {runs.runs} give them all.",
-        all(each.found for each in gates.spec_gates),
-        finding=5,
-        figure="replay",
-    )
-    page.table(
-        f"Clusters. On single networks K is {', '.join(map(str, runs.clusters))}, and two of them "
-        f"have a Rand index of {runs.adjusted_rand.mean:.2f}.",
-        ("gate", "share of patterns", "samples of activity 0.1 to 0.9"),
-        [(f"`{each.pattern}`", each.share, len(each.partial)) for each in gates.centroids],
-    )
-    seeds, every = (2, None) if page.full else (1, 5)
-    replayed = sr.replay(spec, curve=True, seeds=seeds, every=every, rng=page.rng)
-    by = {(p.clusters, p.windows): p.mean for p in page.keep("replay", replayed).found.curve}
-    own, four = ({w: error for (k, w), error in by.items() if k == count} for count in (None, 4))
-    most, best = max(own), min(four, key=four.get)
-    page.figure("replay", replayed, "Replay errors by number of gates K and of time windows W.")
-    page.confirm(
-        "A ReLU network is a gated network with gates of its own: a replay with these is "
-        f"{own[most]:.1%} of L(0) away in {most} time windows, {own[1]:.0%} in one.",
-        own[most] == min(by.values()),
-    )
-    page.beyond(
-        f"The gates found do not give the loss: their replay is {errors.mean:.1%} of L(0) away, "
-        f"networks of other seeds {gates.replay.seed_floor:.1%}.",
-        page.less(gates.replay.seed_floor, min(errors.each), max(errors.each) - min(errors.each)),
-    )
-    page.beyond(
-        f"Gates are not constant: {seen.exact[-1]:.1%} of the final weight has exactly one of the "
-        f"gates found, and a network has up to {max(seen.patterns):.0f} different ones.",
-        seen.exact[-1] < 0.5,
-    )
-    page.beyond(
-        f"Time windows help, more gates do not: the replay with four gates in {best} windows is "
-        f"{four[best]:.1%} away, with four in one {four[1]:.1%}, with 32 in one {by[32, 1]:.1%}.",
-        four[best] < four[1] < by[32, 1],
-    )
+    gates = sr.gates(spec, "kmeans", seeds=page.seeds, rng=page.rng)
+    clusters(page, page.keep("gates", gates).found)
+    answer = sr.replay(spec, curve=True, every=None if page.full else 20, rng=page.rng)
+    page.keep("replay", answer)
+    page.figure("replay", answer, "Replay errors by number of gates K and of time windows W.")
+    replays(page, {(p.clusters, p.windows): p for p in answer.found.curve})

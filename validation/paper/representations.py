@@ -15,45 +15,56 @@ def across(similarity, labels):
     return similarity[:, alike & ~one].mean(axis=1) / similarity[:, alike & one].mean(axis=1)
 
 
+def theory_says(page, held, loss, theory):
+    drops = [k for k, step in enumerate(held.steps) if loss[step] < 0.9 * loss[0]] or [-1]
+    page.compute(
+        "Similarities follow from the strengths of the modes, with nothing fitted. That of an item "
+        f"in two contexts, over that in one, falls: from {theory[drops[0]]:.2f} at step "
+        f"{held.steps[drops[0]]}, after the first drop of L, to {theory[-1]:.2f} at the end.",
+        theory[-1] < theory[drops[0]],
+    )
+
+
+def hidden_layer(page, relu, theory):
+    least, seen = theory.min(), relu.mean[-1].min()
+    apart, size = relu.mean[-1] - theory, np.linalg.norm(relu.mean[-1])
+    page.beyond(
+        "Predicted similarities can be negative, as open units of gated networks can; products of "
+        f"ReLU units cannot. The least is {least:.2f} by theory, {seen:.2f} in ReLU networks.",
+        bool(least < 0 <= seen),
+    )
+    rest, total = (float(np.linalg.norm(each) / size) for each in (apart - apart.mean(), apart))
+    page.beyond(
+        f"A part of the difference is an offset of all similarities by {apart.mean():.2f}: without "
+        f"it {total:.1%} becomes {rest:.1%}.",
+        page.less(rest, total, relu.floor[-1]),
+    )
+
+
 def reproduce(page):
     spec = sr.load("contextual-3", {} if page.full else SMALL)
     page.assume(
         "Three contexts, equal structures. Weights are balanced and aligned, so that "
         r"$W_1^\top W_1 = \sum_\alpha \pi_\alpha v_\alpha v_\alpha^\top$ in every pathway, and "
-        "hidden units keep their gates. The similarity of two samples is the product of their "
-        "hidden activities."
+        "hidden units keep gates. Similarity of samples is the product of their hidden activities."
     )
     found = page.keep("networks", sr.validate(spec, page.seeds, page.rng, representations=True))
-    held, labels, loss = found.representations, spec.dataset.labels, found.prediction.loss
-    first = next(k for k, step in enumerate(held.steps) if loss[step] < 0.9 * loss[0])
-    theory = across(held.theory, labels)
-    page.derive(
-        "Similarities follow from the strengths of the modes, with nothing fitted. All contexts "
-        f"look alike at first: at step {held.steps[first]}, after the first drop of the loss, an "
-        f"item in two contexts is {theory[first]:.2f} times as similar as in one; at the end "
-        f"{theory[-1]:.2f} times.",
-        bool(theory[-1] < theory[first]),
-    )
-    names, half = {"relu": "ReLU networks", "gdln": "Gated networks"}, held.half_way
+    held, labels = found.representations, spec.dataset.labels
+    theory_says(page, held, found.prediction.loss, across(held.theory, labels))
     for each in held.subjects:
+        name = {"relu": "ReLU networks", "gdln": "Gated networks"}[each.name]
+        least = np.floor(1000 * each.correlation[held.half_way :].min()) / 1000
         page.confirm(
-            f"{names[each.name]}: at the end similarities are {each.distance[-1]:.1%} of their "
-            f"size from the predicted ones (seeds: {each.floor[-1]:.1%}), with a correlation of "
-            f"{each.correlation[half:].min():.3f} or more from step {held.steps[half]} on. An item "
-            f"in two contexts is {across(each.mean, labels)[-1]:.2f} times as similar at the end.",
+            f"{name} end with the predicted similarities, within {found.tolerance:.0%}: they are "
+            f"{each.distance[-1]:.1%} of their size away (seeds: {each.floor[-1]:.1%}). From step "
+            f"{held.steps[held.half_way]} on the correlation is at least {least:.3f}. The ratio "
+            f"of two contexts to one is {across(each.mean, labels)[-1]:.2f} at the end.",
             bool(each.distance[-1] <= found.tolerance),
+            figure="similarities",
         )
     page.figure(
         "similarities",
         page.folder / "networks" / "representations.svg",
-        "Similarities of samples; below, their distances as pictures over time (multidimensional "
-        "scaling), and how near networks are to the prediction.",
+        "Similarities, their pictures by multidimensional scaling, and distances to the theory.",
     )
-    low, seen = held.theory[-1].min(), held.subjects[0].mean[-1].min()
-    page.beyond(
-        f"The smallest predicted similarity is {low:.2f}. Activities of ReLU units are not "
-        f"negative, so that theirs cannot be below 0 (it is {seen:.2f}). The losses are "
-        f"{found.distance('theory_vs_relu'):.1%} apart all the same: outputs may agree where "
-        "hidden layers differ.",
-        bool(low < 0 <= seen) and found.verdict == "agrees",
-    )
+    hidden_layer(page, held.subjects[0], held.theory[-1])

@@ -15,7 +15,7 @@ def reproduce(page):
     page.assume(
         "M input and M output domains with white inputs, each trained with K partners. All pairs "
         "share one hidden edge between their input and output edges; a, b, c are the strengths of "
-        "input, hidden and output edge in a mode. Edges start small, aligned, and equal by kind."
+        "input, hidden and output edge in a mode. Edges start small, aligned, and alike by kind."
     )
     page.derive(
         "For every M and K one pathway stands for all. From a balanced start it obeys "
@@ -42,7 +42,7 @@ def reproduce(page):
             curves[f"{name}, K = {k}"] = counts, up
     page.plot("speed", "Speed of full sharing.", curves, x="M", y="speed", log="xy")
     found = page.validate(derivation)
-    apart, random = found.distance("theory_vs_aligned"), found.distance("reduced_vs_gdln")
+    apart, random = found.distance("theory_vs_aligned"), found.distance("theory_vs_gdln")
     page.confirm(
         "GDLNs that start aligned follow the predicted curve to rounding errors: they differ by "
         f"{apart:.0e} of L(0). From random weights, which are not aligned, they differ by "
