@@ -260,7 +260,8 @@ def test_rows_of_the_table_are_those_of_the_confrontation(tmp_path):
     lines = found.table().splitlines()
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {9}
     assert all(
-        each["outcome"] in (None, "proven", "confirmed", "undecided") for each in page["statements"]
+        each["outcome"] in (None, "proven", "computed", "confirmed", "undecided")
+        for each in page["statements"]
     )
 
 

@@ -20,7 +20,7 @@ def clusters(page, gates):
     page.plot("clusters", "Clusters of patterns.", curves, x="sample", y="share of units open")
     text = f"Clusters; of single networks K is {' or '.join(map(str, sorted(set(runs.clusters))))}"
     rows = [(k, f"`{g.pattern}`", g.share, len(g.partial)) for k, g in found]
-    head = ("gate", "open on", "share of patterns", "samples on which 10% to 90% are open")
+    head = ("gate", "open on", "share of patterns", "samples on which 10 % to 90 % are open")
     page.table(f"{text}, their mean adjusted Rand index {runs.adjusted_rand.mean:.2f}.", head, rows)
     (errors,), floor = gates.replay.errors.values(), gates.replay.seed_floor
     page.beyond(
@@ -35,11 +35,13 @@ def clusters(page, gates):
     )
 
 
-def replays(page, found):
+def replays(page, answer):
+    found = {(point.clusters, point.windows): point for point in answer.found.curve}
     own = sorted((w, p.mean) for (k, w), p in found.items() if k is None)
-    text = "A replay with each unit's own gates is the nearer the more time windows it has: it is "
-    text += f"{', '.join(f'{error:.1%} away with {w}' for w, error in own)}"
+    text = "The error of a replay with each unit's own gates falls with the number of windows: "
+    text += ", ".join(f"{error:.1%} of L(0) with {w}" for w, error in own)
     page.confirm(f"{text}.", own == sorted(own, key=lambda each: -each[1]), figure="replay")
+    page.figure("replay", answer, "Replay errors by number of gates K and of time windows W.")
     most = max(w for k, w in found if k == 4)
     switch, one, many = (found[key] for key in ((4, most), (4, 1), (32, 1)))
     page.beyond(
@@ -60,6 +62,4 @@ def reproduce(page):
     gates = sr.gates(spec, "kmeans", seeds=page.seeds, rng=page.rng)
     clusters(page, page.keep("gates", gates).found)
     answer = sr.replay(spec, curve=True, every=None if page.full else 20, rng=page.rng)
-    page.keep("replay", answer)
-    page.figure("replay", answer, "Replay errors by number of gates K and of time windows W.")
-    replays(page, {(p.clusters, p.windows): p for p in answer.found.curve})
+    replays(page, page.keep("replay", answer))

@@ -43,21 +43,19 @@ def reproduce(page):
     # One step after the last where a loss never is at a level.
     at = {n: [int((each > a * each[0]).sum()) for a in LEVELS] for n, each in losses.items()}
     apart = {n: max(abs(each - relu)) / relu[0] for n, each in losses.items()}
-    nearest = min(apart["shared"], apart["modular"])
     before = any(b < a for a, b in zip(at["mixed"], at["shared"], strict=True))
     page.compute(
         "By theory `shared` reaches no level of the table below before `mixed`.", not before
     )
-    text = f"{found.seeds} ReLU networks are nearer to mixed than to modular pathways: `mixed` is "
-    text += f"{apart['mixed']:.1%} of L(0) away, `shared` {apart['shared']:.1%}, `modular` "
-    text += f"{apart['modular']:.1%}."
-    nearer = page.less(apart["mixed"], nearest, 2 * (away.high - away.value))
-    page.confirm(text, nearer, finding=2, figure="rivals")
+    text = "; ".join(f"`{n}` {apart[n]:.1%}" for n in ("mixed", "shared", "modular"))
+    text = f"ReLU networks are nearer to mixed than to modular pathways (of L(0) away: {text})."
+    error, nearest = 2 * (away.high - away.value), min(apart["shared"], apart["modular"])
+    page.confirm(text, page.less(apart["mixed"], nearest, error), finding=2, figure="rivals")
     rows = [(f"`{n}`", *at[n], each[-1] / relu[0], apart[n]) for n, each in losses.items()]
     head = ("", *(f"step to {level}" for level in LEVELS), "last loss/L(0)", "max |ΔL|/L(0)")
     page.table(f"Theory from π₀, mean of networks; {len(relu)}: never.", head, rows)
     curves = {n: (range(0, len(each), 100), each[::100] / relu[0]) for n, each in losses.items()}
-    page.plot("rivals", "The losses.", curves, x="step", y="loss/L(0)", log="y", dots=["networks"])
+    page.plot("rivals", "Losses.", curves, x="step", y="loss/L(0)", log="y", dots=["networks"])
     (drop, half), (first, later) = at["mixed"][:2], at["modular"][:2]
     page.beyond(
         f"Which is faster depends on the level: `mixed` reaches {LEVELS[0]} of L(0) first (step "

@@ -3,6 +3,8 @@
 from fractions import Fraction
 from itertools import product
 
+import sympy as sp
+
 import symreln as sr
 
 TREE = [[int(i * k // 4 == j) for k in (1, 2, 4) for j in range(k)] for i in range(4)]
@@ -22,38 +24,46 @@ def race(size, steps=2, **more):
 
 
 def turns(found):
-    return [m.value.to_sympy() ** 2 for m in found.found.race.boundaries if m.changes_winner]
+    """Return the squares of c above which modular pathways, closed somewhere, are the fastest."""
+    race = found.found.race
+    above = "0" in race.at(Fraction(1)).order[0][0]
+    return [m.value.to_sympy() ** 2 for m in race.boundaries if m.changes_winner and above]
 
 
 def reproduce(page):
-    page.assume(
-        "Small weights: the fastest pathway is learned first. Modular: open in one context."
-    )
+    page.assume("Small weights: the fastest pathway is first. Modular: open in one context.")
     paper = sr.race("contextual-C", by="context").found.formulas
-    page.derive(
-        "In the paper contexts are one-hot inputs of size $c$. A pathway open in $m$ of $C$ "
-        f"contexts has the speed {page.math(paper.first)}, which grows with $m$. No $c$ makes "
-        f"modular ones the fastest. On the residual the speed is {page.math(paper.residual)}.",
-        not turns(sr.race("contextual-C", "c", by="context")),
+    letters = {each.name: each for each in (paper.first * paper.residual).free_symbols}
+    items = sp.Symbol("k", nonnegative=True)  # n = k + 1 items
+    growth = sp.diff(paper.first**2, letters["m"]).subs(letters["n"], items + 1)
+    text = "In the paper contexts are one-hot inputs of size $c$. A pathway open in $m$ of $C$ "
+    text += f"contexts has the speed {page.math(paper.first)}, on the residual "
+    text += f"{page.math(paper.residual)}. The first grows with $m$: modular ones are never first."
+    page.derive(text, bool(growth.is_positive))
+    text = "Learning rate and initial weights are in no speed: they change when pathways are "
+    page.derive(text + "learned, not which is the fastest.", {*letters} == {"C", "c", "m", "n"})
+    text = "Now let an input of $c$ or $-c$ tell two contexts of four items, and common features "
+    text += "have the size $a$. Modular pathways are the fastest if $4c^2 > (3a^2 + 1)/(a^2 + 1)$: "
+    right = [turns(race(a)) == [Fraction(3 * a**2 + 1, 4 * a**2 + 4)] for a in (1, 2, 3)]
+    page.derive(text + "a strong cue, few common features. Exact at $a$ = 1, 2, 3.", all(right))
+    half, known = (
+        sr.derive(race(2).spec).modes[0].half_time,
+        {"seeds": page.seeds, "rng": page.rng},
     )
-    page.derive("Smaller learning rates and weights slow all pathways, but change no speed.")
-    page.derive(
-        "Now let an input of $c$ or $-c$ tell two contexts of four items, and common features have "
-        "the size $a$. Modular pathways are the fastest if $4c^2 > (3a^2 + 1)/(a^2 + 1)$: a strong "
-        "cue, few common features. Exact at $a$ = 1, 2, 3.",
-        all(turns(race(a)) == [Fraction(3 * a**2 + 1, 4 * a**2 + 4)] for a in (1, 2, 3)),
+    text = (
+        "After {} half-times, $a$ = 2, the fastest pathway has the most weight at each $c$ tried. "
     )
-    half, more = sr.derive(race(2).spec).modes[0].half_time, {"seeds": page.seeds, "rng": page.rng}
-    for name, text, time in (("first", "First feature learned", 1.2), ("last", "Much later", 8)):
-        found = page.keep(name, race(2, int(time * half), points=2, **more))
-        shares = {"0": [], "1": []}
+    text += "Modular ones have {} of it where the common one is faster, {} where they are."
+    kept = {}
+    for name, time in (("first", 1.2), ("last", 8)):
+        found = page.keep(name, race(2, int(time * half), points=2, **known))
+        shares = kept[name] = {True: [], False: []}  # by whether modular pathways are the fastest
         for point in found.found.points:
             (own,) = (each.measured for each in point.classes if "0" in each.pattern)
-            shares[point.order[0][0][-1]].append(own)
-        low, high = (f"{min(x):.2f} to {max(x):.2f}" for x in (shares["1"], shares["0"]))
-        page.confirm(
-            f"{text} ({time} half-times, $a$ = 2): modular pathways have {low} of the weight where "
-            f"the common one is faster, {high} where they are.",
-            all(point.fastest_taken for point in found.found.points),
-        )
+            shares["0" in point.order[0][0]].append(own)
+        told = (f"{min(shares[x]):.2f} to {max(shares[x]):.2f}" for x in (False, True))
+        taken = all(point.fastest_taken for point in found.found.points)
+        page.confirm(text.format(time, *told), taken, figure=name)
         page.figure(name, found, "Speeds and shares of weight over $c$; solid: the boundary.")
+    text = "What is learned later takes weight from modular pathways where they are the fastest."
+    page.beyond(text, max(kept["last"][True]) < min(kept["first"][True]))

@@ -25,7 +25,7 @@ def largest(page, task, found):
     shown = {"networks": found.network.mean_loss, "closed forms": found.curves["closed_forms"]}
     shown["gates by the law"] = found.curves["gates_order_3"]
     lines = {n: (range(0, len(up), 100), up[::100] / up[0]) for n, up in shown.items()}
-    page.plot("law", f"Loss of {task}.", lines, x="step", y="loss/L(0)", log="y", dots=["networks"])
+    page.plot("law", f"Loss of {task}.", lines, x="step", y="loss/L(0)", dots=["networks"])
 
 
 def beyond(page, name, found):
@@ -40,7 +40,7 @@ def beyond(page, name, found):
     ours, theirs = closed.drop_time_error_steps.value, found.published.drop_time_error_steps
     if None not in (ours, theirs):
         text = f"The first drop of the loss of `{name}` is predicted more nearly than published: "
-        text += f"{abs(ours)} steps off, {abs(theirs)} published."
+        text += f"steps off are {abs(ours)}, published {abs(theirs)}."
         page.beyond(text, page.less(abs(ours), abs(theirs), found.floor.mean.drop_time_error_steps))
     for said in (text for text in found.clauses() if text.startswith("against")):
         page.beyond(f"Diagnosis of `{name}`: {said}.")

@@ -25,14 +25,6 @@ def head_starts(page):
     )
 
 
-def standard_errors(found):
-    # By how many modular pathways are later than mixed ones, at least.
-    one, two, _ = found.rivals
-    # A level that is never reached comes after all steps.
-    apart = np.subtract(*(np.nan_to_num(np.array(r.measured, float), nan=1e9) for r in (one, two)))
-    return min(apart / np.maximum(np.add(one.errors, two.errors), 1))
-
-
 def reproduce(page):
     counts, seeds, hidden = ((3, 4, 5, 6), 4, 700) if page.full else ((3, 6), 2, 100)
     page.assume(
@@ -48,16 +40,19 @@ def reproduce(page):
         for each in found[c].rivals:
             times = (", ".join(map(str, steps)) for steps in (each.theory, each.measured))
             rows.append((c, each.name, *times, each.distance_to_network))
-    least, levels = min(map(standard_errors, found.values())), found[c].levels
+    kinds, levels = [each.rivals for each in found.values()], found[c].levels
+    # A level that is never reached comes after all steps.
+    steps = np.nan_to_num(np.array([[r.measured for r in k] for k in kinds], float), nan=1e9)
+    errors = np.maximum([np.add(k[0].errors, k[1].errors) for k in kinds], 1)
+    least = ((steps[:, 0] - steps[:, 1]) / errors).min()
     text = f"Mixed ReLNs reach all levels of the table before modular ones, by {least:.0f} standard"
     page.confirm(f"{text} errors or more.", page.less(0, least, 2), finding=2, figure="steps")
     page.table(f"Steps to {', '.join(map(str, levels))} of L(0); max |ΔL|/L(0).", HEAD, rows)
-    steps = {
-        f"{name}, {level}": (counts, [each.rivals[k].measured[j] for each in found.values()])
-        for j, level in enumerate(levels)
-        for k, name in enumerate(("modular", "mixed"))
-    }
-    page.plot("steps", "Trained ReLNs: steps to levels of L(0).", steps, x="C", y="step", log="y")
+    ratio = zip(levels, (steps[:, 0] / steps[:, 1]).T, strict=True)
+    curves = {f"{level} of L(0)": (counts, up) for level, up in ratio}
+    page.plot(
+        "steps", "Steps of trained ReLNs to a level.", curves, x="C", y="steps, modular / mixed"
+    )
     ends = {f"C = {c}": (range(c + 1), each.taken) for c, each in found.items()}
     one, some = zip(*((up[1], sum(up[2:-1])) for _, up in ends.values()), strict=True)
     text = "ReLU networks end with more weight open in several contexts, but not in all, than in "
@@ -65,6 +60,6 @@ def reproduce(page):
     right = page.less(max(one), min(some), max(some) - min(some))
     page.confirm(f"{text}.", right, finding=3, figure="ends")
     page.plot("ends", "Final weight.", ends, x="contexts open, m", y="share in ReLU networks")
-    mixed, both = ([each.rivals[k].distance_to_network for each in found.values()] for k in (1, 2))
+    mixed, both = ([k[place].distance_to_network for k in kinds] for place in (1, 2))
     text = f"ReLU networks are up to {max(mixed):.1%} of L(0) from `mixed`, {max(both):.1%} from "
     page.beyond(f"{text}`both`. These distances have no errors: nothing is judged.")

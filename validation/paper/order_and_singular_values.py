@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import numpy as np
+import sympy as sp
 
 import symreln as sr
 
@@ -35,26 +36,34 @@ def reproduce(page):
     page.assume("Small balanced weights. Three one-hot inputs of different sizes, a target each.")
     large, rows, high = confronted(page, task("1/4000", 1601), "relu")
     _, later, low = confronted(page, task("1/4000000000", 4001), "relu")
+    forms = {m.label: large.formula(m.label) for m in large.modes}
+    start, tau = sorted(forms["pi_1_1"].half_time.free_symbols, key=str)
+    right = [
+        sp.simplify(sp.log(m.s / m.d / start - 1) / sp.log(1 + m.s / tau) / 2 - form.half_time) == 0
+        and sp.limit(form.expr, sp.Symbol("t", nonnegative=True), sp.oo) == m.s / m.d
+        for m, form in zip(large.modes, forms.values(), strict=True)
+    ]
     page.derive(
-        r"A mode grows as $e^{2st/\tau}$ to its plateau $s/d$, lowers the loss by $s^2/2d$, and "
-        r"takes $\frac{\tau}{2s}\ln(s/d\pi_0 - 1)$ to its half: $s$ sets the speed, $d$ the way.",
-        all(step.outcome is sr.Truth.PROVEN for step in large.steps),
+        r"A mode has the plateau $s/d$ and the half-time $\ln(s/(d\pi_0) - 1)/(2\ln(1 + s/\tau))$: "
+        "$s$ sets the speed, $s/d$ the plateau.",
+        all(right),
     )
     t, (_, a, b) = range(1601), large.modes
-    turn = float(((b.s / b.d) ** a.s / (a.s / a.d) ** b.s) ** (1 / (a.s - b.s)))
-    text = f"From $\\pi_0$ > {turn:.2g} (to leading order) $s$ = {b.s} is before $s$ = {a.s}, from"
-    right = low < turn < high and (rows[1][0], later[1][0]) == (b.s, a.s)
-    page.derive(f"{text} smaller weights after it: then the larger singular value is first.", right)
+    apart = (forms[a.label].half_time - forms[b.label].half_time).subs(
+        {start: sp.exp(start), tau: sp.Rational(100, 3)}
+    )
+    turn = float(sp.exp(sp.nsolve(apart, start, (-38, -12), solver="bisect")))
+    page.compute(
+        f"From $\\pi_0$ > {turn:.2g}, $s$ = {b.s} is learned before $s$ = {a.s}. From smaller "
+        "weights it is learned after it: then the larger singular value is first.",
+        low < turn < high and (rows[1][0], later[1][0]) == (b.s, a.s),
+    )
     lines = {f"s = {m.s}": (t, large.to_numpy(m.label)(t)) for m in large.modes}
     page.plot("strengths", "Closed forms.", lines, x="step $t$", y="strength", log="y")
     modes = [m for m in sr.derive("contextual-3").at_values.modes if m.s]
     pairs = [(x, y) for x, y in combinations(modes, 2) if x.s > y.s and x.half_time > y.half_time]
-    page.beyond(
-        "Later stages have a head start. In `contextual-3` these modes, of larger $s$ and smaller, "
-        "come to their halves at these steps: "
-        + ", ".join(f"{page.math(m.s)} at {m.half_time:.0f}" for m in pairs[0])
-        + ".",
-        bool(pairs),
-    )
+    told = " and ".join(f"{m.half_time:.0f} steps for $s$ = {page.math(m.s)}" for m in pairs[0])
+    text = "Later stages have a head start: a mode of larger $s$ can be learned later. In "
+    page.beyond(f"{text}`contextual-3` half-times are {told}.", bool(pairs))
     if page.full:
         confronted(page, "contextual-3", "gdln")

@@ -27,10 +27,11 @@ def rectified(page, name, steps):
     first = early.metrics["theory_vs_relu"].max_abs_over_initial.value
     text = f"ReLU networks on `{name}` begin as linear ones: up to step {steps[0]} the loss of the "
     text += f"linear pathway is within the tolerance, {first:.1%} of $L(0)$ off."
-    page.confirm(text, early.verdict.outcome == "agrees")
+    outcome = {"agrees": True, "disagrees": False}.get(early.verdict.outcome, sr.Truth.UNDECIDED)
+    page.confirm(text, outcome)
     drop = last.metrics["theory_vs_relu"].drop_time_error_steps.value
     seeds = last.floor.mean.drop_time_error_steps
-    text = f"The first drop is predicted within what seeds differ by: {drop} steps off, {seeds}."
+    text = f"The first drop is predicted within what seeds differ by (steps: {drop}, {seeds})."
     page.confirm(text, None not in (drop, seeds) and abs(drop) <= seeds)
     ends = [last.metrics[f"{x}_vs_relu"].max_abs_over_initial for x in ("mean_field", "theory")]
     text = f"Later gates move. Up to step {steps[-1]} a mean-field simulation, whose gates do, is "

@@ -46,7 +46,7 @@ def reproduce(page):
     page.assume(
         "Three contexts, equal structures. Weights are balanced and aligned, so that "
         r"$W_1^\top W_1 = \sum_\alpha \pi_\alpha v_\alpha v_\alpha^\top$ in every pathway, and "
-        "hidden units keep gates. Similarity of samples is the product of their hidden activities."
+        "units keep their gates. Similarity of samples is the product of their hidden activities."
     )
     found = page.keep("networks", sr.validate(spec, page.seeds, page.rng, representations=True))
     held, labels = found.representations, spec.dataset.labels

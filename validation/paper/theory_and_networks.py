@@ -14,7 +14,8 @@ def confronted(page, name):
         found.intervals[x].max_abs_over_initial for x in ("theory_vs_relu", "reduced_vs_gdln")
     )
     page.confirm(
-        f"`{name}`: the theory is {own.value:.1%} of $L(0)$ from gated networks.",
+        f"`{name}`: the theory is within {found.tolerance:.0%} of $L(0)$ of gated networks: "
+        f"{own.value:.1%}.",
         own.high <= found.tolerance,
     )
     page.confirm(
@@ -40,11 +41,10 @@ def confronted(page, name):
     shown = {"closed forms": first, "mean-field simulation": second, "law of gates": third}
     page.plot(name, f"`{name}`", shown, x="step $t$", y="$|\\Delta L|/L(0)$")
     for each in found.diagnosis:
-        page.beyond(
-            f"`{name}`: experiments that replace one assumption at a time name what costs most: "
-            f"{', '.join(each.failed)}. With it replaced {each.left or 0:.1%} are left.",
-            bool(each.named),
-        )
+        text = f"`{name}`: experiments that replace one assumption at a time name what costs most"
+        text += f": {', '.join(each.failed)}." if each.named else "."
+        left = "" if each.left is None else f" With it replaced {each.left:.1%} of $L(0)$ are left."
+        page.beyond(text + left, bool(each.named))
 
 
 def reproduce(page):

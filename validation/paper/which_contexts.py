@@ -30,7 +30,9 @@ def speeds(page, found):
 
 
 def reproduce(page):
-    page.assume("C contexts of equal structure; networks at c = 1. Units are small and grow alone.")
+    page.assume(
+        "C contexts of equal structure; networks at c = 1. Small units grow in a constant residual."
+    )
     three = sr.race("contextual-3", by="context", seeds=page.seeds, rng=page.rng)
     fastest = speeds(page, page.keep("three", three).found)
     rows, ends, error = [], [], 0.0
@@ -53,12 +55,11 @@ def reproduce(page):
     for c, up in ((4, ends[1]), (6, ends[3])):
         ((first,), most) = fastest[c], up.index(max(up)) + 1
         page.beyond(
-            f"For C = {c} the speed on what is left alone does not decide which m networks take: "
-            f"m = {first}, the fastest, has {up[first - 1]:.0%} of the weight, m = {most} "
-            f"{max(up):.0%}.",
+            f"For C = {c} most of the weight is at another m than the fastest on what is left: "
+            f"m = {first}, the fastest, has {up[first - 1]:.0%}, m = {most} has {max(up):.0%}.",
             page.less(up[first - 1], max(up), 2 * error),
         )
     page.beyond(
-        "Left open: the speeds are those of units in a frozen residual; how the weight is "
-        "shared among the m while the residual decreases is not derived."
+        "Left open: speeds are those of a constant residual. How the weight is shared among the m "
+        "while the residual decreases is not derived."
     )
