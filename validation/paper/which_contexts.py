@@ -55,7 +55,7 @@ def reproduce(page):
     for c, up in ((4, ends[1]), (6, ends[3])):
         ((first,), most) = fastest[c], up.index(max(up)) + 1
         page.beyond(
-            f"For C = {c} most of the weight is at another m than the fastest on what is left: "
+            f"For C = {c} the largest share is at another m than the fastest on what is left: "
             f"m = {first}, the fastest, has {up[first - 1]:.0%}, m = {most} has {max(up):.0%}.",
             page.less(up[first - 1], max(up), 2 * error),
         )
