@@ -31,7 +31,7 @@ def reproduce(page):
     ratios = [rules.rates[0].ratio for _, rules in done]
     page.compute(
         "The error of finite steps is proportional to the learning rate $\\eta$: halving it again "
-        f"halves the change of the loss (by {min(ratios):.2f} to {max(ratios):.2f}).",
+        f"halves the change of the loss ({min(ratios):.2f} to {max(ratios):.2f} times).",
         all(abs(ratio - 2) < 0.1 for ratio in ratios),
     )
     page.confirm(
