@@ -68,9 +68,7 @@ def reproduce(page):
     apart = sp.lambdify(sorted(one.free_symbols, key=str), one - two)  # over pi_0 and tau
     few = [units for units in range(1, 1001) if apart(units / 2 / 512**2, 100) < 0]
     text = f"By width: two modes have half-times {page.math(one)} and {page.math(two)}, where "
-    text += (
-        f"$\\pi_0 = H\\sigma^2/2$. Of $H$ = 1 to 1000, larger $s$ is first up to $H$ = {len(few)}."
-    )
+    text += f"$\\pi_0 = H\\sigma^2/2$. Of 1 to 1000 units, larger $s$ is first up to {len(few)}."
     page.compute(text, few == [*range(1, len(few) + 1)])
     asked = (design.at, "a", sides), (shared, "k", (1, 3)), (gated, "m", (some[0] - 1, some[0]))
     rows = [trained(page, f"{x} = {v}", make(v)) for make, x, values in asked for v in values]
