@@ -6,9 +6,6 @@ import symreln as sr
 def first_drop(page, found):
     off = found.intervals["closed_vs_relu"].drop_time_error_steps.value
     most = found.floor.maximum.drop_time_error_steps
-    if off is None or most is None:
-        page.confirm("The first drop of the loss is predicted: some curve has none.", False)
-        return
     page.confirm(
         "The error of the predicted first drop of the loss is not above the spread of single "
         f"networks: the mean drops {abs(off):.0f} steps off the prediction, single networks up to "
