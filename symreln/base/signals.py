@@ -69,6 +69,17 @@ def raise_noted(error: BaseException | None = None) -> None:
         raise (_Interrupted() if _asked == INTERRUPTED else SystemExit(_asked)) from error
 
 
+@contextlib.contextmanager
+def signals_settled() -> Iterator[None]:
+    """Do what an end must leave behind: what came before is not raised during it, but after."""
+    global _asked
+    before, _asked = _asked, 0
+    try:
+        yield
+    finally:
+        _asked = before or _asked
+
+
 def interrupt(*_: object) -> None:
     """Handle an interrupt while there is work that it ends."""
     _note(INTERRUPTED)

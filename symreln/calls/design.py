@@ -12,7 +12,10 @@ from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
 from symreln.calls.gates import GateAnswer
 from symreln.errors import InputError, NotSupportedError
+from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.scalar import Scalar
 from symreln.gating.mode_orders import DesignReport, design_report
+from symreln.specs.arguments import exact_value
 from symreln.specs.finding import nearest, shown
 from symreln.specs.model import Spec
 from symreln.task_library.load import spec_of
@@ -32,9 +35,25 @@ class Design(GateAnswer):
 
     found: DesignReport
 
-    def at(self, value: Fraction | int) -> Spec:
-        """Return the spec with a value of the parameter, to derive and train it there."""
-        return _valued(self.spec, {self.found.parameter: Fraction(value)})
+    def at(self, value: Fraction | float | str) -> Spec:
+        """Return the spec with a value of the parameter, to derive and train it there.
+
+        A derivation of it numbers modes anew, by decreasing singular value there;
+        ``found.labels_at(value)`` says what they are called. Pathways keep their names.
+
+        Args:
+            value: A number, exact or a decimal, or a text such as "1/3".
+
+        Raises:
+            InputError: It is no number, or outside of what is declared.
+        """
+        name = self.found.parameter
+        number = exact_value(value, "design: value", "give a number such as 2 or Fraction(1, 3)")
+        limits = next(each.range for each in self.spec.parameters if each.name == name)
+        if not limits.contains(AlgebraicNumber.rational(Scalar.of(number, ()))):
+            msg = f"design: value: found {number}, but {limits.text} is declared"
+            raise InputError(msg)
+        return _valued(self.spec, {name: number})
 
 
 def design(
@@ -65,6 +84,9 @@ def design(
         ['1/2']
     """
     given = spec_of(spec, "design")
+    if isinstance(order, str) or not all(isinstance(name, str) for name in order):
+        msg = f"design: found {order!r} as order. Give names, for example ['pi_1_2', 'pi_1_1']"
+        raise InputError(msg)
     if given.graph is not None:
         msg = "design: the spec has nodes and edges. Orders are of modes of pathways"
         raise NotSupportedError(msg)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 import sympy as sp
@@ -105,9 +105,23 @@ class Page:
         """
         self._say("confirmed", text, holds, finding, figure)
 
-    def beyond(self, text: str, holds: Truth | bool | None = None) -> None:
-        """Say what the paper does not."""
-        self._say("beyond", text, holds)
+    def beyond(
+        self,
+        text: str,
+        holds: Truth | bool | None = None,
+        *,
+        by: Literal["proven", "computed", "confirmed"] = "confirmed",
+    ) -> None:
+        """Say what the paper does not.
+
+        Args:
+            text: With the numbers that were found.
+            holds: Whether it holds; None where nothing is judged.
+            by: How that is known: by exact algebra, by floating-point numbers, by networks.
+        """
+        no = "disproved" if by == "proven" else "not confirmed"
+        word = None if holds is None else (by, no, "undecided")[_place(holds)]
+        self._entries.append(Statement(part="beyond", text=_spaced(text), outcome=word))
 
     def _say(
         self,
@@ -189,7 +203,7 @@ class Page:
         """Save an answer in a folder beside the page, link its documents, and return it."""
         written = answer.save(self.folder / name)
         paths = [path.relative_to(self.folder).as_posix() for path in written]
-        self._kept += [path for path in paths if path.endswith((".html", ".toml"))]
+        self._kept += [path for path in paths if path.endswith((".html", ".toml", ".json"))]
         return answer
 
     def validate(
@@ -261,7 +275,8 @@ class Page:
 
     def files(self, how: str) -> dict[str, str | bytes]:
         """Return the page and its figures, by file name."""
-        document = page_document(self.title, self._entries, self._kept, how)
+        kept = [*self._kept, f"{self.name.replace('-', '_')}.py"]
+        document = page_document(self.title, self._entries, kept, how)
         figures = {f"{each.name}.svg": each.svg for each in document.figures}
         return {**figures, PAGE: html.render(document)}
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, as_completed
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,24 +23,27 @@ from symreln.base.jsonio import dumps, write_json, write_text
 from symreln.base.processors import cores
 from symreln.base.progress import phase
 from symreln.base.provenance import library_versions
+from symreln.base.signals import signals_settled
 from symreln.base.summaries import short_repr
 from symreln.calls.answers import AbstractAnswer
 from symreln.calls.paper_page import Page
 from symreln.errors import InputError, LimitReachedError, SymrelnError
 from symreln.gating import serialise as gating
-from symreln.report.folder import write_files
+from symreln.report.folder import UNFINISHED, write_files
 from symreln.report.pages import markdown
 from symreln.report.prediction_table import comparison_table
 from symreln.report.reproduction import (
     FORMAT,
     PAGE,
     RECORD,
+    disagreements,
     files_of,
     findings_rows,
     outcome_counts,
+    plain,
 )
 from symreln.specs.arguments import check_counts
-from symreln.specs.finding import nearest, shown
+from symreln.specs.finding import quoted, shown
 from symreln.sweeps.executors import processes
 
 if TYPE_CHECKING:
@@ -102,13 +107,21 @@ class Reproduction(AbstractAnswer):
         return {**files_of(self.pages, _how(self.full, self.rng)), RECORD: dumps(self.to_json())}
 
     def lines(self) -> Iterator[str]:
-        """Yield what the terminal shows: findings, the table, pages."""
+        """Yield what the terminal shows: findings, what does not agree, the table, pages."""
         for number, name, outcome, text, _ in findings_rows(self.pages):
-            yield f"finding {number}, {outcome}: {text} ({name})"
+            yield f"finding {number}, {outcome}: {plain(text)} ({name})"
+        for name, outcome, text in disagreements(self.pages):
+            yield f"{outcome}: {plain(text)} ({name})"
         if comparison_table(self.pages).cells:
             yield self.table().rstrip("\n")
         for page in self.pages:
             yield f"{page['name']}: {outcome_counts(page)}; {page['seconds']:.0f} s"
+
+    def page_lines(self, name: str) -> Iterator[str]:
+        """Yield what the terminal shows of one page: its statements."""
+        page = next(page for page in self.pages if page["name"] == name)
+        for each in page["statements"]:
+            yield f"{each['outcome'] or each['part']}: {plain(each['text'])}"
 
     def table(self) -> str:
         """Return the table of all predictions as Markdown."""
@@ -181,7 +194,8 @@ def pages_made(
                     failures[started[done]] = error
                 report(count, len(started))
         finally:
-            collected(folder, **settings)
+            with signals_settled():
+                collected(folder, **settings)
     if failures:
         raise _together(failures)
 
@@ -212,7 +226,9 @@ def chosen(name: str) -> tuple[str, ...]:
     if name == "all":
         return NAMES
     if name not in NAMES:
-        msg = f"reproduce: found {shown(name)}, expected a page. {nearest(name, [*NAMES, 'all'])}"
+        near = get_close_matches(str(name), NAMES, n=1)
+        hint = f"Did you mean {quoted(near[0])}?" if near else f"Give all, or one of {', '.join(NAMES)}."
+        msg = f"reproduce: found {shown(name)}, expected a page. {hint}"
         raise InputError(msg)
     return (name,)
 
@@ -226,6 +242,8 @@ def made(name: str, folder: Path, *, full: bool, rng: int) -> tuple[dict[str, An
         return known, False
     for old in (_JSON, PAGE):  # of other settings
         (place / old).unlink(missing_ok=True)
+    for left in place.rglob(UNFINISHED):  # by a process that was killed
+        shutil.rmtree(left, ignore_errors=True)
     module, began = _loaded(script), time.monotonic()
     title = (module.__doc__ or name).splitlines()[0].rstrip(".")
     page = Page(name, place, full=full, rng=rng, title=title)

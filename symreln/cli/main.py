@@ -271,7 +271,7 @@ def depth() -> None:
     "symreln.cli.run_reproduce.reproduce_for_user",
     Argument(
         "name",
-        "A page, such as xor or depth, or all.",
+        "A page, such as xor or depth, or all; a name that is none lists them.",
         metavar="[NAME|all]",
         default="all",
     ),

@@ -28,7 +28,8 @@ def reproduce_for_user(
     if as_json:
         click.echo(dumps(found.to_json()), nl=False)
         return 0
-    for line in found.lines():
+    for line in found.lines() if len(names) > 1 else found.page_lines(name):
         click.echo(line)
-    click.echo(f"written to {out}: {INDEX}, {len(found.pages)} pages")
+    counted = "1 page" if len(found.pages) == 1 else f"{len(found.pages)} pages"
+    click.echo(f"written to {out}: {INDEX}, {counted}")
     return 0

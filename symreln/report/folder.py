@@ -26,6 +26,9 @@ DERIVED = (CERTIFICATE, *_DOCUMENTS)
 #: What else an earlier command may have left beside it.
 BESIDE = ("figures", "validation.json", "curves.npz", "loss.svg")
 
+#: Folders of files on their way, which a process that is killed leaves.
+UNFINISHED = ".symreln-*.tmp"
+
 
 def results_in(folder: Path) -> list[str]:
     """Return the names of results that earlier commands have left."""
@@ -75,7 +78,7 @@ def together(folder: Path) -> Iterator[Draft]:
         OSError: One cannot be written; ``filename`` is the place that it was to take.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    place = folder / f".symreln-{secrets.token_hex(8)}.tmp"
+    place = folder / UNFINISHED.replace("*", secrets.token_hex(8))
     place.mkdir()
     try:
         yield Draft(place, folder)

@@ -55,7 +55,6 @@ PARTS: dict[Part, str] = {
 WORDS: dict[Part, tuple[str, str, str]] = {
     "derived": ("proven", "disproved", "undecided"),
     "confirmed": ("confirmed", "not confirmed", "undecided"),
-    "beyond": ("confirmed", "not confirmed", "undecided"),
 }
 FINDINGS = {
     1: "ReLU networks sometimes choose a nonlinear solution where a linear one exists, and always "
@@ -123,9 +122,8 @@ def page_document(title: str, entries: Sequence[Entry], kept: Sequence[str], how
         inside = [_block(entry) for entry in entries if entry.part == part]
         if inside:
             blocks.append(Section(title=heading, blocks=tuple(inside), label=f"sec:{part}"))
-    if kept:
-        links = tuple(Link(path, path) for path in kept)
-        blocks.append(Section(title="Files", blocks=(Items(items=links),), label="sec:files"))
+    links = tuple(Link(path, path) for path in kept)
+    blocks.append(Section(title="Files", blocks=(Items(items=links),), label="sec:files"))
     drawings = tuple(entry.drawing for entry in entries if isinstance(entry, PageFigure))
     return Document(title=marked(title), subtitle=how, blocks=tuple(blocks), figures=drawings)
 
@@ -228,6 +226,19 @@ def findings_rows(pages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[int, str
                     yield number, page["name"], each["outcome"] or "–", each["text"], figure
 
 
+def disagreements(pages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, str]]:
+    """Yield (page, outcome, sentence) of every statement that does not hold."""
+    for page in pages:
+        for each in page["statements"]:
+            if each["outcome"] in ("disproved", "not confirmed"):
+                yield page["name"], each["outcome"], each["text"]
+
+
+def plain(text: str) -> str:
+    """Return a sentence without the marks of mathematics and names."""
+    return re.sub(r"[$`]", "", text)
+
+
 def index_document(pages: Sequence[Mapping[str, Any]], how: str) -> Document:
     """Return the page over all pages: findings, the table, and where everything is.
 
@@ -238,11 +249,16 @@ def index_document(pages: Sequence[Mapping[str, Any]], how: str) -> Document:
     found = list(findings_rows(pages))
     blocks: list[Block] = []
     for number, says in FINDINGS.items():
-        own = [row for row in found if row[0] == number]
-        if own:
-            items = tuple(_finding_line(*row[1:]) for row in own)
-            blocks += [prose(Strong(f"Finding {number}. "), f"{says}."), Items(items=items)]
+        items = tuple(_finding_line(*row[1:]) for row in found if row[0] == number)
+        blocks.append(prose(Strong(f"Finding {number}. "), f"{says}."))
+        blocks.append(Items(items=items) if items else prose("No page about it is ready."))
     sections = [Section(title="The five findings", blocks=tuple(blocks), label="sec:findings")]
+    against = tuple(_finding_line(*row, "–") for row in disagreements(pages))
+    if against:
+        section = Section(
+            title="What does not agree", blocks=(Items(items=against),), label="sec:against"
+        )
+        sections.append(section)
     rows = [row for page in pages for row in page["comparisons"]]
     if rows:
         sections.append(predictions_section(rows))
@@ -252,8 +268,7 @@ def index_document(pages: Sequence[Mapping[str, Any]], how: str) -> Document:
         alignment="lplr",
     )
     sections.append(Section(title="Pages", blocks=(everything,), label="sec:pages"))
-    shown = sections if blocks else sections[1:]
-    return Document(title="Make Haste Slowly, reproduced", subtitle=how, blocks=tuple(shown))
+    return Document(title="Make Haste Slowly, reproduced", subtitle=how, blocks=tuple(sections))
 
 
 def _finding_line(page: str, outcome: str, text: str, figure: str) -> Content:
@@ -277,8 +292,5 @@ def outcome_counts(page: Mapping[str, Any]) -> str:
 
 def files_of(pages: Sequence[Mapping[str, Any]], how: str) -> dict[str, str]:
     """Return what stands over all pages, by file name, but its JSON."""
-    table = comparison_table(pages)
-    return {
-        INDEX: html.render(index_document(pages, how)),
-        **({TABLE: markdown(Page((table,)))} if table.cells else {}),
-    }
+    table = markdown(Page((comparison_table(pages),)))
+    return {INDEX: html.render(index_document(pages, how)), TABLE: table}

@@ -112,9 +112,25 @@ def test_where_others_meet_is_no_boundary():
 
 
 @pytest.mark.parametrize(
+    ("value", "found"), [(-1, "a > 0"), (0, "a > 0"), (float("nan"), "number"), ("x", "number")]
+)
+def test_a_value_outside_of_what_is_declared_is_refused(answer, value, found):
+    with pytest.raises(InputError, match=found):
+        answer.at(value)
+
+
+def test_a_decimal_value_is_exact(answer):
+    (parameter,) = answer.at(0.1).parameters
+    assert parameter.value == Fraction(1, 10)
+    assert answer.at("1/3").parameters[0].value == Fraction(1, 3)
+
+
+@pytest.mark.parametrize(
     ("spec", "order", "more", "error", "message"),
     [
         (crossed(), ["pi_1_1"], {}, InputError, "at least two names"),
+        (crossed(), "pi_1_1,pi_1_2", {}, InputError, "Give names"),
+        (crossed(), [1, 2], {}, InputError, "Give names"),
         (crossed(), ["pi_1_1", "pi_1_1"], {}, InputError, "each once"),
         (crossed(), ["pi_1_1", "shared"], {}, InputError, "is of a pathway"),
         (crossed(), ["pi_1_1", "pi_9_9"], {}, InputError, "expected a mode that learns"),

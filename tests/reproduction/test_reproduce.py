@@ -6,7 +6,7 @@ import ast
 import json
 import re
 import sys
-from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import symreln as sr
+from symreln.base import signals
 from symreln.calls import reproduce as calls
 from symreln.cli.main import cli
 from symreln.errors import InputError, LimitReachedError
@@ -39,6 +40,7 @@ def reproduce(page):
               dots=["dots"], log="x")
     page.table("Numbers.", ("name", "value"), [("a", 0.123456), ("b", None), ("c", True)])
     page.beyond("Nobody knows.", sr.Truth.UNDECIDED)
+    page.beyond("Algebra knows.", True, by="proven")
     {more}
 '''
 
@@ -113,6 +115,7 @@ def test_a_page_says_what_its_script_hands_over(scripts, tmp_path):
     assert page["title"] == "A page of a test: $\\alpha$ in its title"
     outcomes = [each["outcome"] for each in page["statements"]]
     words = [None, "proven", "disproved", "computed", "not confirmed", "confirmed", "undecided"]
+    words.append("proven")
     assert outcomes == words
     assert page["statements"][3]["text"] == "In floats it is 12 %."
     assert page["tables"][0]["rows"] == [["a", "0.1235"], ["b", "–"], ["c", "yes"]]
@@ -137,8 +140,14 @@ def test_a_page_says_what_its_script_hands_over(scripts, tmp_path):
     assert 'href="one/curve.svg"' in index
     told = list(found.lines())
     assert told[0] == "finding 1, confirmed: Networks say so. (one)"
-    counts = "one: 1 proven, 1 computed, 1 confirmed, 1 disproved, 1 not confirmed, 1 undecided; "
-    assert told[1].startswith(counts)
+    assert told[1:3] == ["disproved: Another is not. (one)", "not confirmed: Or not. (one)"]
+    counts = "one: 2 proven, 1 computed, 1 confirmed, 1 disproved, 1 not confirmed, 1 undecided; "
+    assert told[3].startswith(counts)
+    against = index.index("What does not agree</h2>")
+    assert index.index("Another is not.") > against
+    assert "No page about it is ready." in index  # of four findings
+    assert 'href="one.py"' in html
+    assert (tmp_path / "out" / "one" / "one.py").exists()
 
 
 def test_what_is_there_is_not_made_again(scripts, tmp_path):
@@ -197,6 +206,27 @@ def test_a_page_that_fails_loses_no_other(scripts, tmp_path):
 
 
 @pytest.mark.usefixtures("threads")
+def test_an_interrupt_leaves_an_index_of_what_is_ready(scripts, tmp_path, monkeypatch):
+    def first_alone(futures):
+        yield next(iter(as_completed(futures)))
+        signals.interrupt()
+
+    sr.reproduce("one", tmp_path / "out")
+    (tmp_path / "out" / "index.html").unlink()
+    monkeypatch.setattr(calls, "as_completed", first_alone)
+    with pytest.raises(KeyboardInterrupt), signals.signals_noted():
+        sr.reproduce(directory=tmp_path / "out")
+    assert 'href="one/page.html"' in (tmp_path / "out" / "index.html").read_text()
+
+
+def test_what_a_killed_process_left_is_cleared_away(scripts, tmp_path):
+    left = tmp_path / "out" / "one" / "xor" / ".symreln-1f.tmp"
+    left.mkdir(parents=True)
+    sr.reproduce("one", tmp_path / "out")
+    assert not left.exists()
+
+
+@pytest.mark.usefixtures("threads")
 def test_a_killed_process_is_said(scripts, tmp_path, monkeypatch):
     def killed(name, folder, **settings):
         raise BrokenExecutor
@@ -218,6 +248,9 @@ def test_pages_of_other_versions_are_made_again(scripts, tmp_path, monkeypatch):
 def test_an_unknown_page_is_refused_with_the_nearest(scripts, tmp_path):
     with pytest.raises(InputError, match=r"expected a page.*one"):
         sr.reproduce("onne", tmp_path / "out")
+    for name, hint in (("depth", "one of one, two"), (["one"], "found the list")):
+        with pytest.raises(InputError, match=hint):
+            sr.reproduce(name, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -225,7 +258,8 @@ def test_the_command_prints_what_it_found(scripts, tmp_path):
     asked = ["reproduce", "one", "--out", str(tmp_path / "out"), "--quiet"]
     result = CliRunner().invoke(cli, asked, standalone_mode=False)
     assert result.exception is None
-    assert "finding 1, confirmed: Networks say so. (one)" in result.stdout
+    first, second, *_ = result.stdout.splitlines()
+    assert (first, second) == ("assumed: Nothing at all.", "proven: A thing is proven: x^2.")
     result = CliRunner().invoke(cli, [*asked, "--json"], standalone_mode=False)
     told = json.loads(result.stdout)
     assert told["format"] == "symreln-reproduction/1"

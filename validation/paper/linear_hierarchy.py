@@ -51,7 +51,7 @@ def reproduce(page):
     closed, flow = (found.intervals[f"{kind}_vs_relu"] for kind in ("closed", "flow"))
     closed, flow = closed.max_abs_over_initial, flow.max_abs_over_initial
     page.beyond(
-        "Closed forms with the finite steps of gradient descent are nearer to the networks than "
-        f"those of gradient flow: {closed.value:.1%} of L(0) against {flow.value:.1%}.",
+        "Finite steps bring closed forms nearer to the networks than gradient flow is: they are "
+        f"{closed.value:.1%} of L(0) away, those of the flow {flow.value:.1%}.",
         page.less(closed.value, flow.value, closed.high - closed.value),
     )

@@ -64,6 +64,6 @@ def reproduce(page):
     pairs = [(x, y) for x, y in combinations(modes, 2) if x.s > y.s and x.half_time > y.half_time]
     told = " and ".join(f"{m.half_time:.0f} steps for $s$ = {page.math(m.s)}" for m in pairs[0])
     text = "Later stages have a head start: a mode of larger $s$ can be learned later. In "
-    page.beyond(f"{text}`contextual-3` half-times are {told}.", bool(pairs))
+    page.beyond(f"{text}`contextual-3` half-times are {told}.", bool(pairs), by="computed")
     if page.full:
         confronted(page, "contextual-3", "gdln")

@@ -50,25 +50,25 @@ def confirm(page, say, text, rows):
 
 
 def reproduce(page):
-    page.assume("Small weights: the larger singular value is first. By width: finite weights.")
+    text = "A broad target tells items 1, 2 from 3, 4, a narrow one 1 from 2. From small weights "
+    page.assume(text + "the larger singular value $s$ is first; width acts by finite $\\sigma$.")
     design = page.keep("scale", sr.design(shared(1, "a", parameters=A), ["narrow", "broad"]))
     (where,), sides = design.found.achieved, [value for value, _ in design.found.intervals]
     turn, text = where.piece.low.to_sympy(), "By data scale: a narrow target of size $a$ is learned"
     text += f" before a broad one of size 1 if and only if $a$ > {page.math(turn)}."
     page.derive(text, where.piece.high is None)
     many = [k for k in range(1, 6) if first(shared(k)) == "narrow"]
-    text = "By sharing: $k$ equal narrow rows of size 1 are learned before the broad one if and "
-    text += f"only if $k$ > {turn**2}, for $k$ up to 5."
+    text = f"By sharing: $k$ narrow rows ($k$ < 6) are before a broad one iff $k$ > {turn**2}."
     page.derive(text, many == [k for k in range(1, 6) if k > turn**2])
     some = [m for m in range(1, 5) if first(gated(m)) == "open"]
     text = "By gate: of samples with the targets 2, 2, 1, 1, 1 a pathway sees the first $m$. It is "
-    text += f"learned before one that sees the others if and only if $m$ > {some[0] - 1}."
+    text += f"learned before one that sees the others if and only if $m$ > {some[0] - 1} ($m$ < 5)."
     page.derive(text, some == [*range(some[0], 5)])
     one, two = (sr.derive(wide(8)).formula(name).half_time for name in ("pi_1_1", "pi_2_1"))
     apart = sp.lambdify(sorted(one.free_symbols, key=str), one - two)  # over pi_0 and tau
     few = [units for units in range(1, 1001) if apart(units / 2 / 512**2, 100) < 0]
     text = f"By width: two modes have half-times {page.math(one)} and {page.math(two)}, where "
-    text += f"$\\pi_0 = H\\sigma^2/2$. Of 1 to 1000 units, larger $s$ is first up to {len(few)}."
+    text += f"$\\pi_0 = H\\sigma^2/2$. Of $H$ up to 1000, larger $s$ is first up to {len(few)}."
     page.compute(text, few == [*range(1, len(few) + 1)])
     asked = (design.at, "a", sides), (shared, "k", (1, 3)), (gated, "m", (some[0] - 1, some[0]))
     rows = [trained(page, f"{x} = {v}", make(v)) for make, x, values in asked for v in values]

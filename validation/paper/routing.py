@@ -57,4 +57,5 @@ def reproduce(page):
         f"fast. For M = {domains} and K = {size[partners]} this is {limit:.3g}, and integration "
         f"from the declared initial weights, {declared:.3g}, is within 1%.",
         abs(declared / limit - 1) < 0.01,
+        by="computed",
     )

@@ -28,13 +28,11 @@ def boundaries(page, race, rates):
 def networks(page, points):
     right = [point for point in points if point.fastest_taken]
     alone = [p for p in right if p.value > 0 and p.taken[0].count("1") == 1]
-    page.confirm(
-        f"Networks take the fastest gate (at {len(right)} of {len(points)} values of $\\Delta$), "
-        f"the nonlinear solution also where a linear one exists, $\\Delta$ > 0 (at {len(alone)}).",
-        len(right) == len(points) and bool(alone),
-        finding=1,
-        figure="race",
-    )
+    text = f"Most of the networks' weight has the fastest gate (at {len(right)} of {len(points)} "
+    text += "values of $\\Delta$); it is of the nonlinear solution also where a linear one exists, "
+    text += f"$\\Delta$ > 0 (at {len(alone)})."
+    holds = len(right) == len(points) and bool(alone)
+    page.confirm(text, holds, finding=1, figure="race")
     told = [point.agrees for point in points if point.agrees is not None]
     page.beyond(
         "Shares of the weight at finite initial weights are predicted too (lines of the figure). "
@@ -55,7 +53,8 @@ def reproduce(page):
     speeds = {r.pattern.count("1"): r.rate for r in found.runners} | everywhere
     rates = {n: each.to_sympy().subs(sp.Symbol("Delta"), DELTA) for n, each in speeds.items()}
     marks = boundaries(page, found.race, rates)
-    page.figure("race", race, "Speeds, boundaries, and shares of trained networks.")
+    caption = "Speeds of gates: 1000 is one sample, 1100 a class; shares in trained networks."
+    page.figure("race", race, caption)
     networks(page, found.points)
     for name in ("xor", "xor-linear"):
         page.validate(name)
@@ -65,4 +64,5 @@ def reproduce(page):
         f"samples has the speed {page.math(rates[4])}, more than one of a sample from $\\Delta$ = "
         f"{page.math(cross)} on. The inputs sum to zero, so that no ReLU unit is open on all.",
         cross not in marks and (spec.dataset.inputs.to_sympy() * sp.ones(4, 1)).is_zero_matrix,
+        by="proven",
     )
