@@ -227,7 +227,11 @@ def chosen(name: str) -> tuple[str, ...]:
         return NAMES
     if name not in NAMES:
         near = get_close_matches(str(name), NAMES, n=1)
-        hint = f"Did you mean {quoted(near[0])}?" if near else f"Give all, or one of {', '.join(NAMES)}."
+        hint = (
+            f"Did you mean {quoted(near[0])}?"
+            if near
+            else f"Give all, or one of {', '.join(NAMES)}."
+        )
         msg = f"reproduce: found {shown(name)}, expected a page. {hint}"
         raise InputError(msg)
     return (name,)
