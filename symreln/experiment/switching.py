@@ -36,9 +36,9 @@ from symreln.train.weights import gaussian_weights, seed_children
 #: instead of .9, move the step at which the loss is below .5 by .2 %, of .25 and .1 by up to 3 %
 #: (47 units, 6 networks).
 LOOK = 20
-#: Share of a layer's weight beyond which most of it has left its gates; assumed, and counted. With a
-#: quarter, a tenth, a fiftieth the loss falls below .1 by 23, 29, 37 % later, where ReLU networks do
-#: by 45 % (420 units, 4 networks).
+#: Share of a layer's weight beyond which most of it has left its gates; assumed, and counted. With
+#: a quarter, a tenth, a fiftieth the loss falls below .1 by 23, 29, 37 % later, and by 45 % in ReLU
+#: networks (420 units, 4 networks).
 MOST = 0.5
 #: c: residuals of the early phase are frozen to its inverse. Rounding, 1e-16 of the loss, is then
 #: 1e-10 of what the output is measured by.
