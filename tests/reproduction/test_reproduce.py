@@ -41,6 +41,8 @@ def reproduce(page):
     page.table("Numbers.", ("name", "value"), [("a", 0.123456), ("b", None), ("c", True)])
     page.beyond("Nobody knows.", sr.Truth.UNDECIDED)
     page.beyond("Algebra knows.", True, by="proven")
+    page.beyond("Or forbids.", False, by="proven")
+    page.beyond("Networks do not.", False)
     {more}
 '''
 
@@ -115,7 +117,7 @@ def test_a_page_says_what_its_script_hands_over(scripts, tmp_path):
     assert page["title"] == "A page of a test: $\\alpha$ in its title"
     outcomes = [each["outcome"] for each in page["statements"]]
     words = [None, "proven", "disproved", "computed", "not confirmed", "confirmed", "undecided"]
-    words.append("proven")
+    words += ["proven", "disproved", "not confirmed"]
     assert outcomes == words
     assert page["statements"][3]["text"] == "In floats it is 12 %."
     assert page["tables"][0]["rows"] == [["a", "0.1235"], ["b", "–"], ["c", "yes"]]
@@ -141,8 +143,8 @@ def test_a_page_says_what_its_script_hands_over(scripts, tmp_path):
     told = list(found.lines())
     assert told[0] == "finding 1, confirmed: Networks say so. (one)"
     assert told[1:3] == ["disproved: Another is not. (one)", "not confirmed: Or not. (one)"]
-    counts = "one: 2 proven, 1 computed, 1 confirmed, 1 disproved, 1 not confirmed, 1 undecided; "
-    assert told[3].startswith(counts)
+    counts = "one: 2 proven, 1 computed, 1 confirmed, 2 disproved, 2 not confirmed, 1 undecided; "
+    assert told[5].startswith(counts)
     against = index.index("What does not agree</h2>")
     assert index.index("Another is not.") > against
     assert "No page about it is ready." in index  # of four findings
