@@ -168,7 +168,7 @@ def _depth_drawing(found: DepthComparison) -> Drawing:
     right.set_ylim(0, 1.02)
     levels = ", ".join(f"{level:g}" for level in DRAWN)
     dress(left, x=TIME, y="loss $L(t)$")
-    dress(right, x=TIME, y="share of networks", title=f"loss below {levels} of the first")
+    dress(right, x=TIME, y=f"share with a loss below {levels} of $L(0)$")
     legend_below(left)
     return drawing(NAME, left, pdf=False)
 

@@ -1,4 +1,4 @@
-"""Depth: two hidden layers, trajectories that vary, and the gated network that they follow."""
+"""Depth: two hidden layers, trajectories that vary, and how near gated networks come."""
 
 import numpy as np
 
