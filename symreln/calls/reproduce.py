@@ -15,7 +15,6 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, as_completed
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +42,7 @@ from symreln.report.reproduction import (
     plain,
 )
 from symreln.specs.arguments import check_counts
-from symreln.specs.finding import quoted, shown
+from symreln.specs.finding import nearest, shown
 from symreln.sweeps.executors import processes
 
 if TYPE_CHECKING:
@@ -226,12 +225,7 @@ def chosen(name: str) -> tuple[str, ...]:
     if name == "all":
         return NAMES
     if name not in NAMES:
-        near = get_close_matches(str(name), NAMES, n=1)
-        hint = (
-            f"Did you mean {quoted(near[0])}?"
-            if near
-            else f"Give all, or one of {', '.join(NAMES)}."
-        )
+        hint = nearest(str(name), ["all", *NAMES])
         msg = f"reproduce: found {shown(name)}, expected a page. {hint}"
         raise InputError(msg)
     return (name,)

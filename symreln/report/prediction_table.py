@@ -118,13 +118,9 @@ def _published_row(found: PublishedPrediction) -> dict[str, Any]:
     }
 
 
-def _mean(curve: np.ndarray) -> np.ndarray:
-    return curve if curve.ndim == 1 else curve.mean(axis=0)
-
-
 def _final(curve: np.ndarray) -> float:
     """Return the last mean loss over the first."""
-    mean = _mean(curve)
+    mean = np.atleast_2d(curve).mean(axis=0)
     return float(mean[-1] / mean[0])
 
 

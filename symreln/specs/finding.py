@@ -18,6 +18,9 @@ Value = TypeVar("Value")
 MAX_LISTED = 10
 """Wrong entries of one matrix or file that are listed."""
 
+_MOST_KNOWN = 20
+"""Names that a message lists: all ready-made specs, all pages of the paper."""
+
 _SHOWN_CHARACTERS = 60
 """Longer values are cut in messages: the place is given, the reader has the file."""
 
@@ -144,8 +147,8 @@ def nearest(word: str, known: Iterable[str]) -> str:
         return f"Did you mean {quoted(lower[close[0]])}?"
     if not names:
         return ""
-    listed = ", ".join(names[:12])
-    return f"Known: {listed}{', …' if len(names) > 12 else ''}."
+    listed = ", ".join(names[:_MOST_KNOWN])
+    return f"Known: {listed}{', …' if len(names) > _MOST_KNOWN else ''}."
 
 
 def problem_of_character(character: str) -> str | None:

@@ -250,7 +250,7 @@ def test_pages_of_other_versions_are_made_again(scripts, tmp_path, monkeypatch):
 def test_an_unknown_page_is_refused_with_the_nearest(scripts, tmp_path):
     with pytest.raises(InputError, match=r"expected a page.*one"):
         sr.reproduce("onne", tmp_path / "out")
-    for name, hint in (("depth", "one of one, two"), (["one"], "found the list")):
+    for name, hint in (("depth", "Known: all, one, two"), (["one"], "found the list")):
         with pytest.raises(InputError, match=hint):
             sr.reproduce(name, tmp_path / "out")
     assert not (tmp_path / "out").exists()
