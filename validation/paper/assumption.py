@@ -7,13 +7,19 @@ NET = {"hidden": 400, "init_std": "1/4000", "learning_rate": "1/200", "steps": 1
 KNOWN = {"pathways": [sr.pathway("all")], "parameters": {"r": {"positive": True, "value": 2}}}
 
 
+def violates(spectrum):
+    m = spectrum.sigma_yx.T @ spectrum.sigma_yx
+    return not (m @ spectrum.sigma_x - spectrum.sigma_x @ m).is_zero
+
+
 def row_of(name):
     found = sr.derive(name)
     parts = found.components if isinstance(found, sr.NetworkDerivation) else ()
     own = [s for part in parts for s in part.spectra] or [p.spectrum for p in found.pathways]
     sizes = [s.commutator.relative_norm_squared for s in own if not s.commutes]
     sizes = [float(each.substitute(found.spec.values).to_fraction()) ** 0.5 for each in sizes]
-    return f"`{name}`", len(own), len(sizes), max(sizes, default=0.0), found.level.value
+    row = f"`{name}`", len(own), len(sizes), max(sizes, default=0.0), found.level.value
+    return row, [s.commutes for s in own] == [not violates(s) for s in own]
 
 
 def reproduce(page):
@@ -21,11 +27,12 @@ def reproduce(page):
         r"$\Sigma^{yx} = U S V^\top$ and $\Sigma^{x} = V D V^\top$ with the same $V$. It exists if "
         r"and only if $\Sigma^{x}$ commutes with $M = (\Sigma^{yx})^\top\Sigma^{yx}$."
     )
-    rows = [row_of(name) for name in sr.tasks()]
+    rows, same = zip(*map(row_of, sr.tasks()), strict=True)
     not_so = ", ".join(row[0] for row in rows if row[2])
     page.derive(
-        f"Of all {len(rows)} ready-made tasks {not_so} violate it, and the others satisfy it.",
-        all((row[2] == 0) == (row[3] == 0) for row in rows),
+        f"Of all {len(rows)} ready-made tasks {not_so} violate it and the others satisfy it, as "
+        r"every spectrum says and $[M, \Sigma^{x}]$ multiplied out beside it.",
+        all(same),
     )
     head = ("task", "pathways", "that violate it", r"$\|[M,\Sigma^x]\|/\|M\Sigma^x\|$", "level")
     page.table("Decided exactly. The size is the largest over pathways.", head, rows)
