@@ -19,7 +19,7 @@ def row_of(name):
     sizes = [s.commutator.relative_norm_squared for s in own if not s.commutes]
     sizes = [float(each.substitute(found.spec.values).to_fraction()) ** 0.5 for each in sizes]
     row = f"`{name}`", len(own), len(sizes), max(sizes, default=0.0), found.level.value
-    return row, [s.commutes for s in own] == [not violates(s) for s in own]
+    return row, all(s.commutes is not violates(s) for s in own)
 
 
 def reproduce(page):
@@ -52,9 +52,7 @@ def reproduce(page):
     loss = page.validate(reverse.spec, "reversed").network.losses
     taken = [sum(a**2 / b for a, b in zip(s, x, strict=True)) for x in (sorted(d)[::-1], d)]
     wrong, last = 1 - float(taken[0] / taken[1]), (loss[:, -1] / loss[:, 0]).max()
-    text = (
-        f"Less of the loss stays ({last:.2%} at most) than sorted pairing predicts ({wrong:.0%})."
-    )
+    text = f"Less of the loss stays ({last:.2%}) than sorted pairing predicts ({wrong:.0%})."
     page.confirm(text, bool(last < wrong))
     roots = ", ".join(page.math(root) for each in mixed.exceptional.sets for root in each.roots)
     fails = mixed.pathways[0].commutes is sr.Truth.REFUTED
