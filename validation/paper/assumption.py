@@ -36,11 +36,9 @@ def reproduce(page):
     )
     head = ("task", "pathways", "that violate it", r"$\|[M,\Sigma^x]\|/\|M\Sigma^x\|$", "level")
     page.table("Decided exactly. The size is the largest over pathways.", head, rows)
-    network = sr.network(**NET, activation="linear")
+    net = sr.network(**NET, activation="linear")
     sizes, both = [[f"{a}/4", 2 * b] for a, b in INPUTS], [f"{a} + {b}" for a, b in INPUTS]
-    reverse, mixed = (
-        sr.derive(sr.spec(INPUTS, y, **KNOWN, network=network)) for y in (sizes, both)
-    )
+    reverse, mixed = (sr.derive(sr.spec(INPUTS, y, **KNOWN, network=net)) for y in (sizes, both))
     s, d = ([getattr(m, key) for m in reverse.at_values.modes] for key in "sd")
     pairs = " and ".join(f"({one}, {other})" for one, other in zip(s, d, strict=True))
     page.derive(
