@@ -134,13 +134,21 @@ def legend_outside(ax: Axes) -> None:
 def legend_below(
     ax: Axes, handles: Sequence[Any] = (), labels: Sequence[str] = (), *, columns: int = 3
 ) -> None:
-    """Put a legend below the axes of the figure of ``ax``: of what ``ax`` shows by default."""
+    """Put a legend below the axes of the figure of ``ax``: of what ``ax`` shows by default.
+
+    It has fewer columns where labels are too long for as many.
+    """
     if not handles:
         handles, labels = ax.get_legend_handles_labels()
-    where = "lower left" if ax.figure.figure.get_layout_engine() is None else "outside lower left"
-    ax.figure.legend(
-        handles, labels, loc=where, ncols=columns, fontsize=FONT_SIZE - 1, frameon=False
-    )
+    figure = ax.figure.figure
+    where = "lower left" if figure.get_layout_engine() is None else "outside lower left"
+    for count in range(columns, 0, -1):
+        legend = figure.legend(
+            handles, labels, loc=where, ncols=count, fontsize=FONT_SIZE - 1, frameon=False
+        )
+        if count == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            return
+        legend.remove()
 
 
 def legend_inside(ax: Axes) -> None:

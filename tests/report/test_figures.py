@@ -19,7 +19,7 @@ import symreln as sr
 from symreln.errors import InputError
 from symreln.report.cells import draw_cells, gate_pattern
 from symreln.report.curve_labels import label_curves
-from symreln.report.drawing import drawing, new_axes, plain
+from symreln.report.drawing import drawing, legend_below, new_axes, plain
 from symreln.report.figures import (
     LawShares,
     LossCurve,
@@ -418,6 +418,19 @@ def test_nothing_is_cut_off_and_nothing_overlaps(name):
         across = min(box.x1, following.x1) - max(box.x0, following.x0)
         up = min(box.y1, following.y1) - max(box.y0, following.y0)
         assert min(across, up) <= 1
+
+
+@pytest.mark.parametrize(("long", "columns"), [(9, 3), (35, 2), (60, 1)])
+def test_a_legend_has_as_many_columns_as_its_labels_leave_room_for(long, columns):
+    (ax,) = new_axes(2.0)
+    for number in range(4):
+        ax.plot(TIMES, TIMES + number, label=str(number) * long)
+    legend_below(ax)
+    (legend,) = ax.figure.legends
+    drawing("f", ax, pdf=False)
+    left = [text.get_window_extent().x0 for text in legend.get_texts()]
+    assert len({round(each) for each in left}) == columns
+    assert legend.get_window_extent().x1 <= ax.figure.bbox.x1
 
 
 def test_numbers_that_grow_with_the_axes_are_not_cut_off():
