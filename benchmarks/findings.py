@@ -56,16 +56,20 @@ def subset_row(contexts: int) -> str:
     spec = contextual(contexts, "1").at_values()
     first, residual = subset_stages(spec, "context")
     shares = trained_shares(spec, "context", SUBSET_SEEDS, 0)
-    ends = [f"{m}: {share:.2f}" for m, share in enumerate(shares.shares[-1]) if share >= 0.005]
+    assert shares.mean_field is not None
+    ends, wide = (
+        ", ".join(f"{m}: {share:.2f}" for m, share in enumerate(up[-1]) if share >= 0.005)
+        for up in (shares.shares, shares.mean_field)
+    )
     told = [" and ".join(map(str, stage.fastest)) for stage in (first, residual)]
-    return f"| {contexts} | {told[0]} | {told[1]} | {', '.join(ends)} | {shares.taken} |"
+    return f"| {contexts} | {told[0]} | {told[1]} | {ends} | {wide} | {shares.taken} |"
 
 
 def subset_rows() -> str:
     head = [
         "| C | fastest m, first stage | fastest m, residual | networks at the end, share of weight "
-        "by m | most taken below C |",
-        "|---|---|---|---|---|",
+        "by m | the same at infinite width | most taken below C |",
+        "|---|---|---|---|---|---|",
     ]
     return "\n".join([*head, *(subset_row(contexts) for contexts in CONTEXTS)])
 

@@ -34,7 +34,7 @@ from symreln.claims.integration import network_of
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.order import order_key
 from symreln.gating.consistent import SelfConsistentGate, by_speed, self_consistent_gates
-from symreln.gating.observed import ObservedNetworks, nearest_observer, observe
+from symreln.gating.observed import ObservedNetworks, nearest_observer, observe, wide_shares
 from symreln.gating.partial import partial_gates
 from symreln.gating.race_pieces import Race
 from symreln.gating.serialise import Result
@@ -139,7 +139,7 @@ class RacePoint(Result):
         the residual changes shape, or weights decay. Both below a thousandth: sampled spreads of
         nearly nothing are no measure of it.
         """
-        if self.start is None or self.seeds < 2:
+        if self.seeds < 2 or all(each.predicted is None for each in self.classes):
             return None
         return all(
             abs(each.measured - (each.predicted or 0.0)) < 1e-3
@@ -192,7 +192,7 @@ def confronted_points(race: Race, count: int) -> tuple[Fraction, ...]:
 def confront(race: Race, spec: Spec, value: Fraction, seeds: int, rng: int) -> RacePoint:
     """Train networks at one value of the parameter, and say what is predicted for them.
 
-    Of a race of given gates nothing is predicted.
+    Shares of given gates are predicted by the mean-field simulation, where that takes no minutes.
 
     Args:
         race: The race of the spec's data.
@@ -214,22 +214,18 @@ def confront(race: Race, spec: Spec, value: Fraction, seeds: int, rng: int) -> R
     if start is not None:
         # As long again as the slowest of outputs take to their end, counted from their half.
         steps = max(steps, int(2 * tau * (start.half_time + start.time)))
-    seen = observe(
-        replace(spec, dataset=dataset, network=replace(network, steps=steps)),
-        seeds=seeds,
-        rng=rng,
-        observers={
-            "nearest": nearest_observer(dataset.inputs.to_numpy(), list(race.classes.values()))
-        },
-        steps=[steps - 1],
-    )
+    trained = replace(spec, dataset=dataset, network=replace(network, steps=steps))
+    nearest = nearest_observer(dataset.inputs.to_numpy(), list(race.classes.values()))
+    end = [steps - 1]
+    seen = observe(trained, seeds=seeds, rng=rng, observers={"nearest": nearest}, steps=end)
+    wide = wide_shares(trained, nearest, len(race.classes), end) if race.given else None
     weights, (_, outside) = seen.weights[:, 0], np.moveaxis(seen.seen["nearest"][:, 0], -1, 0)
     return RacePoint(
         value=value,
         seeds=seeds,
         order=order,
         start=start,
-        classes=_shares(race, seen, start),
+        classes=_shares(race, seen, start, wide),
         outside=float((weights * outside).sum() / weights.sum()),
         left=float((seen.losses[:, -1] / seen.losses[:, 0]).max()),
         quarter=seen.quarter,
@@ -239,7 +235,7 @@ def confront(race: Race, spec: Spec, value: Fraction, seeds: int, rng: int) -> R
 
 
 def _shares(
-    race: Race, seen: ObservedNetworks, start: FiniteStart | None
+    race: Race, seen: ObservedNetworks, start: FiniteStart | None, wide: np.ndarray | None
 ) -> tuple[_ClassShare, ...]:
     """Return the shares of classes, of what the networks were looked at once for."""
     shares, nearest = seen.class_shares("nearest", len(race.classes)), seen.seen["nearest"]
@@ -247,6 +243,9 @@ def _shares(
     for place, pattern in enumerate(race.classes):
         own = shares[:, 0, place]
         predicted, error = (None, 0.0) if start is None else start.share_of(pattern)
+        if wide is not None:
+            draws = wide[:, 0, place]
+            predicted, error = float(draws.mean()), float(draws.std(ddof=1) / len(draws) ** 0.5)
         found.append(
             _ClassShare(
                 pattern=pattern,

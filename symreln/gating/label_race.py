@@ -32,7 +32,7 @@ from symreln.exact.order import order_key
 from symreln.gating import context_subsets
 from symreln.gating.arrangement import without_parameters
 from symreln.gating.consistent import SelfConsistentGate, consistent_pairs
-from symreln.gating.observed import nearest_observer, observe
+from symreln.gating.observed import nearest_observer, observe, wide_shares
 from symreln.gating.race import race
 from symreln.gating.race_pieces import Race
 from symreln.gating.search import stage_residuals
@@ -127,14 +127,19 @@ class SubsetShares(Result):
         loss: Mean loss over the initial one, shape (looks,).
         shares: Share of the weight by m = 0 … k, mean over seeds, shape (looks, k + 1).
         spread: Its standard deviation over seeds.
+        mean_field: The shares in the limit of infinite width, by the mean-field simulation: the
+            mean over its draws; None where it takes minutes.
+        mean_field_error: The largest distance of a draw to it.
     """
 
-    JSON = ("*", "steps=updates", "taken")
+    JSON = ("*", "steps=updates", "mean_field?", "mean_field_error?", "taken")
     seeds: int
     updates: np.ndarray
     loss: np.ndarray
     shares: np.ndarray
     spread: np.ndarray
+    mean_field: np.ndarray | None
+    mean_field_error: float | None
 
     @property
     def taken(self) -> int:
@@ -217,6 +222,11 @@ class SubsetsReport(Result):
         rows = np.unique(np.linspace(0, len(found.updates) - 1, ROWS).round().astype(int))
         last = self.stages[-1]
         verdict = "is" if found.taken in last.fastest else "is **not**"
+        limit = []
+        if found.mean_field is not None:
+            ends = ", ".join(f"{m}: {share:.3f}" for m, share in enumerate(found.mean_field[-1]))
+            error = f"mean-field simulation, error up to {found.mean_field_error:.3f}"
+            limit = ["", f"At infinite width, by m: {ends} ({error})."]
         return [
             f"Share of the weight of {found.seeds} trained networks by m, mean ± std over seeds:",
             "",
@@ -225,6 +235,7 @@ class SubsetsReport(Result):
             f"Of the m below {count}, networks end with most weight at m = {found.taken} "
             f"({found.shares[-1, found.taken]:.3f}), which {verdict} the fastest on stage "
             f"{last.stage} (m = {' and '.join(map(str, last.fastest)) or 'none'}).",
+            *limit,
         ]
 
 
@@ -317,7 +328,7 @@ def subset_stages(spec: Spec, label: str) -> tuple[SubsetStage, ...]:
 
 
 def trained_shares(spec: Spec, label: str, seeds: int, rng: int) -> SubsetShares:
-    """Train a spec's ReLU network, and return which m carries its weight.
+    """Train a spec's ReLU network, and return which m carries its weight; and that of a wide one.
 
     Args:
         spec: Without free parameters, with a network.
@@ -327,20 +338,17 @@ def trained_shares(spec: Spec, label: str, seeds: int, rng: int) -> SubsetShares
     """
     last = network_of(spec).steps - 1
     looks = np.unique(np.linspace(0, last, min(LOOKS, last + 1)).round().astype(int))
-    seen = observe(
-        spec,
-        seeds=seeds,
-        rng=rng,
-        observers={"m": count_observer(spec.dataset, label)},
-        steps=looks,
-    )
-    shares = seen.class_shares("m", len(label_values(spec.dataset, label)) + 1)
+    counted, kinds = count_observer(spec.dataset, label), len(label_values(spec.dataset, label)) + 1
+    seen = observe(spec, seeds=seeds, rng=rng, observers={"m": counted}, steps=looks)
+    shares, limit = seen.class_shares("m", kinds), wide_shares(spec, counted, kinds, looks)
     return SubsetShares(
         seeds=seeds,
         updates=looks,
         loss=seen.curve[looks],
         shares=shares.mean(axis=0),
         spread=shares.std(axis=0, ddof=int(seeds > 1)),
+        mean_field=None if limit is None else limit.mean(axis=0),
+        mean_field_error=None if limit is None else float(np.ptp(limit, axis=0).max() / 2),
     )
 
 

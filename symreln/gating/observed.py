@@ -16,11 +16,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
+from symreln.claims.mean_field import SEED, USUAL_COST, descent_of
 from symreln.errors import InputError
 from symreln.experiment.training import training_settings
 from symreln.laws.law import Regime
+from symreln.laws.mean_field import Particles, multiplications, simulate_mean_field
 from symreln.specs.model import Dataset, Spec
 from symreln.train.record import Observer, Recording
 from symreln.train.settings import TrainingSettings
@@ -116,6 +119,38 @@ class ObservedNetworks:
             steps=tuple(self.steps[place] for place in kept),
             seen={name: values[:, kept] for name, values in self.seen.items()},
         )
+
+
+def wide_shares(
+    spec: Spec, observer: Observer, count: int, steps: Sequence[int] | np.ndarray
+) -> np.ndarray | None:
+    """Return shares of the weight in the limit of infinite width, by the mean-field simulation.
+
+    Args:
+        spec: Without free parameters, with a ReLU network of one hidden layer.
+        observer: Which of ``count`` classes a unit is in; see :func:`nearest_observer`.
+        count: How many classes there are.
+        steps: Updates after which units are looked at, T of them.
+
+    Returns:
+        Of every draw, shape (draws, T, count); None where that takes minutes.
+    """
+    inputs, targets = spec.dataset.arrays
+    if multiplications(inputs.shape, targets.shape, network_of(spec).steps) > USUAL_COST:
+        return None
+
+    def shares(particles: Particles) -> np.ndarray:
+        which = observer(0, (particles.first,))[..., 0].astype(int)
+        return shares_of(np.bincount(which, particles.sizes, minlength=count))
+
+    with phase("mean-field simulation"):
+        found = simulate_mean_field(inputs, targets, descent_of(spec), SEED, watch=shares)
+    return np.array(
+        [
+            np.transpose([np.interp(steps, found.steps, column) for column in draw.T])
+            for draw in found.watched
+        ]
+    )
 
 
 def shares_of(weights: np.ndarray) -> np.ndarray:

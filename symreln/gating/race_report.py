@@ -300,7 +300,19 @@ def _label_race_table(race: Race, points: Sequence[RacePoint]) -> Page:
                             if each.pattern in point.taken
                         ),
                     ),
+                    (
+                        "at infinite width",
+                        lambda point: (
+                            ", ".join(
+                                f"{names[each.pattern]} {each.predicted:.3f}"
+                                for each in sorted(point.classes, key=lambda each: -each.measured)
+                                if each.predicted is not None and each.pattern in point.taken
+                            )
+                            or "–"
+                        ),
+                    ),
                     ("fastest taken", lambda point: _yes(point.fastest_taken)),
+                    ("share as at infinite width", lambda point: _yes(point.agrees)),
                 ],
             ),
         ]

@@ -21,6 +21,7 @@ Chizat, Bach 2018); Jarvis et al. 2025 for gates as pathways.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import sqrt
@@ -73,6 +74,7 @@ class MeanField:
         steps: Steps at which gates were looked at.
         classes: Gates that carry weight ‖w‖‖b‖, those that a symmetry of the data maps onto each
             other together, by decreasing largest share.
+        watched: What was asked of the particles of each draw, shape (draws, looks, …).
     """
 
     losses: np.ndarray
@@ -80,6 +82,7 @@ class MeanField:
     particles: int
     steps: np.ndarray
     classes: tuple[GateClass, ...]
+    watched: np.ndarray
 
 
 def multiplications(inputs: tuple[int, int], targets: tuple[int, int], steps: int) -> int:
@@ -95,6 +98,7 @@ def simulate_mean_field(
     descent: Descent,
     rng: int,
     relations: np.ndarray | None = None,
+    watch: Callable[[Particles], np.ndarray] | None = None,
 ) -> MeanField:
     """Simulate the particles from the initialisation distribution.
 
@@ -105,12 +109,13 @@ def simulate_mean_field(
         rng: Seed of the draws.
         relations: Of every two samples, where they are known exactly
             (:func:`symreln.networks.orbits.relations_of`).
+        watch: What is asked of the particles at every look; nothing by default.
 
     Raises:
         InputError: The particles diverge.
     """
     ensembles = [
-        _Ensemble(inputs, targets, descent, np.random.default_rng(seed))
+        _Ensemble(inputs, targets, descent, np.random.default_rng(seed), watch)
         for seed in np.random.SeedSequence(rng).spawn(DRAWS)
     ]
     ended = threading.Event()
@@ -137,6 +142,7 @@ def simulate_mean_field(
             [(e.gates, e.weights) for e in ensembles],
             sample_relations(inputs, targets) if relations is None else relations,
         ),
+        watched=np.array([each.watched for each in ensembles]),
     )
 
 
@@ -214,14 +220,16 @@ class _Ensemble:
         targets: np.ndarray,
         descent: Descent,
         random: np.random.Generator,
+        watch: Callable[[Particles], np.ndarray] | None = None,
     ) -> None:
         # Outputs outside the span of the targets get no drive: they stay as small as they start.
         self._x, self._y = inputs, orthonormal_span(targets).T @ targets
-        self._descent = descent
+        self._descent, self._watch = descent, watch
         self._particles = Particles.drawn(len(inputs), len(self._y), descent, random)
         #: Open gates, shape (looks, units, P), and ‖w‖‖b‖, shape (looks, units).
         self.gates: list[np.ndarray] = []
         self.weights: list[np.ndarray] = []
+        self.watched: list[np.ndarray] = []
 
     def follow(self, ended: threading.Event) -> np.ndarray:
         """Descend, and return the loss at every step; of no use once nobody waits for it."""
@@ -240,6 +248,8 @@ class _Ensemble:
                 if step in looks:
                     self.gates.append(gates)
                     self.weights.append(particles.sizes)
+                    if self._watch is not None:
+                        self.watched.append(self._watch(particles))
                 particles.descend(self._descent, self._x, gates, seen, error)
         return losses
 

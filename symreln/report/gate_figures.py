@@ -196,7 +196,10 @@ def _finished(name: str, ax: Axes, handles: list, labels: list, columns: int) ->
 @figure_of.register
 @styled
 def _subsets(report: SubsetsReport) -> Drawing | None:
-    """Draw shares of the weight by m over training, stacked, and the loss above them."""
+    """Draw shares of the weight by m over training, stacked, and the loss above them.
+
+    Borders between them at infinite width are lines.
+    """
     found = report.trained
     if found is None:
         return None
@@ -206,8 +209,13 @@ def _subsets(report: SubsetsReport) -> Drawing | None:
     dress(panels[0], y="loss $L/L(0)$")
     sizes = range(found.shares.shape[1])
     stack(panels[1], found.updates, found.shares.T, labels=[f"$m = {m}$" for m in sizes])
+    handles, labels = panels[1].get_legend_handles_labels()
+    if found.mean_field is not None:
+        borders = found.mean_field.cumsum(axis=1)[:, :-1]
+        handles.append(panels[1].plot(found.updates, borders, **look("mean field"))[0])
+        labels.append("borders at infinite width")
     dress(panels[1], x=r"time $t$ (full-batch steps)", y="share of weight")
-    return _finished("subsets", panels[0], *panels[1].get_legend_handles_labels(), 6)
+    return _finished("subsets", panels[0], handles, labels, 6)
 
 
 @figure_of.register

@@ -1,6 +1,7 @@
 """Gates by subset of a label, raced over a parameter: spectra at values, and known answers."""
 
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +14,8 @@ from symreln.cli.main import cli
 from symreln.errors import InputError, NotSupportedError
 from symreln.gating.confronted import FiniteStart, RacePoint, _ClassShare
 from symreln.gating.consistent import consistent_pairs
-from symreln.gating.label_race import label_race
+from symreln.gating.label_race import count_observer, label_race
+from symreln.gating.observed import observe, wide_shares
 from symreln.gating.race_report import _label_race_table, finding_table
 from symreln.gating.search import stage_residuals
 from symreln.report.pages import markdown
@@ -117,10 +119,34 @@ def test_networks_take_the_fastest_on_both_sides(tmp_path: Path) -> None:
     }
     rows = (tmp_path / "out" / "race.md").read_text().split("Weight of 2 networks")[1]
     assert rows.count("| yes |") + rows.count("**no**") >= 2
+    told = [row.split(" | ") for row in rows.splitlines() if row.startswith("| ")][1:]
+    assert len(told) == 2
+    for _, _, networks, wide, _, _ in told:
+        shares = [float(share) for share in re.findall(r"\) (0\.\d+)", wide)]
+        assert sum(shares) == pytest.approx(1, abs=0.01)
+        # Both name classes by the networks' shares: 0.1 apart at 60 units.
+        of_networks = [float(share) for share in re.findall(r"\) (0\.\d+) ±", networks)]
+        assert shares == pytest.approx(of_networks, abs=0.15)
     drawn = (tmp_path / "out" / "race.svg").read_text()
     assert "m = 1 (left)" in drawn
     assert "trained networks" in drawn
     assert "predicted" not in drawn
+
+
+def test_shares_at_infinite_width_are_those_of_a_wide_network(tmp_path: Path) -> None:
+    """Two routes: balanced particles drawn in pairs, and one network of many units."""
+    spec = load(written(tmp_path), ["parameters.a.value=2"]).at_values()
+    assert spec.network is not None
+    wide = replace(spec, network=replace(spec.network, hidden=6000))
+    steps = [0, spec.network.steps // 3, spec.network.steps - 1]
+    counted = count_observer(spec.dataset, "kind")
+    seen = observe(wide, seeds=1, steps=steps, observers={"m": counted})
+    (network,) = seen.class_shares("m", 3)
+    found = wide_shares(wide, counted, 3, steps)
+    assert found is not None
+    assert found.shape == (2, 3, 3)
+    assert np.ptp(network, axis=0).max() > 0.2  # they change while it learns
+    np.testing.assert_allclose(found.mean(axis=0), network, atol=0.03)
 
 
 def test_what_a_table_leaves_open_is_explained(tmp_path: Path) -> None:
