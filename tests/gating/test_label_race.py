@@ -138,7 +138,7 @@ def test_shares_at_infinite_width_are_those_of_a_wide_network(tmp_path: Path) ->
     spec = load(written(tmp_path), ["parameters.a.value=2"]).at_values()
     assert spec.network is not None
     wide = replace(spec, network=replace(spec.network, hidden=6000))
-    steps = [0, spec.network.steps // 3, spec.network.steps - 1]
+    steps = [0, 20, spec.network.steps - 1]
     counted = count_observer(spec.dataset, "kind")
     seen = observe(wide, seeds=1, steps=steps, observers={"m": counted})
     (network,) = seen.class_shares("m", 3)
