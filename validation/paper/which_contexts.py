@@ -30,11 +30,11 @@ def speeds(page, found):
 
 
 def listed(numbers):
-    return ", ".join(map("{:.2g}".format, numbers))
+    return ", ".join(f"{round(each, 2):g}" for each in numbers)
 
 
 def reproduce(page):
-    page.assume("C contexts of equal structure, c = 1: small units in a constant residual.")
+    page.assume("C contexts of equal structure, c = 1. Speeds: small units, constant residual.")
     three = sr.race("contextual-3", by="context", seeds=page.seeds, rng=page.rng)
     fastest = speeds(page, page.keep("three", three).found)
     asked, points = {"seeds": page.seeds // 2, "points": 1, "rng": page.rng}, {}
@@ -49,7 +49,7 @@ def reproduce(page):
     text = "ReLU networks of C = 3, …, 6 contexts end with more weight open in several contexts, "
     text += f"but not in all, than in one alone: at least {mixed:.0%} against at most {alone:.1%}."
     page.confirm(text, page.less(alone, mixed, error), finding=3, figure="ends")
-    text = f"Share of weight at m = 1, …, C: {asked['seeds']} networks at the end; infinite width."
+    text = f"Share of weight at the end at m = 1, …, C ({asked['seeds']} networks)."
     rows = [(c, listed(fastest[c]), listed(ends[c]), listed(wide[c])) for c in points]
     page.table(text, HEAD, rows)
     curves = {f"C = {c}": (range(1, c + 1), up) for c, up in ends.items()}
@@ -57,11 +57,11 @@ def reproduce(page):
     page.figure("three", three, "Three contexts: weight by m while the loss decreases.")
     for c in (4, 6):
         one, most = ends[c][c // 2 - 1], max(ends[c])
-        text = f"For C = {c} the fastest on what is left has {one:.0%}, another m {most:.0%}."
+        text = f"C = {c}: {one:.0%} has the m that is fastest on what is left, {most:.0%} another."
         page.beyond(text, page.less(one, most, error))
     agree = [point.agrees for point in points.values()]
     text = "At infinite width (mean-field simulation, no network) most weight is at m = "
     text += ", ".join(str(up.index(max(up)) + 1) for up in wide.values())
     text += ". Networks have all shares of that limit within three standard errors (for "
-    text += f"{sum(agree)} of {len(agree)} C). Left open: a closed form of these shares."
+    text += f"{sum(agree)} of {len(agree)} C). Left open: a closed form."
     page.beyond(text, all(agree))
