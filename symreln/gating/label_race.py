@@ -128,7 +128,7 @@ class SubsetShares(Result):
         shares: Share of the weight by m = 0 … k, mean over seeds, shape (looks, k + 1).
         spread: Its standard deviation over seeds.
         mean_field: The shares in the limit of infinite width, by the mean-field simulation: the
-            mean over its draws; None where it takes minutes.
+            mean over its draws; None where it takes minutes, or targets are 0.
         mean_field_error: The largest distance of a draw to it.
     """
 

@@ -133,10 +133,11 @@ def wide_shares(
         steps: Updates after which units are looked at, T of them.
 
     Returns:
-        Of every draw, shape (draws, T, count); None where that takes minutes.
+        Of every draw, shape (draws, T, count); None where that takes minutes, or targets are 0.
     """
     inputs, targets = spec.dataset.arrays
-    if multiplications(inputs.shape, targets.shape, network_of(spec).steps) > USUAL_COST:
+    cost = multiplications(inputs.shape, targets.shape, network_of(spec).steps)
+    if cost > USUAL_COST or not targets.any():
         return None
 
     def shares(particles: Particles) -> np.ndarray:

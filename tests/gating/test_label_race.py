@@ -149,6 +149,16 @@ def test_shares_at_infinite_width_are_those_of_a_wide_network(tmp_path: Path) ->
     np.testing.assert_allclose(found.mean(axis=0), network, atol=0.03)
 
 
+def test_nothing_to_learn_has_no_shares_at_infinite_width(tmp_path: Path) -> None:
+    path, out = tmp_path / "zero.toml", tmp_path / "out"
+    table = TABLE.replace('"a", 0, 0], [0, 2, 1', "0, 0, 0").replace("steps = 1501", "steps = 9")
+    path.write_text(table.replace("[parameters.a]\npositive = true\n", ""))
+    call("race", str(path), "--by", "kind", "--seeds", "2", "--out", str(out))
+    found = json.loads((out / "subsets.json").read_text())
+    assert "mean_field" not in found["trained"]
+    assert len(found["trained"]["shares"]) == 9
+
+
 def test_what_a_table_leaves_open_is_explained(tmp_path: Path) -> None:
     """Classes of one kind each learn a part of the targets: nothing is predicted, which is said."""
     spec = load(written(tmp_path))
