@@ -10,9 +10,7 @@ def confronted(page, name):
     """Say what the distance between theory and ReLU networks is made of."""
     spec = sr.load(name, {} if page.full else ITEMS)
     found = page.keep(name, sr.validate(spec, page.seeds, page.rng, terms=True))
-    near, own = (
-        found.intervals[x].max_abs_over_initial for x in ("theory_vs_relu", "reduced_vs_gdln")
-    )
+    own, near = (found.intervals[f"theory_vs_{x}"].max_abs_over_initial for x in ("gdln", "relu"))
     page.confirm(
         f"`{name}`: the theory is within {found.tolerance:.0%} of $L(0)$ of gated networks: "
         f"{own.value:.1%}.",
