@@ -57,7 +57,7 @@ def reproduce(page):
     page.figure("three", three, "Three contexts: weight by m while the loss decreases.")
     for c in (4, 6):
         one, most = ends[c][c // 2 - 1], max(ends[c])
-        text = f"C = {c}: {one:.0%} has the m that is fastest on what is left, {most:.0%} another."
+        text = f"C = {c}: {one:.0%} is at the m fastest on what is left, {most:.0%} at another."
         page.beyond(text, page.less(one, most, error))
     agree = [point.agrees for point in points.values()]
     text = "At infinite width (mean-field simulation, no network) most weight is at m = "
