@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import settings
 
@@ -11,3 +12,7 @@ from hypothesis import settings
 RANDOM = os.environ.get("SYMRELN_EXAMPLES") == "random"
 settings.register_profile("symreln", derandomize=not RANDOM, deadline=None)
 settings.load_profile("symreln")
+
+# A script's background job ignores Ctrl-C, and hands that on to the programs that tests interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
