@@ -143,7 +143,7 @@ def reproduce(
         name: Of a page, or "all".
         directory: Folder, made if it is not there; a folder a page in it.
         full: Whether 20 networks of each kind are trained for a loss curve, and everything is
-            asked for, which takes an hour or more; or as few as minutes allow.
+            asked for, which takes about an hour; or as few as minutes allow.
         rng: Seed of the random streams.
 
     Raises:

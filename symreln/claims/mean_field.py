@@ -26,8 +26,7 @@ def why_no_mean_field(derivation: Derivation, *, whatever_cost: bool = False) ->
         derivation: Without free parameters, with a network.
         whatever_cost: Whether it may take long.
     """
-    network, dataset = network_of(derivation.spec), derivation.spec.dataset
-    if network.activation == "linear":
+    if network_of(derivation.spec).activation == "linear":
         return "a linear network has no gates"
     if not derivation.known.matrices.holds:
         return derivation.known.matrices.why
@@ -35,10 +34,15 @@ def why_no_mean_field(derivation: Derivation, *, whatever_cost: bool = False) ->
         return "gates have gains, which no ReLU unit has"
     if any(pathway.hidden is not None for pathway in derivation.spec.pathways):
         return "pathways have hidden units of their own, which no network's gates divide"
-    shapes = dataset.inputs.shape, dataset.targets.shape
-    if not whatever_cost and multiplications(*shapes, network.steps) > USUAL_COST:
+    if not whatever_cost and takes_minutes(derivation.spec):
         return "it takes minutes on these data; --terms asks for it"
     return ""
+
+
+def takes_minutes(spec: Spec) -> bool:
+    """Return whether the simulation of a spec's network is one that is to be asked for."""
+    shapes = spec.dataset.inputs.shape, spec.dataset.targets.shape
+    return multiplications(*shapes, network_of(spec).steps) > USUAL_COST
 
 
 def run_mean_field(derivation: Derivation) -> MeanField:

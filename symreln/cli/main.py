@@ -275,7 +275,7 @@ def depth() -> None:
         metavar="[NAME|all]",
         default="all",
     ),
-    flag("--full", "Train 20 networks of each kind for a loss curve, which takes an hour or more."),
+    flag("--full", "Train 20 networks of each kind for a loss curve, which takes about an hour."),
     RNG,
     out("symreln-out/paper", "; pages that are there with the same settings stay"),
     JSON,

@@ -11,7 +11,7 @@ from symreln.gating.consistent import GrowingGate, sign_pattern
 from symreln.gating.enumerate import LIMIT, RealisableGates, enumerate_gates, pattern, sample_gates
 from symreln.gating.finders import FORMAT
 from symreln.gating.found_pathways import FoundPathway
-from symreln.gating.observed import remarks
+from symreln.gating.samples import remarks
 from symreln.gating.search import GateStage, predicted_stages
 from symreln.gating.serialise import Page, Result, number_text
 from symreln.networks.orbits import sample_group

@@ -127,9 +127,9 @@ class SubsetShares(Result):
         loss: Mean loss over the initial one, shape (looks,).
         shares: Share of the weight by m = 0 … k, mean over seeds, shape (looks, k + 1).
         spread: Its standard deviation over seeds.
-        mean_field: The shares in the limit of infinite width, by the mean-field simulation: the
-            mean over its draws; None where it takes minutes, or targets are 0.
-        mean_field_error: The largest distance of a draw to it.
+        mean_field: The shares in the limit of infinite width, by the mean-field simulation; None
+            where it takes minutes, or targets are 0.
+        mean_field_error: The largest of their standard errors.
     """
 
     JSON = ("*", "steps=updates", "mean_field?", "mean_field_error?", "taken")
@@ -225,7 +225,7 @@ class SubsetsReport(Result):
         limit = []
         if found.mean_field is not None:
             ends = ", ".join(f"{m}: {share:.3f}" for m, share in enumerate(found.mean_field[-1]))
-            error = f"mean-field simulation, error up to {found.mean_field_error:.3f}"
+            error = f"mean-field simulation, standard error up to {found.mean_field_error:.3f}"
             limit = ["", f"At infinite width, by m: {ends} ({error})."]
         return [
             f"Share of the weight of {found.seeds} trained networks by m, mean ± std over seeds:",
@@ -340,15 +340,16 @@ def trained_shares(spec: Spec, label: str, seeds: int, rng: int) -> SubsetShares
     looks = np.unique(np.linspace(0, last, min(LOOKS, last + 1)).round().astype(int))
     counted, kinds = count_observer(spec.dataset, label), len(label_values(spec.dataset, label)) + 1
     seen = observe(spec, seeds=seeds, rng=rng, observers={"m": counted}, steps=looks)
-    shares, limit = seen.class_shares("m", kinds), wide_shares(spec, counted, kinds, looks)
+    shares = seen.class_shares("m", kinds)
+    limit, error = wide_shares(spec, counted, kinds, looks) or (None, None)
     return SubsetShares(
         seeds=seeds,
         updates=looks,
         loss=seen.curve[looks],
         shares=shares.mean(axis=0),
         spread=shares.std(axis=0, ddof=int(seeds > 1)),
-        mean_field=None if limit is None else limit.mean(axis=0),
-        mean_field_error=None if limit is None else float(np.ptp(limit, axis=0).max() / 2),
+        mean_field=limit,
+        mean_field_error=None if error is None else float(error.max()),
     )
 
 

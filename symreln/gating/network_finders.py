@@ -24,7 +24,7 @@ from symreln.gating.found_gates import (
     windowed_gates,
 )
 from symreln.gating.found_pathways import FoundPathway
-from symreln.gating.observed import ObservedNetworks, check_samples, observe, sample_steps
+from symreln.gating.observed import ObservedNetworks, observe, sample_steps
 from symreln.gating.replay import (
     GateSchedule,
     ReplayErrors,
@@ -35,6 +35,7 @@ from symreln.gating.replay import (
     static_schedule,
     window_schedule,
 )
+from symreln.gating.samples import check_samples
 from symreln.gating.selectivity import Indices, SelectivityReport, selectivity_report
 from symreln.gating.serialise import Result
 from symreln.specs.finding import counted

@@ -3,8 +3,6 @@
 There is one rule by which a unit's gate is near a given one, :func:`disagreement`: the weight of
 the samples that are open and should not be, and of those that should be and are not. Samples count
 alike where signs alone are known, and by (w·x)² where what a unit sees is.
-
-What a user should know of the data before reading a list of their gates.
 """
 
 from __future__ import annotations
@@ -12,26 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
-from symreln.claims.mean_field import SEED, USUAL_COST, descent_of
+from symreln.claims.mean_field import SEED, descent_of, takes_minutes
 from symreln.errors import InputError
 from symreln.experiment.training import training_settings
 from symreln.laws.law import Regime
-from symreln.laws.mean_field import Particles, multiplications, simulate_mean_field
-from symreln.specs.model import Dataset, Spec
+from symreln.laws.mean_field import Particles, simulate_mean_field
+from symreln.specs.model import Spec
 from symreln.train.record import Observer, Recording
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import train_network
 from symreln.train.weights import LayerWeights
-
-if TYPE_CHECKING:
-    from symreln.exact.matrix import ExactMatrix
 
 #: Part of a unit's largest (w·x)² below which a sample counts as on its boundary.
 NEAR = 1e-4
@@ -123,8 +117,10 @@ class ObservedNetworks:
 
 def wide_shares(
     spec: Spec, observer: Observer, count: int, steps: Sequence[int] | np.ndarray
-) -> np.ndarray | None:
+) -> tuple[np.ndarray, np.ndarray] | None:
     """Return shares of the weight in the limit of infinite width, by the mean-field simulation.
+
+    Between its looks at the units they are interpolated.
 
     Args:
         spec: Without free parameters, with a ReLU network of one hidden layer.
@@ -133,11 +129,11 @@ def wide_shares(
         steps: Updates after which units are looked at, T of them.
 
     Returns:
-        Of every draw, shape (draws, T, count); None where that takes minutes, or targets are 0.
+        Means over draws and their standard errors, each of shape (T, count); None where that takes
+        minutes, or targets are 0.
     """
     inputs, targets = spec.dataset.arrays
-    cost = multiplications(inputs.shape, targets.shape, network_of(spec).steps)
-    if cost > USUAL_COST or not targets.any():
+    if takes_minutes(spec) or not targets.any():
         return None
 
     def shares(particles: Particles) -> np.ndarray:
@@ -146,12 +142,13 @@ def wide_shares(
 
     with phase("mean-field simulation"):
         found = simulate_mean_field(inputs, targets, descent_of(spec), SEED, watch=shares)
-    return np.array(
+    draws = np.array(
         [
             np.transpose([np.interp(steps, found.steps, column) for column in draw.T])
             for draw in found.watched
         ]
     )
+    return draws.mean(axis=0), draws.std(axis=0, ddof=1) / len(draws) ** 0.5
 
 
 def shares_of(weights: np.ndarray) -> np.ndarray:
@@ -239,30 +236,6 @@ def _settings(spec: Spec) -> TrainingSettings:
     return training_settings(spec)
 
 
-def check_samples(dataset: Dataset) -> None:
-    """Refuse data on which gates have nothing to tell apart, or cannot tell what must be.
-
-    Raises:
-        InputError: All samples have the same inputs, or two with the same inputs have different
-            targets: every gate is open on both or on none, so no network fits both.
-    """
-    if len(set(_exact_columns(dataset.inputs))) == 1:
-        msg = (
-            f"dataset: all {dataset.samples} samples have the same inputs, so a gate is open on "
-            "all of them or on none and there is nothing to find. Give samples that differ"
-        )
-        raise InputError(msg)
-    pair = _unseparable(dataset)
-    if pair is not None:
-        msg = (
-            f"dataset: samples {pair[0]} and {pair[1]} (counted from 0) have the same inputs and "
-            "different targets: no gate separates them and no network fits both. Remove one "
-            "of them, give both the mean of their targets, or add an input that tells them "
-            "apart"
-        )
-        raise InputError(msg)
-
-
 def sample_steps(total: int, every: int) -> tuple[int, ...]:
     """Return the updates after which Algorithm 1 samples: the first, and every so many later.
 
@@ -326,53 +299,3 @@ def nearest_observer(inputs: np.ndarray, classes: Sequence[Sequence[Sequence[int
         return np.stack([owner[place], share], axis=-1)
 
     return observed
-
-
-def _unseparable(dataset: Dataset) -> tuple[int, int] | None:
-    """Return the first two samples with the same inputs and different targets, or None.
-
-    Every gate is open on both or on none, so no network fits both.
-
-    Args:
-        dataset: X of shape (n_x, P) and Y of shape (n_y, P); compared exactly.
-    """
-    inputs, targets = _exact_columns(dataset.inputs), _exact_columns(dataset.targets)
-    first: dict[tuple, int] = {}
-    for place, sample in enumerate(inputs):
-        other = first.setdefault(sample, place)
-        if targets[other] != targets[place]:
-            return other, place
-    return None
-
-
-def remarks(dataset: Dataset) -> tuple[str, ...]:
-    """Return sentences on data whose gates have little to tell apart, or cannot tell what must be.
-
-    Args:
-        dataset: X of shape (n_x, P) and Y of shape (n_y, P), without parameters.
-    """
-    inputs = _exact_columns(dataset.inputs)
-    found = []
-    same = len(inputs) - len(set(inputs))
-    if dataset.inputs.is_zero:
-        found.append("all inputs are 0: no unit is open anywhere, and nothing can be learned")
-    elif same:
-        found.append(
-            f"samples with the inputs of an earlier one: {same} of {len(inputs)}; every gate is "
-            "open on both or on none"
-        )
-    pair = None if dataset.inputs.is_zero else _unseparable(dataset)
-    if pair is not None:
-        found.append(
-            f"samples {pair[0]} and {pair[1]} (counted from 0) have the same inputs and different "
-            "targets: no gate separates them and no network fits both; squared "
-            "loss asks for their mean"
-        )
-    if dataset.targets.is_zero:
-        found.append("all targets are 0: there is nothing to learn, and no gate grows")
-    return tuple(found)
-
-
-def _exact_columns(matrix: ExactMatrix) -> list[tuple[str, ...]]:
-    """Return the columns in a form that equals only what is exactly equal."""
-    return [tuple(map(str, column)) for column in zip(*matrix.rows(), strict=True)]

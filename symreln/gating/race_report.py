@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from symreln.base.rounding import mean_text
 from symreln.claims.integration import network_of
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.gating.confronted import WITHIN, Crossing, RacePoint
+from symreln.gating.confronted import WITHIN, ClassShare, Crossing, RacePoint
 from symreln.gating.consistent import GrowingGate, SignedGate
 from symreln.gating.enumerate import enumerate_gates
 from symreln.gating.exact_finders import candidate_line
@@ -238,8 +238,7 @@ def _explained(name: str, points: Sequence[RacePoint]) -> list[str]:
             "and each class by itself learns a multiple of the targets, so that the residual keeps "
             "its shape.",
         ]
-    if any(point.start is not None and point.seeds < 2 for point in points):
-        lines += ["", "One network has no spread: shares are compared of two seeds or more."]
+    lines += _single(points)
     late = [point for point in points if point.order and not point.fastest_taken]
     for kind, why in (
         (True, "shares were predicted for this width and init_std, and are compared in the last "
@@ -257,6 +256,13 @@ def _explained(name: str, points: Sequence[RacePoint]) -> list[str]:
     return lines
 
 
+def _single(points: Sequence[RacePoint]) -> list[str]:
+    """Return what is said where there is no spread to compare with."""
+    if any(point.predicted and point.seeds < 2 for point in points):
+        return ["", "One network has no spread: shares are compared of two seeds or more."]
+    return []
+
+
 def _label_race_table(race: Race, points: Sequence[RacePoint]) -> Page:
     """Return the pieces of a race by subset, and what networks took in them."""
     names = race.names
@@ -268,6 +274,11 @@ def _label_race_table(race: Race, points: Sequence[RacePoint]) -> Page:
         if not part.decided or None in part.kept.values():
             return "not decided"
         return ", ".join(names[name] for name, value in part.kept.items() if value) or "none"
+
+    def shares(point: RacePoint, of: Callable[[ClassShare], str]) -> str:
+        ordered = sorted(point.classes, key=lambda each: -each.measured)
+        taken = [each for each in ordered if each.pattern in point.taken]
+        return ", ".join(f"{names[each.pattern]} {of(each)}" for each in taken)
 
     fastest = [
         (race.parameter, _where),
@@ -293,29 +304,30 @@ def _label_race_table(race: Race, points: Sequence[RacePoint]) -> Page:
                     ("theory, fastest first", lambda point: ordered(point.order)),
                     (
                         "networks, mean ± std over seeds",
-                        lambda point: ", ".join(
-                            f"{names[each.pattern]} "
-                            f"{mean_text(each.measured, each.spread, point.seeds)}"
-                            for each in sorted(point.classes, key=lambda each: -each.measured)
-                            if each.pattern in point.taken
+                        lambda point: shares(
+                            point,
+                            lambda each: mean_text(each.measured, each.spread, point.seeds),
                         ),
                     ),
                     (
                         "at infinite width",
                         lambda point: (
-                            ", ".join(
-                                f"{names[each.pattern]} {each.predicted:.3f}"
-                                for each in sorted(point.classes, key=lambda each: -each.measured)
-                                if each.predicted is not None and each.pattern in point.taken
-                            )
-                            or "–"
+                            shares(point, lambda each: f"{each.predicted:.3f}")
+                            if point.predicted
+                            else "–"
                         ),
                     ),
                     ("fastest taken", lambda point: _yes(point.fastest_taken)),
                     ("share as at infinite width", lambda point: _yes(point.agrees)),
                 ],
             ),
+            *_single(points),
         ]
+        if not all(point.predicted for point in points):
+            lines += [
+                "",
+                "–: the mean-field simulation takes minutes on these data, or all targets are 0.",
+            ]
     return Page(lines)
 
 

@@ -30,7 +30,8 @@ from symreln.gating.found_gates import (
     windowed_gates,
     windows_of,
 )
-from symreln.gating.observed import ObservedNetworks, check_samples, observe, sample_steps
+from symreln.gating.observed import ObservedNetworks, observe, sample_steps
+from symreln.gating.samples import check_samples
 from symreln.gating.serialise import Result
 from symreln.specs.model import Spec
 from symreln.train.trainers import replay_gates

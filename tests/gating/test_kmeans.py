@@ -15,8 +15,9 @@ from symreln.gating.found_gates import (
     stability,
     stacked_rows,
 )
-from symreln.gating.observed import ObservedNetworks, check_samples, sample_steps
+from symreln.gating.observed import ObservedNetworks, sample_steps
 from symreln.gating.replay import static_schedule
+from symreln.gating.samples import check_samples
 from symreln.specs.model import Dataset
 from tests.gating.trained import planted
 

@@ -12,8 +12,9 @@ from click.testing import CliRunner
 
 from symreln.cli.main import cli
 from symreln.errors import InputError, NotSupportedError
-from symreln.gating.confronted import FiniteStart, RacePoint, _ClassShare
+from symreln.gating.confronted import ClassShare, RacePoint
 from symreln.gating.consistent import consistent_pairs
+from symreln.gating.finite_start import FiniteStart
 from symreln.gating.label_race import count_observer, label_race
 from symreln.gating.observed import observe, wide_shares
 from symreln.gating.race_report import _label_race_table, finding_table
@@ -144,9 +145,11 @@ def test_shares_at_infinite_width_are_those_of_a_wide_network(tmp_path: Path) ->
     (network,) = seen.class_shares("m", 3)
     found = wide_shares(wide, counted, 3, steps)
     assert found is not None
-    assert found.shape == (2, 3, 3)
+    shares, errors = found
+    assert errors.shape == shares.shape == (3, 3)
     assert np.ptp(network, axis=0).max() > 0.2  # they change while it learns
-    np.testing.assert_allclose(found.mean(axis=0), network, atol=0.03)
+    np.testing.assert_allclose(shares, network, atol=0.03)
+    assert 0 < errors.max() < 0.03
 
 
 def test_nothing_to_learn_has_no_shares_at_infinite_width(tmp_path: Path) -> None:
@@ -167,12 +170,22 @@ def test_what_a_table_leaves_open_is_explained(tmp_path: Path) -> None:
     shares = (("111", 0.1), ("100", 0.6), ("011", 0.3))
     point = RacePoint(
         value=Fraction(1), seeds=2, order=(("011",), ("100",)), start=None,
-        classes=tuple(_ClassShare(name, None, 0.0, share, 0.0, share) for name, share in shares),
+        classes=tuple(ClassShare(name, None, 0.0, share, 0.0, share) for name, share in shares),
         outside=0.0, left=0.0, quarter=5, updates=10, tau=1.0,
     )  # fmt: skip
     text = markdown(finding_table(found, (), [point]))
     assert "–: nothing is predicted" in text
     assert "does not have most of the weight at a = 1: these are shares at the end" in text
+    told = markdown(_label_race_table(found, [replace(point, seeds=1)]))
+    assert "| – | **no** | – |" in told
+    assert "–: the mean-field simulation takes minutes" in told
+    assert "no spread" not in told
+    known = tuple(replace(each, predicted=each.measured) for each in point.classes)
+    told = markdown(_label_race_table(found, [replace(point, classes=known)]))
+    assert "| **no** | yes |" in told
+    assert "takes minutes" not in told
+    told = markdown(_label_race_table(found, [replace(point, classes=known, seeds=1)]))
+    assert "One network has no spread" in told
     turned = replace(point, order=(("100",), ("011",)))
     assert "does not have most" not in markdown(finding_table(found, (), [turned]))
     start = FiniteStart(classes=(), time=1.0, half_time=1.0, shares=(), errors=())

@@ -16,10 +16,10 @@ from symreln.gating.confronted import (
     RacePoint,
     confront,
     confronted_points,
-    finite_start,
     seen_crossings,
 )
 from symreln.gating.confusion import confusion, predicted_classes
+from symreln.gating.finite_start import finite_start
 from symreln.gating.observed import nearest_observer, observe
 from symreln.gating.race import race
 from symreln.gating.race_pieces import Race

@@ -60,8 +60,6 @@ def reproduce(page):
         text = f"C = {c}: {one:.0%} is at the m fastest on what is left, {most:.0%} at another."
         page.beyond(text, page.less(one, most, error))
     agree = [point.agrees for point in points.values()]
-    text = "At infinite width (mean-field simulation, no network) most weight is at m = "
-    text += ", ".join(str(up.index(max(up)) + 1) for up in wide.values())
-    text += ". Networks have all shares of that limit within three standard errors (for "
-    text += f"{sum(agree)} of {len(agree)} C). Left open: a closed form."
+    text = "The mean-field simulation has these shares without a network: all of them agree within "
+    text += f"three standard errors (for {sum(agree)} of {len(agree)} C). Left open: a closed form."
     page.beyond(text, all(agree))
