@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Iterator
-from itertools import islice
 from math import isclose
 from pathlib import Path
 from typing import Any
@@ -28,8 +27,6 @@ PREDICTED = (
     "theory_low",
     "theory_median",
 )
-#: Differences of one file that are printed.
-SHOWN = 12
 #: Files that are not compared: proofs have a form of their own, figures are drawn from the curves.
 SKIPPED = ("certificate.json", "certificate-family.json")
 #: How a line begins that holds nothing but digests.
@@ -43,6 +40,10 @@ def differences(before: Path, after: Path) -> list[str]:
     found: list[str] = []
     for name in ("exit", "stdout", "stderr"):
         found += _text(name, before / name, after / name)
+    verified = [(folder / "verified") for folder in (before, after)]
+    said = [file.read_text("utf-8").strip() if file.is_file() else "none" for file in verified]
+    if said[0] != said[1]:
+        found.append(f"certificate: verified with exit code {said[0]}, now {said[1]}")
     old, new = before / "work" / "out", after / "work" / "out"
     for path in sorted({p.relative_to(f) for f in (old, new) for p in _files(f)}):
         one, two = old / path, new / path
@@ -50,7 +51,7 @@ def differences(before: Path, after: Path) -> list[str]:
             found.append(f"{path}: {'added' if two.is_file() else 'is missing'}")
         elif path.suffix == ".json":
             a, b = (json.loads(file.read_text("utf-8")) for file in (one, two))
-            found += islice((f"{path}: {line}" for line in _json(a, b, "")), SHOWN)
+            found += (f"{path}: {line}" for line in _json(a, b, ""))
         elif path.suffix == ".npz":
             found += _arrays(str(path), one, two)
         elif path.suffix in (".tex", ".toml", ".csv", ".txt", ".md"):
@@ -83,7 +84,7 @@ def _text(name: str, one: Path, two: Path) -> list[str]:
     changed = [
         d for d in difflib.unified_diff(a, b, lineterm="", n=0) if d[:3] not in ("---", "+++")
     ]
-    return [f"{name}: {line}" for line in changed[:SHOWN] if not line.startswith("@@")]
+    return [f"{name}: {line}" for line in changed if not line.startswith("@@")]
 
 
 def _json(a: Any, b: Any, where: str) -> Iterator[str]:
