@@ -84,8 +84,12 @@ class Answer(Derived):
         return made
 
     @property
-    def certificate(self) -> dict[str, Any]:
-        """The certificate of every exact claim, as JSON values (symreln.verifier)."""
+    def certificate(self) -> dict[str, Any] | None:
+        """The certificate of every exact claim, as JSON values (symreln.verifier).
+
+        None of nodes and edges that are no routing network: what is derived of these is checked by
+        the program alone.
+        """
         return self.ask(certificate)
 
     def to_document(self, *, long: bool = False) -> Document:

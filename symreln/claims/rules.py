@@ -25,7 +25,6 @@ from symreln.claims.later_stages import head_starts_of
 from symreln.claims.lines import DerivationLines, derivation_lines
 from symreln.claims.network.described import described
 from symreln.claims.network.in_numbers import in_numbers
-from symreln.claims.network.kept import conserved_of
 from symreln.claims.network.lines import network_lines
 from symreln.claims.network.parts import parts_of
 from symreln.claims.network.routing import routing_of
@@ -88,7 +87,6 @@ EDGES = (
     Shown(rule=network_lines, place="lines", key="lines", printed=True, checked="all"),
     Shown(rule=described, place="chapter", key="*", checked="all"),
     Shown(rule=parts_of, place="chapter", key="*", printed=True, checked="all"),
-    Shown(rule=conserved_of, place="chapter", key="*", printed=True, checked="all"),
     Shown(rule=routing_of, place="chapter", key="routing", printed=True, checked="all"),
     Shown(rule=in_numbers, place="chapter", key="curves", printed=True),
 )

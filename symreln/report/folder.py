@@ -72,7 +72,7 @@ def together(folder: Path) -> Iterator[Draft]:
 
     They are written beside their place and renamed one after the other, which takes no time and no
     room on the disk. What an earlier derivation has left and these do not replace is removed where
-    a new certificate comes: it would contradict that.
+    a new derivation comes: it would contradict that.
 
     Raises:
         OSError: One cannot be written; ``filename`` is the place that it was to take.
@@ -83,10 +83,9 @@ def together(folder: Path) -> Iterator[Draft]:
     try:
         yield Draft(place, folder)
         files = sorted(path.relative_to(place) for path in place.rglob("*") if path.is_file())
-        if Path(CERTIFICATE) in files:
-            old = [*folder.glob("certificate-*.json"), *(folder / name for name in _DOCUMENTS)]
-            old.append(folder / "derivation.json")
-            for path in old:
+        derived = {Path(name) for name in (CERTIFICATE, "derivation.json", *_DOCUMENTS)}
+        if derived.intersection(files):
+            for path in [*folder.glob("certificate-*.json"), *(folder / name for name in derived)]:
                 if path.relative_to(folder) not in files:
                     path.unlink(missing_ok=True)
         for name in files:

@@ -107,7 +107,6 @@ class Finished:
         self.spectra = {line["pathway"]: line for line in of("spectrum")}
         self.verdicts = {line["stage"]: line for line in of("verdict")}
         self.checks = next((line["steps"] for line in of("checks")), None)
-        self.conserved: list[str] = next((x["sentences"] for x in of("conserved")), [])
         #: Names of the files that prove the whole derivation, once they are on disk.
         self.files: list[str] = next((line["files"] for line in of("proven")), [])
         #: Whether all files of the derivation are.
@@ -121,7 +120,7 @@ class Finished:
     @property
     def proves(self) -> bool:
         """Whether anything at all is proven."""
-        return bool(self.classes or self.verdicts or self.conserved)
+        return bool(self.classes or self.verdicts)
 
     @property
     def place(self) -> str:
@@ -147,7 +146,7 @@ class Finished:
 
     def proven(self) -> list[str]:
         """Return a sentence for all that is proven."""
-        found = [f"proven: {sentence}" for sentence in self.conserved]
+        found = []
         for stage, verdict in sorted(self.verdicts.items()):
             found.append(f"proven: stage {stage} is '{verdict['level']}'")
         names = [p["name"] for p in self.pathways if p["number"] in self.classes]

@@ -92,8 +92,6 @@ class StepWriter:
                 self.say("verdict", {"stage": verdict.stage, **found, "family": family})
             case "checks":
                 self.say("checks", {"steps": [_step(s) for s in cast("Sequence[Step]", payload)]})
-            case "conserved":
-                self.say("conserved", {"sentences": payload})
 
     def joint_spectrum(
         self,

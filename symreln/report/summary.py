@@ -51,7 +51,7 @@ def network_lines(derivation: NetworkDerivation) -> list[str]:
     why = derivation.routing_sizes
     return [
         *printed_of(derivation),
-        *([f"no routing network: {why}"] if isinstance(why, str) else []),
+        *([f"no certificate: no routing network, as {why}"] if isinstance(why, str) else []),
     ]
 
 

@@ -40,8 +40,8 @@ def write_derivation(
         directory: Folder, made if it is not there.
         validation: The confrontation that the documents are to contain.
         formats: Some of :data:`symreln.report.formats.NAMES`; those of its ``DEFAULT`` where none
-            is given. The certificate is always written: a formula without it is not proven to its
-            reader.
+            is given. The certificate is always written, where there is one: a formula without it is
+            not proven to its reader.
         long: Whether documents print every line of the derivation, not only the main ones.
         style: How LaTeX is written.
 
@@ -72,7 +72,8 @@ def write_proven(
 
 @phase("certificate")
 def _write_proven(derivation: Derived, folder: Path, wanted: set[str]) -> list[Path]:
-    found = {CERTIFICATE: derivation.ask(certificate)}
+    proof = derivation.ask(certificate)
+    found = {} if proof is None else {CERTIFICATE: proof}
     if "json" in wanted:
         found["derivation.json"] = derivation.ask(derivation_to_json)
     return write_files(folder, {name: jsonio.dumps(each) for name, each in found.items()})

@@ -90,72 +90,42 @@ class Diagonality:
             where the products are too many.
         reason: In words, with the witness.
         arrows: Products that span all from each node to each, where PROVEN.
-        generators: Independent maps and transposes of maps of which all others are combinations.
-        origins: Of every one of ``arrows`` the generator on its left and the one of ``arrows``
-            that is left without it; (-1, -1) of an identity.
-        word: Where REFUTED, the generators of the product that is not symmetric, left to right.
+        word: Where REFUTED, the maps whose product is not symmetric, left to right.
         entry: Row and column at which it differs from its transpose.
     """
 
     outcome: Truth
     reason: str
     arrows: tuple[Arrow, ...] = ()
-    generators: tuple[Arrow, ...] = ()
-    origins: tuple[tuple[int, int], ...] = ()
-    word: tuple[int, ...] = ()
+    word: tuple[Arrow, ...] = ()
     entry: tuple[int, int] | None = None
 
 
-def decide_diagonal(data: NetworkData, bundles: Sequence[int] | None = None) -> Diagonality:
-    """Return whether all data maps of a graph are diagonal in common bases; exact.
-
-    Args:
-        data: The graph on its data.
-        bundles: Those to look at; all by default. One is enough where all have equal data and
-            none couple: the bases of its nodes then serve all others.
-    """
-    generators = _generators(data, range(len(data.bundles)) if bundles is None else bundles)
+def decide_diagonal(data: NetworkData) -> Diagonality:
+    """Return whether all data maps of a graph are diagonal in common bases; exact."""
+    generators = _generators(data)
     constant = all(matrix.is_constant for matrix in (*data.sigma_yx, *data.sigma_x.values()))
     span = _Span()
-    origins: list[tuple[int, int]] = []
-    waiting = [(arrow, (-1, -1)) for arrow in _identities(data)]
-    for looked, (arrow, origin) in enumerate(waiting):  # grows while it is read
+    waiting: list[tuple[Arrow, tuple[Arrow, ...]]] = [(arrow, ()) for arrow in _identities(data)]
+    for looked, (arrow, word) in enumerate(waiting):  # grows while it is read
         if looked > _MAX_PRODUCTS:
             return Diagonality(
                 outcome=Truth.UNDECIDED, reason=f"more than {_MAX_PRODUCTS} products of the maps"
             )
         if arrow.source == arrow.target and not _symmetric(arrow.matrix):
-            word = _word(origin, origins)
-            return _refuted(arrow, tuple(generators), word, constant=constant)
+            return _refuted(arrow, word, constant=constant)
         if span.add(arrow):
-            origins.append(origin)
-            own = len(span.kept) - 1
             waiting += [
-                (g.after(arrow), (k, own))
-                for k, g in enumerate(generators)
-                if g.source == arrow.target
+                (g.after(arrow), (g, *word)) for g in generators if g.source == arrow.target
             ]
     return Diagonality(
         outcome=Truth.PROVEN,
         reason="every product of the correlations that returns to its node is symmetric",
         arrows=tuple(span.kept),
-        generators=tuple(generators),
-        origins=tuple(origins),
     )
 
 
-def _word(origin: tuple[int, int], origins: Sequence[tuple[int, int]]) -> tuple[int, ...]:
-    """Return the generators of a product, left to right."""
-    word = []
-    while origin[0] >= 0:
-        word.append(origin[0])
-        origin = origins[origin[1]]
-    return tuple(word)
-
-
-def _refuted(
-    arrow: Arrow, generators: tuple[Arrow, ...], word: tuple[int, ...], *, constant: bool
-) -> Diagonality:
+def _refuted(arrow: Arrow, word: tuple[Arrow, ...], *, constant: bool) -> Diagonality:
     """Return what a product that returns and is not symmetric says."""
     difference = arrow.matrix - arrow.matrix.transpose()
     width = difference.ncols()
@@ -169,7 +139,6 @@ def _refuted(
         return Diagonality(
             outcome=Truth.REFUTED,
             reason=what,
-            generators=generators,
             word=word,
             entry=(row, column),
         )
@@ -179,15 +148,12 @@ def _refuted(
     )
 
 
-def _generators(data: NetworkData, bundles: Sequence[int]) -> list[Arrow]:
+def _generators(data: NetworkData) -> list[Arrow]:
     found: list[Arrow] = []
-    for b in bundles:
-        bundle = data.bundles[b]
+    for b, bundle in enumerate(data.bundles):
         name = f"Sigma^yx({b + 1})"
         found += _arrows(name, ("yx", b), bundle.source, bundle.target, data.sigma_yx[b])
     for (c, b), sigma in data.sigma_x.items():
-        if b not in bundles or c not in bundles:
-            continue
         into, out = data.bundles[b], data.bundles[c]
         overlap = data.overlaps[c, b]
         found += _arrows(f"Sigma^x({c + 1},{b + 1})", ("x", c, b), into.source, out.source, sigma)

@@ -9,7 +9,7 @@ read in this order:
 - :mod:`.numbers`, :mod:`.matrices`: polynomials, their ratios, matrices of them;
 - :mod:`.reading`: how they are spelled, and the bounds of what is read;
 - :mod:`.modes`, :mod:`.stages`: gated pathways;
-- :mod:`.graphs`, :mod:`.times`: nodes and edges, closed forms of one mode;
+- :mod:`.routing`: the routing network;
 - :mod:`.sizes`, :mod:`.families`: every size at once;
 - :mod:`.certificate`, :mod:`.folder`: all of it together, and the files beside it.
 """

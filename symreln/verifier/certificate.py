@@ -1,9 +1,10 @@
 """A whole certificate: a dataset, and parts that claim what holds of it.
 
-The first part is of pathways or of a graph. Where gates switch, a part of pathways follows for the
-gates taken from every such step on: the same pathways, stage by stage, of which only the gates may
-differ. A last part may be of every size at once. It is proven by itself, and belongs to the first
-part if it says the same of the sizes at hand; without another part it needs no dataset.
+The first part is of pathways. Where gates switch, a part of pathways follows for the gates taken
+from every such step on: the same pathways, stage by stage, of which only the gates may differ. One
+on shared edges follows where they are those of a routing network. A last part may be of every size
+at once. It is proven by itself, and belongs to the first part if it says the same of the sizes at
+hand; without another part it needs no dataset.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from .families import check_sizes, require_same
-from .graphs import check_graph
 from .numbers import CertificateError, refused, require, visible, work
 from .reading import Data, Given, canonical, digest, is_digest
+from .routing import check_routing
 from .stages import LEVELS, Stage, check_pathways
 
 FORMAT: Final = "symreln-certificate/3"
@@ -52,11 +53,11 @@ def _lines(v: Any, seed: int) -> list[str]:
         v.inputs.require(good, "null where all that is claimed is of every size")
         return check_sizes(first, seed)[0]
     data = Data(v, seed)
-    if kind == "graph":
-        v.parts.require(not later, "one where it is a graph")
-        level, lines = check_graph(data, first)
+    level, lines, stages = check_pathways(data, first, 0, 0)
+    if [part.value["kind"] for part in later] == ["routing"]:
+        level = LEVELS[1]
+        lines.append(check_routing(data, later[0], stages))
     else:
-        level, lines, stages = check_pathways(data, first, 0, 0)
         lines += _later(data, later, stages, seed)
     v.level.shows(level)
     v.parameters.require(data.used == set(data.names), "exactly the names that occur")

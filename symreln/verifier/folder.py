@@ -74,18 +74,31 @@ def _require_one(folder: Path, certificate: dict[str, Any]) -> None:
 
 
 def sealed_json(
-    content: dict[str, Any], certificate: dict[str, Any], files: Files = NONE
+    content: dict[str, Any], certificate: dict[str, Any] | None, files: Files = NONE
 ) -> dict[str, Any]:
-    """Return JSON values with their provenance, and that of ``files`` that come with them."""
+    """Return JSON values with their provenance, and that of ``files`` that come with them.
+
+    It is null where there is no certificate.
+    """
+    if certificate is None:
+        return {**content, "provenance": None}
     names = _names(certificate, files)
     found = {**content, "provenance": names}
     return {**content, "provenance": {**names, "digest": _json_digest(found)}}
 
 
 def sealed(
-    document: bytes, certificate: dict[str, Any], comment: tuple[str, str], files: Files = NONE
+    document: bytes,
+    certificate: dict[str, Any] | None,
+    comment: tuple[str, str],
+    files: Files = NONE,
 ) -> bytes:
-    """Return a document with a last line that says its provenance, in a comment."""
+    """Return a document with a last line that says its provenance, in a comment.
+
+    The document itself where there is no certificate.
+    """
+    if certificate is None:
+        return document
     begin, end = comment
     document = document.rstrip(b"\n") + b"\n"
     said = {**_names(certificate, files), "digest": hashlib.sha256(document).hexdigest()}

@@ -52,7 +52,8 @@ def read_bytes(path: str | Path) -> bytes:
     except OSError as error:
         msg = (
             f"certificate {path}: {error.strerror or error}. Give the certificate.json of a "
-            "derivation, or its folder; one that was cut short has none"
+            "derivation, or its folder; one that was cut short has none, nor has a graph other "
+            "than the routing network"
         )
         raise refused(msg) from error
     require(len(raw) <= MOST_BYTES, str(path), f"of at most {MOST_BYTES} bytes")
@@ -300,12 +301,6 @@ class Reader:
         if below != self.one:
             self.split(below, given.path)
         return Matrix((height, width), terms, below)
-
-    def integer_matrix(self, given: Given, rows: int, columns: int | None) -> Matrix:
-        """Read a matrix of integers."""
-        found = self.matrix(given, rows, columns)
-        given.require(found.below == self.one and found.terms.keys() <= {self.unit}, "of integers")
-        return found
 
     def common(self, below: Iterable[Poly]) -> Poly:
         """Return a common multiple of polynomials."""

@@ -14,7 +14,7 @@ from benchmarks.certificate import spec_text
 from symreln.claims.solve import derive_unchecked
 from symreln.pipeline.certificate import certificate
 from tests.families.examples import EXAMPLES
-from tests.verifier import test_graphs, test_mutations, test_sizes
+from tests.verifier import test_mutations, test_routing, test_sizes
 
 TASKS = (*test_mutations.TASKS, "contextual-4", "contextual-5", "contextual-different")
 
@@ -44,9 +44,8 @@ def main() -> int:
             spec = tomllib.loads(spec_text(32, 6, everything=everything))
             found = certificate(derive_unchecked(sr.load(spec)))
             told(name, 1000, test_mutations.campaign(found, name, 1000), 125)
-    for name in (f"graph {name}" for name in test_graphs.NAMES if wanted(f"graph {name}")):
-        found = test_graphs.certificates()[name.removeprefix("graph ")]
-        told(name, 4000, test_graphs.campaign(found, name, 4000), 900)
+    if wanted("routing"):
+        told("routing", 4000, test_routing.campaign(4000), 900)
     for name in (name for name in EXAMPLES if wanted(f"sizes {name}")):
         tried, passed = test_sizes.accepted(name, 1.0)
         wrong = [where for where in passed if not test_sizes.STATEMENT.match(where)]

@@ -56,13 +56,13 @@ def own(tmp_path: Path) -> Path:
 def test_from_python_a_graph_is_derived_within_limits(own: Path) -> None:
     found = sr.derive_within(own, time_limit="5min")
     assert isinstance(found, sr.NetworkDerivation)
-    assert found.certificate == sr.derive(sr.load(own)).certificate
+    assert found.level is sr.derive(sr.load(own)).level
 
 
 def test_at_a_limit_what_is_proven_by_then_is_written(
-    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second spectrum never ends: conserved quantities and the first one are there."""
+    """The second spectrum never ends: the first one is there."""
     monkeypatch.setenv("SLOW_WORKER", "sleep")
     monkeypatch.setenv("SLOW_WORKER_NOTES", str(tmp_path))
     limit = 300.0
@@ -80,10 +80,5 @@ def test_at_a_limit_what_is_proven_by_then_is_written(
     assert first["modes"]
     assert not second["proven"]["spectrum"]
     assert second["modes"] == []
-    proven = found["limits"]["proven"]
-    assert any(each.startswith("proven: conserved at 'a': W'W of ") for each in proven)
-    assert any("is conserved" in sentence for sentence in proven)
     assert found["verdict"]["level"] == "numeric only"
     assert not (out / "certificate.json").exists()
-    assert "conserved at" in (out / "derivation.html").read_text("utf-8")
-    assert "conserved at" in capsys.readouterr().out

@@ -1,1 +1,1 @@
-"""What is found of a network of nodes and edges: parts that learn apart, conserved quantities."""
+"""What is found of a network of nodes and edges: parts that learn apart."""

@@ -141,9 +141,14 @@ class Component(Claim):
         couplings is theirs.
         """
         edges = [edge for path in self.data.paths for edge in path.edges]
-        apart = len(set(edges)) == len(edges)
-        if self.is_regular or not apart or any(len(p.edges) != 2 for p in self.data.paths):
+        shared = len(set(edges)) < len(edges)
+        if self.is_regular or shared or any(len(p.edges) != 2 for p in self.data.paths):
             return None
+        return self.apart
+
+    @cached_property
+    def apart(self) -> Derivation:
+        """The derivation of its pathways as if each had two edges of its own."""
         pathways = tuple(self.spec.pathways[place] for place in self.paths)
         spec = replace(self.spec, pathways=pathways, graph=None, network=None)
         return derive_unchecked(spec, spectrum=self.spectrum)

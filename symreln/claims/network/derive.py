@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.claims.claim import Step, lines_of
+from symreln.claims.claim import Step
 from symreln.claims.network.components import components
 from symreln.claims.network.derivation import NetworkDerivation
-from symreln.claims.network.described import described
-from symreln.claims.network.kept import conserved_of
 from symreln.claims.rules import checks_of
 from symreln.exact.truth import Truth
 from symreln.networks.bundles import NetworkData
@@ -24,8 +22,7 @@ def derive_network(spec: Spec, *, spectrum: Spectrum, progress: Progress) -> Net
     Args:
         spec: A checked spec with ``graph``.
         spectrum: What finds the joint spectrum of (sigma_yx, sigma_x, values).
-        progress: As of :func:`symreln.pipeline.derive.derive`, and "conserved" with sentences on
-            what holds of any data; pathways are the gated paths.
+        progress: As of :func:`symreln.pipeline.derive.derive`; pathways are the gated paths.
 
     Raises:
         ArithmeticError: A check failed: a bug of symreln, and nothing is returned.
@@ -38,8 +35,6 @@ def derive_network(spec: Spec, *, spectrum: Spectrum, progress: Progress) -> Net
         data=data,
         components=components(data, spec, spectrum),
     )
-    sums = found.ask(conserved_of).norm_lines()
-    progress("conserved", [*lines_of(found, described, conserved_of), *sums])
     for component in found.components:
         for number, modes in component.numbered_spectra():
             progress("spectrum", (number, modes))

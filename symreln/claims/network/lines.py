@@ -190,8 +190,8 @@ def _open(component: Component) -> Iterator[Line]:
             because=r"one orthonormal basis a node makes every $\Sigma^{yx}(b)$, "
             r"$\Sigma^{x}(b', b)$ and $O_{bb'}$ diagonal; the reduction, entry by entry",
             check="every product of one or two correlations that returns to its node is symmetric, "
-            "entry by entry, longer ones in the certificate; the flow of diagonal matrices of two "
-            "modes, multiplied out: no off-diagonal entry",
+            "entry by entry, longer ones where the verdict was decided; the flow of diagonal "
+            "matrices of two modes, multiplied out: no off-diagonal entry",
             holds=_pairs_return_symmetric(component)
             and all(stays_diagonal(depth) for depth in depths),
             main=True,
@@ -229,10 +229,9 @@ def _pairs_return_symmetric(component: Component) -> bool:
 def _witness(component: Component) -> str:
     """Return the LaTeX of the product that is not symmetric."""
     names = {"yx": r"\Sigma^{{yx}}({})", "x": r"\Sigma^{{x}}({}, {})", "o": "O_{{{1} {0}}}"}
-    generators = component.decision.generators
     return r"\, ".join(
         names[str(one.of[0])].format(*one.of[1:]) + r"^{\top}" * one.is_turned
-        for one in (generators[place] for place in component.decision.word)
+        for one in component.decision.word
     )
 
 
@@ -243,13 +242,13 @@ def _is_refuted(component: Component) -> bool:
         return not _commutes(component, 0)
     assert decision.entry is not None
     maps = []
-    for place in decision.word:
-        kind, *of = decision.generators[place].of
+    for one in decision.word:
+        kind, *of = one.of
         if kind == "yx":
             matrix = data.sigma_yx[int(of[0])]
         else:
             matrix = (data.sigma_x if kind == "x" else data.overlaps)[int(of[0]), int(of[1])]
-        maps.append(matrix.T if decision.generators[place].is_turned else matrix)
+        maps.append(matrix.T if one.is_turned else matrix)
     whole, (row, column) = chain(maps[::-1]), decision.entry
     return whole.entry(row, column) != whole.entry(column, row)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,18 +17,20 @@ from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.texts import Json, Texts
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.pipeline.certificate.graphs import network_part, texts_of_network
 from symreln.pipeline.certificate.pathways import pathways_part, texts_of
-from symreln.specs.model import Spec
+from symreln.pipeline.certificate.routing import routing_part
 from symreln.verifier import FORMAT, digest
 
 __all__ = ["certificate"]
 
 
-def certificate(derivation: Derived) -> Json:
-    """Return the certificate of a derivation: its gates, those taken later, and every size."""
+def certificate(derivation: Derived) -> Json | None:
+    """Return the certificate of a derivation: its gates, those taken later, and every size.
+
+    Of nodes and edges it is of a routing network; other graphs have none.
+    """
     if isinstance(derivation, NetworkDerivation):
-        return _whole(derivation.spec, texts_of_network(derivation), [network_part(derivation)])
+        return _of_network(derivation)
     derivation = of_pathways(derivation)
     steps = zip(derivation.spec.switches, derivation.later, strict=True)
     parts = [
@@ -38,19 +40,27 @@ def certificate(derivation: Derived) -> Json:
     family = derivation.family
     if family is not None and family.template is not None and not derivation.later:
         parts.append(family.ask(sizes_part)[0])
-    return _whole(derivation.spec, texts_of(derivation.spec), parts)
+    return _whole(derivation, parts)
 
 
-def _whole(spec: Spec, texts: Texts, parts: Iterable[Json]) -> Json:
-    found = list(parts)
+def _of_network(derivation: NetworkDerivation) -> Json | None:
+    sizes = derivation.routing_sizes
+    if isinstance(sizes, str):
+        return None
+    apart = derivation.components[0].apart.ask(pathways_part)
+    return _whole(derivation, [apart, routing_part(derivation.data, *sizes)])
+
+
+def _whole(derivation: Derived, parts: list[Json]) -> Json:
+    spec, texts = derivation.spec, texts_of(derivation.spec)
     whole = {
         "format": FORMAT,
         "spec": _spec_digest(spec),
         "parameters": list(texts.names),
         "inputs": texts.matrix(spec.dataset.inputs),
         "targets": texts.matrix(spec.dataset.targets),
-        "parts": found,
-        "level": found[0]["level"],
+        "parts": parts,
+        "level": derivation.level.value,
         "free_constants": 0,
     }
     return {**whole, "digest": digest(whole)}

@@ -1,7 +1,7 @@
-r"""Closed forms of one mode as a certificate shows them: sums over roots instead of logarithms.
+r"""The part of a certificate on the routing network: closed forms of one mode, for all M and K.
 
 A time is a sum of powers of its variable y and of :math:`\sum_{q(r)=0} w(r)\log(y - r)`; see
-:mod:`symreln.verifier.times`, which reads it. Where a formula is printed in other functions, its
+:mod:`symreln.verifier.routing`, which reads it. Where a formula is printed in other functions, its
 derivative is compared with that of what is shown here.
 """
 
@@ -10,20 +10,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import gcd, lcm
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.laws.routing import DOMAINS, PARTNERS, RoutingNetwork
+from symreln.laws.routing import DOMAINS, PARTNERS, SIGNS, RoutingNetwork
 from symreln.laws.three_edges import ThreeEdges, X
 from symreln.verifier.numbers import render
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from symreln.claims.texts import Json
+    from symreln.networks.bundles import NetworkData
 
 
 def _text(expr: Any, letters: Sequence[sp.Symbol]) -> str:
     """Return a rational function over Q, in these letters, as a certificate spells it."""
-    letters = letters or (sp.Symbol("x"),)  # a polynomial needs a variable
     names = [letter.name for letter in letters]
     top, below = sp.fraction(sp.cancel(sp.together(expr)))
     parts = [sp.Poly(part, *letters, domain="QQ") for part in (top, below)]
@@ -54,23 +55,15 @@ def _sum(polynomial: Any, weight: Any, root: sp.Symbol, letters: Sequence[sp.Sym
     return {"polynomial": listed(q, q.degree() + 1), "weight": listed(w, q.degree())}
 
 
-def _balanced_form(layers: int) -> Json:
-    r"""Return t(y) with y^L = π: dt/dy = 1/(y^{L-1}(s - d y^L)), in units of τ/N^{1/L}.
+def _balanced_form() -> Json:
+    r"""Return t(y) with y³ = π: dt/dy = 1/(y²(s - d y³)), in units of τ/N^{1/3}.
 
-    By partial fractions 1/s times :math:`y^{1-L} + d\,y/(s - d y^L)`.
+    By partial fractions 1/s times :math:`y^{-2} + d\,y/(s - d y^3)`.
     """
     s, d, r = sp.symbols("s d r", positive=True)
-    letters = (s, d)
-    q = s - d * r**layers
-    sums = [_sum(q, d * r / (s * sp.diff(q, r)), r, letters)]
-    powers: list[list[Any]] = []
-    if layers == 1:
-        sums = [_sum(q, 1 / sp.diff(q, r), r, letters)]
-    elif layers == 2:
-        sums.append(_sum(r, 1 / s, r, letters))
-    else:
-        powers = [[2 - layers, _text(1 / (s * (2 - layers)), letters)]]
-    return {"powers": powers, "sums": sums}
+    q = s - d * r**3
+    sums = [_sum(q, d * r / (s * sp.diff(q, r)), r, (s, d))]
+    return {"powers": [[-1, _text(-1 / s, (s, d))]], "sums": sums}
 
 
 def _ends_form(form: ThreeEdges, size: sp.Symbol) -> Json:
@@ -102,37 +95,35 @@ def _ends_form(form: ThreeEdges, size: sp.Symbol) -> Json:
     return {"sign": form.sign, "time": {"powers": powers, "sums": sums}}
 
 
-def chain_json(counts: Sequence[sp.Expr], letters: Sequence[sp.Symbol] = ()) -> Json:
-    """Return what is claimed of a chain of shared edges.
+def routing_part(data: NetworkData, domains: int, partners: int) -> Json:
+    """Return what is claimed of a routing network, and for all M and K.
 
     Args:
-        counts: n_l, numbers or in ``letters``.
-        letters: Symbols of the counts.
-    """
-    return {
-        "conserved": [_text(n / counts[0], letters) for n in counts[1:]],
-        "radicand": _text(sp.Mul(*counts), letters),
-        "time": _balanced_form(len(counts)),
-    }
-
-
-def routing_json(domains: int, partners: int) -> Json:
-    """Return what is claimed of the routing network for all M and K.
-
-    Args:
-        domains: M of the graph at hand.
+        data: The graph on its data.
+        domains: M.
         partners: K.
+
+    Raises:
+        ArithmeticError: A printed form differs from what would be shown.
     """
+    ends = [(path.edges[0], path.edges[-1]) for path in data.paths]
+    first, last = (list(dict.fromkeys(side)) for side in zip(*ends, strict=True))
     network, letters = RoutingNetwork(), (DOMAINS, PARTNERS)
     size = sp.Symbol("kappa", positive=True)
     counts, total = network.chain.counts, network.chain.total
     n1, n2, _ = counts
     return {
+        "kind": "routing",
+        "pairs": [[first.index(a), last.index(b)] for a, b in ends],
         "domains": domains,
         "partners": partners,
         "uses": [_text(n, letters) for n in counts],
-        "chain": chain_json(counts, letters),
-        "ends": [_ends_form(network.equal_ends(sign), size) for sign in (-1, 0, 1)],
+        "chain": {
+            "conserved": [_text(n / n1, letters) for n in counts[1:]],
+            "radicand": _text(total, letters),
+            "time": _balanced_form(),
+        },
+        "ends": [_ends_form(network.equal_ends(sign), size) for sign in SIGNS],
         "equal_weights": {
             "factor_squared": _text(total * (n2 - n1) / (n1 * n2), letters),
             "angle_squared": _text(n2 / n1 - 1, letters),

@@ -1,0 +1,293 @@
+"""The routing network's certificate: no field can be changed unseen; other graphs have none."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln.cli.main import _guarded
+from symreln.errors import CertificateError
+from symreln.pipeline.certificate.pathways import pathways_part
+from symreln.verifier import digest, verify
+from tests import certificates as pathways
+from tests.certificates import Json, changed, leaves, mutation
+from tests.networks.examples import chain_spec, random_data, shared_spec, spec_of
+from tests.strategies import share
+from tests.verifier.test_mutations import accepted
+
+#: Where a number stands that is not claimed but is of the proof, or is data.
+DATA = {"inputs", "targets", "digest", "gate", "name", "minpoly", "operator", "generators"}
+
+
+@lru_cache(maxsize=1)
+def certificate() -> Json:
+    """That of three domains with two partners each; callers must not change it."""
+    found = sr.derive(sr.load("routing", ["parameters.M.value=3", "dataset.items=2"])).certificate
+    assert found is not None
+    return found
+
+
+def renewed(whole: Json) -> Json:
+    """A certificate with its own digest; it shares what it holds with the one given."""
+    return {**whole, "digest": digest(whole)}
+
+
+def test_it_is_accepted_and_says_what_it_proves() -> None:
+    first, second = verify(certificate())
+    assert first.endswith(": closed")
+    assert second == (
+        "routing: M = 3, K = 2; closed by symmetry, closed forms and speeds for all M and K"
+    )
+    assert certificate()["level"] == "closed by symmetry"
+
+
+def test_the_command_verifies_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = copy.deepcopy(certificate())
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(found))
+    assert _guarded(["verify", str(tmp_path)]) == 0
+    assert "for all M and K" in capsys.readouterr().out
+    found["level"] = "closed"
+    path.write_text(json.dumps(renewed(found)))
+    assert _guarded(["verify", str(path)]) == 2
+    assert "level" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param(lambda: sr.load("depth"), id="depth"),
+        pytest.param(lambda: chain_spec(3), id="chain"),
+        pytest.param(shared_spec, id="shared"),
+        pytest.param(lambda: spec_of(random_data(2)), id="skip"),
+    ],
+)
+def test_other_graphs_have_none(spec: Callable[[], sr.Spec], tmp_path: Path) -> None:
+    """What lay in the folder before is removed: it would prove something else."""
+    sr.derive("xor").save(tmp_path)
+    derivation = sr.derive(spec())
+    assert derivation.certificate is None
+    derivation.save(tmp_path, ["json", "tex"])
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names - {"figures"} == {"derivation.json", "derivation.tex"}
+    assert json.loads((tmp_path / "derivation.json").read_text())["provenance"] is None
+    text = (tmp_path / "derivation.tex").read_text()
+    assert "No certificate comes with it" in text
+    assert "provenance {" not in text
+    with pytest.raises(CertificateError, match="nor has a graph other than the routing network"):
+        sr.verify(tmp_path)
+
+
+# -- forgeries ------------------------------------------------------------------------------------
+
+
+def forged(change: Callable[[Json], object], whole: Json | None = None) -> str:
+    """What the verifier says of a certificate after a change, its digests renewed."""
+    whole = copy.deepcopy(whole or certificate())
+    change(whole)
+    with pytest.raises(CertificateError) as caught:
+        verify(renewed(whole))
+    return str(caught.value)
+
+
+def put(*path: Any, value: Any) -> Callable[[Json], object]:
+    """A change of one field of the part on the routing network."""
+
+    def change(whole: Json) -> None:
+        holder = whole["parts"][1]
+        for step in path[:-1]:
+            holder = holder[step]
+        holder[path[-1]] = value(holder[path[-1]]) if callable(value) else value
+
+    return change
+
+
+def test_forgeries_by_hand_are_named_by_their_field() -> None:
+    pairs = certificate()["parts"][1]["pairs"]
+    for wrong in (pairs[::-1], [*pairs[1:], pairs[0]], pairs[:1] * 6, [[0, 0, 0]] * 6, pairs[1:]):
+        assert "parts[1].pairs" in forged(put("pairs", value=wrong))
+    assert "parts[1].pairs" in forged(put("partners", value=1))
+    assert "partners" in forged(put("partners", value=True))
+    assert "parts[1].pairs" in forged(put("domains", value=2))
+
+    # Counts that agree with each other and with M, but are not K, KM, K.
+    def counted(whole: Json) -> None:
+        whole["parts"][1]["uses"] = ["1*K^2", "1*M^1*K^2", "1*K^2"]
+        whole["parts"][1]["chain"]["radicand"] = "1*M^1*K^6"
+        whole["parts"][1]["equal_weights"]["factor_squared"] = "1*M^1*K^4 + -1*K^4"
+
+    assert "uses" in forged(counted)
+    more = put("chain", "time", "powers", value=lambda old: [*old, [0, "1"]])
+    assert "powers" in forged(more)
+    assert "ends[2].time" in forged(put("ends", 2, "time", "powers", value={}))
+    assert "sign" in forged(put("ends", 2, "sign", value=True))
+    assert "level" in forged(lambda whole: whole["parts"].pop())
+
+
+def beside(x: list[list[int]], y: list[list[int]], gates: list[list[int]]) -> Json:
+    """A certificate of two pathways from all inputs to all outputs that claims to be a network."""
+    spec = sr.spec(
+        x, y, samples="columns",
+        pathways=[sr.pathway(f"p{n}", gate=gate) for n, gate in enumerate(gates)],
+    )  # fmt: skip
+    found = sr.derive(spec)
+    assert found.certificate is not None
+    routing = copy.deepcopy(certificate()["parts"][1])
+    routing |= {"pairs": [[0, 0], [1, 1]], "domains": 2, "partners": 1}
+    parts = [found.ask(pathways_part), routing]
+    return {**found.certificate, "parts": parts, "level": "closed by symmetry"}
+
+
+def test_what_is_no_routing_network_is_not_proven_to_be_one() -> None:
+    """The first part is whole and true each time."""
+    unit = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]
+    apart = [[1, 1, 0, 0], [0, 0, 1, 1]]
+    # Pathways with the same ends on other data; and of two domains each with ends of its own.
+    assert "parts[1].pairs" in forged(lambda _: 0, beside(unit, [[1, 2, 3, 4]], apart))
+    # Equal pathways that couple.
+    both = beside([[1, 0], [0, 1]], [[1, 0], [0, 2]], [[1, 1], [1, 1]])
+    assert "one closed stage" in forged(lambda _: 0, both)
+
+
+def test_equal_ends_with_other_correlations_are_refused() -> None:
+    """The pairing is right; the second target of one pair is another one."""
+    spec = sr.load("routing", ["parameters.M.value=3", "dataset.items=2"])
+    pairs = certificate()["parts"][1]["pairs"]
+    targets = spec.dataset.targets
+    rows = [[*row] for row in targets.to_fractions()]
+    rows[2][1] += 1  # of the first pair alone
+    data = {"X": spec.dataset.inputs.to_fractions(), "Y": rows}
+    tables = {
+        "dataset": {key: [[str(x) for x in row] for row in value] for key, value in data.items()},
+        "pathway": [
+            {
+                "name": f"p{n}",
+                "gate": list(p.gate),
+                "inputs": list(p.inputs),
+                "outputs": list(p.outputs),
+            }
+            for n, p in enumerate(spec.pathways)
+        ],
+    }
+    other = sr.derive(sr.load(tables)).certificate
+    assert other is not None
+    whole = {**other, "level": "closed by symmetry", "parts": [
+        *other["parts"], {**certificate()["parts"][1], "pairs": pairs},
+    ]}  # fmt: skip
+    assert "of equal correlations" in forged(lambda _: 0, whole)
+
+
+# -- mutations ------------------------------------------------------------------------------------
+
+
+#: Values of the letters of closed forms.
+LETTERS = {"s": 2.0, "d": 0.5, "g": 1.5, "k": 0.75, "M": 5.0, "K": 3.0}
+POINT = 0.3125
+
+
+def value_of(text: str) -> float:
+    """The value of a number's text."""
+    parts = []
+    for polynomial in text.split(" / "):
+        total = 0.0
+        for term in polynomial.split(" + "):
+            coefficient, *factors = term.split("*")
+            value = float(coefficient)
+            for factor in factors:
+                name, power = factor.split("^")
+                value *= LETTERS[name] ** int(power)
+            total += value
+        parts.append(total)
+    return parts[0] / (parts[1] if len(parts) > 1 else 1.0)
+
+
+def slope_of(time: Json) -> float:
+    """dt/dy at a point, with the roots of the polynomials as floats."""
+    total = 0.0
+    for exponent, text in time["powers"]:
+        total += exponent * value_of(text) * POINT ** (exponent - 1)
+    for item in time["sums"]:
+        polynomial, weight = (
+            [value_of(text) for text in item[key]][::-1] for key in ("polynomial", "weight")
+        )
+        roots = np.roots(polynomial)
+        total += float((np.polyval(weight, roots) / (POINT - roots)).sum().real)
+    return round(total, 8)
+
+
+def test_the_forms_claimed_solve_their_equations_in_floats() -> None:
+    """A second route to what the verifier finds exact: dt/dy times dy/dt."""
+    s, d, g, k = (LETTERS[name] for name in "sdgk")
+    routing = certificate()["parts"][1]
+    rate = POINT**2 * (s - d * POINT**3)
+    assert slope_of(routing["chain"]["time"]) * rate == pytest.approx(1, rel=1e-7)
+    for form in routing["ends"]:
+        outer = POINT**2 - form["sign"] * k * k
+        rate = outer * (s - d * g * POINT * outer)
+        assert slope_of(form["time"]) * rate == pytest.approx(s, rel=1e-7)
+    assert [value_of(text) for text in routing["chain"]["conserved"]] == [5.0, 1.0]
+    assert value_of(routing["chain"]["radicand"]) == 3.0**3 * 5
+
+
+def claims(whole: Json) -> Any:
+    """What is claimed, without names, spelling and the proof's choices."""
+    routing, chain = whole["parts"][1], whole["parts"][1]["chain"]
+    texts = [*routing["uses"], *chain["conserved"], chain["radicand"]]
+    texts += [text for _, text in sorted(routing["equal_weights"].items())]
+    ends = [(form["sign"], slope_of(form["time"])) for form in routing["ends"]]
+    numbers = [value_of(text) for text in texts], slope_of(chain["time"]), ends
+    sizes = routing["pairs"], routing["domains"], routing["partners"]
+    return pathways.claims(whole), numbers, sizes
+
+
+def test_every_single_claim_is_bound() -> None:
+    """Numbers and words outside the data are changed, one at a time, with digests renewed."""
+    whole = copy.deepcopy(certificate())
+    random, said = Random("routing"), claims(whole)
+    for path in share(leaves(whole), random):
+        holder = whole
+        for step in path[:-1]:
+            holder = holder[step]
+        old = holder[path[-1]]
+        if isinstance(old, dict | list) or DATA.intersection(path):
+            continue
+        holder[path[-1]] = changed(old, random)
+        if accepted(renewed(whole)):
+            assert claims(whole) == said, f"accepted {path}: {old}"
+        holder[path[-1]] = old
+
+
+def campaign(count: int) -> int:
+    """Make mutations, renew the digests, and return how many were accepted as other words."""
+    whole, random = copy.deepcopy(certificate()), Random("routing")
+    paths = [path for path in leaves(whole) if path[-1] != "digest"]
+    said, found = claims(whole), 0
+    for _ in range(count):
+        with mutation(whole, random, paths) as what:
+            if accepted(renewed(whole)):
+                found += 1
+                assert claims(whole) == said, f"accepted {what}"
+    return found
+
+
+def test_with_a_stale_digest_everything_is_rejected() -> None:
+    whole = copy.deepcopy(certificate())
+    random, paths = Random("stale"), list(leaves(whole))
+    for _ in range(30):
+        with mutation(whole, random, paths) as what:
+            assert not accepted(whole), f"accepted {what}"
+    assert accepted(whole)
+
+
+def test_with_its_own_digest_only_other_words_pass() -> None:
+    """`python -m tests.campaigns.mutations routing` makes more."""
+    assert campaign(120) < 40
