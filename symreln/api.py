@@ -15,7 +15,6 @@ from symreln.base.summaries import short_repr
 from symreln.claims import derivation as pathways
 from symreln.claims import enclosing, prediction, solve
 from symreln.claims.constants import count_free, printed_constants
-from symreln.claims.convergence import convergence_of
 from symreln.claims.derivation import Derived
 from symreln.claims.early import early_strengths
 from symreln.claims.equilibria import races_of
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from symreln.claims.constants import Constant
-    from symreln.claims.convergence import Convergence
     from symreln.claims.curves import Prediction
     from symreln.claims.early import EarlyStrengths
     from symreln.claims.equilibria import Race
@@ -328,11 +326,6 @@ class Derivation(Answer, pathways.Derivation):
     def regime(self) -> Regime | None:
         """Whether initial weights are small beside what is learned; None where it is not known."""
         return self.ask(regime_of)
-
-    @property
-    def convergence(self) -> Convergence | None:
-        """What it costs to take the first stage as converged in the second; None for one stage."""
-        return self.ask(convergence_of)
 
     @property
     def exceptional(self) -> ExceptionalSets | None:

@@ -64,7 +64,7 @@ def roots(derivation, validation, tmp_path_factory):
     )
     plan.settle()
     return [
-        *(validation, derivation.evaluate(), derivation.convergence, validation.intervals),
+        *(validation, derivation.evaluate(), validation.intervals),
         *(xor, xor.exceptional, sr.load("digits"), sr.derive(sr.load("contextual-C"))),
         *(routing, sr.validate(routing, 2, 0), weights, weights.blocks([0.0, 1.0])),
         *(plan, summarise(plan)),

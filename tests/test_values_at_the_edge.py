@@ -9,7 +9,6 @@ import pytest
 from flint import fmpz
 
 import symreln as sr
-from symreln.base.jsonio import dumps
 from symreln.errors import InputError
 from symreln.exact.enclosure import real_roots
 from symreln.task_library.load import load
@@ -54,20 +53,6 @@ def test_a_narrow_pathway_that_is_closed_at_the_declared_values_alone() -> None:
     assert found.at_values.verdict.level is sr.Level.CLOSED
     said = " ".join(found.to_latex().split())
     assert "so that other values may give another answer" in said
-
-
-def test_a_half_time_beyond_float64_is_said_to_be() -> None:
-    found = derived(
-        [["1", "0"], ["0", "1"]],
-        [["1", "0"], ["0", "1"]],
-        [
-            {"name": "first", "gate": [1, 0]},
-            {"name": "second", "gate": "all", "stage": 2},
-        ],
-        network={**NETWORK, "learning_rate": "1e-400"},
-    )
-    assert found.convergence is not None
-    assert "beyond what float64 holds" in dumps(found.to_json()["convergence"])
 
 
 def test_a_conserved_product_of_very_many_factors_is_not_written_out() -> None:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from symreln.claims.claim import Asked, Claim, Rule, Step, lines_of, said_of, steps_of
-from symreln.claims.convergence import convergence_of
 from symreln.claims.derivation import Derivation
 from symreln.claims.discretisation_bound import large_starts, step_errors
 from symreln.claims.equilibria import equilibria_of
@@ -74,7 +73,6 @@ PATHWAYS = (
     Shown(rule=exceptional_sets, place="chapter", key="exceptional", printed=True),
     Shown(rule=phases_of, place="chapter"),
     Shown(rule=equilibria_of, place="reduction", key="equilibria", always=False, checked="all"),
-    Shown(rule=convergence_of, place="end", key="convergence", printed=True, checked="all"),
     Shown(rule=narrow_pathways, checked="all"),
     Shown(rule=width_of, place="end", key="width", always=False),
     Shown(rule=head_starts_of, place="start", key="head_starts", always=False, printed=True),

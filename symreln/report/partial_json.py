@@ -196,7 +196,6 @@ def partial_derivation(finished: Finished, reached: Reached) -> Json:
         "loss": {"initial": None, "final": None, "expr": None},
         **dict.fromkeys(_WHERE_ANY),
         "lines": None,
-        "convergence": None,
         "regime": None,
         "unsupported": None,
         "exceptional": None,

@@ -72,7 +72,7 @@ def test_what_was_finished_reads_as_in_the_whole_derivation(told):
     whole = derivation_to_json(derivation)
     found = partial_derivation(Finished(lines), REACHED)
     assert found.keys() == whole.keys() | {"limits", *WHERE_ANY}
-    unknown = ("couplings", "convergence", *WHERE_ANY)
+    unknown = ("couplings", *WHERE_ANY)
     assert all(found[key] is None for key in unknown), "left out would say that there is none"
     assert list(found)[:7] == list(whole)[:7]
     # Which numbers the formulas take is known when all of them are there.

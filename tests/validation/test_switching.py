@@ -18,7 +18,6 @@ from symreln.errors import InputError, NoClosedFormError, NotSupportedError, Spe
 from symreln.experiment.aligned import gdln_alignment
 from symreln.experiment.rules import compare_rules, why_no_decay
 from symreln.experiment.training import gated_phases, map_recording, train_phases, training_settings
-from symreln.networks.parts import Switch
 from symreln.pipeline.certificate.pathways import pathways_part
 from symreln.report import html
 from symreln.report.content import derivation_document
@@ -252,11 +251,6 @@ def test_what_happens_after_the_switch_is_not_printed_of_the_gates_before():
         mode = found.to_json()["pathways"][0]["modes"][0]
         assert (mode["half_time"] is not None) is known
     assert sr.derive(found.spec.during(0)).to_json()["pathways"][0]["modes"][0]["half_time"]
-    staged = sr.load("contextual-3")
-    late = [replace(p, then=(Switch(step=900, gate=p.gate, gate_text=p.gate_text),))
-            for p in staged.pathways]  # fmt: skip
-    assert sr.derive(staged).convergence is not None
-    assert sr.derive(replace(staged, pathways=tuple(late))).convergence is None
 
 
 def test_learning_rules_are_not_compared_over_switches():

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.claims.claim import DIGITS
-from symreln.claims.convergence import convergence_of
 from symreln.claims.families.claim import every_size
 from symreln.claims.halving import HalfTime, half_time
 from symreln.claims.head_formulas import some_driven
@@ -255,16 +254,13 @@ def _timed(derivation: Derivation, shown: Sequence[Chosen]) -> list:
     later = [chosen for chosen in shown if chosen.group.first.stage > first]
     if len(derivation.stages) < 2 or not later:
         return content
-    ahead, bounds = derivation.ask(head_starts_of), derivation.ask(convergence_of)
+    ahead = derivation.ask(head_starts_of)
     if some_driven(derivation):
         content += [" Those of later stages count from the head starts"]
         content += [" of ", Reference("tab:headstarts")] * bool(ahead is not None and ahead.tabled)
         content += [", to leading order; "]
     else:
         content += [" Those of later stages count from ", Math(r"\pi_0"), ": nothing drives them; "]
-    labels = {each.label for each in bounds.half_times} if bounds is not None else set()
-    if any(mode.label in labels for chosen in later for mode in chosen.group.learning):
-        return [*content, "proven bounds are in ", Reference("tab:halftimes"), "."]
     return [*content, "of the flow of all stages together nothing is proven."]
 
 
