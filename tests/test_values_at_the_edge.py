@@ -55,23 +55,6 @@ def test_a_narrow_pathway_that_is_closed_at_the_declared_values_alone() -> None:
     assert "so that other values may give another answer" in said
 
 
-def test_a_conserved_product_of_very_many_factors_is_not_written_out() -> None:
-    found = derived(
-        [[-1, 2], [0, 0]],
-        [[1, 0], [-1, 0]],
-        [
-            {"name": "first", "gate": ["-1", 1]},
-            {"name": "second", "gate": [1, 1]},
-            {"name": "third", "gate": ["g + 1", 0]},
-        ],
-        parameters={"g": {"positive": True, "value": "1e30"}},
-    )
-    (competition,) = found.to_json()["equilibria"]["competitions"]
-    assert competition["line"]["root"] is None
-    assert competition["line"]["conserved"]
-    found.to_latex()
-
-
 def test_rates_that_float64_data_lose_are_checked_exactly() -> None:
     """The second sample is lost beside the first in float64, and it alone drives: 1.3e18 a step."""
     found = derived(

@@ -35,7 +35,7 @@ ROOT_BITS = 256
 
 # Numerators and denominators up to which a constant is written out in formulas: one beyond, which
 # float64 could not hold, has a name there, and SymPy would look for its factors for minutes.
-WRITTEN_BITS = 1024
+_WRITTEN_BITS = 1024
 
 # The same of a function of parameters, in terms times bits of a coefficient: about a third of a
 # page. Beyond, SymPy's questions for signs and factors take minutes.
@@ -103,14 +103,14 @@ class AlgebraicNumber:
 
     @cached_property
     def is_long(self) -> bool:
-        """Whether it is too long to write: above ``WRITTEN_BITS``, ``_FORMULA_BITS`` if parametric.
+        """Whether it is too long to write: ``_WRITTEN_BITS``, ``_FORMULA_BITS`` if parametric.
 
         The first bounds every numerator and denominator, the second those of all terms together.
         """
         short, value = self.shortest, self.scalar
         parts = (*short.minpoly, *short.coefficients) if value is None else (value,)
         size = max(max(_size(part.numerator), _size(part.denominator)) for part in parts)
-        return size > (WRITTEN_BITS if all(p.is_constant for p in parts) else _FORMULA_BITS)
+        return size > (_WRITTEN_BITS if all(p.is_constant for p in parts) else _FORMULA_BITS)
 
     @cached_property
     def shortest(self) -> AlgebraicNumber:

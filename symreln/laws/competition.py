@@ -1,4 +1,4 @@
-r"""Where coupled modes end: equilibria, their stability, and what the flow conserves, exactly.
+r"""Where coupled modes end: equilibria and their stability, exactly.
 
 Coupled modes obey :math:`\tau\dot\pi_a = 2\pi_a(s_a - \sum_b \kappa_{ab}\pi_b)`. With
 :math:`\pi_a = s_a \varphi_a` this is :math:`\tau\dot\varphi_a = 2 s_a \varphi_a \delta_a`,
@@ -19,11 +19,6 @@ phi*_a − phi*_a ln phi_a),
 .. math:: \tau \dot V = -2 (\varphi-\varphi^*)^T W F (\varphi-\varphi^*)
    + 2 \sum_a w_a \varphi_a \delta_a(\varphi^*) \le 0.
 
-*Conserved.* If cᵀF = 0, then :math:`\sum_a (c_a/s_a) \ln \pi_a` grows at the constant rate
-:math:`2 \sum_a c_a/\tau`, so it is conserved if that sum is 0.
-
-Where W F is singular: :mod:`symreln.laws.resting_line`.
-
 Source: [Saxe2022] for the system; the function V is Goh's, for Lotka-Volterra systems.
 """
 
@@ -31,7 +26,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from typing import TYPE_CHECKING
 
 from symreln.base.summaries import short_repr
@@ -40,7 +34,7 @@ from symreln.exact.field import Field
 from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from fractions import Fraction
 
     from symreln.exact.spectrum import ModeClass
@@ -49,9 +43,6 @@ if TYPE_CHECKING:
     Rows = list[list[Scalar]]
     Values = Mapping[str, Fraction]
     Support = tuple[bool, ...]
-
-#: Classes that compete with each other up to which every support is tried.
-MOST_LISTED = 6
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -121,11 +112,6 @@ class Competition:
         columns = list(zip(*self.matrix, strict=True))
         return [[_dot(row, column) for column in columns] for row in self.weights]
 
-    def block(self, p: int) -> tuple[Rows, Rows]:
-        """Return the rows and the columns of F that belong to a class."""
-        places = self._places(p)
-        return [self.matrix[i] for i in places], [[row[i] for i in places] for row in self.matrix]
-
     @property
     def has_lyapunov(self) -> bool:
         """Whether W F is symmetric, so that the loss falls along the flow of modes."""
@@ -144,18 +130,18 @@ class Competition:
                 row[:] = [a - ratio * b for a, b in zip(row, pivot_row, strict=True)]
         return True
 
-    def equilibrium(self, support: Support) -> Equilibrium | None:
-        """Return the solution of delta = 0 on a support; None where it is not unique.
+    def equilibrium(self, support: Support) -> Equilibrium:
+        """Return the solution of delta = 0 on a support; W F must be definite.
 
         Whether its strengths are positive is not asked; see :meth:`signs`.
         """
         inside = [i for p in range(len(support)) if support[p] for i in self._places(p)]
         one = self._one()
-        found = solve(
-            [[self.matrix[i][j] for j in inside] for i in inside], [one[i] for i in inside]
+        # Of W F rather than F: without exchange of rows no pivot is 0.
+        found = _solve(
+            [[self.form[i][j] for j in inside] for i in inside],
+            [_dot(self.weights[i], one) for i in inside],
         )
-        if found is None:
-            return None
         phi = [entry * 0 for entry in one]
         for i, value in zip(inside, found, strict=True):
             phi[i] = value
@@ -170,17 +156,6 @@ class Competition:
             for root in range(len(minpoly) - 1)
         }
 
-    def feasible(self, values: Values) -> Iterator[Equilibrium]:
-        """Yield the equilibria with whole classes as support whose strengths are positive."""
-        for support in product((True, False), repeat=len(self.classes)):
-            found = self.equilibrium(support)
-            if found is not None and all(
-                self.signs(p, found.phi[p], values) == {1}
-                for p in range(len(support))
-                if support[p]
-            ):
-                yield found
-
     def settled(self, values: Values) -> Equilibrium | None:
         """Return the equilibrium that attracts all positive starts, by Murty's pivoting.
 
@@ -193,7 +168,6 @@ class Competition:
         support = (True,) * len(self.classes)
         while True:
             found = self.equilibrium(support)
-            assert found is not None  # principal minors of a definite form are not zero
             wrong = None
             for p, there in enumerate(support):
                 signs = self.signs(p, (found.phi if there else found.drives)[p], values)
@@ -213,13 +187,6 @@ class Competition:
         if any(len(sign) > 1 for sign in signs):
             return None
         return self.equilibrium(tuple(sign == {1} for sign in signs))
-
-    @cached_property
-    def conserved(self) -> tuple[tuple[Scalar, ...], ...]:
-        """A basis of all c with cᵀF = 0, one entry a mode; empty where classes have conjugates."""
-        if any(c.degree > 1 for c in self.classes):
-            return ()
-        return null_space([list(column) for column in zip(*self.matrix, strict=True)])
 
     def gain(self, found: Equilibrium) -> Scalar:
         """Return what an equilibrium takes off the loss: half of w·phi, since F phi = 1."""
@@ -260,42 +227,14 @@ def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     return total
 
 
-def solve(rows: Rows, right: Sequence[Scalar]) -> list[Scalar] | None:
-    """Return x with rows·x = right over Q(parameters), or None where rows are singular."""
-    work, pivots = _eliminated([[*row, value] for row, value in zip(rows, right, strict=True)])
-    if pivots != list(range(len(rows))):
-        return None
+def _solve(rows: Rows, right: Sequence[Scalar]) -> list[Scalar]:
+    """Return the x with rows·x = right over Q(parameters); no leading minor is 0."""
+    work = [[*row, value] for row, value in zip(rows, right, strict=True)]
+    for place, pivot in enumerate(work):
+        scale = 1 / pivot[place]
+        pivot[:] = [entry * scale for entry in pivot]
+        for row in work:
+            if row is not pivot and not row[place].is_zero:
+                factor = row[place]
+                row[:] = [a - factor * b for a, b in zip(row, pivot, strict=True)]
     return [row[-1] for row in work]
-
-
-def null_space(rows: Rows) -> tuple[tuple[Scalar, ...], ...]:
-    """Return a basis of all x with rows·x = 0 over Q(parameters)."""
-    work, pivots = _eliminated(rows)
-    zero = rows[0][0] * 0
-    basis = []
-    for free in (j for j in range(len(rows[0])) if j not in pivots):
-        entries = [zero] * len(rows[0])
-        entries[free] = zero + 1
-        for row, pivot in zip(work, pivots, strict=False):
-            entries[pivot] = -row[free]
-        basis.append(tuple(entries))
-    return tuple(basis)
-
-
-def _eliminated(rows: Rows) -> tuple[Rows, list[int]]:
-    """Return the reduced echelon form and the columns of its pivots."""
-    work, pivots = [list(row) for row in rows], []
-    for column in range(len(work[0]) if work else 0):
-        place = len(pivots)
-        pivot = next((i for i in range(place, len(work)) if not work[i][column].is_zero), None)
-        if pivot is None:
-            continue
-        work[place], work[pivot] = work[pivot], work[place]
-        scale = 1 / work[place][column]
-        work[place] = [entry * scale for entry in work[place]]
-        for i, row in enumerate(work):
-            if i != place and not row[column].is_zero:
-                factor = row[column]
-                work[i] = [a - factor * b for a, b in zip(row, work[place], strict=True)]
-        pivots.append(column)
-    return work, pivots

@@ -159,9 +159,7 @@ def _winners(derivation: Derivation) -> Iterator[Block]:
 
 
 def _winners_of(race: Race) -> list:
-    assert race.end is not None
-    left = [modes[0].label for modes, _ in race.strengths(race.end)]
-    gone = [mode.label for mode, _ in race.losers(race.end)]
+    left, gone = list(race.winners), list(race.losers)
     content: list = ["From every positive start the strengths come to rest at one point."]
     content += [" There ", *_listed(left), " are above 0"]
     return [*content, *([", and ", *_listed(gone), " at 0"] if gone else []), "."]
