@@ -98,7 +98,6 @@ def validate(
     rng: int = 0,
     progress: ProgressCallback | None = None,
     *,
-    terms: bool = False,
     rules: bool = False,
     study: bool = False,
     representations: bool = False,
@@ -114,9 +113,8 @@ def validate(
         seeds: Networks to train of each kind.
         rng: Seed of the random streams; results depend on it and on nothing else.
         progress: Called with (done, total) in seed-steps.
-        terms: Whether to say what the distance to the network is made of; this and the next are of
-            pathways alone.
-        rules: Whether to compare mini-batches, rates, weight decay and biases.
+        rules: Whether to compare mini-batches, rates, weight decay and biases; this and the next
+            two are of pathways alone.
         study: Whether to halve learning rate and initial scale, and measure what changes.
         representations: Whether to compare what hidden layers hold of the samples.
         diagnosis: Whether to find out which assumption fails where theory and training disagree;
@@ -140,12 +138,11 @@ def validate(
         if asked:
             msg = f"validate: {asked[0]}: it is of pathways, not of graphs. Leave it out"
             raise NotSupportedError(msg)
-        found = confront.validate(
-            derivation, seeds, rng, progress, terms=terms, diagnosis=diagnosis
+        return Validation.of(
+            confront.validate(derivation, seeds, rng, progress, diagnosis=diagnosis)
         )
-        return Validation.of(found)
     check_extras(derivation, asked)
-    found = confront.validate(derivation, seeds, rng, progress, terms=terms, diagnosis=diagnosis)
+    found = confront.validate(derivation, seeds, rng, progress, diagnosis=diagnosis)
     return Validation.of(with_extras(found, derivation, asked))
 
 

@@ -34,7 +34,7 @@ NAMES = (
 
 def record(name: str, seeds: int, rng: int) -> str:
     """Train, compare and write one record; return its verdict in a sentence."""
-    validation = sr.validate(sr.derive(sr.load(name)), seeds=seeds, rng=rng, terms=True)
+    validation = sr.validate(sr.derive(sr.load(name)), seeds=seeds, rng=rng)
     folder = HERE / name
     folder.mkdir(exist_ok=True)
     for drawing in draw_all(validation_sketches(validation), pdf=False):

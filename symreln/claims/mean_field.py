@@ -15,16 +15,15 @@ if TYPE_CHECKING:
 
 #: A stream of its own: no network is trained with it.
 SEED = 1_861
-#: Multiplications above which it runs only where that is asked for: about a minute of one core.
+#: Multiplications above which it does not run: about a minute of one core.
 USUAL_COST = 2e11
 
 
-def why_no_mean_field(derivation: Derivation, *, whatever_cost: bool = False) -> str:
+def why_no_mean_field(derivation: Derivation) -> str:
     """Return why there is no mean-field simulation, or "".
 
     Args:
         derivation: Without free parameters, with a network.
-        whatever_cost: Whether it may take long.
     """
     if network_of(derivation.spec).activation == "linear":
         return "a linear network has no gates"
@@ -34,13 +33,13 @@ def why_no_mean_field(derivation: Derivation, *, whatever_cost: bool = False) ->
         return "gates have gains, which no ReLU unit has"
     if any(pathway.hidden is not None for pathway in derivation.spec.pathways):
         return "pathways have hidden units of their own, which no network's gates divide"
-    if not whatever_cost and takes_minutes(derivation.spec):
-        return "it takes minutes on these data; --terms asks for it"
+    if takes_minutes(derivation.spec):
+        return "it takes minutes on these data"
     return ""
 
 
 def takes_minutes(spec: Spec) -> bool:
-    """Return whether the simulation of a spec's network is one that is to be asked for."""
+    """Return whether the simulation of a spec's network takes too long to be run."""
     shapes = spec.dataset.inputs.shape, spec.dataset.targets.shape
     return multiplications(*shapes, network_of(spec).steps) > USUAL_COST
 

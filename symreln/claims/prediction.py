@@ -509,11 +509,6 @@ def _predict_descent(
     )
 
 
-def first_modes(derivation: Derivation) -> dict[str, EqualModes]:
-    """Return the modes of the first phase by the label of their strength."""
-    return {mode.label: equal for equal, _, mode, begin in _modes(derivation) if begin == 0}
-
-
 def first_starts(derivation: Derivation, kappas: Mapping[str, float]) -> list[EqualModes]:
     """Return how the modes of the first phase start that have a κ, by the label of their strength.
 
@@ -523,9 +518,9 @@ def first_starts(derivation: Derivation, kappas: Mapping[str, float]) -> list[Eq
     """
     network = network_of(derivation.spec)
     return [
-        replace(each, factor=start_factor(network, kappas[label]))
-        for label, each in first_modes(derivation).items()
-        if label in kappas
+        replace(equal, factor=start_factor(network, kappas[mode.label]))
+        for equal, _, mode, begin in _modes(derivation)
+        if begin == 0 and mode.label in kappas
     ]
 
 

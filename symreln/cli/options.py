@@ -264,7 +264,6 @@ DERIVING = (
 TRAINING = (
     seeds(8),
     RNG,
-    flag("--terms", "Say what the distance to the network is made of; may take minutes."),
     flag(
         "--rules",
         "Compare mini-batches, rates, weight decay, biases; trains ten times as much.",

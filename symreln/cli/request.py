@@ -31,7 +31,6 @@ class Request:
         latex: How LaTeX is written, ``key=value`` texts.
         seeds: Networks to train, of each kind.
         rng: Seed of the random streams.
-        terms: Whether to say what the distance to the network is made of.
         rules: Whether to train by other learning rules too.
         study: Whether to halve the learning rate and the initial scale.
         representations: Whether to compare what hidden layers hold.
@@ -54,7 +53,6 @@ class Request:
     latex: tuple[str, ...] = ()
     seeds: int = 8
     rng: int = 0
-    terms: bool = False
     rules: bool = False
     study: bool = False
     representations: bool = False

@@ -62,10 +62,10 @@ def _written(request: Request, validation: Validation) -> list[Path]:
 def _check(request: Request, spec: Spec) -> None:
     """Refuse early what cannot be trained or compared."""
     check_before_deriving(spec)
-    if spec.graph is not None and (request.terms or request.extras):
+    if spec.graph is not None and request.extras:
         msg = (
-            "--terms, --rules, --study and --representations: they are measured for pathways, not "
-            "for graphs. Leave them out"
+            "--rules, --study and --representations: they are measured for pathways, not for "
+            "graphs. Leave them out"
         )
         raise NotSupportedError(msg)
 
@@ -73,7 +73,7 @@ def _check(request: Request, spec: Spec) -> None:
 def _confronted(request: Request, derivation: Derived, report: ProgressCallback) -> Validation:
     seeds, rng = request.seeds, request.rng
     if isinstance(derivation, Derivation):
-        found = confront.validate(derivation, seeds, rng, report, terms=request.terms)
+        found = confront.validate(derivation, seeds, rng, report)
         return with_extras(found, derivation, request.extras)
     try:
         return confront.validate(derivation, seeds, rng, report)

@@ -6,7 +6,7 @@ The theory's own curve once more, with one of the things that it takes for grant
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import islice
 from math import sqrt
@@ -44,7 +44,7 @@ class Instead:
     """What is taken in the place of what the theory takes for granted.
 
     Attributes:
-        starts: (stage, factor) of the stages whose pathways start with other strengths.
+        starts: (stage, factor) of the stage whose pathways start with other strengths.
         followed: Whether earlier stages are followed as they learn; closed forms take each of
             their modes as not learned up to its half-time, and as learned from then on.
         stepwise: Whether modes go by the network's finite steps all along; closed forms keep step
@@ -56,10 +56,6 @@ class Instead:
     followed: bool = False
     stepwise: bool = False
     apart: bool = False
-
-    def starting(self, stage: int, factor: float) -> Instead:
-        """Return the same with another start of a stage."""
-        return replace(self, starts=(*(s for s in self.starts if s[0] != stage), (stage, factor)))
 
 
 def curve_instead(
@@ -84,11 +80,9 @@ def curve_instead(
         return _descent(numbers, kappas, instead)
     if not instead.followed:
         return _closed(numbers, kappas, instead)
-    if instead.stepwise:
-        return _descent(numbers, kappas, instead)
     times = np.arange(network_of(numbers.spec).steps, dtype=float)
     flow, starts = reduced_flow(numbers), mode_starts(numbers, mode_kappas(numbers, kappas))
-    return flow.trajectory(times, starts=starts, factors=_factors(numbers, instead)).losses
+    return flow.trajectory(times, starts=starts).losses
 
 
 def check_replaced(numbers: Derivation, what: str) -> None:
@@ -174,17 +168,6 @@ class Experiment:
     instead: Instead = field(default_factory=Instead)
     gates: bool = False
 
-    def scaled(self, *, std: Fraction | None = None, rate: Fraction | None = None) -> Experiment:
-        """Return the same with another scale or rate, a factor of what it has already."""
-        old = self.change
-        new = replace(old, std=old.std * (std or 1), rate=old.rate * (rate or 1))
-        return replace(self, change=new)
-
-    def wider(self) -> Experiment:
-        """Return the same with four times the units at half the scale: as strong a start."""
-        old = self.change
-        return replace(self, change=replace(old, std=old.std * HALF, width=old.width * 4))
-
 
 class Trials(ABC):
     """A confrontation that is predicted and trained once more with things changed, each once."""
@@ -253,8 +236,6 @@ class Again(Trials):
         super().__init__(case)
         self.case = case
         self._numbers: dict[Variation, Derivation] = {SAME: case.numbers}
-        self._effects: dict[Variation, np.ndarray] = {}
-        self._gates: list[np.ndarray] | None = None
 
     @property
     def few(self) -> int:
@@ -273,7 +254,7 @@ class Again(Trials):
         if made == Experiment():
             return case.prediction.loss[None]
         curve = curve_instead(numbers, case.kappas, case.judged, made.instead)[None]
-        return curve + self._effect(made.change) if made.gates else curve
+        return curve + self._effect() if made.gates else curve
 
     def numbers(self, change: Variation) -> Derivation:
         """Return the derivation for a changed experiment, for as many steps as it takes."""
@@ -304,17 +285,10 @@ class Again(Trials):
             raise NotSupportedError(msg)
         return changed(case.numbers, change, steps)
 
-    def _effect(self, change: Variation) -> np.ndarray:
+    def _effect(self) -> np.ndarray:
         """Return what the gates that the networks show do, one row a pair of GDLNs."""
-        if change not in self._effects:
-            case = self.case
-            if self._gates is None:
-                losses = self.losses(RELU, SAME)[:FEW]
-                stream = pair_streams(case.rng)[0]
-                self._gates = shown_gates(case.numbers, case.prediction, losses, stream)
-            # Closed forms start from half of the units, not from κ.
-            kappas = {} if case.judged == "closed" else case.kappas
-            self._effects[change] = effect_of_gates(
-                self.numbers(change), kappas, self._gates, FEW, case.rng
-            )
-        return self._effects[change]
+        case, losses = self.case, self.losses(RELU, SAME)[:FEW]
+        gates = shown_gates(case.numbers, case.prediction, losses, pair_streams(case.rng)[0])
+        # Closed forms start from half of the units, not from κ.
+        kappas = {} if case.judged == "closed" else case.kappas
+        return effect_of_gates(case.numbers, kappas, gates, FEW, case.rng)

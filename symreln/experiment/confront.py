@@ -10,7 +10,7 @@ from symreln.claims.derivation import Derivation, Derived, of_pathways
 from symreln.claims.integration import network_of
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.solve import at_values
-from symreln.errors import InputError, NotSupportedError
+from symreln.errors import InputError
 from symreln.experiment.aligned import gdln_alignment, split_network
 from symreln.experiment.closed import train_aligned
 from symreln.experiment.comparing import curve_pairs
@@ -22,12 +22,10 @@ from symreln.experiment.outcome import Validation
 from symreln.experiment.predictions import predict_all
 from symreln.experiment.scalar_confront import validate_modes
 from symreln.experiment.strengths import marks, measured_strengths
-from symreln.experiment.terms import distance_terms, why_no_terms
 from symreln.experiment.training import train_pair
 from symreln.specs.arguments import check_counts, instance_of
 
 if TYPE_CHECKING:
-    from symreln.experiment.predictions import Predictions
     from symreln.experiment.training import ProgressCallback
     from symreln.train.run import TrainingRun
 
@@ -40,7 +38,6 @@ def validate(
     rng: int = 0,
     progress: ProgressCallback | None = None,
     *,
-    terms: bool = False,
     diagnosis: bool = True,
 ) -> Validation:
     """Train the network and the GDLN of a derivation's spec and compare the loss curves.
@@ -53,9 +50,6 @@ def validate(
         rng: Seed of the random streams; results depend on it and on nothing else.
         progress: Called with (done, total) in seed-steps; and from the start again, in experiments,
             where what fails is looked for.
-        terms: Whether to say what the distance to the network is made of
-            (:mod:`symreln.experiment.terms`), which runs the mean-field simulation
-            and the band of networks (:mod:`symreln.experiment.band`) at any cost.
         diagnosis: Whether to look for what fails where they disagree; it trains ten times as much.
 
     Raises:
@@ -64,12 +58,9 @@ def validate(
     instance_of(derivation, Derived, "a derivation", "validate", "sr.validate(sr.derive(spec))")
     seeds, rng = check_counts(seeds, rng, "validate")
     if isinstance(derivation, NetworkDerivation):
-        if terms:
-            msg = "validate: terms are measured for pathways, not for graphs. Leave terms out"
-            raise NotSupportedError(msg)
         return validate_modes(derivation, seeds, rng, progress, diagnosis=diagnosis)
-    numbers = _checked(of_pathways(derivation), terms)
-    predictions = predict_all(numbers, whatever_cost=terms, scatter=rng)
+    numbers = _checked(of_pathways(derivation))
+    predictions = predict_all(numbers)
     ends = stage_ends(numbers, predictions.prediction, float(numbers.spec.validation.tolerance))
     with phase("training") as report:
         network, gdln = train_pair(
@@ -87,10 +78,8 @@ def validate(
     pairs = curve_pairs(numbers, predictions, network, gdln, aligned)
     with phase("law of gates"):
         law = measured_gate_law(numbers, network, predictions.kappas)
-    with phase("terms of the distance"):
-        more = _taken_apart(numbers, predictions, network, gdln) if terms else {}
     found = Validation(
-        **vars(predictions.beside(gdln.seeds)),
+        **vars(predictions),
         derivation=derivation,
         network=network,
         gdln=gdln,
@@ -102,7 +91,6 @@ def validate(
         rng=rng,
         law=law,
         **_seen_gates(numbers, network),
-        **more,
     )
     if not diagnosis:
         return found
@@ -110,13 +98,9 @@ def validate(
         return diagnosed(found)
 
 
-def _checked(derivation: Derivation, terms: bool) -> Derivation:
+def _checked(derivation: Derivation) -> Derivation:
     """Return the derivation at its parameters' values, or refuse."""
     network_of(derivation.spec)
-    matrices = derivation.known.matrices
-    if terms and not matrices.holds:
-        msg = f"--terms: network.layers: {matrices.why}. Leave --terms out"
-        raise NotSupportedError(msg)
     numbers = derivation.ask(at_values)
     if numbers.initial_loss.is_zero:
         msg = (
@@ -125,17 +109,6 @@ def _checked(derivation: Derivation, terms: bool) -> Derivation:
         )
         raise InputError(msg)
     return numbers
-
-
-def _taken_apart(
-    numbers: Derivation,
-    predictions: Predictions,
-    network: TrainingRun | None,
-    gdln: TrainingRun,
-) -> dict[str, Any]:
-    """Return what the distance is made of."""
-    links = distance_terms(numbers, predictions, gdln if network is None else network)
-    return {"terms": links, "no_terms": "" if links else why_no_terms()}
 
 
 def _seen_gates(numbers: Derivation, network: TrainingRun | None) -> dict[str, Any]:

@@ -4,9 +4,7 @@ One approximation between the judged curve and training is replaced at a time, e
 kept, and the distance is measured again. An assumption is named where more than half of the
 distance goes with it: where the whole 95 % interval over seeds of what is left is below half of
 what was there. Where it is on both sides of the half that is said to be undecided. Where none is
-named, two are replaced together, and what takes away more than half is shared by both. Where
-nothing does, the distance is unexplained, and that is said. Where one is named and more than the
-tolerance is left, it is replaced together with others, for what explains the rest.
+named, the distance is unexplained, and that is said.
 
 | assumption | replaced by |
 |---|---|
@@ -19,14 +17,13 @@ tolerance is left, it is replaced together with others, for what explains the re
 | initial scale | a smaller one, predicted and trained, for as far as the loss got |
 | alignment | a start that is aligned (of more than two layers: two need none) |
 | width | four times the units at half the initial scale: the same strengths, half the scatter |
-| many networks | more networks; of few units the mean of all, of which those trained are a draw |
+| many networks | more networks |
 
-The last one comes first: a distance that more networks take away, or that the law of networks with
-few units gives the mean of so few by chance alone, in 1 of 20 cases or more, says nothing of the
-others. Starts and gates of a ReLU network are replaced only
-where the GDLN, which has the spec's, is where its reduction is: elsewhere the theory fails with
-them in place. Half the rate only where finite steps can be seen: in a loss that rises, which the
-flow's never does. More units only where nothing else was found, and where the theory takes many.
+The last one comes first: a distance that more networks take away says nothing of the others. Starts
+and gates of a ReLU network are replaced only where the GDLN, which has the spec's, is where its
+reduction is: elsewhere the theory fails with them in place. Half the rate only where finite steps
+can be seen: in a loss that rises, which the flow's never does. More units only where nothing else
+was found, and where the theory takes many.
 """
 
 from __future__ import annotations
@@ -34,23 +31,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from symreln.base.rounding import percent, positional
+from symreln.base.rounding import positional
 from symreln.claims.integration import network_of
 from symreln.claims.probes import learning_modes
 from symreln.claims.regime import regime_of
 from symreln.claims.solve import derive_unchecked
 from symreln.errors import InputError, NotSupportedError
-from symreln.experiment.again import HALF, RELU, Again, Experiment, Trials, check_replaced
+from symreln.experiment.again import (
+    HALF,
+    RELU,
+    Again,
+    Experiment,
+    Instead,
+    Trials,
+    check_replaced,
+)
 from symreln.experiment.changed import predicted_again
 from symreln.experiment.comparing import is_aligned
 from symreln.experiment.findings import (
     ALIGNMENT,
-    AND,
     FLOW,
     GATES,
     NETWORKS,
@@ -64,6 +67,7 @@ from symreln.experiment.findings import (
 )
 from symreln.experiment.metrics import distance
 from symreln.experiment.starts import fitted_start, measured_start
+from symreln.experiment.training import SAME, Variation
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
@@ -79,8 +83,6 @@ ROUNDING = 1e-12
 HALVINGS, WORTH = 8, 0.25
 #: Share of half its plateau that a mode may start from to be called small.
 SMALL = Fraction(1, 100)
-#: Assumptions that are replaced two at a time, at most: those that leave least.
-_PAIRED = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,13 +91,13 @@ class Candidate:
 
     Attributes:
         name: Its name.
-        made: What is done in its place, on top of what another experiment does, and in words.
+        made: What is done in its place, and in words.
         fitted: Numbers that are fitted for it.
         measured: A quantity that says the same, in words, or "".
     """
 
     name: str
-    made: Callable[[Experiment], tuple[Experiment, str]]
+    made: Callable[[], tuple[Experiment, str]]
     fitted: int = 0
     measured: str = ""
 
@@ -109,9 +111,8 @@ class Assumptions:
         given: What is known of a pair already: chance, and what was confronted with it anyway.
         candidates: What may fail, in order.
         many: Whether the theory takes many units.
-        settled: Whether alignment may settle it, and what is undecided alone is left so. Else scale
-            and width are asked beside alignment, because smaller or more random weights may be
-            aligned enough, and what is undecided is replaced together with others.
+        settled: Whether alignment may settle it. Else width is asked beside alignment, because more
+            random weights may be aligned enough.
     """
 
     trials: Callable[[Any], Trials]
@@ -154,94 +155,45 @@ def diagnose(
     """
     trials = assumptions.trials(case)
     return tuple(
-        PairDiagnosis(pair=pair, findings=tuple(_findings(case, trials, pair, assumptions)))
+        PairDiagnosis(pair=pair, findings=tuple(_findings(trials, pair, assumptions)))
         for pair in pairs
     )
 
 
-def _findings(
-    case: Validation, trials: Trials, pair: str, assumptions: Assumptions
-) -> Iterator[Finding]:
-    given = []
-    for one in assumptions.given(trials, pair):
-        yield one
-        if one.assumption == NETWORKS:
-            return
-        given.append(one)
-    tried: list[tuple[Finding, Candidate]] = []
+def _findings(trials: Trials, pair: str, assumptions: Assumptions) -> Iterator[Finding]:
+    given = [*assumptions.given(trials, pair)]
+    yield from given
+    if any(one.assumption == NETWORKS for one in given):
+        return
+    found = given if assumptions.settled else []
     for one in assumptions.candidates(trials, pair):
         # Where the network's finite steps explain it, half the rate would say the same once more.
-        if one.name != STEP or not any(f.explains and f.assumption == FLOW for f, _ in tried):
-            tried.append((_tried(trials, pair, (one,)), one))
-            yield tried[-1][0]
-    found = [*(given if assumptions.settled else ()), *(each for each, _ in tried)]
-    if is_aligned(pair) or any(each.explains for each in found):
-        yield from _rest(case.tolerance, trials, pair, found, tried)
-        return
-    if assumptions.many(trials):  # few units are drawn, not taken as many
-        tried.append((_tried(trials, pair, (_WIDER,)), _WIDER))
-        yield tried[-1][0]
-    if not tried[-1][0].explains:
-        yield from _pairs(trials, pair, tried, sure=assumptions.settled)
+        if one.name != STEP or not any(f.explains and f.assumption == FLOW for f in found):
+            found.append(_tried(trials, pair, one))
+            yield found[-1]
+    explained = is_aligned(pair) or any(each.explains for each in found)
+    if assumptions.many(trials) and not explained:  # few units are drawn, not taken as many
+        yield _tried(trials, pair, _WIDER)
 
 
-def _pairs(
-    again: Trials, pair: str, tried: list[tuple[Finding, Candidate]], *, sure: bool
-) -> Iterator[Finding]:
-    """Replace two at a time of those that leave least, and alone do not explain it for certain."""
-    for one, other in combinations(_refuted(tried, sure=sure), 2):
-        yield _tried(again, pair, (one, other))
-
-
-def _rest(
-    tolerance: float,
-    again: Trials,
-    pair: str,
-    found: list[Finding],
-    tried: list[tuple[Finding, Candidate]],
-) -> Iterator[Finding]:
-    """Replace what is named together with others, where it leaves more than the tolerance."""
-    diagnosed = PairDiagnosis(pair=pair, findings=tuple(found))
-    if diagnosed.left is None or diagnosed.left <= tolerance:
-        return
-    named = [one for each, one in tried if each in diagnosed.named and each.after == diagnosed.left]
-    for one in named[:1]:
-        for other in _refuted(tried):
-            yield _tried(again, pair, (one, other))
-
-
-def _refuted(tried: list[tuple[Finding, Candidate]], *, sure: bool = True) -> list[Candidate]:
-    """Return those that alone do not explain it, for certain or not, and leave least."""
-    known = [
-        (found, one)
-        for found, one in tried
-        if found.refuted or not (sure or found.explains or found.after is None)
-    ]
-    known.sort(key=lambda each: each[0].after or 0.0)
-    return [one for _, one in known[:_PAIRED]]
-
-
-def _tried(again: Trials, pair: str, chosen: tuple[Candidate, ...]) -> Finding:
-    """Replace some assumptions together and measure what is left."""
-    made, words = Experiment(), []
-    name, why = AND.join(one.name for one in chosen), ""
+def _tried(again: Trials, pair: str, one: Candidate) -> Finding:
+    """Replace an assumption and measure what is left."""
+    made, words, why = Experiment(), one.name, ""
     try:
-        for one in chosen:
-            made, text = one.made(made)
-            words.append(text)
+        made, words = one.made()
         left = again.distance(pair, made)
     except (InputError, NotSupportedError) as error:
         why, left = str(error), None
     return Finding(
-        assumption=name,
-        replaced=AND.join(words) or name,
+        assumption=one.name,
+        replaced=words,
         before=again.before(pair, made),
         after=None if left is None else left.value,
         low=None if left is None else left.low,
         high=None if left is None else left.high,
         why_not=why,
-        measured=AND.join(one.measured for one in chosen if one.measured),
-        fitted=sum(one.fitted for one in chosen),
+        measured=one.measured,
+        fitted=one.fitted,
     )
 
 
@@ -251,7 +203,7 @@ def _tried(again: Trials, pair: str, chosen: tuple[Candidate, ...]) -> Finding:
 def _given(again: Again, pair: str) -> Iterator[Finding]:
     """Yield what chance gives a pair, and what is replaced by something confronted already."""
     case = again.case
-    found = _networks(case, pair) or _more_networks(again, pair)
+    found = _more_networks(again, pair)
     yield from [found] if found else filter(None, [_alignment(case, pair), _no_gates(again, pair)])
 
 
@@ -263,7 +215,7 @@ def _candidates(again: Again, pair: str) -> Iterator[Candidate]:
         if network_of(case.numbers.spec).activation == "relu":
             yield from _starts(again, pair)
             if pair == RELU:
-                yield Candidate(name=GATES, made=lambda made: _shown_gates(case, made))
+                yield Candidate(name=GATES, made=lambda: _shown_gates(case))
     yield from halved_rate(again, case.tolerance, pair)
     if not is_aligned(pair):
         yield _scale(again, pair)
@@ -271,25 +223,38 @@ def _candidates(again: Again, pair: str) -> Iterator[Candidate]:
 
 def halved_rate(again: Trials, tolerance: float, pair: str) -> Iterator[Candidate]:
     """Yield the step size, where a loss rises."""
-    if _largest_rise(again.losses(pair, Experiment().change)) > ROUNDING:
-        half = halving(
-            again, tolerance, pair, "the learning rate", lambda e, f: e.scaled(rate=f), HALF
+    if _largest_rise(again.losses(pair, SAME)) > ROUNDING:
+        what = "the learning rate"
+        yield Candidate(
+            name=STEP, made=lambda: halving(again, tolerance, pair, what, _at_rate, HALF)
         )
-        yield Candidate(name=STEP, made=half)
+
+
+def _at_rate(factor: Fraction) -> Experiment:
+    return Experiment(change=Variation(rate=factor))
+
+
+def _at_scale(factor: Fraction) -> Experiment:
+    return Experiment(change=Variation(std=factor))
 
 
 def _closed_forms(case: Validation) -> Iterator[Candidate]:
     """What closed forms take for granted beside the reduction that they are of."""
     if len(case.numbers.stages) > 1:
         what = "earlier stages followed as they learn"
-        yield Candidate(name=STAGES, made=lambda made: (with_instead(made, followed=True), what))
-    steps = "the network's finite steps"
-    yield Candidate(name=FLOW, made=lambda made: (with_instead(made, stepwise=True), steps))
+        yield Candidate(name=STAGES, made=lambda: (instead(followed=True), what))
+    yield finite_steps()
 
 
-def with_instead(made: Experiment, **instead: bool) -> Experiment:
-    """Return an experiment with one more thing replaced of what the theory takes for granted."""
-    return replace(made, instead=replace(made.instead, **instead))
+def finite_steps() -> Candidate:
+    """Return the small steps that closed forms take for granted."""
+    what = "the network's finite steps"
+    return Candidate(name=FLOW, made=lambda: (instead(stepwise=True), what))
+
+
+def instead(**replaced: Any) -> Experiment:
+    """Return the experiment with one thing replaced of what the theory takes for granted."""
+    return Experiment(instead=Instead(**replaced))
 
 
 def _starts(again: Again, pair: str) -> Iterator[Candidate]:
@@ -298,11 +263,11 @@ def _starts(again: Again, pair: str) -> Iterator[Candidate]:
     first, *later = sorted({p.effective.pathway.stage for p in case.numbers.pathways})
     if pair != RELU:
         return
-    yield Candidate(name=start_of(first), made=lambda made: _first_start(again, pair, made, first))
+    yield Candidate(name=start_of(first), made=lambda: _first_start(again, pair, first))
     for stage in later:
         yield Candidate(
             name=start_of(stage),
-            made=lambda made, stage=stage: _later_start(again, pair, made, stage),
+            made=lambda stage=stage: _later_start(again, pair, stage),
             fitted=1,
         )
 
@@ -314,22 +279,22 @@ def _check_gdln(case: Validation) -> None:
         raise NotSupportedError(msg)
 
 
-def _first_start(again: Again, pair: str, made: Experiment, stage: int) -> tuple[Experiment, str]:
+def _first_start(again: Again, pair: str, stage: int) -> tuple[Experiment, str]:
     _check_gdln(again.case)
-    trained = again.losses(pair, made.change).mean(axis=0)
+    trained = again.losses(pair, SAME).mean(axis=0)
     # By the network's own steps: what these cost of closed forms is no matter of the start.
-    stepwise = again.theory(pair, with_instead(made, stepwise=True)).mean(axis=0)
+    stepwise = again.theory(pair, instead(stepwise=True)).mean(axis=0)
     factor = measured_start(stepwise, trained)
     text = f"{positional(factor, 3)} of its strength, as the networks' first fall shows"
-    return replace(made, instead=made.instead.starting(stage, factor)), text
+    return instead(starts=((stage, factor),)), text
 
 
-def _later_start(again: Again, pair: str, made: Experiment, stage: int) -> tuple[Experiment, str]:
+def _later_start(again: Again, pair: str, stage: int) -> tuple[Experiment, str]:
     _check_gdln(again.case)
-    trained = again.losses(pair, made.change).mean(axis=0)
+    trained = again.losses(pair, SAME).mean(axis=0)
 
     def started(factor: float) -> Experiment:
-        return replace(made, instead=made.instead.starting(stage, factor))
+        return instead(starts=((stage, factor),))
 
     def left(factor: float) -> float:
         theory = again.theory(pair, started(factor)).mean(axis=0)
@@ -342,14 +307,14 @@ def _later_start(again: Again, pair: str, made: Experiment, stage: int) -> tuple
     )
 
 
-def _shown_gates(case: Validation, made: Experiment) -> tuple[Experiment, str]:
+def _shown_gates(case: Validation) -> tuple[Experiment, str]:
     _check_gdln(case)
     check_replaced(case.numbers, "gates")
     if any(p.effective.pathway.boundary for p in case.numbers.pathways):
         msg = "gates are replaced where no pathway's inputs are made orthogonal to samples"
         raise NotSupportedError(msg)
     what = "the gates that the network's units show when the stage is learned"
-    return replace(made, gates=True), what
+    return Experiment(gates=True), what
 
 
 def _scale(again: Again, pair: str) -> Candidate:
@@ -366,10 +331,9 @@ def _scale(again: Again, pair: str) -> Candidate:
 
 def halved_scale(
     again: Trials, tolerance: float, pair: str, first: Fraction = HALF
-) -> Callable[[Experiment], tuple[Experiment, str]]:
+) -> Callable[[], tuple[Experiment, str]]:
     """Return how the initial scale is made smaller."""
-    what = "the initial scale"
-    return halving(again, tolerance, pair, what, lambda e, f: e.scaled(std=f), first)
+    return lambda: halving(again, tolerance, pair, "the initial scale", _at_scale, first)
 
 
 def halving(
@@ -377,71 +341,43 @@ def halving(
     tolerance: float,
     pair: str,
     what: str,
-    change: Callable[[Experiment, Fraction], Experiment],
+    change: Callable[[Fraction], Experiment],
     first: Fraction,
-) -> Callable[[Experiment], tuple[Experiment, str]]:
-    """Return how a number is halved again and again, while that takes away enough."""
-    found: list[Fraction] = []
-
-    def made(other: Experiment) -> tuple[Experiment, str]:
-        if not found:
-            found.append(sought(other))
-        (factor,) = found
-        return change(other, factor), f"{'half' if factor == HALF else f'{factor} of'} {what}"
-
-    def sought(other: Experiment) -> Fraction:
-        factor = first
-        left = again.distance(pair, change(other, factor)).value or 0.0
-        before = again.before(pair, change(other, factor))
-        for _ in range(1, HALVINGS):
-            if not tolerance < left <= (1 - WORTH) * before:
-                break
-            try:
-                less = again.distance(pair, change(other, factor / 2)).value or 0.0
-            except (InputError, NotSupportedError):
-                break
-            if less > (1 - WORTH) * left:
-                break
-            factor, left, before = factor / 2, less, left
-        return factor
-
-    return made
+) -> tuple[Experiment, str]:
+    """Halve a number again and again, while that takes away enough."""
+    factor = first
+    left = again.distance(pair, change(factor)).value or 0.0
+    before = again.before(pair, change(factor))
+    for _ in range(1, HALVINGS):
+        if not tolerance < left <= (1 - WORTH) * before:
+            break
+        try:
+            less = again.distance(pair, change(factor / 2)).value or 0.0
+        except (InputError, NotSupportedError):
+            break
+        if less > (1 - WORTH) * left:
+            break
+        factor, left, before = factor / 2, less, left
+    return change(factor), f"{'half' if factor == HALF else f'{factor} of'} {what}"
 
 
 _WIDER = Candidate(
     name=WIDTH,
-    made=lambda made: (made.wider(), "four times the units at half the initial scale"),
+    # As strong a start.
+    made=lambda: (
+        Experiment(change=Variation(std=HALF, width=4)),
+        "four times the units at half the initial scale",
+    ),
 )
 
 
 # -- what is replaced by something that was confronted already -------------------------------------
 
 
-def _networks(case: Validation, pair: str) -> Finding | None:
-    """Return that chance alone gives a mean of so few networks this distance, where it does."""
-    if case.predicted is None or case.prediction.drawn is None:
-        return None  # few units are drawn whole; elsewhere what the band leaves out is looked for
-    before, count = case.distance(pair), len(case.run(pair).losses)
-    chance = case.predicted.by_chance(count)
-    if before is None or chance < before:
-        return None
-    return Finding(
-        assumption=NETWORKS,
-        replaced="the mean of all networks of the law",
-        before=before,
-        after=None,
-        by_chance=True,
-        measured=(
-            f"by chance alone the mean of {count} is up to {percent(chance)} off that of all, "
-            "in 95 of 100 cases"
-        ),
-    )
-
-
 def _more_networks(again: Again, pair: str) -> Finding | None:
     """Return that more networks alone take the distance away, where few were trained."""
     case, before = again.case, again.case.distance(pair)
-    count = len(again.losses(pair, Experiment().change))
+    count = len(again.losses(pair, SAME))
     if before is None or count <= len(case.run(pair).losses):
         return None
     left = again.distance(pair, Experiment())

@@ -1,4 +1,4 @@
-"""Assumptions that may fail, and what replacing one of them brought, or two together.
+"""Assumptions that may fail, and what replacing one of them brought.
 
 An assumption is named where more than half of the distance goes with it: where the whole interval
 of what is left is below half of what was there. Where none of the interval is, it is not; between
@@ -23,7 +23,6 @@ ALIGNMENT, GATES, SCALE, STEP, FLOW, WIDTH, NETWORKS, STAGES, FORMS = (
     "head starts",
     "closed forms",
 )
-AND = " and "
 
 
 def start_of(stage: int) -> str:
@@ -33,10 +32,10 @@ def start_of(stage: int) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One assumption, replaced alone, or two together.
+    """One assumption, replaced alone.
 
     Attributes:
-        assumption: Its name; both names where two were replaced.
+        assumption: Its name.
         replaced: By what, in words.
         before: max |ΔL|/L(0) with the assumption, to the networks that the rest was measured with.
         after: The same with it replaced; None where that was not possible.
@@ -45,7 +44,6 @@ class Finding:
         high: Upper end.
         why_not: Why it was not replaced, or "".
         measured: A quantity beside it that says the same, in words, or "".
-        by_chance: Whether chance alone gives the distance, so that nothing is left to explain.
         fitted: Numbers that were fitted for it, none of which enters a prediction.
     """
 
@@ -57,7 +55,6 @@ class Finding:
     high: float | None = None
     why_not: str = ""
     measured: str = ""
-    by_chance: bool = False
     fitted: int = 0
 
     @property
@@ -67,7 +64,7 @@ class Finding:
         Where there is no interval the distance itself says it.
         """
         if self.after is None:
-            return self.by_chance
+            return False
         return (self.after if self.high is None else self.high) < self.before / 2
 
     @property
@@ -77,16 +74,6 @@ class Finding:
             return False
         return not self.explains and self.low < self.before / 2
 
-    @property
-    def refuted(self) -> bool:
-        """Whether the assumption alone does not explain the distance, for certain."""
-        return self.after is not None and not self.explains and not self.undecided
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The assumptions that were replaced."""
-        return tuple(self.assumption.split(AND))
-
 
 @short_repr
 @dataclass(frozen=True, kw_only=True)
@@ -95,8 +82,7 @@ class PairDiagnosis:
 
     Attributes:
         pair: Its name, as in ``metrics``.
-        findings: What was tried, in order: each alone, then two together where none explains it
-            alone or more than the tolerance is left.
+        findings: What was tried, in order.
     """
 
     pair: str
@@ -104,7 +90,7 @@ class PairDiagnosis:
 
     @cached_property
     def named(self) -> tuple[Finding, ...]:
-        """What explains the distance: single assumptions, or else the pairs that share it."""
+        """What explains the distance."""
         found = [each for each in self.findings if each.explains]
         names = {each.assumption for each in found}
         # A smaller start changes what everything else is replaced in: gates stay as they are and
@@ -124,8 +110,7 @@ class PairDiagnosis:
             found = [each for each in found if each.assumption != ALIGNMENT]
         if STAGES in names:  # what is computed needs no number that is fitted
             found = [each for each in found if not each.fitted]
-        alone = {each.assumption for each in found if len(each.parts) == 1}
-        return tuple(e for e in found if len(e.parts) == 1 or alone.isdisjoint(e.parts))
+        return tuple(found)
 
     @property
     def failed(self) -> tuple[str, ...]:

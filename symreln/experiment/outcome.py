@@ -1,14 +1,11 @@
 """A derivation confronted with trained networks: everything measured, and what it comes to.
 
-What each assumption costs: predictions that make it beside those that do not.
-
-All of them are at hand after every confrontation; nothing is trained for it. What fails where the
-prediction itself disagrees is said by :mod:`symreln.experiment.diagnosis`.
+What fails where the prediction disagrees is said by :mod:`symreln.experiment.diagnosis`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -57,7 +54,6 @@ if TYPE_CHECKING:
     from symreln.experiment.rules import RuleComparison
     from symreln.experiment.scalar_modes import EdgeModes
     from symreln.experiment.study import Study
-    from symreln.experiment.terms import Term
     from symreln.specs.model import Spec
 
 
@@ -84,9 +80,6 @@ class Validation(Immutable, Predictions):
         law: The law of gates beside the networks' gates; None where there is no law or no gates.
         split: The networks seen as pathways, units given to the nearest gate; None likewise.
         modes: Every mode's measured strength beside its prediction, where maps were recorded.
-        terms: What the distance to the network is made of, or to the GDLN where there is no other;
-            empty where that was not asked for.
-        no_terms: Why it is not said although it was asked for, or "".
         rules: What other learning rules change; None where that was not asked for.
         study: What halving the initial scale and the learning rate does; None likewise.
         representations: What hidden layers hold; None likewise.
@@ -106,8 +99,6 @@ class Validation(Immutable, Predictions):
     law: GateLawMeasured | None = None
     split: SplitNetwork | None = None
     modes: tuple[ModeMeasured, ...] = ()
-    terms: tuple[Term, ...] = ()
-    no_terms: str = ""
     rules: RuleComparison | None = None
     study: Study | None = None
     representations: RepresentationComparison | None = None
@@ -178,9 +169,6 @@ class Validation(Immutable, Predictions):
             found |= {f"gates_order_{n}": row for n, row in enumerate(self.law.losses, start=2)}
         if prediction.closed_loss is not None:
             found["closed_forms"] = prediction.closed_loss
-        if self.predicted is not None:
-            low, middle, high = self.predicted.band.values
-            found |= {"theory_low": low, "theory_median": middle, "theory_high": high}
         if self.edges is not None:
             found["theory_aligned"] = self.edges.descent.loss
             if self.edges.unpredicted:
@@ -229,7 +217,7 @@ class Validation(Immutable, Predictions):
 
     @property
     def judged_by(self) -> str:
-        """The trained networks that the terms of the distance speak of."""
+        """The trained networks that seeds are compared of."""
         return "GDLN" if self.network is None else self.network_name
 
     def trained_name(self, pair: str) -> str:
@@ -298,28 +286,6 @@ class Validation(Immutable, Predictions):
         return found <= self.tolerance
 
     @cached_property
-    def assumption_costs(self) -> tuple[AssumptionCost, ...]:
-        """What each assumption costs of which there is a prediction with and one without."""
-        found = _assumption_costs(
-            self.numbers, self._reduced, self.tolerance, early=bool(self.kappas)
-        )
-        if self.judged == "reduced":
-            return found
-        return tuple(
-            replace(cost, pair=_of_reduced(cost.pair), instead=_of_reduced(cost.instead))
-            for cost in found
-        )
-
-    @property
-    def _reduced(self) -> dict[str, CurveComparison]:
-        """The metrics with the reduction in the place of the judged curve."""
-        return self.metrics | {
-            f"theory_vs_{name}": self.metrics[f"reduced_vs_{name}"]
-            for name in ("relu", "gdln")
-            if f"reduced_vs_{name}" in self.metrics
-        }
-
-    @cached_property
     def published(self) -> PublishedPrediction | None:
         """The published prediction for the same experiment, for a ready-made spec as it is."""
         spec = self.derivation.spec
@@ -327,89 +293,7 @@ class Validation(Immutable, Predictions):
         return known if known is not None and _is_ready_made(spec) else None
 
 
-def _of_reduced(pair: str) -> str:
-    return pair.replace("theory_vs_", "reduced_vs_")
-
-
 def _is_ready_made(spec: Spec) -> bool:
     """Whether the experiment is the ready-made one: no override, no file of the same name."""
     original = load(spec.source)
     return replace(spec, title=original.title, validation=original.validation) == original
-
-
-@dataclass(frozen=True, kw_only=True)
-class AssumptionCost:
-    """One assumption, made and not made.
-
-    Attributes:
-        assumption: In words.
-        pair: Curves with it, as in ``metrics``.
-        instead: Curves without it.
-        before: max |ΔL|/L(0) with it.
-        after: The same without it.
-        tolerance: Largest allowed distance.
-    """
-
-    assumption: str
-    pair: str
-    instead: str
-    before: float
-    after: float
-    tolerance: float
-
-    @property
-    def fails(self) -> bool:
-        """Whether it alone takes the prediction beyond the tolerance, by more than half of it."""
-        return self.before > self.tolerance and self.after < self.before / 2
-
-
-def _assumption_costs(
-    numbers: Derivation,
-    metrics: Mapping[str, CurveComparison],
-    tolerance: float,
-    *,
-    early: bool = False,
-) -> tuple[AssumptionCost, ...]:
-    """Return what every assumption costs of which there is a prediction with and one without.
-
-    Args:
-        numbers: The derivation, without free parameters.
-        metrics: Distances by pair.
-        tolerance: Largest allowed one.
-        early: Whether the theory starts from the units that each pathway gets in the early phase,
-            which the flow takes as half of all.
-    """
-    return tuple(
-        AssumptionCost(
-            assumption=name,
-            pair=pair,
-            instead=instead,
-            before=metrics[pair].max_abs_over_initial,
-            after=metrics[instead].max_abs_over_initial,
-            tolerance=tolerance,
-        )
-        for name, pair, instead in _links(numbers, metrics, early)
-        if pair in metrics and instead in metrics
-    )
-
-
-def _links(
-    numbers: Derivation, metrics: Mapping[str, CurveComparison], early: bool
-) -> Iterator[tuple[str, str, str]]:
-    judge = "relu" if "theory_vs_relu" in metrics else "gdln"
-    theory, flow = f"theory_vs_{judge}", f"flow_vs_{judge}"
-    # The GDLN has the spec's gates: what directions cost is not mixed with what gates do.
-    yield "directions that stay (Assumption 2.1.1)", "modes_vs_gdln", "theory_vs_gdln"
-    closed = f"closed_vs_{judge}"
-    units = "half of the units in every pathway, " if early else ""
-    if len(numbers.stages) > 1:
-        yield (
-            "head starts to leading order, and steps taken as small",
-            closed,
-            f"reduced_vs_{judge}",
-        )
-    elif not numbers.closed:
-        yield "an aligned start, from which modes that lose die out", closed, flow
-    else:
-        yield "an aligned start, steps to leading order", closed, theory
-    yield f"{units}infinitely small steps", flow, theory

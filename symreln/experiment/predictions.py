@@ -34,7 +34,6 @@ from symreln.claims.mean_field import run_mean_field, why_no_mean_field
 from symreln.claims.prediction import closed_forms, predict_training
 from symreln.claims.probes import probe_bases
 from symreln.claims.widths import own_curves
-from symreln.experiment.band import PredictedBand, predicted_band, why_no_band
 from symreln.experiment.closed import check_covered, closed_start, predict_chain
 from symreln.experiment.metrics import LEVEL, simultaneous_radius
 from symreln.verdict.judge import Level
@@ -47,9 +46,6 @@ if TYPE_CHECKING:
     from symreln.laws.chain_start import ChainStart
     from symreln.laws.early_phase import EarlyStrength
     from symreln.laws.mean_field import MeanField
-
-#: Why there is no band where it takes more than a few seconds.
-TOO_LONG = "descending that many drawn networks takes minutes on these data; --terms asks for it"
 
 
 @short_repr
@@ -69,9 +65,6 @@ class Predictions:
         chain: Where modes of three or more layers start; None for one or two.
         straight: Loss of modes that keep to their directions, as Assumption 2.1.1 has it, where it
             is not proven; None where it is, and where gates switch or pathways are narrow.
-        predicted: Curves of several networks, from the law of initial strengths alone; None where
-            there is no such prediction, or it was not asked for.
-        not_predicted: Why there is none, or "".
     """
 
     prediction: Prediction
@@ -82,49 +75,14 @@ class Predictions:
     no_mean_field: str = ""
     chain: ChainStart | None = None
     straight: np.ndarray | None = None
-    predicted: PredictedBand | None = None
-    not_predicted: str = ""
-
-    def beside(self, networks: int) -> Predictions:
-        """Return the same with a band that knows how many networks are trained beside it."""
-        if self.predicted is None:
-            return self
-        return replace(self, predicted=replace(self.predicted, trained=networks))
 
 
-def predict_all(
-    numbers: Derivation, *, whatever_cost: bool = False, scatter: int | None = None
-) -> Predictions:
+def predict_all(numbers: Derivation) -> Predictions:
     """Make all predictions.
 
     Args:
         numbers: A derivation without free parameters, with a network.
-        whatever_cost: Whether the mean-field simulation and the band are made also where that takes
-            long.
-        scatter: Seed of the networks that the band is of; None where none is asked for.
     """
-    found = _curves(numbers, whatever_cost=whatever_cost)
-    if scatter is None:
-        return found
-    if (drawn := found.prediction.drawn) is not None:
-        return replace(found, predicted=PredictedBand(losses=drawn.losses, law=drawn))
-    why, band = why_no_band(numbers), None
-    if not why:
-        with phase("band of networks"):
-            band = predicted_band(
-                numbers,
-                found.early,
-                mode_kappas(numbers, found.kappas),
-                scatter,
-                chain=found.chain,
-                whatever_cost=whatever_cost,
-            )
-        why = "" if band is not None else TOO_LONG
-    return replace(found, predicted=band, not_predicted=why)
-
-
-def _curves(numbers: Derivation, *, whatever_cost: bool) -> Predictions:
-    """Make the predictions of the mean curves."""
     if not numbers.known.plain.holds:
         check_covered(numbers)
         if not numbers.known.matrices.holds:
@@ -134,7 +92,7 @@ def _curves(numbers: Derivation, *, whatever_cost: bool) -> Predictions:
         early = numbers.ask(early_strengths)
     kappas = pathway_kappas(numbers, early)
     by_mode = mode_kappas(numbers, kappas)
-    why = why_no_mean_field(numbers, whatever_cost=whatever_cost)
+    why = why_no_mean_field(numbers)
     with phase("mean-field simulation"):
         mean_field = None if why else run_mean_field(numbers)
     with phase("prediction"):

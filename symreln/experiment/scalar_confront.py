@@ -25,12 +25,13 @@ from symreln.experiment.diagnosis import (
     Assumptions,
     Candidate,
     diagnosed,
+    finite_steps,
     halved_rate,
     halved_scale,
-    with_instead,
+    instead,
 )
 from symreln.experiment.edge_start import EdgeStart, edge_start
-from symreln.experiment.findings import ALIGNMENT, FLOW, FORMS, SCALE, Finding
+from symreln.experiment.findings import ALIGNMENT, FORMS, SCALE, Finding
 from symreln.experiment.outcome import Validation
 from symreln.experiment.predictions import ENDS, Predictions
 from symreln.experiment.scalar_modes import ALIGNED, RANDOM, Descent, EdgeModes, ScalarModes
@@ -271,10 +272,9 @@ def _given(again: _Trials, pair: str) -> Iterator[Finding]:
 def _candidates(again: _Trials, pair: str) -> Iterator[Candidate]:
     tolerance, drawn = again.case.tolerance, not is_aligned(pair)
     if drawn and again.case.judged == "closed":
-        steps = "the network's finite steps"
-        yield Candidate(name=FLOW, made=lambda made: (with_instead(made, stepwise=True), steps))
+        yield finite_steps()
         own = "scalar modes step by step, every one from its own start"
-        yield Candidate(name=FORMS, made=lambda made: (with_instead(made, apart=True), own))
+        yield Candidate(name=FORMS, made=lambda: (instead(apart=True), own))
     yield from halved_rate(again, tolerance, pair)
     if drawn:
         yield Candidate(name=SCALE, made=halved_scale(again, tolerance, pair))

@@ -124,19 +124,18 @@ def joined(parts: Sequence[AffineCoupling]) -> AffineCoupling:
 
 
 class BlockFlow:
-    """The flow of the blocks of several independent systems, of one network or of many.
+    """The flow of the blocks of several independent systems.
 
     Where all blocks are vectors the state is H, else it is Q of every block: a singular value
-    decomposition a step costs more than its digits are worth. States and maps of many networks, or
-    of many times, are columns.
+    decomposition a step costs more than its digits are worth. States and maps of many times are
+    columns.
 
     Args:
         couplings: The systems; maps are held in their order.
         gram_scale: g.
         tau: Time constant in steps.
-        starts: Q Qᵀ/g at the start, one a block, with one axis more where networks are many; then
-            the state is Q in any case, as :meth:`descent` needs it. The identity, and H where it
-            can be, without it.
+        starts: Q Qᵀ/g at the start, one a block; then the state is Q in any case, as
+            :meth:`descent` needs it. The identity, and H where it can be, without it.
         later: The systems of later phases, of the same shapes, where gates switch.
         switches: First step of every later phase, ascending.
     """
@@ -196,17 +195,14 @@ class BlockFlow:
             return self._single.velocity(found[0], couplings[0].errors(maps)) / self.tau
         every = [c.errors(maps[place]) for c, place in zip(couplings, self.places, strict=True)]
         errors = np.concatenate(every)
-        many = maps.ndim > 1
-        if many:  # far fewer numbers than the state has
-            errors /= self.tau
         velocity = [
             group.velocity(parts, errors[group.index])
             for group, parts in zip(self._groups, found, strict=True)
         ]
-        return np.concatenate(velocity) if many else np.concatenate(velocity) / self.tau
+        return np.concatenate(velocity) / self.tau
 
     def factors(self, state: np.ndarray) -> list[np.ndarray]:
-        """Return Q = [W1ᵀ; W2] of every block of one network; Q is the state."""
+        """Return Q = [W1ᵀ; W2] of every block; Q is the state."""
         # A block without entries never moves.
         found = [np.sqrt(self._scale) * np.eye(sum(shape)) for shape in self._shapes]
         for group in self._groups:
@@ -242,17 +238,6 @@ class BlockFlow:
         if not self.size:
             return self._summed((), steps, functionals)
         return self._summed(self._chunks(steps, keep), steps, functionals)
-
-    def descents(self, networks: int, steps: int, keep: float = 1.0) -> np.ndarray:
-        """Return the losses of many networks by gradient descent, shape (networks, steps)."""
-        losses = np.empty((networks, steps))
-        if not self.size:
-            losses[:] = self._losses(np.zeros((0, 1)), 0)
-            return losses
-        with np.errstate(over="ignore", invalid="ignore"):
-            for step, (_, maps) in enumerate(self.descended(steps, keep)):
-                losses[:, step] = self._losses(maps, self.phase(step))
-        return losses
 
     def descended(self, steps: int, keep: float = 1.0) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield states and maps at steps 0, 1, … of gradient descent.
@@ -408,18 +393,17 @@ class _Factors:
         Args:
             numbers: Which blocks.
             index: Where the entries are among all maps.
-            start: Q of every block at the start, shape (blocks, size, size), or with the networks
-                first.
+            start: Q of every block at the start, shape (blocks, size, size).
             first: Where the state begins.
         """
         self.numbers, self.index = numbers, index
         self._inputs = index.shape[2]
-        self._shape = start.shape[-3:]
+        self._shape = start.shape
         self._start = start
         self.place = slice(first, first + int(np.prod(self._shape)))
 
     def start(self) -> np.ndarray:
-        return self._flat(self._start)
+        return self._start.ravel()
 
     def read(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         # Times, where there are several, come last in states and first in a batch.
@@ -433,11 +417,8 @@ class _Factors:
 
     def velocity(self, parts: tuple[np.ndarray, np.ndarray], errors: np.ndarray) -> np.ndarray:
         first, second = parts
-        pull = errors if errors.ndim == 3 else np.moveaxis(errors, -1, 0)
-        return self._flat(np.concatenate([pull.swapaxes(-1, -2) @ second, pull @ first], axis=-2))
-
-    def _flat(self, q: np.ndarray) -> np.ndarray:
-        return q.ravel() if q.ndim == 3 else q.reshape(len(q), -1).T
+        pulled = [errors.swapaxes(-1, -2) @ second, errors @ first]
+        return np.concatenate(pulled, axis=-2).ravel()
 
 
 def _groups(
@@ -457,7 +438,7 @@ def _groups(
     groups: list[_Factors] = []
     for shape, numbers in kinds.items():
         grams = [np.eye(sum(shape)) if starts is None else starts[n] for n in numbers]
-        start = np.sqrt(gram_scale) * _symmetric_root(np.stack(grams, axis=-3))
+        start = np.sqrt(gram_scale) * _symmetric_root(np.stack(grams))
         first = groups[-1].place.stop if groups else 0
         index = np.array([blocks[number] for number in numbers])
         groups.append(_Factors(numbers, index, start, first))

@@ -189,16 +189,6 @@ class CoupledMatrices:
             total += outputs * rows * samples
         return total
 
-    def descents(self, steps: int, starts: Sequence[Sequence[EqualModes]]) -> np.ndarray:
-        """Return the losses of many networks by gradient descent, shape (networks, steps).
-
-        Args:
-            steps: How many steps are recorded, the start among them.
-            starts: Of every network the modes that do not start as expected.
-        """
-        each = zip(*map(self._grams, starts), strict=True)
-        return self.flow([np.stack(own) for own in each]).descents(len(starts), steps)
-
     def similarities(self, steps: Sequence[int], starts: Sequence[EqualModes] = ()) -> np.ndarray:
         r"""Return the products of what the hidden layer holds of samples, by gradient descent.
 

@@ -28,7 +28,7 @@ Source: the alignment of single units is that of Maennel et al. 2018.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -77,9 +77,6 @@ class EarlyStrength:
         closed: Share of the units that are closed on all samples: they move no more.
         moved: Share of κ by units that came to the gate or left it in the last look.
         orbit: Labels of the modes of the orbit, this one's included; empty where not known.
-        units: What every unit adds to the mode's strength over κ, shape (units,); its mean is 1
-            over the orbit. A network's strength is the mean over H units drawn from them. None
-            where it is not known.
     """
 
     kappa: float
@@ -91,7 +88,6 @@ class EarlyStrength:
     closed: float = 0.0
     moved: float = 0.0
     orbit: tuple[str, ...] = ()
-    units: np.ndarray | None = field(default=None, repr=False, compare=False)
 
 
 @short_repr
@@ -181,7 +177,7 @@ class EarlyPhase:
                     came = [(mode, has ^ last[:, mode.pathway]) for mode, has in own]
                     moved = float(np.mean([self._squares(*each).mean() for each in came]))
                     pooled = _pooled([self._squares(*each) for each in own], moved, before)
-                    found.update(zip(places, pooled, strict=True))
+                    found.update(dict.fromkeys(places, pooled))
                 share = float(on[:, [modes[p].pathway for p in places]].mean())
                 counted = {"share": share, "elsewhere": elsewhere, "closed": closed}
                 found.update({p: replace(found[p], **counted) for p in places})
@@ -234,10 +230,8 @@ class EarlyPhase:
         return found
 
 
-def _pooled(
-    squares: list[np.ndarray], moved: float, before: EarlyStrength | None
-) -> list[EarlyStrength]:
-    """Return the strength of every mode of an orbit: one κ, and each mode's own units.
+def _pooled(squares: list[np.ndarray], moved: float, before: EarlyStrength | None) -> EarlyStrength:
+    """Return the strength of the modes of an orbit.
 
     The mean over the orbit is taken unit by unit, so that its error counts that a unit which one
     mode gets is lost to the others.
@@ -247,12 +241,10 @@ def _pooled(
         moved: What units add that came to their gate or left it since the look before.
         before: The orbit at the look before.
     """
-    own = [each.mean(axis=1) for each in squares]
-    units = np.mean(own, axis=0)
+    units = np.mean([each.mean(axis=1) for each in squares], axis=0)
     kappa, error = float(units.mean()), float(units.std() / np.sqrt(len(units)))
     if not kappa > 0:
-        none = EarlyStrength(kappa=0.0, error=0.0, spread=np.inf, settled=False, share=0.0)
-        return [none] * len(squares)
+        return EarlyStrength(kappa=0.0, error=0.0, spread=np.inf, settled=False, share=0.0)
     variance = float(np.mean([(each**2).mean() for each in squares])) - kappa**2
     settled = (
         before is not None
@@ -260,7 +252,7 @@ def _pooled(
         and max(before.moved, moved / kappa) <= _SETTLED
         and abs(kappa / before.kappa - 1) <= _DRIFT
     )
-    one = EarlyStrength(
+    return EarlyStrength(
         kappa=kappa,
         error=error,
         spread=float(np.sqrt(max(variance, 0.0))) / kappa,
@@ -268,4 +260,3 @@ def _pooled(
         share=0.0,
         moved=moved / kappa,
     )
-    return [replace(one, units=each / kappa) for each in own]

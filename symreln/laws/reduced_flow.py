@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
 from symreln.errors import NotSupportedError
 from symreln.laws.block_flow import BlockFlow, Trajectory
 from symreln.laws.integrate import PRECISE, Accuracy
@@ -160,55 +159,33 @@ class ReducedFlow:
 
         With ``starts``, were it empty, the state is Q.
         """
-        blocks = self.blocks(starts or (), probes, factors)
-        losses, values = np.full(count, blocks.floor), np.zeros((len(probes), count))
-        grams = blocks.starts(starts or (), factors)
+        given = starts or ()
+        found, shares = self.modules_of([*probes, *(start.probe for start in given)])
+        asked, begun = shares[: len(probes)], shares[len(probes) :]
+        grams, tuples = _start_grams(found.modules, given, begun, factors)
+        systems = [
+            tie(module, more) or MatrixCoupling(module)
+            for module, more in zip(found.modules, tuples, strict=True)
+        ]
+        begin = [system.starts(own) for system, own in zip(systems, grams, strict=True)]
+        losses, values = np.full(count, found.floor), np.zeros((len(probes), count))
         # Systems of vectors alone have better coordinates, so they are integrated by themselves.
         for thin in (True, False):
-            chosen = [i for i, each in enumerate(blocks.systems) if _is_thin(each) is thin]
-            couplings = [blocks.systems[i].coupling for i in chosen]
-            begin = [gram for i in chosen for gram in grams[i]]
+            chosen = [i for i, each in enumerate(systems) if _is_thin(each) is thin]
             flow = BlockFlow(
-                couplings, self.gram_scale, self.tau, None if starts is None else begin
+                [systems[i].coupling for i in chosen],
+                self.gram_scale,
+                self.tau,
+                None if starts is None else [gram for i in chosen for gram in begin[i]],
             )
             functionals = np.zeros((len(probes), flow.size))
-            for row, (probe, each) in enumerate(zip(probes, blocks.asked, strict=True)):
-                parts = [blocks.systems[i].functional(probe.pathway, each[i]) for i in chosen]
+            for row, (probe, each) in enumerate(zip(probes, asked, strict=True)):
+                parts = [systems[i].functional(probe.pathway, each[i]) for i in chosen]
                 functionals[row] = np.concatenate([np.zeros(0), *parts])
-            found = follow(flow, functionals)
-            losses += found.losses
-            values += found.strengths
+            done = follow(flow, functionals)
+            losses += done.losses
+            values += done.strengths
         return Trajectory(losses=losses, strengths=values)
-
-    def blocks(
-        self,
-        starts: Sequence[ModeStart],
-        probes: Sequence[ModeProbe] = (),
-        factors: Mapping[int, float] | None = None,
-    ) -> _Blocks:
-        """Return the blocks that the flow falls into from some starts.
-
-        Args:
-            starts: Modes that do not start as expected. Of networks that differ in their factors
-                all of these modes, with factors that are all different: blocks in which such modes
-                stay apart serve any factors.
-            probes: Modes that are asked for.
-            factors: What Q Qᵀ of whole pathways is multiplied by, where it is not 1.
-        """
-        found, shares = self.modules_of([*probes, *(start.probe for start in starts)])
-        asked, begun = shares[: len(probes)], shares[len(probes) :]
-        _, tuples = _start_grams(found.modules, starts, begun, factors)
-        return _Blocks(
-            flow=self,
-            modules=found.modules,
-            systems=[
-                tie(module, more) or MatrixCoupling(module)
-                for module, more in zip(found.modules, tuples, strict=True)
-            ],
-            asked=asked,
-            begun=begun,
-            floor=found.floor,
-        )
 
     def modules_of(self, probes: Sequence[ModeProbe]) -> tuple[Split, list[list[np.ndarray]]]:
         """Return the modules that the flow falls into, and what every probe is of each of them."""
@@ -218,68 +195,6 @@ class ReducedFlow:
             found = whole(self.data)
             weights = [_weights(found.modules, probe, trusted=True) for probe in probes]
         return found, [each for each in weights if each is not None]
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Blocks:
-    """The blocks of a flow, ready to be followed from starts of the modes that they keep apart.
-
-    Attributes:
-        flow: What is followed.
-        modules: Its modules.
-        systems: Each module in its blocks.
-        asked: What every mode that is asked for is of each module.
-        begun: What every mode that does not start as expected is of each module.
-        floor: Loss of no module.
-    """
-
-    flow: ReducedFlow
-    modules: Sequence[GatedModule]
-    systems: Sequence[ReducedModule | MatrixCoupling]
-    asked: Sequence[list[np.ndarray]]
-    begun: Sequence[list[np.ndarray]]
-    floor: float
-
-    def starts(
-        self, starts: Sequence[ModeStart], factors: Mapping[int, float] | None = None
-    ) -> list[list[np.ndarray]]:
-        """Return Q Qᵀ/g of every block of every system."""
-        grams, _ = _start_grams(self.modules, starts, self.begun, factors)
-        return [system.starts(own) for system, own in zip(self.systems, grams, strict=True)]
-
-    @property
-    def multiplications(self) -> int:
-        """How many multiplications a step of one network takes, about."""
-        total = 0
-        for system in self.systems:
-            shapes = system.coupling.shapes
-            total += sum(4 * a * b * (a + b) for a, b in shapes)
-            if isinstance(system, MatrixCoupling):
-                total += 2 * system.module.sigma_yx.shape[0] * system.module.sigma_x.size
-            else:
-                total += 2 * sum(a * b for a, b in shapes) ** 2
-        return total
-
-    def descents(self, steps: int, starts: Sequence[Sequence[ModeStart]]) -> np.ndarray:
-        """Return the losses of networks by gradient descent, shape (networks, steps).
-
-        The blocks are the same for every network: they are found once, and all networks take each
-        step together.
-
-        Args:
-            steps: How many steps are recorded, the start among them.
-            starts: Of every network all the modes of the blocks, in their order.
-        """
-        flow, count = self.flow, len(starts)
-        keep = 1 - flow.weight_decay / flow.tau
-        total = np.full((count, steps), self.floor)
-        begin = [self.starts(own) for own in starts]
-        for place, system in enumerate(self.systems):
-            grams = [np.stack(each) for each in zip(*(one[place] for one in begin), strict=True)]
-            blocks = BlockFlow([system.coupling], flow.gram_scale, flow.tau, grams)
-            total += blocks.descents(count, steps, keep)
-        return total
 
 
 def _start_grams(

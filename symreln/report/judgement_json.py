@@ -25,9 +25,6 @@ DIGITS = 6
 def judgement_to_json(validation: Validation) -> dict[str, Any]:
     """Return the entries that say how sure the comparison is and what fails."""
     return {
-        "assumptions": [
-            {**asdict(cost), "fails": cost.fails} for cost in validation.assumption_costs
-        ],
         "modes": _modes(validation),
         "study": None if validation.study is None else _study(validation.study),
     }
@@ -47,7 +44,7 @@ def floor_to_json(found: SeedFloor | None) -> dict[str, Any] | None:
 
 
 def diagnosis_to_json(found: tuple[PairDiagnosis, ...]) -> dict[str, Any]:
-    """Return the entries that say what was replaced, one thing alone or two, and what fails."""
+    """Return the entries that say what was replaced, and what fails."""
     tried = [_finding(pair.pair, each) for pair in found for each in pair.findings]
     failing = [
         {
@@ -73,7 +70,6 @@ def _finding(pair: str, found: Finding) -> dict[str, Any]:
         "fitted": found.fitted,
         "why_not": found.why_not or None,
         "measured": found.measured or None,
-        "by_chance": found.by_chance,
     }
 
 

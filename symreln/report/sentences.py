@@ -14,7 +14,6 @@ from symreln.claims.early import mode_kappas, start_factors
 from symreln.experiment.comparing import is_aligned
 from symreln.experiment.findings import (
     ALIGNMENT,
-    AND,
     FLOW,
     GATES,
     NETWORKS,
@@ -80,9 +79,6 @@ def metric_rows(validation: Validation) -> Iterator[tuple[str, ...]]:
     if validation.floor is not None:
         floor = metric_cells(validation.floor.mean).values()
         yield (f"seed floor of the {validation.judged_by}", *floor)
-    if validation.predicted is not None:
-        name = f"seed floor of the {validation.judged_by}, predicted"
-        yield (name, *metric_cells(validation.predicted.floor.mean).values())
     if validation.published is not None:
         yield from _published_rows(validation, validation.published)
 
@@ -321,14 +317,12 @@ def failed_text(
 def left_text(found: Finding) -> str:
     """Return what replacing an assumption left, with its interval, or why that is not known."""
     if found.after is None:
-        return found.why_not or found.measured
+        return found.why_not
     shown = share_text(Interval(value=found.after, low=found.low, high=found.high))
     return f"{shown}, undecided" if found.undecided else shown
 
 
 def _says(found: Finding, says: Mapping[str, str]) -> str:
-    if len(found.parts) > 1:
-        return f"shared by {AND.join(f'the {name}' for name in found.parts)}"
     return says.get(found.assumption, f"the {found.assumption}")
 
 
@@ -341,7 +335,7 @@ def _tried(found: PairDiagnosis) -> str:
     left_out: dict[str, list[str]] = {}
     for each in found.findings:
         if each.after is None:
-            left_out.setdefault(each.why_not or each.measured, []).append(each.assumption)
+            left_out.setdefault(each.why_not, []).append(each.assumption)
     said += [f"replaced were {'; '.join(tried)}"] if tried else []
     left = [f"{', '.join(names)} ({why})" for why, names in left_out.items()]
     said += [f"not tried: {', '.join(left)}"] if left else []
@@ -349,28 +343,17 @@ def _tried(found: PairDiagnosis) -> str:
 
 
 def _evidence(found: Finding) -> str:
-    if found.after is None:
-        return found.measured
     parts = [f"with {found.replaced} {percent(found.before)} becomes {left_text(found)}"]
     return ", and ".join([*parts, *([found.measured] if found.measured else [])])
 
 
 def _beyond(found: PairDiagnosis, tolerance: float) -> str:
-    """Say what explains the rest: an assumption that went unnamed, or one beside a named one."""
+    """Say what explains the rest: an assumption that went unnamed."""
     rest = [
         f"{percent(each.after, tolerance)} with {each.replaced}"
         for each in found.findings
-        if len(each.parts) == 1
-        and each.assumption not in found.failed
+        if each.assumption not in found.failed
         and each.after is not None
         and each.after <= tolerance
     ]
-    if rest:
-        return f": {AND.join(rest)}"
-    together = [each for each in found.findings if len(each.parts) > 1 and each.after is not None]
-    best = min(together, key=lambda each: each.after or 0.0, default=None)
-    if best is None or best.after is None or best.after > tolerance:
-        return " and unexplained"
-    names = AND.join(f"the {name}" for name in best.parts)
-    after = percent(best.after, tolerance)
-    return f": with {names} replaced together {percent(best.before)} becomes {after}"
+    return f": {' and '.join(rest)}" if rest else " and unexplained"

@@ -24,7 +24,7 @@ from symreln.claims.unsupported import unsupported_early
 from symreln.document.symbols import strengths_in_text
 from symreln.document.words import Notation, short_number
 from symreln.exact.truth import Truth
-from symreln.experiment.metrics import METRICS, metric_cells
+from symreln.experiment.metrics import METRICS
 from symreln.experiment.outcome import Validation
 from symreln.report.chapters import rules, study
 from symreln.report.derivation_json import derivation_to_json
@@ -186,7 +186,6 @@ def _show_agreement(validation: Validation) -> None:
         rows,
     )
     if validation.edges is None:
-        _show_terms(validation)
         if validation.rules is not None:
             _show_rules(validation.rules, rules.subjects(validation))
         _show_study(validation)
@@ -198,22 +197,6 @@ def _show_agreement(validation: Validation) -> None:
             click.echo(strengths_in_text(line))
     for clause in clauses(validation):
         click.echo(strengths_in_text(clause))
-
-
-def _show_terms(validation: Validation) -> None:
-    """Print what the distance is made of, or why that is not said."""
-    if validation.no_terms:
-        click.echo(f"--terms: the distance is not taken apart: {validation.no_terms}")
-    if validation.terms:
-        show_table(
-            f"what the distance to the {validation.judged_by} is made of: every line assumes one "
-            "thing less",
-            ["curve", "no longer assumed", *(metric.title for metric in METRICS[:3])],
-            [
-                [term.name, term.replaced or "–", *list(metric_cells(term.distance).values())[:3]]
-                for term in validation.terms
-            ],
-        )
 
 
 def _show_study(validation: Validation) -> None:

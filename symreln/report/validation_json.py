@@ -18,7 +18,6 @@ from symreln.experiment.comparing import PAIRS
 from symreln.experiment.outcome import Validation
 from symreln.experiment.scalar_modes import EdgeModes
 from symreln.pipeline.certificate import certificate
-from symreln.report.band_json import band_to_json
 from symreln.report.encode import Encoder
 from symreln.report.judgement_json import (
     diagnosis_to_json,
@@ -109,16 +108,8 @@ def _of_edges(edges: EdgeModes) -> dict[str, Any]:
 def _of_pathways(validation: Validation) -> dict[str, Any]:
     """Return what is said of pathways alone."""
     spec = validation.derivation.spec
-    published, predicted = validation.published, validation.predicted
+    published = validation.published
     return {
-        "predicted_seed_floor": None if predicted is None else asdict(predicted.floor.mean),
-        "predicted_band": band_to_json(validation),
-        "terms": [
-            {"name": term.name, "replaced": term.replaced or None, **asdict(term.distance)}
-            for term in validation.terms
-        ]
-        or None,
-        "no_terms": validation.no_terms or None,
         "mean_field": _mean_field(validation),
         "chain_start": _chain(validation),
         "initial_strengths": _strengths(validation),

@@ -117,30 +117,16 @@ def losses_of(validation: Validation) -> list[LossCurve]:
     for label, role, losses in predicted:
         # A loss under machine epsilon is rounding: a difference of sums that cancel.
         shown = losses if edges is None else np.maximum(losses, np.finfo(float).eps * losses[0])
-        # The band is that of the reduction: networks drawn from the initialisation distribution.
-        low, high = _predicted_edges(validation, chosen) if label == "theory" else (None, None)
         curves.append(
             LossCurve(
                 label=label,
                 role=role,
                 times=times,
                 loss=shown[chosen],
-                low=low,
-                high=high,
                 drop_time=_drop(losses),
             )
         )
     return curves
-
-
-def _predicted_edges(
-    validation: Validation, chosen: np.ndarray
-) -> tuple[np.ndarray, np.ndarray] | tuple[None, None]:
-    """Return the edges of the predicted band at some steps, or nothing where there is none."""
-    if validation.predicted is None:
-        return None, None
-    low, _, high = validation.predicted.band.values
-    return low[chosen], high[chosen]
 
 
 def _mean_field_sketch(found: MeanField, derivation: Derivation) -> Sketch:

@@ -6,8 +6,8 @@ on which single units end, and random ones). Checked are, on every orbit:
 
 * κ, its error, spread, share of units, whether and why a pathway is unsupported, s and d: on the
   orbits of all permutations of the samples that keep XᵀX and YᵀY, found here by plain recursion;
-* d_eff, hidden units, initial strengths, the band's law and the curves of every mode: on the orbits
-  of the group itself, which maps the pathways onto themselves.
+* d_eff, hidden units, initial strengths and the curves of every mode: on the orbits of the group
+  itself, which maps the pathways onto themselves.
 
 ``python -m tests.campaigns.orbits --datasets 500`` prints the figures; it ends with 1 where a
 constant differs.
@@ -29,7 +29,6 @@ import numpy as np
 from symreln.api import derive
 from symreln.claims.early import mode_kappas, pathway_kappas
 from symreln.claims.prediction import predict_training
-from symreln.experiment.band import predicted_band, relative_spread
 from symreln.experiment.training import gated_pathways
 from symreln.networks.orbits import pathway_orbits
 from symreln.task_library.load import load
@@ -226,7 +225,7 @@ def _reaches(data: Symmetric, before: Gate, after: Gate) -> bool:
     return sorted(before) == sorted(after) and placed([])
 
 
-def check(seed: int, data: Symmetric, figures: Figures, draws: int = 40) -> None:
+def check(seed: int, data: Symmetric, figures: Figures) -> None:
     """Derive everything of one dataset and compare on its orbits."""
     tables = {
         "dataset": {
@@ -274,7 +273,7 @@ def check(seed: int, data: Symmetric, figures: Figures, draws: int = 40) -> None
         for number in range(len(members[0].modes)):
             _modes(seed, [m.modes[number] for m in members], early, figures)
     if any(not mode.is_null for pathway in derivation.pathways for mode in pathway.modes):
-        _together(seed, data, derivation, kappas, figures, draws)
+        _together(seed, data, derivation, kappas, figures)
 
 
 def _rate(data: Symmetric) -> Fraction:
@@ -300,16 +299,13 @@ def _modes(seed: int, modes: list, early, figures: Figures) -> None:
 
 
 def _together(
-    seed: int, data: Symmetric, derivation, kappas: dict[str, float], figures: Figures, draws: int
+    seed: int, data: Symmetric, derivation, kappas: dict[str, float], figures: Figures
 ) -> None:
     """Compare what depends on all pathways, on the orbits of the group that maps them."""
     by_mode = mode_kappas(derivation, kappas)
     prediction = predict_training(derivation, by_mode)
     curves = {curve.label: curve.best for curve in prediction.modes}
     units = gated_pathways(derivation.spec, kappas)
-    band = predicted_band(derivation, derivation.early, by_mode, seed, draws)
-    finite = band is not None and bool(np.isfinite(band.losses).all())
-    figures.compare(seed, "band finite", [finite, True])
     figures.compare(seed, "loss finite", [bool(np.isfinite(prediction.reduced).all()), True])
     for orbit in orbits(data, whole=False):
         members = [derivation.pathways[place] for place in orbit]
@@ -321,11 +317,6 @@ def _together(
             d = [-1.0 if m.d_eff is None else m.d_eff.to_float() for m in modes]
             figures.compare(seed, "d_eff", d)
             figures.compare(seed, "start", [by_mode.get(m.label, 0.5) for m in modes])
-            spreads = [
-                relative_spread(60, 30.0, derivation.early.get(m.label), m.multiplicity)
-                for m in modes
-            ]
-            figures.compare(seed, "spread of starts", spreads)
             last = [float(curves[m.label][-1]) for m in modes]
             figures.compare(seed, "curves of modes", last, CURVES)
 

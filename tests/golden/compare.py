@@ -23,9 +23,6 @@ PREDICTED = (
     "flow",
     "reduced",
     "theory",
-    "theory_high",
-    "theory_low",
-    "theory_median",
 )
 #: Files that are not compared: proofs have a form of their own, figures are drawn from the curves.
 SKIPPED = ("certificate.json", "certificate-family.json")

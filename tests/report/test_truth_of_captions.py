@@ -14,9 +14,7 @@ from symreln.claims.constants import Constant, constants_table
 from symreln.document.inlines import Text, inlines
 from symreln.document.model import Math, Table
 from symreln.errors import NotSupportedError
-from symreln.experiment.metrics import compare
-from symreln.experiment.terms import Term
-from symreln.report.chapters.agreement import _comparison, _farther, _strengths
+from symreln.report.chapters.agreement import _comparison, _strengths
 from symreln.report.chapters.closing import provenance_chapter
 from symreln.report.chapters.dynamics import modes_figure
 from symreln.report.chapters.judgement import _mode_row
@@ -91,22 +89,6 @@ def test_constants_have_the_letters_of_the_text():
     constant = Constant(name="kappa of pathway 'a'", value=0.5, source="assumed", origin="here")
     (table,) = constants_table([constant])
     assert inlines(table.rows[0][0])[0] == Math(r"\kappa")
-
-
-def term(name: str, loss: list[float]) -> Term:
-    curve = np.array(loss)
-    distance = compare(curve, np.array([1.0, 0.5, 0.1, 0.1]))
-    return Term(name=name, replaced="", loss=curve, distance=distance)
-
-
-def test_a_line_that_is_farther_is_not_called_nearer():
-    one = term("one", [1.0, 0.6, 0.1, 0.1])
-    two = term("two", [1.0, 0.8, 0.1, 0.1])
-    three = replace(one, name="three")
-    assert _farther((two, one)) == ""
-    found = _farther((one, two, three))
-    assert "‘two’" in found
-    assert "‘three’" not in found
 
 
 def test_advice_names_what_stands_in_the_way():

@@ -209,9 +209,7 @@ def test_networks_from_the_law_are_near(kind):
     assert found.max_abs_over_initial < max(0.03, 2 * floor.max_abs_over_initial)
     assert "starts aligned" in report.sentence()
     titles = [row[0] for row in report.metric_rows()]
-    assert titles[-1 - (kind != "one layer")] == "seed floor of the linear network"
-    assert titles[-1].endswith(", predicted") == (kind != "one layer")
-    assert ("single layer" in report.not_predicted) == (kind == "one layer")
+    assert titles[-1] == "seed floor of the linear network"
 
 
 def test_the_gdln_of_three_layers_is_the_graph_of_its_chains():
@@ -265,10 +263,6 @@ def test_what_is_not_covered_is_refused():
         confronted(layers=3, hidden=1)
     with pytest.raises(NotSupportedError, match=r"3 hidden units for 2 modes \(two each"):
         confronted(hidden=3, init_std=["1/10", "1/20"])
-    with pytest.raises(
-        NotSupportedError, match=r"--terms: network\.layers: it is for networks of two layers"
-    ):
-        sr.validate(derived(layers=3), seeds=1, terms=True)
     assert confronted(layers=1, hidden=1, steps=3).seeds == 4  # no hidden layer, no unit needed
     with pytest.raises(InputError, match="diverged"):
         confronted(layers=3, learning_rate="40", init_std="1/2", steps=400)

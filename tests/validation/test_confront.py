@@ -19,6 +19,7 @@ from symreln.experiment import training as what_is_trained
 from symreln.experiment.confront import Validation
 from symreln.experiment.metrics import compare, steps_text
 from symreln.experiment.training import gated_pathways
+from symreln.report.chapters.agreement import agreement_chapter
 from symreln.specs.model import Spec, ValidationSpec
 from symreln.task_library.load import load
 from symreln.train.trainers import train_gdln
@@ -326,10 +327,7 @@ def test_metrics_have_the_names_of_the_interface():
     titles = [row[0] for row in linear(0).metric_rows()]
     assert titles[1] == "judged: closed forms – linear network"
     assert not any(title.startswith("closed forms") for title in titles)  # once is enough
-    assert titles[-2:] == [
-        "seed floor of the linear network",
-        "seed floor of the linear network, predicted",
-    ]
+    assert titles[-1] == "seed floor of the linear network"
     assert [row[0] for row in relu().metric_rows()][1].endswith("closed forms – ReLU network")
 
 
@@ -381,9 +379,23 @@ def test_free_constants_of_a_linear_network_are_zero():
     assert "free constants of the judged curves: 0" in linear(0).sentence()
 
 
-def test_no_cost_is_of_what_a_curve_does_not_assume():
+def test_the_gdln_has_the_units_that_kappa_counts():
+    spec = sr.load("xor").at_values()
+    widths = {p.name: p.hidden for p in gated_pathways(spec, {"sample_1": 0.31})}
+    hidden = spec.network.hidden
+    assert widths.pop("sample_1") == round(0.31 * hidden)
+    assert set(widths.values()) == {round(hidden / 2)}
+
+
+def test_what_the_theory_starts_from_is_recorded_and_said_with_its_error():
     found = relu()
-    assert found.kappas
-    units = {each.pair: "half of the units" in each.assumption for each in found.assumption_costs}
-    # Judged closed forms start from the units that are estimated; the flow from half of all.
-    assert units == {"closed_vs_relu": False, "flow_vs_relu": True}
+    strengths = found.to_json()["initial_strengths"]
+    assert strengths["pathways"] == dict(found.kappas)
+    assert set(strengths["modes"]) == set(found.early)
+    assert all(0 < mode["error"] < 0.1 * mode["kappa"] for mode in strengths["modes"].values())
+    name, kappa = next(iter(found.kappas.items()))
+    text = str(agreement_chapter(found, figures=False))
+    assert f"{name} {kappa:.3f} ± {next(iter(found.early.values())).error:.3f}" in text
+    linear_text = str(agreement_chapter(linear(0), figures=False))
+    assert linear(0).to_json()["initial_strengths"] is None
+    assert "kappa" not in linear_text

@@ -218,8 +218,8 @@ def test_what_is_not_covered_is_refused():
     coloured["dataset"] = {"X": [["1", "2"], ["0", "1"]], "Y": [["3", "1"], ["1", "3"]]}
     with pytest.raises(NotSupportedError, match="diagonalise"):
         validate(sr.derive(sr.load(coloured)), seeds=1)
-    request = Request(command="validate", spec="routing", quiet=True, terms=True)
-    with pytest.raises(NotSupportedError, match="--terms"):
+    request = Request(command="validate", spec="routing", quiet=True, rules=True)
+    with pytest.raises(NotSupportedError, match="--rules"):
         execute(request)
 
 

@@ -50,7 +50,7 @@ def test_what_agrees_with_the_mean_field_simulation_is_no_evidence():
         ("xor", ('pathway[0].gate=["2", 0, 0, 0]',), "gains"),
         ("xor", (), ""),
         ("contextual-5", (), ""),
-        ("contextual-3", ("network.steps=1000000",), "--terms asks for it"),
+        ("contextual-3", ("network.steps=1000000",), "it takes minutes on these data"),
     ],
 )
 def test_where_there_is_no_mean_field_simulation_the_reason_is_said(name, overrides, why):
@@ -58,15 +58,13 @@ def test_where_there_is_no_mean_field_simulation_the_reason_is_said(name, overri
     found = why_no_mean_field(numbers)
     assert why in found
     assert bool(why) == bool(found)
-    if "--terms" in why:
-        assert why_no_mean_field(numbers, whatever_cost=True) == ""
 
 
 def test_the_reason_is_recorded_and_printed(monkeypatch):
     monkeypatch.setattr(mean_field, "USUAL_COST", 0)
     found = sr.validate(sr.derive(sr.load("xor", overrides=("network.steps=60",))), seeds=2)
     assert found.mean_field is None
-    assert "--terms" in found.to_json()["mean_field"]["why_not"]
+    assert "it takes minutes" in found.to_json()["mean_field"]["why_not"]
     assert "none was run; it takes minutes" in (str(agreement_chapter(found, figures=True)))
     assert len(validation_sketches(found)) == 1
 

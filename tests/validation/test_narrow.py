@@ -13,10 +13,9 @@ from symreln import validate
 from symreln.claims.discretisation_bound import step_errors
 from symreln.claims.early import early_strengths, pathway_kappas
 from symreln.errors import InputError, NotSupportedError
-from symreln.experiment.diagnosis import NETWORKS, PATHWAYS, _networks, diagnose
 from symreln.experiment.rules import compare_rules, why_no_decay
 from symreln.experiment.training import gated_pathways, training_settings
-from symreln.report.sentences import failed_text, narrow_sentence
+from symreln.report.sentences import narrow_sentence
 from symreln.report.terminal import show_validation
 from symreln.report.validation_json import validation_to_json
 from symreln.train.trainers import train_gdln
@@ -191,49 +190,6 @@ def test_what_is_for_wide_pathways_says_nothing_of_narrow_ones():
     with pytest.raises(NotSupportedError, match=r"1 hidden unit for 2 modes.*Leave --rules out"):
         compare_rules(derivation, seeds=1)
     assert step_errors(sr.derive(sr.load(changed(hidden=2)))) is not None
-
-
-def test_the_band_of_narrow_networks_is_that_of_the_drawn_ones():
-    found = validate(sr.derive(sr.load(TABLES)), seeds=12)
-    assert found.derivation.narrow
-    assert found.predicted is not None
-    drawn = found.prediction.drawn
-    assert drawn is not None
-    np.testing.assert_array_equal(found.predicted.losses, drawn.losses)
-    titles = [row[0] for row in found.metric_rows()]
-    assert titles[-2:] == ["seed floor of the GDLN", "seed floor of the GDLN, predicted"]
-    # One unit: networks scatter by a sixth of the loss, and that is predicted.
-    assert found.floor.mean.max_abs_over_initial > 0.1
-    assert found.predicted.covered(found.gdln.losses).mean() > 0.8
-    assert found.predicted.band.values[0].min() >= 25 / 8 * (1 - 1e-6)
-
-
-def test_what_chance_alone_does_to_a_mean_of_few_networks_is_no_failed_assumption():
-    """Two networks of one unit: their mean is as far off as the law says, and that is said."""
-    tables = {**TABLES, "validation": {"tolerance": "1/200", "reason": "to see it fail"}}
-    found = validate(sr.derive(sr.load(tables)), seeds=2, rng=3)
-    assert found.verdict == "undecided"
-    assert found.diagnosis == ()
-    (pair,) = diagnose(found, ("theory_vs_gdln",), PATHWAYS)
-    assert pair.failed == (NETWORKS,)
-    assert len(pair.findings) == 1
-    distance = found.metrics["theory_vs_gdln"].max_abs_over_initial
-    assert found.tolerance < distance <= found.predicted.by_chance(2)
-    said = failed_text("here", pair, found.tolerance)
-    assert "the number of networks, which is too small to tell (by chance alone" in said
-    # Of ever more networks the mean comes near that of all, as the root of their number.
-    ratio = found.predicted.by_chance(10) / found.predicted.by_chance(40)
-    assert ratio == pytest.approx(2, rel=0.15)
-
-
-def test_a_wrong_theory_is_not_taken_for_chance():
-    """Another rate is trained than is predicted: no mean of so many is that far off by chance."""
-    found = validate(sr.derive(sr.load(TABLES)), seeds=6, rng=3)
-    pair = found.pairs["theory_vs_gdln"]
-    far = replace(pair, first=pair.first + 0.4 * pair.second[:, 0].mean())
-    case = replace(found, pairs={"theory_vs_gdln": far})
-    assert case.distance("theory_vs_gdln") > 0.3
-    assert _networks(case, "theory_vs_gdln") is None
 
 
 def test_few_units_are_no_share_of_many():

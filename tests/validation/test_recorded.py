@@ -56,7 +56,6 @@ def test_the_mean_field_simulation_is_within_the_seed_floor(name):
     mean_field = found["metrics"]["mean_field_vs_relu"]
     assert mean_field["max_abs_over_initial"] < found["seed_floor"]["mean"]["max_abs_over_initial"]
     assert abs(mean_field["drop_time_error_steps"]) <= 3
-    assert found["terms"][-1]["max_abs_over_initial"] == mean_field["max_abs_over_initial"]
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ ITEMS = {"dataset.items": 4, **{f"network.{key}": value for key, value in SMALL.
 def confronted(page, name):
     """Say what the distance between theory and ReLU networks is made of."""
     spec = sr.load(name, {} if page.full else ITEMS)
-    found = page.keep(name, sr.validate(spec, page.seeds, page.rng, terms=True))
+    found = page.keep(name, sr.validate(spec, page.seeds, page.rng))
     own, near = (found.intervals[f"theory_vs_{x}"].max_abs_over_initial for x in ("gdln", "relu"))
     page.confirm(
         f"`{name}`: the theory is within {found.tolerance:.0%} of $L(0)$ of gated networks: "
@@ -22,8 +22,12 @@ def confronted(page, name):
         f"initial weights do (seeds differ by {found.floor.mean.max_abs_over_initial:.1%}).",
         near.low > 0,
     )
-    curves = {term.replaced or "– (closed forms)": term.loss for term in found.terms}
-    curves["fixed gates (law of gates, third order)"] = found.curves["gates_order_3"]
+    curves = {
+        "– (closed forms)": found.curves["closed_forms"],
+        "head starts to leading order, and steps taken as small": found.curves["reduced"],
+        "fixed gates, and pathways that share no units": found.curves["mean_field"],
+        "fixed gates (law of gates, third order)": found.curves["gates_order_3"],
+    }
     loss = found.network.mean_loss
     far = {key: abs(curve - loss) / loss[0] for key, curve in curves.items()}
     *_, simulated, law = (curve.max() for curve in far.values())

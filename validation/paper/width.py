@@ -25,11 +25,33 @@ def narrow(page, hidden):
     return *row, len(held), *map("{:.2%}".format, last), bool(largest.all())
 
 
+def drawn(found, random):
+    """Return closed losses of as many networks, whose modes start from sums over few units."""
+    derivation, early, losses = found.derivation.at_values, found.early, 0
+    network, rows = derivation.spec.network, [row for row in derivation.modes if row.s != 0]
+    steps, tau = np.arange(network.steps), float(derivation.tau)
+    shares = [early[row.label].share if early else 0 for row in rows]
+    # Of a ReLU network's units one pathway gets each; all modes of a linear one share them.
+    counts = random.multinomial(network.hidden, [*shares, 1 - sum(shares)], found.seeds)
+    for place, row in enumerate(rows):
+        units, mean, deviation = network.hidden * row.multiplicity, 0.5, 2
+        if early:
+            one, units = early[row.label], counts[:, [place]]
+            mean, deviation = one.kappa / one.share, (one.spread**2 + 1) * one.share - 1
+        s, height = float(row.s), float(row.s / row.d_eff)
+        start = random.gamma(units / deviation, mean * deviation, (found.seeds, 1))
+        start *= float(network.init_std) ** 2 / (1 if early else row.multiplicity)
+        grown = np.exp(np.minimum(2 * steps * np.log1p(s / tau), 500))
+        left = height / (1 + start / (height - start) * grown)
+        losses = losses + row.multiplicity * s / height / 2 * left**2
+    return losses
+
+
 def wide(page, name, hidden):
     """Return half-time, error of the first drop, and how far networks are from each other."""
     found, random = trained(page, name, hidden), np.random.default_rng(page.rng)
-    drawn = [random.choice(found.predicted.losses, found.seeds, replace=False) for _ in range(400)]
-    spreads = [x.std(axis=0, ddof=1).max() / x[:, 0].mean() for x in (found.network.losses, *drawn)]
+    draws = [drawn(found, random) for _ in range(400)]
+    spreads = [x.std(axis=0, ddof=1).max() / x[:, 0].mean() for x in (found.network.losses, *draws)]
     chance = 0.025 / len(TASKS) / len(WIDE[page.full])
     reach = map(float, np.quantile(spreads[1:], (chance, 1 - chance)))
     drops = found.metrics["theory_vs_relu"], found.floor.mean

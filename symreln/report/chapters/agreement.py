@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from symreln.base.rounding import percent
@@ -27,10 +26,9 @@ from symreln.document.model import (
 )
 from symreln.document.numerals import scientific_latex
 from symreln.document.typeset import say, typeset
-from symreln.experiment.metrics import METRICS, metric_cells
+from symreln.experiment.metrics import METRICS
 from symreln.experiment.outcome import Validation
 from symreln.experiment.scalar_modes import EdgeModes
-from symreln.report.chapters.band import band_blocks
 from symreln.report.chapters.gate_law import gate_law_blocks
 from symreln.report.chapters.judgement import (
     diagnosis_blocks,
@@ -43,11 +41,10 @@ from symreln.report.chapters.study import study_blocks
 from symreln.report.sentences import beside_clauses, metric_rows, titles
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
     from symreln.experiment.aligned import PathwayAlignment
     from symreln.experiment.metrics import GateDrift
-    from symreln.experiment.terms import Term
 
 #: Rows of the table of edges' strengths; more are counted.
 MOST = 40
@@ -85,11 +82,9 @@ def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
         blocks += [
             *said_of(validation.derivation, regime_of),
             *_published(validation),
-            *band_blocks(validation),
             *judgement_blocks(validation),
             *_closed_forms(validation),
             *_strengths(validation),
-            *_terms(validation),
             *gate_law_blocks(validation, figures=figures),
             *mean_field_blocks(validation, figures=figures),
             *study_blocks(validation),
@@ -116,11 +111,6 @@ def _beside(validation: Validation) -> list[Block]:
 
 
 def _comparison(validation: Validation) -> Table:
-    predicted = (
-        ""
-        if validation.predicted is None
-        else " The line below predicts it from the initialisation distribution."
-    )
     return Table(
         header=("curves", *(metric.latex for metric in METRICS)),
         rows=tuple(metric_rows(validation)),
@@ -135,7 +125,7 @@ def _comparison(validation: Validation) -> Table:
             ", 0 to rounding, counts as that; a dash where both are. The seed floor is the "
             "distance of one network to the mean of the others, averaged over networks. A single "
             "network is about as far from the best prediction of the mean; the mean over networks "
-            "can be nearer to a prediction." + predicted,
+            "can be nearer to a prediction.",
         ),
         alignment="l" + "r" * len(METRICS),
     )
@@ -162,12 +152,9 @@ def loss_figure(validation: Validation) -> Figure:
         caption=(
             "Loss: theory, gated deep linear network",
             "" if validation.network is None else f" and {validation.network_name}",
-            ". Area and thin lines beside a curve: 5 % and 95 % quantiles over seeds",
-            ""
-            if validation.predicted is None or validation.judged == "closed"
-            else ", for theory the predicted 2.5 % and 97.5 % ones",
-            ", visible where they are wider than the curve. Triangles: drop times, one above the "
-            "other where they coincide.",
+            ". Area and thin lines beside a curve: 5 % and 95 % quantiles over seeds, visible "
+            "where they are wider than the curve. Triangles: drop times, one above the other "
+            "where they coincide.",
             " Losses are means over samples; training descends their sum." if descends_sum else "",
         ),
         alt="Loss against steps on a linear and a logarithmic scale.",
@@ -256,44 +243,6 @@ def _strengths(validation: Validation) -> list[Block]:
         *early.says(),
         *unequal_starts(derivation, validation.kappas),
     ]
-
-
-def _terms(validation: Validation) -> list[Block]:
-    """Say what the distance to the network is made of."""
-    if validation.no_terms:
-        return [prose("The distance is not split into terms: ", validation.no_terms, ".")]
-    if not validation.terms:
-        return []
-    return [
-        Table(
-            header=("curve", "no longer assumed", *(metric.latex for metric in METRICS[:3])),
-            rows=tuple(
-                (term.name, term.replaced or "–", *list(metric_cells(term.distance).values())[:3])
-                for term in validation.terms
-            ),
-            caption=(
-                f"Terms of the distance to the {validation.judged_by}: each line makes one "
-                "approximation less than the line above." + _farther(validation.terms),
-            ),
-            alignment="llrrr",
-        )
-    ]
-
-
-def _farther(terms: Sequence[Term]) -> str:
-    """Say of which curves it is that assuming less brought them no nearer."""
-    sizes = [term.distance.max_abs_over_initial for term in terms]
-    names = [
-        f"‘{term.name}’"
-        for term, (above, own) in zip(terms[1:], pairwise(sizes), strict=True)
-        if own > above
-    ]
-    if not names:
-        return ""
-    return (
-        f" By the largest difference {', '.join(names)} is farther than the line above: the error "
-        "that is removed had cancelled a part of the others."
-    )
 
 
 def _trained(validation: Validation) -> str:

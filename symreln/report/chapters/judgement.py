@@ -74,11 +74,10 @@ def counted_networks(validation: Validation) -> str:
 
 
 def judgement_blocks(validation: Validation) -> list[Block]:
-    """Return what fails, what each assumption costs, and the modes beside their formulas."""
+    """Return what fails, intervals, and the modes beside their formulas."""
     return [
         *diagnosis_blocks(validation.diagnosis, titles(validation)),
         *_intervals(validation),
-        *_costs(validation),
         *_modes(validation),
     ]
 
@@ -112,10 +111,9 @@ def diagnosis_blocks(diagnosis: tuple[PairDiagnosis, ...], names: Mapping[str, s
                 _LARGEST,
                 " before and after, with a 95 % interval over seeds. An assumption fails where the "
                 "whole interval is below half of the distance before, and is undecided where the "
-                "interval contains that half. Two are replaced together where none fails alone, "
-                "or where more than the tolerance is left. Where needed, the first networks of "
-                "each kind were trained again from the same initial weights. A start that fits "
-                "best is one fitted number; it enters no prediction.",
+                "interval contains that half. Where needed, the first networks of each kind were "
+                "trained again from the same initial weights. A start that fits best is one fitted "
+                "number; it enters no prediction.",
             ),
             alignment="plprp",
         )
@@ -148,35 +146,6 @@ def _intervals(validation: Validation) -> list[Block]:
                 "lower end of 0 % means that the curves may coincide.",
             ),
             alignment="prr",
-        )
-    ]
-
-
-def _costs(validation: Validation) -> list[Block]:
-    costs = validation.assumption_costs
-    if not costs:
-        return []
-    names = titles(validation)
-    return [
-        Table(
-            header=("assumption", "curves with it", "with it", "without it", "fails"),
-            rows=tuple(
-                (
-                    cost.assumption,
-                    names[cost.pair],
-                    percent(cost.before, cost.tolerance),
-                    percent(cost.after, cost.tolerance),
-                    "yes" if cost.fails else "no",
-                )
-                for cost in costs
-            ),
-            caption=(
-                "What each assumption costs, as ",
-                _LARGEST,
-                " of a prediction that makes it and of one that does not. It fails where the first "
-                "distance is above the tolerance and more than twice the second.",
-            ),
-            alignment="pprrr",
         )
     ]
 
