@@ -321,9 +321,8 @@ MADE_SLOWLY = [
     (start_lines._product, start_line(start_lines._product)),
     (start_lines._ahead, lambda: checked(start_lines._ahead(), "head starts")),
 ]
-#: Beginnings of mutants that are as right: a step that is linear is differentiated at any place, J
-#: of another m is proven too, the lines are those of a rising mode, twice 0 is 0, b is as often -b,
-#: and the logarithm of Gamma(1 - x) has the same second order.
+#: Beginnings of mutants that are as right: a step that is linear is differentiated at any place,
+#: twice 0 is 0, b is as often -b, and the logarithm of Gamma(1 - x) has the same second order.
 ALIKE = {
     "_moved": ("operation p * w + q * b of",),
     "_connected": ("operation 1 + x of inside",),
@@ -331,11 +330,6 @@ ALIKE = {
     "steps_line": ("number 0 of holds=holds and vanish(step.diff(of).subs(of, 0)",),
     "narrow_lines": tuple(
         f"operation {x} of rests =" for x in ("error * first.T", "last.T * error")
-    ),
-    "Depth._integrated": ("number 2 of holds=integral_defect(2, layers)",),
-    "Depth._stage": (
-        "number 2 of m, power = (layers - 2, root ** (layers - 2)) if self.falls",
-        "operation layers - 2 of m, power = (layers - 2, root ** (layers - 2)) if self.falls",
     ),
 }
 

@@ -195,7 +195,7 @@ def rising_curves(
         given = dict(zip(("s", "d", "tau"), numbers, strict=True))
         law = Depth(layers=sp.Integer(layers), strength0=starts, ops=NUMPY, **given)
         return law.strengths(times)
-    clock = Clock(layers=layers, rises=True, ops=NUMPY)
+    clock = Clock(layers=layers, ops=NUMPY)
     begin = clock.logit(share)
     y = np.linspace(begin.min(), _SETTLED, max(2, int((_SETTLED - begin.min()) / _SPACING)))
     growth = layers * s * plateau ** (1 - 2 / layers) * np.asarray(times) / tau

@@ -4,41 +4,35 @@ With :math:`\rho = (d\pi/s)^{1/L}`, the L-th root of the strength in units of it
 
 .. math:: t(\pi) = \frac{\tau}{s} \left(\frac{d}{s}\right)^{1-2/L} [T(\rho) - T(\rho_0)], \qquad
    T'(\rho) = \frac{1}{\rho^{L-1}(1 - \rho^L)}, \quad
-   T(\rho) = J_{2,L}(\rho) - \frac{\rho^{2-L}}{L-2},
-
-for a rising mode, and with :math:`\sigma = 1/\rho` for a falling one
-:math:`T = J_{L-2,L}(\sigma) - \sigma^{L-2}/(L-2)`; J is below.
-
-Numbers come from the *clock* E = L T in the logit of x = dπ/s, y = ln(x/(1 − x)) of a rising and
-y = ln(x/(x − 1)) > 0 of a falling mode: with e = 1 − 2/L, :math:`E' = (1 \pm e^{-y})^e` and
-:math:`\dot E = L s (s/d)^e/\tau`. Neither y nor E overflows, however long the time or near the
-plateau. With r = ρ or σ, :math:`\varphi_j = 2\pi j/L`, and the logarithms of all roots of unity,
-whose sum is :math:`\ln(1 - r^L)`, taken out,
-
-.. math:: E = -\ln(1 - r^L) + \sum_{0 < j < L/2} \bigl[ 2 \sin^2\varphi_j
-   \ln(1 - 2 r \cos\varphi_j + r^2) \pm 2 \sin 2\varphi_j
-   \arctan\tfrac{r \sin\varphi_j}{1 - r \cos\varphi_j} \bigr] - \tfrac{1}{e} r^{\mp(L-2)},
-
-upper signs rising. E is concave for a rising and convex for a falling mode: Newton's iteration
-converges from one side, and in balls it proves where the solution lies.
-
-Gradient descent comes to a strength later than the flow, by
-:math:`\frac{1}{2} \ln[\pi^{1-1/L}(s - d\pi) / (\pi_0^{1-1/L}(s - d\pi_0))]` steps to leading order
-(:mod:`symreln.laws.finite_steps`). In steps a rising mode goes by the clock
-:math:`E + \frac{c}{2} \ln[x^{1-1/L}(1 - x)]`, c = L s (s/d)^e/τ steps' worth of E, of which
-:math:`E' + \frac{c}{2}[(1 - \frac{1}{L})(1 - x) - x]` is the derivative: concave too, and
-rising for c < 2, where gradient descent settles. A falling mode goes by the flow's: far above its
-plateau gradient descent leaps; and so do modes of which it diverges.
-
-The integrals :math:`J_{m,L}(x) = \int_0^x \frac{r^{m-1}}{1 - r^L} dr` of the depth-L family.
+   T(\rho) = J_L(\rho) - \frac{\rho^{2-L}}{L-2}, \quad
+   J_L(\rho) = \int_0^\rho \frac{r\, dr}{1 - r^L}.
 
 Partial fractions over the roots of unity :math:`\omega_j = e^{i\varphi_j}`,
 :math:`\varphi_j = 2\pi j/L`, give
 
-.. math:: J_{m,L}(x) = -\frac{1}{L} \sum_{j=0}^{L-1} \omega_j^{-m} \ln(1 - \omega_j x),
+.. math:: J_L(x) = -\frac{1}{L} \sum_{j=0}^{L-1} \omega_j^{-2} \ln(1 - \omega_j x),
 
-and conjugate pairs of it are real. For every real L > 0, m > 0 it is
-:math:`\frac{x^m}{m}\, {}_2F_1(1, m/L; 1 + m/L; x^L)`. Both are proven here.
+and conjugate pairs of it are real. Of many layers the integral is printed as it is.
+
+Numbers come from the *clock* E = L T in the logit of x = dπ/s, y = ln(x/(1 − x)): with
+e = 1 − 2/L, :math:`E' = (1 + e^{-y})^e` and :math:`\dot E = L s (s/d)^e/\tau`. Neither y nor E
+overflows, however long the time or near the plateau. With the logarithms of all roots of unity,
+whose sum is :math:`\ln(1 - \rho^L)`, taken out,
+
+.. math:: E = -\ln(1 - \rho^L) + \sum_{0 < j < L/2} \bigl[ 2 \sin^2\varphi_j
+   \ln(1 - 2 \rho \cos\varphi_j + \rho^2) + 2 \sin 2\varphi_j
+   \arctan\tfrac{\rho \sin\varphi_j}{1 - \rho \cos\varphi_j} \bigr] - \tfrac{1}{e} \rho^{2-L}.
+
+E is concave: Newton's iteration converges from one side, and in balls it proves where the solution
+lies. A mode that starts above its plateau is integrated, in float64.
+
+Gradient descent comes to a strength later than the flow, by
+:math:`\frac{1}{2} \ln[\pi^{1-1/L}(s - d\pi) / (\pi_0^{1-1/L}(s - d\pi_0))]` steps to leading order
+(:mod:`symreln.laws.finite_steps`). In steps a mode goes by the clock
+:math:`E + \frac{c}{2} \ln[x^{1-1/L}(1 - x)]`, c = L s (s/d)^e/τ steps' worth of E, of which
+:math:`E' + \frac{c}{2}[(1 - \frac{1}{L})(1 - x) - x]` is the derivative: concave too, and
+rising for c < 2, where gradient descent settles. What is integrated goes by the flow's, as do modes
+of which gradient descent diverges.
 """
 
 from __future__ import annotations
@@ -53,7 +47,7 @@ import sympy as sp
 from flint import arb, ctx, fmpq, fmpq_poly, fmpz_poly
 
 from symreln.document.mathtext import slashed_latex, to_latex
-from symreln.errors import LimitReachedError
+from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.laws.finite_steps import delay, delay_residual
 from symreln.laws.law import COUPLED, STRENGTH, Law, Match, Regime
 from symreln.laws.line import CANCELS, FIRST, Line, X, moves, vanish
@@ -66,8 +60,8 @@ _MOST_PRINTED = 6
 _MOST_STEPS = 200
 #: The iteration in float64 ends where y moves by less than this, relative to 1 + |y|.
 _SETTLED = 4e-16
-#: Terms of the clock's series for a falling mode far above its plateau, where u <= 1 − 1/e.
-_TERMS = 90
+#: Units of the clock after which a mode from above is at its plateau to every digit.
+_FALLEN = 800.0
 
 _Q, _RHO, _TAU, _D = sp.symbols("_q _rho _tau _d", positive=True)
 
@@ -122,11 +116,6 @@ class Depth(Law):
 
     # -- what is printed ---------------------------------------------------------------------------
 
-    @property
-    def falls(self) -> bool:
-        """Whether the mode starts above its plateau; formulas of symbols are of a rising one."""
-        return bool((self.s - self.d * self.strength0).is_negative)
-
     @cached_property
     def _expr(self) -> None:
         """None: there is no explicit one."""
@@ -139,8 +128,8 @@ class Depth(Law):
 
     @cached_property
     def half_time(self) -> Any:
-        """Time at which half the plateau is reached, in steps; None for a falling mode."""
-        if self.s == 0 or self.d == 0 or self.falls:
+        """Time at which half the plateau is reached, in steps."""
+        if self.s == 0 or self.d == 0:
             return None
         found: Any = self.time.xreplace({STRENGTH: self.plateau / 2})
         return found
@@ -158,7 +147,7 @@ class Depth(Law):
     @property
     def delay(self) -> sp.Expr:
         """By how many steps gradient descent comes later to π than the flow."""
-        if not self.stepwise or self.falls:
+        if not self.stepwise:
             return sp.S.Zero
         return delay(int(self.layers), self.s, self.d, STRENGTH, self.strength0)
 
@@ -170,13 +159,13 @@ class Depth(Law):
 
     @property
     def root(self) -> sp.Symbol:
-        r"""The variable of :attr:`stage`: ρ, or σ = 1/ρ for a falling mode."""
-        return sp.Symbol("sigma" if self.falls else "rho", positive=True)
+        """The variable ρ of :attr:`stage`."""
+        return sp.Symbol("rho", positive=True)
 
     @property
     def root_power(self) -> sp.Expr:
         """The power of the strength, in units of its plateau, that :attr:`root` is."""
-        return (-1 if self.falls else 1) / self.layers
+        return 1 / self.layers
 
     @property
     def stage(self) -> sp.Expr:
@@ -185,22 +174,20 @@ class Depth(Law):
 
     def _stage(self, root: sp.Expr) -> sp.Expr:
         layers = int(self.layers)
-        m, power = (layers - 2, root ** (layers - 2)) if self.falls else (2, root ** (2 - layers))
-        return _proven(m, layers, root) - power / (layers - 2)
+        return integral(layers, root) - root ** (2 - layers) / (layers - 2)
 
     def residual(self) -> sp.Expr:
         r"""Zero exactly when dt/dπ · π' − 1 vanishes, of the flow, and its delay is that of steps.
 
-        The derivative of J is proven once for each L, in both forms in which it is written; what
-        is left is the chain rule, decided in powers of ρ and of the plateau.
+        The derivative of J is proven once for each L; what is left is the chain rule, decided in
+        powers of ρ and of the plateau.
         """
         if self.rests:
             return sp.S.Zero
         layers = int(self.layers)
         return defect(
-            integral_defect(layers - 2 if self.falls else 2, layers),
-            _hypergeometric_defect() if layers > _MOST_PRINTED else sp.S.Zero,
-            _chain(self.layers, self.falls),
+            integral_defect(layers),
+            _chain(self.layers),
             delay_residual(layers) if self.delay != 0 else sp.S.Zero,
         )
 
@@ -221,7 +208,7 @@ class Depth(Law):
         return self.layers * STRENGTH**power * (self.s - self.d * STRENGTH)
 
     def lines(self) -> Iterator[Line]:
-        """Yield the equation of a rising strength, separated, integrated, and its half-time."""
+        """Yield the equation of the strength, separated, integrated, and its half-time."""
         layers = int(self.layers)
         letters = sp.symbols(f"a_1:{layers + 1}", positive=True)
         s, d = self.s, self.d
@@ -272,7 +259,7 @@ class Depth(Law):
             because=r"divided by the right-hand side, times $dt/\tau$, and the plateau taken out",
             check="chain rule: the derivative of the left-hand side by the strength, times the "
             "mode equation, is that of the right-hand side by time; cancelled",
-            holds=_chain(self.layers, False) == 0 and vanish(self._moved(integrand, elapsed)),
+            holds=_chain(self.layers) == 0 and vanish(self._moved(integrand, elapsed)),
         )
         yield Line(
             says="Partial fractions: one part is a power, and the other one falls apart over the "
@@ -284,12 +271,11 @@ class Depth(Law):
             because="each part of the second fraction is a logarithm; conjugate pairs are real",
             check="the sum over roots, in the cyclotomic field; differentiated, the integrand "
             "comes out",
-            holds=integral_defect(2, layers) == 0
-            and (layers <= _MOST_PRINTED or _hypergeometric_defect() == 0)
+            holds=integral_defect(layers) == 0
             and vanish(
                 integrand - alone - rest,
                 # The integral that is proven has the second part for its derivative.
-                (self.stage - _proven(2, layers, root)).diff(root) - alone,
+                (self.stage - integral(layers, root)).diff(root) - alone,
             ),
         )
         time = rf"{to_latex(scale)} \left[T(\rho) - T(\rho_0)\right]"
@@ -383,15 +369,15 @@ class Depth(Law):
         unit = layers * s * plateau ** (1 - 2 / layers) / self.tau + 0 * t
         growth = unit * t
         result = np.array(strength0, dtype=float)
-        for rises, mine in ((True, share < 1), (False, share > 1)):
-            mine &= growth > 0
-            if mine.any():
-                clock = Clock(
-                    layers=layers, rises=rises, ops=NUMPY, late=self._late(unit[mine], rises)
-                )
-                goal = clock.at(clock.logit(share[mine]))[0] + growth[mine]
-                y = clock.settled(goal, clock.logit(share[mine]), growth[mine])
-                result[mine] = plateau[mine] * clock.share(y)
+        mine = (share < 1) & (growth > 0)
+        if mine.any():
+            clock = Clock(layers=layers, ops=NUMPY, late=self._late(unit[mine]))
+            goal = clock.at(clock.logit(share[mine]))[0] + growth[mine]
+            y = clock.settled(goal, clock.logit(share[mine]), growth[mine])
+            result[mine] = plateau[mine] * clock.share(y)
+        for start in np.unique(share[share > 1]):
+            mine = (share == start) & (growth > 0)
+            result[mine] = plateau[mine] * _fallen(float(start), layers, growth[mine])
         return result
 
     def _balls(self, times: Sequence[arb]) -> tuple[arb, ...]:
@@ -402,12 +388,17 @@ class Depth(Law):
         plateau, share = self.s / self.d, self.strength0 * self.d / self.s
         if share == 1:
             return (plateau,) * len(times)
-        if not share < 1 and not share > 1:
+        if share > 1:
+            msg = (
+                "depth L: a mode that starts above its plateau is integrated in float64, and has "
+                "no certified balls. Take a smaller strength0"
+            )
+            raise NotSupportedError(msg)
+        if not share < 1:
             msg = "depth L: at this precision the start cannot be distinguished from the plateau"
             raise LimitReachedError(msg)
         unit = layers * self.s * plateau**e / self.tau
-        late = self._late(unit, share < 1)
-        clock = Clock(layers=layers, rises=share < 1, ops=ARB, late=late)
+        clock = Clock(layers=layers, ops=ARB, late=self._late(unit))
         start = clock.logit(share)
         begun = clock.at(start)[0]
         grown = [unit * t for t in times]
@@ -417,16 +408,15 @@ class Depth(Law):
             for t, g, y in zip(times, grown, near, strict=True)
         )
 
-    def _late(self, unit: Any, rises: bool) -> Any:
+    def _late(self, unit: Any) -> Any:
         """Return by how many units of the clock gradient descent is late, of one of ln|f|.
 
         By nothing where it diverges, of which a warning tells.
 
         Args:
             unit: By how many the clock moves in a step.
-            rises: Whether the strength does.
         """
-        if not self.stepwise or not rises:
+        if not self.stepwise:
             return 0 * unit
         if self.ops is NUMPY:
             return np.where(unit < 2, unit / 2, 0.0)
@@ -451,17 +441,15 @@ class Depth(Law):
 
 @dataclass(frozen=True, kw_only=True)
 class Clock:
-    """E(y) of one depth, rising or falling, and its inverse; floats or balls.
+    """E(y) of one depth, and its inverse; floats or balls.
 
     Attributes:
         layers: L, from 3.
-        rises: Whether the strength rises.
         ops: The number system; balls at the precision at which the clock was made.
-        late: Factor of ln[x^(1 − 1/L) (1 − x)] of a rising mode in steps, from 0 to below 1.
+        late: Factor of ln[x^(1 − 1/L) (1 − x)] of a mode in steps, from 0 to below 1.
     """
 
     layers: int
-    rises: bool
     ops: Ops
     late: Any = 0
 
@@ -471,55 +459,37 @@ class Clock:
 
     @cached_property
     def _pairs(self) -> tuple[tuple[Any, Any, Any, Any], ...]:
-        """Cos φ, sin φ, 2 sin² φ and ±2 sin 2φ of every pair of roots of unity."""
+        """Cos φ, sin φ, 2 sin² φ and 2 sin 2φ of every pair of roots of unity."""
         found = []
         for j in range(1, (self.layers + 1) // 2):
             sine, cosine = self.ops.turn(2 * j, self.layers)
-            twice = 4 * sine * cosine
-            found.append((cosine, sine, 2 * sine * sine, twice if self.rises else -twice))
+            found.append((cosine, sine, 2 * sine * sine, 4 * sine * cosine))
         return tuple(found)
 
     def logit(self, share: Any) -> Any:
         """Return y of x."""
-        log1p = self.ops.log1p
-        return self.ops.log(share) - log1p(-share) if self.rises else -log1p(-1 / share)
+        return self.ops.log(share) - self.ops.log1p(-share)
 
     def share(self, y: Any) -> Any:
         """Return x of y."""
-        return 1 / self._bottom(y)
-
-    def _bottom(self, y: Any) -> Any:
-        """Return 1 + e^-y, or 1 − e^-y without cancellation."""
-        return 1 + self.ops.exp(-y) if self.rises else -self.ops.expm1(-y)
+        return 1 / (1 + self.ops.exp(-y))
 
     def at(self, y: Any) -> tuple[Any, Any]:
         """Return E(y) and E'(y), with what steps add to them."""
-        ops, bottom = self.ops, self._bottom(y)
+        ops, bottom = self.ops, 1 + self.ops.exp(-y)
         logarithm = ops.log(bottom)
-        r = ops.exp((-logarithm if self.rises else logarithm) / self.layers)
-        total = y + logarithm if self.rises else y
+        r = ops.exp(-logarithm / self.layers)
+        total = y + logarithm
         for cosine, sine, weight, turn in self._pairs:
             part = r * cosine
             total = total + weight * ops.log(1 - 2 * part + r * r)
             if self.layers != 4:  # where it is 0
                 total = total + turn * ops.atan(r * sine / (1 - part))
-        rate = r ** (self.layers - 2)
-        if self.rises:
-            rate = 1 / rate
+        rate = 1 / r ** (self.layers - 2)
         total = total - rate / self._exponent
-        if not self.rises:
-            if ops is NUMPY:
-                total = np.where(y < 1, self._series(np.minimum(y, 1.0)), total)
-            return total, rate
         power = 2 - ops.number(1) / self.layers
         later = self.late * (1 - power * (1 - 1 / bottom))
         return total - self.late * (y + power * logarithm), rate - later
-
-    def _series(self, y: np.ndarray) -> np.ndarray:
-        """Return the falling clock where its terms cancel: sum of u^(n+1+e)/(n+1+e), u = 1/x."""
-        u = -np.expm1(-y)
-        powers = np.arange(_TERMS, -1, -1) + 1 + self._exponent
-        return np.polyval(1 / powers, u) * u ** (1 + self._exponent)
 
     def settled(self, goal: np.ndarray, start: np.ndarray, growth: np.ndarray) -> np.ndarray:
         """Return the y at which the clock shows ``goal``, ``growth`` later than at ``start``.
@@ -527,7 +497,7 @@ class Clock:
         Raises:
             LimitReachedError: The iteration did not settle.
         """
-        y = np.maximum(self._first(goal, start, growth), start)
+        y = np.maximum(self._first(start, growth), start)
         for _ in range(_MOST_STEPS):
             value, rate = self.at(y)
             step = (goal - value) / rate
@@ -537,15 +507,11 @@ class Clock:
         msg = "depth L: the inversion of t(strength) did not converge"
         raise LimitReachedError(msg)
 
-    def _first(self, goal: np.ndarray, start: np.ndarray, growth: np.ndarray) -> np.ndarray:
+    def _first(self, start: np.ndarray, growth: np.ndarray) -> np.ndarray:
         """Return a y from which Newton's iteration converges."""
         from scipy.special import wrightomega
 
         e = self._exponent
-        if not self.rises:
-            # E(y) >= y − 1 for all y, and E(y) >= (y/2)^e y/(1 + e) for y <= 1: y is before both.
-            near = ((1 + e) * 2**e * goal) ** (1 / (1 + e))
-            return np.where(near <= 1, np.minimum(near, goal + 1), goal + 1)
         # G'/2 <= E' <= G' for G = y − e^(−ey)/e, whose inverse is Wright's omega function: where G
         # has moved by the growth, E has moved by less.
         with np.errstate(over="ignore"):
@@ -555,7 +521,7 @@ class Clock:
 
     def _noise(self, y: np.ndarray, goal: np.ndarray) -> np.ndarray:
         """Return by how much rounding moves E: of its largest term, and of L/2 more of order 1."""
-        most = np.exp(-self._exponent * np.minimum(y, 0)) if self.rises else 0.0
+        most = np.exp(-self._exponent * np.minimum(y, 0))
         size = np.abs(goal) + most / self._exponent + np.maximum(y, 0)
         return 1e-15 * (1 + self.layers / 10) * size
 
@@ -564,22 +530,21 @@ class Clock:
         growth = np.minimum(grown, 1e300)
         begin = np.full(len(growth), start)
         late = np.full(len(growth), float(self.late))
-        floats = Clock(layers=self.layers, rises=self.rises, ops=NUMPY, late=late)
+        floats = Clock(layers=self.layers, ops=NUMPY, late=late)
         try:
             with np.errstate(all="ignore"):
                 found = floats.settled(floats.at(begin)[0] + growth, begin, growth)
         except LimitReachedError:
             found = begin + growth
-        known = np.isfinite(found) & (self.rises | (found > 0))
-        return np.where(known, found, begin + growth).tolist()
+        return np.where(np.isfinite(found), found, begin + growth).tolist()
 
     def enclosed(self, goal: arb, near: float) -> arb:
         """Return a ball of the y at which the clock shows ``goal``, by Newton's interval method.
 
         Where y + (goal − E(y))/E'(Y) lies within Y, a ball around y, so does the solution. The
-        logarithm of E' has a slope below 1 and e^-y for a rising, 1/(e^y − 1) for a falling mode;
-        with what steps add to it, below (1 + 2c)/(1 − c) as much, c being :attr:`late`: that is at
-        most c of E' ≥ 1, and its derivative 2c (1 − x).
+        logarithm of E' has a slope below 1 and e^-y; with what steps add to it, below
+        (1 + 2c)/(1 − c) as much, c being :attr:`late`: that is at most c of E' ≥ 1, and its
+        derivative 2c (1 − x).
 
         Args:
             goal: A ball of E.
@@ -595,34 +560,46 @@ class Clock:
             step = (goal - value) / rate
             reach = (2 * abs(step) + abs(y) * rounding).upper()
             least = y - reach
-            if self.rises or least > 0:
-                if self.rises:
-                    slope = (-least).exp() if least > 0 else arb(1)
-                else:
-                    slope = (-least).exp() / -(-least).expm1()
-                off = step * arb(0, reach * slope * steeper).exp()
-                # A step squares the error, until that of the goal and of rounding is reached.
-                if abs(off) < reach and off.rad() <= 4 * step.rad():
-                    return y + off
+            slope = (-least).exp() if least > 0 else arb(1)
+            off = step * arb(0, reach * slope * steeper).exp()
+            # A step squares the error, until that of the goal and of rounding is reached.
+            if abs(off) < reach and off.rad() <= 4 * step.rad():
+                return y + off
             y = (y + step).mid()
-            if not self.rises and not y > 0:
-                y = arb(near) / 2
         msg = "depth L: at this precision the inversion of t(strength) cannot be enclosed"
         raise LimitReachedError(msg)
 
 
+def _fallen(share: float, layers: int, growth: np.ndarray) -> np.ndarray:
+    """Return x = dπ/s from a start above 1: ln x is integrated, to 1e-12.
+
+    Args:
+        share: x at the start.
+        layers: L.
+        growth: Times in units of the clock, above 0.
+    """
+    from scipy.integrate import solve_ivp
+
+    times, place = np.unique(np.minimum(growth, _FALLEN), return_inverse=True)
+    exponent = 1 - 2 / layers
+    found = solve_ivp(
+        lambda _, u: -np.exp(exponent * u) * np.expm1(u),
+        (0.0, times[-1]),
+        [np.log(share)],
+        method="LSODA",
+        t_eval=times,
+        rtol=1e-12,
+        atol=1e-15,
+    )
+    return np.exp(found.y[0][place])
+
+
 @lru_cache(maxsize=64)
-def _chain(layers: sp.Integer, falls: bool) -> sp.Expr:
+def _chain(layers: sp.Integer) -> sp.Expr:
     """Return dt/dπ · π' − 1, given the derivative of J, in ρ and q = (s/d)^(1/L)."""
     strength, plateau = (_Q * _RHO) ** layers, _Q**layers
     s = _D * plateau
-    if falls:
-        # T as a function of sigma = 1/rho.
-        inverse = 1 / _RHO
-        slope = inverse ** (layers - 3) / (1 - inverse**layers) - inverse ** (layers - 3)
-        by_root = slope * inverse.diff(_RHO)
-    else:
-        by_root = _RHO / (1 - _RHO**layers) + _RHO ** (1 - layers)
+    by_root = _RHO / (1 - _RHO**layers) + _RHO ** (1 - layers)
     by_strength = _TAU / (s * _Q ** (layers - 2)) * by_root / strength.diff(_RHO)
     rate = layers * (_Q * _RHO) ** (2 * layers - 2) * (s - _D * strength) / _TAU
     return sp.cancel(by_strength * rate - 1)
@@ -631,40 +608,30 @@ def _chain(layers: sp.Integer, falls: bool) -> sp.Expr:
 _X, _COS, _SIN, _COS_M, _SIN_M = sp.symbols("_x _cos _sin _cos_m _sin_m", real=True)
 
 
-def integral(m: int, layers: int, x: sp.Expr) -> sp.Expr:
-    """Return J in logarithms and arc tangents, real and continuous for 0 <= x < 1.
+def integral(layers: int, x: sp.Expr) -> sp.Expr:
+    """Return J as it is printed, real and continuous for 0 <= x < 1.
+
+    In logarithms and arc tangents; of many layers as the integral that it is.
 
     Args:
-        m: From 1 to ``layers``.
-        layers: L, from 1.
+        layers: L, from 3.
         x: Where.
     """
+    if layers > _MOST_PRINTED:
+        return sp.Integral(_X / (1 - _X**layers), (_X, 0, x))
     terms: list[Any] = [sp.log(1 - x)]
     if layers % 2 == 0:
-        terms.append((-1) ** m * sp.log(1 + x))
+        terms.append(sp.log(1 + x))
     for j in range(1, (layers + 1) // 2):
         angle: Any = 2 * sp.pi * sp.Rational(j, layers)
         values = {
             _COS: sp.cos(angle),
             _SIN: sp.sin(angle),
-            _COS_M: sp.cos(m * angle),
-            _SIN_M: sp.sin(m * angle),
+            _COS_M: sp.cos(2 * angle),
+            _SIN_M: sp.sin(2 * angle),
         }
         terms.append(_pair(_X).xreplace(values).replace(sp.atan, _one_fraction).subs(_X, x))
     return -sp.Add(*terms) / layers
-
-
-def hypergeometric(m: sp.Expr, layers: sp.Expr, x: sp.Expr) -> sp.Expr:
-    """Return J by Gauss's hypergeometric function, for any positive m and L."""
-    a = m / layers
-    return x**m / m * sp.hyper((1, a), (1 + a,), x**layers)
-
-
-def _proven(m: int, layers: int, x: sp.Expr) -> sp.Expr:
-    """Return J as it is printed, of this many layers."""
-    if layers <= _MOST_PRINTED:
-        return integral(m, layers, x)
-    return hypergeometric(sp.Integer(m), sp.Integer(layers), x)
 
 
 def _one_fraction(argument: sp.Expr) -> sp.Expr:
@@ -678,13 +645,16 @@ def _pair(x: sp.Expr) -> sp.Expr:
 
 
 @lru_cache(maxsize=64)
-def integral_defect(m: int, layers: int) -> sp.Expr:
-    r"""Return 0 exactly when ``integral`` is an antiderivative of x^(m-1)/(1 - x^L), 0 at x = 0.
+def integral_defect(layers: int) -> sp.Expr:
+    r"""Return 0 exactly when ``integral`` is an antiderivative of x/(1 - x^L), 0 at x = 0.
 
-    The real pair's derivative is that of its two complex logarithms, decided with
-    sin² = 1 − cos² and cos, sin free. Their sum over all roots, times 1 − x^L, is a polynomial
-    whose coefficients are computed in the cyclotomic field.
+    An integral with x as its upper limit is by the fundamental theorem. The real pair's derivative
+    is that of its two complex logarithms, decided with sin² = 1 − cos² and cos, sin free. Their sum
+    over all roots, times 1 − x^L, is a polynomial whose coefficients are computed in the cyclotomic
+    field.
     """
+    if layers > _MOST_PRINTED:
+        return integral(layers, _X).diff(_X) - _X / (1 - _X**layers)
     root = _COS + sp.I * _SIN
     factor = _COS_M - sp.I * _SIN_M
     conjugate = 1 - (_COS - sp.I * _SIN) * _X
@@ -694,14 +664,14 @@ def integral_defect(m: int, layers: int) -> sp.Expr:
     top = sp.fraction(sp.cancel(sp.together(_pair(_X).diff(_X) - numerator / bottom)))[0]
     pair = sp.expand(sp.rem(sp.expand(top), _SIN**2 + _COS**2 - 1, _SIN))
     start = _pair(sp.S.Zero)
-    return defect(pair, start, _cyclotomic_defect(m, layers))
+    return defect(pair, start, _cyclotomic_defect(layers))
 
 
-def _cyclotomic_defect(m: int, layers: int) -> sp.Expr:
-    r"""Return 0 when (1/L) Σ_j ω_j^{1-m} (1 - x^L)/(1 - ω_j x) is x^(m-1).
+def _cyclotomic_defect(layers: int) -> sp.Expr:
+    r"""Return 0 when (1/L) Σ_j ω_j^{-1} (1 - x^L)/(1 - ω_j x) is x.
 
     (1 − x^L)/(1 − ω_j x) = Σ_k ω_j^k x^k because ω_j^L = 1, so the coefficient of x^k is
-    (1/L) Σ_j ω^{j(k+1-m)}.
+    (1/L) Σ_j ω^{j(k-1)}.
     """
     modulus = fmpq_poly(fmpz_poly.cyclotomic(layers))
     powers = [fmpq_poly([1])]
@@ -712,27 +682,7 @@ def _cyclotomic_defect(m: int, layers: int) -> sp.Expr:
     for k in range(layers):
         total = fmpq_poly([0])
         for j in range(layers):
-            total += powers[j * (k + 1 - m) % layers]
-        if total * fmpq(1, layers) != fmpq_poly([int(k == m - 1)]):
+            total += powers[j * (k - 1) % layers]
+        if total * fmpq(1, layers) != fmpq_poly([int(k == 1)]):
             return sp.S.One
     return sp.S.Zero
-
-
-@lru_cache(maxsize=1)
-def _hypergeometric_defect() -> sp.Expr:
-    r"""Return 0 exactly when ``hypergeometric`` is an antiderivative of x^(m-1)/(1 - x^L).
-
-    G = ₂F₁(1, a; 1 + a; w) = Σ_n a/(a + n) wⁿ, whose coefficients satisfy
-    n g_n = a(1 − g_n), so w G' = a(1/(1 − w) − G); the chain rule does the rest.
-    """
-    n, a, m, layers, x, w, g = sp.symbols("_n _a _m _l _x _w _g", positive=True)
-    # (1)_n (a)_n / ((1 + a)_n n!) = a/(a + n): true for n = 0, and by the ratio of neighbours.
-    coefficient = a / (a + n)
-    ratio = (1 + n) * (a + n) / ((1 + a + n) * (1 + n))
-    neighbours = sp.cancel(coefficient.subs(n, n + 1) / coefficient - ratio)
-    relation = sp.cancel(n * coefficient - a * (1 - coefficient))
-    slope = (m / layers) * (1 / (1 - w) - g) / w
-    power = x**m / m
-    total = power.diff(x) * g + power * slope * layers * w / x - x ** (m - 1) / (1 - w)
-    first = coefficient.subs(n, 0) - 1
-    return defect(neighbours, relation, first, sp.simplify(total))

@@ -113,28 +113,23 @@ def _implicit(mode: ModeDerivation) -> list[Block]:
     if not implicit(mode):
         return []
     assert isinstance(mode.strength, Depth)
-    name, power = _root(mode.strength)
+    power = rf"1/{to_latex(mode.strength.layers)}"
     return [
         prose(
             "and has no explicit solution here, but the time as a function of the strength, with ",
-            Math(rf"{name}_0"),
+            Math(r"\rho_0"),
             " that of ",
             Math(r"\pi_0"),
             ",",
         ),
         equation(
             rf"t(\pi) &= \frac{{\tau}}{{s}} \left(\frac{{d}}{{s}}\right)^{{1 - 2/L}} "
-            rf"\left[T({name}) - T({name}_0)\right], \quad "
-            rf"{name} = \left(\frac{{d \pi}}{{s}}\right)^{{{power}}},",
-            rf"T({name}) &= {to_latex(mode.strength.stage)}",
+            r"\left[T(\rho) - T(\rho_0)\right], \quad "
+            rf"\rho = \left(\frac{{d \pi}}{{s}}\right)^{{{power}}},",
+            rf"T(\rho) &= {to_latex(mode.strength.stage)}",
             label="eq:implicit",
         ),
     ]
-
-
-def _root(strength: Depth) -> tuple[str, str]:
-    """Return the LaTeX of T's variable, and of the power of π that it is."""
-    return to_latex(strength.root), f"{'-' * strength.falls}1/{to_latex(strength.layers)}"
 
 
 def implicit(mode: ModeDerivation) -> bool:
@@ -147,11 +142,11 @@ def implicit_formula(group: PathwayOrbit, mode: ModeDerivation, names: Abbreviat
     strength = mode.strength
     assert isinstance(strength, Depth)
     scale, height = (group.renamed(mode, e) for e in (strength.scale, strength.plateau))
-    name, power = _root(strength)
+    power = rf"1/{to_latex(strength.layers)}"
     share = r"\pi" if height == 1 else rf"\left(\frac{{\pi}}{{{names.latex(height)}}}\right)"
     return (
         rf"t({group.symbol(mode)} = \pi) &= {names.latex(scale)} "
-        rf"\left[T({name}) - T({name}_0)\right], \quad {name} = {share}^{{{power}}}"
+        rf"\left[T(\rho) - T(\rho_0)\right], \quad \rho = {share}^{{{power}}}"
     )
 
 
