@@ -298,7 +298,6 @@ MADE_BY = [
             (sigmoid_drive._sums, sigmoid_drive._connected),
         )
     ),
-    (width.replacement_rate, lambda: checked(width.narrow_lines(), "few units")),
 ]
 MADE_SLOWLY = [
     (UnbalancedDecay.lines, lines_of(UnbalancedDecay)),

@@ -1,4 +1,17 @@
-"""Derivations with few hidden units: gradient descent averaged over the law of initial weights."""
+r"""Derivations with few hidden units: gradient descent averaged over the initialisation.
+
+With many units the initial Gram matrix of a pathway is its mean, and one start stands for all. With
+few it scatters by as much as its size, some modes of one network share a unit that others do not,
+and the mean of the loss over networks is not the loss of the mean. So many networks are drawn, in
+the mode coordinates of the pathway,
+
+.. math:: A = W_1 V, \quad B = U^T W_2, \quad M = B A, \quad
+   A' = A + \eta B^T (S - M D), \quad B' = B + \eta (S - M D) A^T,
+
+with S and D the diagonal matrices of s and d: gradient descent itself, by finite steps, of a
+pathway that no other couples to. Inputs with s = 0 and d > 0 and outputs without a mode are in it,
+since noise moves through them too. Float64, seeded; no network is looked at.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +25,9 @@ from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
 from symreln.claims.probes import probe_bases
 from symreln.errors import InputError
-from symreln.laws.few_units import FewUnits
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
-    from symreln.laws.few_units import Descended
 
 #: A stream of its own: no network is trained with it.
 SEED = 27_183
@@ -24,6 +35,8 @@ SEED = 27_183
 DRAWS, FEWEST = 400, 50
 #: Multiplications above which fewer are drawn: a few seconds of one core.
 BUDGET = 5e9
+#: Eigenvalue of the inputs' correlation, relative to the largest, that counts as none.
+_NOTHING = 1e-12
 
 
 @short_repr
@@ -33,27 +46,17 @@ class NarrowLaw:
 
     Attributes:
         losses: One row a network, shape (draws, steps).
-        labels: By pathway, the label of every mode, equal ones one by one.
-        pathways: What the networks did in every pathway.
+        strengths: Mean strength of every mode by label, over networks and equal modes.
     """
 
     losses: np.ndarray
-    labels: tuple[tuple[str, ...], ...]
-    pathways: tuple[Descended, ...]
+    strengths: dict[str, np.ndarray]
 
     @property
     def error(self) -> float:
         """Largest standard error of the mean loss, over L(0)."""
         found = self.losses.std(axis=0, ddof=1).max() / sqrt(len(self.losses))
         return float(found / self.losses[:, 0].mean())
-
-    def strengths(self) -> dict[str, np.ndarray]:
-        """Return the mean strength of every mode by label, over networks and equal modes."""
-        found: dict[str, list[np.ndarray]] = {}
-        for labels, one in zip(self.labels, self.pathways, strict=True):
-            for label, curve in zip(labels, one.strengths, strict=True):
-                found.setdefault(label, []).append(curve)
-        return {label: np.mean(curves, axis=0) for label, curves in found.items()}
 
 
 def narrow_law(derivation: Derivation, draws: int | None = None) -> NarrowLaw:
@@ -69,36 +72,89 @@ def narrow_law(derivation: Derivation, draws: int | None = None) -> NarrowLaw:
     Raises:
         InputError: They diverge.
     """
-    network = network_of(derivation.spec)
-    found = [_few(derivation, pathway) for pathway in derivation.pathways]
+    network, random = network_of(derivation.spec), np.random.default_rng(SEED)
+    drawn = [_Pathway.of(derivation, pathway) for pathway in derivation.pathways]
     if draws is None:
-        cost = sum(one.multiplications for one in found) * network.steps
-        draws = int(min(DRAWS, max(FEWEST, BUDGET // max(1, cost))))
-    rate, random = 1 / float(derivation.tau or 1), np.random.default_rng(SEED)
-    pathways = tuple(one.descend(draws, network.steps, rate, random) for one in found)
-    losses = sum((one.losses for one in pathways), np.zeros((draws, network.steps)))
-    losses = losses + float(derivation.initial_loss.to_fraction())
+        sizes = (len(p.d) * p.units * p.outputs for p in drawn)
+        draws = int(min(DRAWS, max(FEWEST, BUDGET // (3 * sum(sizes) * network.steps))))
+    rate, losses = 1 / float(derivation.tau or 1), np.zeros((draws, network.steps))
+    strengths = {}
+    for pathway in drawn:
+        own, curves = pathway.descend(draws, network.steps, rate, random)
+        losses += own
+        labels = np.array(pathway.labels)
+        strengths |= {str(label): curves[labels == label].mean(axis=0) for label in labels}
+    losses += float(derivation.initial_loss.to_fraction())
     if not np.isfinite(losses).all():
         msg = (
             f"network.learning_rate = {float(network.learning_rate):g}: gradient descent of drawn "
             "networks diverged. Lower it"
         )
         raise InputError(msg)
-    labels = tuple(tuple(probe_bases(pathway)[2]) for pathway in derivation.pathways)
-    return NarrowLaw(losses=losses, labels=labels, pathways=pathways)
+    return NarrowLaw(losses=losses, strengths=strengths)
 
 
-def _few(derivation: Derivation, pathway: PathwayDerivation) -> FewUnits:
-    network, spec = network_of(derivation.spec), pathway.effective.pathway
-    law = float(derivation.known.units or 1)
-    units = spec.hidden or max(1, round(law))
-    u, v, _ = probe_bases(pathway)
-    sigma_yx = pathway.effective.sigma_yx.to_numpy()
-    return FewUnits.of(
-        s=np.einsum("ia,ij,ja->a", u, sigma_yx, v),
-        v=v,
-        sigma_x=pathway.effective.sigma_x.to_numpy(),
-        outputs=len(spec.outputs),
-        units=units,
-        init_std=float(network.init_std) * (sqrt(law / units) if spec.hidden else 1.0),
-    )
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Pathway:
+    """A pathway in its mode coordinates.
+
+    Attributes:
+        labels: Of its modes, equal ones one by one.
+        s: Their singular values.
+        d: Eigenvalues of its inputs, those of the modes first, then those with s = 0.
+        outputs: How many it writes to.
+        units: H.
+        init_std: Standard deviation of the initial weights.
+    """
+
+    labels: list[str]
+    s: np.ndarray
+    d: np.ndarray
+    outputs: int
+    units: int
+    init_std: float
+
+    @classmethod
+    def of(cls, derivation: Derivation, pathway: PathwayDerivation) -> _Pathway:
+        network, spec = network_of(derivation.spec), pathway.effective.pathway
+        law = float(derivation.known.units or 1)
+        units = spec.hidden or max(1, round(law))
+        u, v, labels = probe_bases(pathway)
+        sigma_x = pathway.effective.sigma_x.to_numpy()
+        rest = sigma_x - (sigma_x @ v) @ v.T
+        rest = rest - v @ (v.T @ rest)
+        others = np.linalg.eigvalsh((rest + rest.T) / 2)
+        own = np.einsum("ia,ij,ja->a", v, sigma_x, v)
+        largest = max(own.max(initial=0.0), others.max(initial=0.0))
+        return cls(
+            labels=labels,
+            s=np.einsum("ia,ij,ja->a", u, pathway.effective.sigma_yx.to_numpy(), v),
+            d=np.concatenate([own, others[others > _NOTHING * largest]]),
+            outputs=len(spec.outputs),
+            units=units,
+            init_std=float(network.init_std) * (sqrt(law / units) if spec.hidden else 1.0),
+        )
+
+    def descend(
+        self, draws: int, steps: int, rate: float, random: np.random.Generator
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return what networks add to the loss of outputs that are zero, and uᵀ W v of modes.
+
+        Shapes (draws, steps) and, the mean over the networks, (modes, steps).
+        """
+        first = self.init_std * random.standard_normal((draws, self.units, len(self.d)))
+        second = self.init_std * random.standard_normal((draws, self.outputs, self.units))
+        modes = np.arange(len(self.s))
+        target = np.zeros((self.outputs, len(self.d)))
+        target[modes, modes] = self.s
+        losses, strengths = np.empty((draws, steps)), np.empty((len(modes), steps))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for step in range(steps):
+                maps = second @ first
+                seen = maps * self.d
+                losses[:, step] = ((0.5 * seen - target) * maps).sum(axis=(1, 2))
+                strengths[:, step] = maps[:, modes, modes].mean(axis=0)
+                pull = rate * (target - seen)
+                moved = second.swapaxes(1, 2) @ pull
+                second, first = second + pull @ first.swapaxes(1, 2), first + moved
+        return losses, strengths

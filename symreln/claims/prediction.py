@@ -195,7 +195,6 @@ def _predict_narrow(derivation: Derivation, flow: Prediction) -> Prediction:
         flow: The closed forms of the modes that are learned first.
     """
     law = narrow_law(derivation)
-    strengths = law.strengths()
     return replace(
         flow,
         reduced=law.losses.mean(axis=0),
@@ -204,7 +203,7 @@ def _predict_narrow(derivation: Derivation, flow: Prediction) -> Prediction:
             f"initialisation distribution, step by step: their mean, to {100 * law.error:.2g} % "
             "of L(0)"
         ),
-        modes=tuple(replace(mode, integrated=strengths[mode.label]) for mode in flow.modes),
+        modes=tuple(replace(mode, integrated=law.strengths[mode.label]) for mode in flow.modes),
         flow_loss=flow.reduced,
         # Closed forms are of a mode that gets a unit: not of what networks learn in the mean.
         judged="reduced",

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import sympy as sp
 from flint import arb
 
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Claim, Step
 from symreln.claims.solve import at_values
-from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Math
 from symreln.document.numerals import decimal_latex
-from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import say, typeset
-from symreln.document.words import SHORT
 from symreln.errors import NotSupportedError
 from symreln.exact.enclosure import ball, decimal_of, precision
 from symreln.exact.truth import Truth
@@ -28,11 +24,6 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
-
-    Pairs = Sequence[tuple[ModeDerivation, ModeDerivation]]
-
-#: Replacements, and comparisons of modes, that are printed.
-_MOST_PRINTED = 6
 
 
 @short_repr
@@ -46,9 +37,7 @@ class NarrowPathway(Claim):
         rank: How many modes learn something, multiplicities counted.
         found: Which modes are learned; None where that is not decided.
         undecided: Why not; empty where it is.
-        symbolic: The pathway for all values of the parameters, where its modes depend on them and
-            are as many entries as at the declared values and all closed; else None.
-        declared: Whether what is learned is decided at declared values alone.
+        declared: Whether what is learned is decided at declared values of parameters.
     """
 
     pathway: PathwayDerivation
@@ -56,7 +45,6 @@ class NarrowPathway(Claim):
     rank: int
     found: Narrow | None
     undecided: str
-    symbolic: PathwayDerivation | None = None
     declared: bool = False
 
     @property
@@ -65,36 +53,8 @@ class NarrowPathway(Claim):
         units = f"{self.units} hidden {'unit' if self.units == 1 else 'units'}"
         return f"pathway ‘{self.pathway.name}’ has {units} for {self.rank} modes"
 
-    def comparisons(self, *, final: bool = False) -> Pairs:
-        """Return the pairs of modes whose order in s decides which are learned first.
-
-        The first of a pair has the larger s at the declared values, and what is learned first is
-        the same wherever it has: modes with units, each beside every one that lacks some. Pairs
-        that no parameter moves are left out.
-
-        Args:
-            final: Whether those are asked for whose order in s²/d decides which stay in the end.
-        """
-        if self.symbolic is None or self.found is None:
-            return ()
-        counts = self.found.least if final else self.found.plateau
-        if counts is None:
-            return ()
-        modes = [mode for mode in self.symbolic.modes if not mode.is_null]
-        return tuple(
-            (modes[i], modes[j])
-            for i, held in enumerate(counts)
-            for j, other in enumerate(counts)
-            if i != j and held and other < modes[j].multiplicity and _moves(modes[i], modes[j])
-        )
-
     def values(self) -> dict[str, Any]:
-        """Return which modes are learned first and in the end, equal ones counted by label.
-
-        A rate is in units of 1/tau. "same_where" has the pairs of labels whose order decides,
-        larger s first, and larger s²/d in the end; None where no parameter moves a mode, or the
-        declared values make modes equal.
-        """
+        """Return which modes are learned first and in the end, equal ones counted by label."""
         found = self.found
         labels = [] if found is None else [entry.label for entry in found.modes]
 
@@ -103,30 +63,21 @@ class NarrowPathway(Claim):
                 return None
             return {label: n for label, n in zip(labels, counts, strict=True) if n}
 
-        def pairs(compared: Pairs) -> list[list[str]]:
-            return [[first.label, second.label] for first, second in compared]
-
         return {
             "name": self.pathway.name,
             "units": self.units,
             "modes": self.rank,
             "undecided": self.undecided,
             "at_declared_values": self.declared,
-            "same_where": None
-            if self.symbolic is None
-            else {"s": pairs(self.comparisons()), "s2_over_d": pairs(self.comparisons(final=True))},
             "first": counted(found and found.plateau),
             "least": counted(found and found.least),
             "replaced": []
             if found is None
-            else [
-                {"mode": labels[i], "by": labels[j], "rate": found.rate((i, j))}
-                for i, j in found.escapes
-            ],
+            else [{"mode": labels[i], "by": labels[j]} for i, j in found.escapes],
         }
 
     def says(self) -> Iterator[Block]:
-        """Say which modes it learns, for how long, and for which parameters that is the same."""
+        """Say which modes it learns, and whether others replace them."""
         units = "1 hidden unit" if self.units == 1 else f"{self.units} hidden units"
         start = f"Pathway {self.pathway.number} has {units} for {self.rank} modes. "
         found = self.found
@@ -140,45 +91,22 @@ class NarrowPathway(Claim):
         yield say(
             start + "In the limit of small initial weights it first learns those with the largest "
             "$s$: {learned}. The others stay near 0; their formulas hold for a pathway that is "
-            "wide enough." + self._wherever(self.comparisons(), "s"),
+            "wide enough."
+            + " This is decided at the declared values of the parameters."
+            * self.declared,
             learned=typeset(_learned(found, found.plateau)),
         )
-        final = self._wherever(self.comparisons(final=True), "s^2/d")
         if not found.escapes:
             yield say(
                 "No other mode can replace one of them: none has a larger $s^2/d$, and the plateau "
-                "is stable." + final
+                "is stable."
             )
             return
-        rates = ", ".join(f"${_rate(found, escape)}$" for escape in found.escapes[:_MOST_PRINTED])
         yield say(
             "This plateau is a saddle: modes that are missing have a larger $s^2/d$ than some that "
-            f"are learned. To first order replacements grow at the rates {rates}. In the end the "
-            "modes with the largest $s^2/d$ are learned (Baldi and Hornik, 1989: every other "
-            "choice is a saddle): {learned}." + final,
+            "are learned, and replace them. In the end the modes with the largest $s^2/d$ are "
+            "learned (Baldi and Hornik, 1989: every other choice is a saddle): {learned}.",
             learned=typeset(_learned(found, found.least)),
-        )
-
-    def _wherever(self, pairs: Pairs, what: str) -> str:
-        """Say for which values of the parameters a choice is the same as at the declared ones."""
-        if not self.declared:
-            return ""
-        if self.symbolic is None:
-            return (
-                " This is decided at the declared values of the parameters. Modes coincide or "
-                "close there that do not elsewhere, so that other values may give another answer."
-            )
-        if not pairs:
-            return " No parameter changes that."
-        compared = ", ".join(
-            f"${_compared(first, what)} > {_compared(second, what)}$"
-            for first, second in pairs[:_MOST_PRINTED]
-        )
-        more = len(pairs) - _MOST_PRINTED
-        others = f", and {more} more such comparisons of ${what}$ hold" if more > 0 else ""
-        return (
-            " This is decided at the declared values of the parameters, and the same wherever "
-            f"{compared}{others}."
         )
 
     def steps(self) -> Iterator[Step]:
@@ -253,12 +181,6 @@ def width_of(derivation: Derivation) -> _Width | None:
     return _Width(loss=plateau, least_loss=least, pathways=pathways)
 
 
-def _moves(first: ModeDerivation, second: ModeDerivation) -> bool:
-    """Whether a parameter moves one of two modes' s or d."""
-    numbers = [first.s, second.s, *(mode.d for mode in (first, second) if mode.d is not None)]
-    return any(number.parameters for number in numbers)
-
-
 def narrow_pathways(derivation: Derivation) -> tuple[NarrowPathway, ...]:
     """Return the pathways whose hidden units are fewer than the modes that they would learn."""
     units = derivation.known.units
@@ -317,19 +239,14 @@ def _narrow(
         found = narrow(entries, units)
         if found is not None and found.plateau is None:
             reason = "modes with equal s and different s²/d compete for its last unit"
-    modes = [mode for mode in whole.modes if not mode.is_null]
-    moved = not reason and any(_moves(mode, mode) for mode in modes)
-    counts = [mode.multiplicity for mode in pathway.modes if not mode.is_null]
-    alike = counts == [mode.multiplicity for mode in modes]
-    closed = all(mode.strength is not None for mode in modes)
+    numbers = [n for mode in whole.modes if not mode.is_null for n in (mode.s, mode.d)]
     return NarrowPathway(
         pathway=pathway,
         units=units,
         rank=_rank(pathway),
         found=found,
         undecided=reason,
-        symbolic=whole if moved and alike and closed else None,
-        declared=moved,
+        declared=not reason and any(n.parameters for n in numbers if n is not None),
     )
 
 
@@ -374,23 +291,6 @@ def check_decided(derivation: Derivation) -> None:
                 f"{one.rank} units a pathway are enough"
             )
             raise NotSupportedError(msg)
-
-
-def _compared(mode: ModeDerivation, what: str) -> str:
-    """Return the LaTeX of s or s²/d of a mode, written out where that is short."""
-    assert mode.strength is not None  # of closed modes every one has it
-    s, d = mode.strength.s, mode.strength.d
-    text = to_latex(s if what == "s" else sp.factor(s**2 / d))
-    if len(text) <= SHORT:
-        return text
-    number = symbol_latex(mode.label).removeprefix(r"\pi")
-    return f"s{number}" if what == "s" else f"s{number}^2/d{number}"
-
-
-def _rate(found: Narrow, escape: tuple[int, int]) -> str:
-    learned, other = (symbol_latex(found.modes[i].label) for i in escape)
-    decimal = decimal_latex(*decimal_of(found.rate(escape), 21), digits=5)
-    return rf"{decimal}/\tau\ ({other} \text{{ for }} {learned})"
 
 
 def _learned(found: Narrow, counts: tuple[int, ...]) -> str:

@@ -264,7 +264,7 @@ class Validation(Immutable, Predictions):
         """Which modes the GDLN's narrow pathways hold at the last step."""
         if self.edges is not None:
             return ()
-        return narrow_outcomes(self.numbers, self.gdln, self.prediction.drawn)
+        return narrow_outcomes(self.numbers, self.gdln)
 
     @property
     def modes_verdict(self) -> Verdict:

