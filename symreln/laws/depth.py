@@ -375,7 +375,7 @@ class Depth(Law):
             goal = clock.at(clock.logit(share[mine]))[0] + growth[mine]
             y = clock.settled(goal, clock.logit(share[mine]), growth[mine])
             result[mine] = plateau[mine] * clock.share(y)
-        for start in np.unique(share[share > 1]):
+        for start in np.unique(share[(share > 1) & (growth > 0)]):
             mine = (share == start) & (growth > 0)
             result[mine] = plateau[mine] * _fallen(float(start), layers, growth[mine])
         return result
