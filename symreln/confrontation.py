@@ -99,7 +99,6 @@ def validate(
     progress: ProgressCallback | None = None,
     *,
     rules: bool = False,
-    study: bool = False,
     representations: bool = False,
     diagnosis: bool = True,
 ) -> Validation:
@@ -114,8 +113,7 @@ def validate(
         rng: Seed of the random streams; results depend on it and on nothing else.
         progress: Called with (done, total) in seed-steps.
         rules: Whether to compare mini-batches, rates, weight decay and biases; this and the next
-            two are of pathways alone.
-        study: Whether to halve learning rate and initial scale, and measure what changes.
+            are of pathways alone.
         representations: Whether to compare what hidden layers hold of the samples.
         diagnosis: Whether to find out which assumption fails where theory and training disagree;
             that trains up to ten times as much.
@@ -132,7 +130,7 @@ def validate(
     """
     if isinstance(derivation, Spec | str | os.PathLike):
         derivation = _derived(derivation, "validate")
-    more = {"rules": rules, "study": study, "representations": representations}
+    more = {"rules": rules, "representations": representations}
     asked = [name for name, wanted in more.items() if wanted]
     if not isinstance(derivation, Derivation):
         if asked:

@@ -11,6 +11,7 @@ import pytest
 import symreln as sr
 from symreln.claims.constants import HALF
 from symreln.claims.integration import coupled_matrices
+from symreln.claims.prediction import predict_training
 from symreln.claims.probes import learning_modes, probe_bases
 from symreln.errors import InputError
 from symreln.exact.numeric import numpy_modes
@@ -422,3 +423,16 @@ def test_a_prediction_shows_itself_in_a_line():
     assert len(shown) < 200
     assert "5 times up to 4" in shown
     assert "array" not in shown
+
+
+def test_equal_modes_may_start_apart():
+    # The second of two equal pathways starts from nine times the strength: nine tenths are its own.
+    spec = matrix_spec([[1, 0], [0, 1]], [[3, 0], [0, 2]], [[1, 1], [1, 1]])
+    derivation = sr.derive(numbered(spec, learning_rate=Fraction(1, 20), steps=900))
+    assert derivation.verdict.level is Level.CLOSED_BY_SYMMETRY
+    one, two = derivation.pathways
+    starts = {m.label: k for p, k in ((one, 0.2), (two, 1.8)) for m in p.modes}
+    found = predict_training(derivation, starts)
+    for curve in found.modes:
+        share = 0.1 if curve.pathway == one.name else 0.9
+        assert curve.best[-1] == pytest.approx(2 * curve.plateau * share, rel=1e-3)

@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 from symreln.claims.claim import Asked, Claim, Rule, Step, lines_of, said_of, steps_of
 from symreln.claims.derivation import Derivation
-from symreln.claims.discretisation_bound import large_starts, step_errors
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
@@ -35,9 +34,8 @@ from symreln.claims.widths import narrow_pathways, width_of
 from symreln.document.model import Block
 
 #: Where the document says a claim: with the reduction of coupled modes, where the dynamics end,
-#: with the initial strengths, with the finite steps, in a chapter of its own, or among the lines of
-#: the derivation.
-Place = Literal["reduction", "end", "start", "steps", "chapter", "lines", ""]
+#: with the initial strengths, in a chapter of its own, or among the lines of the derivation.
+Place = Literal["reduction", "end", "start", "chapter", "lines", ""]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,8 +65,6 @@ PATHWAYS = (
     Shown(rule=family_lines, place="lines", key="family_lines", always=False, printed=True),
     Shown(rule=gate_lines_of, place="lines", key="gate_lines", always=False, printed=True),
     Shown(rule=half_speed_of, checked="start"),
-    Shown(rule=step_errors, place="steps", checked="start"),
-    Shown(rule=large_starts, place="steps", printed=True),
     Shown(rule=every_size, place="chapter", key="family"),
     Shown(rule=exceptional_sets, place="chapter", key="exceptional", printed=True),
     Shown(rule=phases_of, place="chapter"),

@@ -269,11 +269,6 @@ TRAINING = (
         "Compare mini-batches, rates, weight decay, biases; trains ten times as much.",
     ),
     flag(
-        "--study",
-        "Halve the learning rate and the initial scale twice and measure the orders of "
-        "what changes; trains ten times as much.",
-    ),
-    flag(
         "--representations",
         "Compare what hidden layers hold of the samples; trains once more.",
     ),

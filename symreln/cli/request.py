@@ -32,7 +32,6 @@ class Request:
         seeds: Networks to train, of each kind.
         rng: Seed of the random streams.
         rules: Whether to train by other learning rules too.
-        study: Whether to halve the learning rate and the initial scale.
         representations: Whether to compare what hidden layers hold.
         backend: Library that trains.
         device: Where it does, or None for its own choice.
@@ -54,7 +53,6 @@ class Request:
     seeds: int = 8
     rng: int = 0
     rules: bool = False
-    study: bool = False
     representations: bool = False
     backend: Library = "numpy"
     device: str | None = None
@@ -78,7 +76,7 @@ class Request:
     @property
     def extras(self) -> tuple[str, ...]:
         """Names of the experiments beyond the confrontation itself."""
-        return tuple(name for name in ("rules", "study", "representations") if getattr(self, name))
+        return tuple(name for name in ("rules", "representations") if getattr(self, name))
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> Request:

@@ -64,7 +64,7 @@ def _check(request: Request, spec: Spec) -> None:
     check_before_deriving(spec)
     if spec.graph is not None and request.extras:
         msg = (
-            "--rules, --study and --representations: they are measured for pathways, not for "
+            "--rules and --representations: they are measured for pathways, not for "
             "graphs. Leave them out"
         )
         raise NotSupportedError(msg)

@@ -45,16 +45,10 @@ def changed(numbers: Derivation, variation: Variation, steps: int | None = None)
     Raises:
         NotSupportedError: There is none.
     """
-    if why := why_not_changed(numbers):
-        raise NotSupportedError(why)
-    return replace(numbers, spec=variation.of(numbers.spec, steps))
-
-
-def why_not_changed(numbers: Derivation) -> str:
-    """Return why there is no changed experiment, or ""."""
     if numbers.spec.switches:
-        return "gates switch at given steps, which a changed experiment would not be at"
-    return ""
+        msg = "gates switch at given steps, which a changed experiment would not be at"
+        raise NotSupportedError(msg)
+    return replace(numbers, spec=variation.of(numbers.spec, steps))
 
 
 def predicted_again(numbers: Derivation, kappas: Mapping[str, float]) -> Prediction:

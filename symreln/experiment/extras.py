@@ -11,16 +11,11 @@ from symreln.claims.derivation import Derivation
 from symreln.experiment.outcome import Validation
 from symreln.experiment.representation import check_representations, compare_representations
 from symreln.experiment.rules import check_rules, compare_rules
-from symreln.experiment.study import check_study, study
 from symreln.experiment.training import ProgressCallback
 
 
 def _rules(validation: Validation, derivation: Derivation, report: ProgressCallback) -> Any:
     return compare_rules(derivation, validation.seeds, validation.rng, report)
-
-
-def _study(validation: Validation, derivation: Derivation, report: ProgressCallback) -> Any:
-    return study(derivation, validation.kappas, validation.seeds, validation.rng, report)
 
 
 def _representations(validation: Validation, _: Derivation, report: ProgressCallback) -> Any:
@@ -48,12 +43,6 @@ class _Extra:
 _EXTRAS = (
     _Extra(name="rules", doing="training by other rules", check=check_rules, work=_rules),
     _Extra(
-        name="study",
-        doing="training at other scales and rates",
-        check=check_study,
-        work=_study,
-    ),
-    _Extra(
         name="representations",
         doing="recording representations",
         check=check_representations,
@@ -67,7 +56,7 @@ def check_extras(derivation: Derivation, names: Collection[str]) -> None:
 
     Args:
         derivation: What is confronted.
-        names: Some of "rules", "study" and "representations".
+        names: "rules", "representations", or both.
 
     Raises:
         NotSupportedError: One of them cannot be done for the derivation.

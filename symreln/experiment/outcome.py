@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from symreln.experiment.representation import RepresentationComparison
     from symreln.experiment.rules import RuleComparison
     from symreln.experiment.scalar_modes import EdgeModes
-    from symreln.experiment.study import Study
     from symreln.specs.model import Spec
 
 
@@ -81,7 +80,6 @@ class Validation(Immutable, Predictions):
         split: The networks seen as pathways, units given to the nearest gate; None likewise.
         modes: Every mode's measured strength beside its prediction, where maps were recorded.
         rules: What other learning rules change; None where that was not asked for.
-        study: What halving the initial scale and the learning rate does; None likewise.
         representations: What hidden layers hold; None likewise.
     """
 
@@ -100,7 +98,6 @@ class Validation(Immutable, Predictions):
     split: SplitNetwork | None = None
     modes: tuple[ModeMeasured, ...] = ()
     rules: RuleComparison | None = None
-    study: Study | None = None
     representations: RepresentationComparison | None = None
 
     @cached_property

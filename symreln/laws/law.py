@@ -324,28 +324,11 @@ class Law(ABC):
         """
 
     @property
-    def discretisation_bound(self) -> float | None:
-        """A bound on the error of the curve in steps against gradient descent.
-
-        As a share of the plateau, in balls; None where nothing is proven.
-        """
-        return None
-
-    @property
     def per_step(self) -> Any:
         """The g by which a step of gradient descent grows an amplitude, by 1 + g/τ.
 
         While the mode grows from little, or exactly; None where the law takes infinitely small
         steps.
-        """
-        return None
-
-    def speed(self, strength: Any) -> Any:
-        """Return |f|, by which the flow moves the amplitudes at a strength, in units of 1/τ.
-
-        Gradient descent comes there later than the flow by half of the logarithm of what it is
-        beside its start (:mod:`symreln.laws.finite_steps`). None where steps are exact, or are
-        counted otherwise.
         """
         return None
 

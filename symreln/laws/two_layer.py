@@ -15,7 +15,6 @@ import numpy as np
 import sympy as sp
 
 from symreln.document.mathtext import to_latex
-from symreln.laws.discretisation_bound import step_error
 from symreln.laws.law import STRENGTH, Law, Match, Regime, Start
 from symreln.laws.line import (
     CANCELS,
@@ -131,10 +130,6 @@ class TwoLayer(Law):
         """The growth s − λ of both amplitudes."""
         return self.growth
 
-    def speed(self, strength: Any) -> Any:
-        """Return √(2π) (s − dπ)."""
-        return self.ops.sqrt(2 * strength) * (self.growth - self.d * strength)
-
     def angle(self, strength: Any, strength0: Any, t: Any) -> Any:
         """Return ½ ln(π/π₀) + λt/τ."""
         return self.ops.log(strength / strength0) / 2 + (self.s - self.growth) * t / self.clock
@@ -143,11 +138,6 @@ class TwoLayer(Law):
     def relaxation(self) -> Any:
         """The rate 2s; of a mode that decays, 2(s − λ), or λ − s of the amplitudes that die out."""
         return 2 * self.growth if self.growth > 0 else -self.growth
-
-    @property
-    def discretisation_bound(self) -> float | None:
-        """The bound of :mod:`symreln.laws.discretisation_bound`, of balls."""
-        return step_error(self.s, self.d, self.strength0, self.tau)
 
     def steps(self) -> Iterator[np.ndarray]:
         """Yield the strengths: both amplitudes are one."""
@@ -345,11 +335,6 @@ class TwoLayerDecay(TwoLayer):
         if isinstance(self.growth, sp.Basic):
             return None
         return self.clock / (2 * self.growth) * self.ops.log(self.plateau / self.strength0 - 1)
-
-    @property
-    def discretisation_bound(self) -> None:
-        """None: it is proven without weight decay."""
-        return
 
 
 def pair_steps(law: Law, growing: np.ndarray, shrinking: np.ndarray) -> Iterator[np.ndarray]:

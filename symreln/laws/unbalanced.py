@@ -199,13 +199,6 @@ class Unbalanced(Law):
         """The growth s − λ of the amplitudes' sum."""
         return self.growth
 
-    def speed(self, strength: Any) -> Any:
-        """Return √(a² + b²) (s − dπ); None with weight decay."""
-        if not self.closed:
-            return None
-        squares = self.ops.hypot(self.imbalance, 2 * strength)
-        return self.ops.sqrt(squares) * (self.s - self.d * strength)
-
     def angle(self, strength: Any, strength0: Any, t: Any) -> Any:
         """Return half of the growth of ln(2π + √(c² + 4π²)); None with weight decay."""
         if not self.closed:

@@ -11,8 +11,6 @@ from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.converged import converged_decimal, converged_loss
 from symreln.claims.couplings import couplings_of
 from symreln.claims.derivation import Derivation, Derived, of_pathways
-from symreln.claims.discretisation_bound import step_error
-from symreln.claims.equal_starts import equal_starts
 from symreln.claims.halving import half_time
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.orbits import mode_orbits
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
 #: The format of nodes and edges.
 _NETWORK_FORMAT = "symreln-graph/1"
 #: What a mode says of a start at t = 0.
-STARTING = ("strength0", "strength", "half_time", "step_error")
+STARTING = ("strength0", "strength", "half_time")
 
 
 def derivation_to_json(derivation: Derived) -> dict[str, Any]:
@@ -82,10 +80,6 @@ def _of_pathways(derivation: Derivation, encode: Encoder) -> dict[str, Any]:
             "final": _final(derivation, encode),
             "expr": None if derivation.loss is None else str(derivation.loss),
         },
-        **_known(
-            encode,
-            equal_starts=[each for s in derivation.ask(equal_starts) for each in s.found],
-        ),
         **_known(encode, phases=[_phase(*each) for each in derivation.phases[1:]]),
         **{key: encode(found) for key, found in values_of(derivation)},
     }
@@ -194,7 +188,6 @@ def _mode(derivation: Derivation, mode: ModeDerivation, encode: Encoder) -> dict
         if strength is None or strength.printed is None
         else {"expr": str(strength.printed), "latex": to_latex(strength.printed)},
         "half_time": _half_time(derivation, mode),
-        "step_error": step_error(derivation, mode),
     }
 
 

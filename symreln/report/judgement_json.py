@@ -1,4 +1,4 @@
-"""Intervals, diagnosis, modes and convergence of a confrontation, for validation.json."""
+"""Intervals, diagnosis and modes of a confrontation, for validation.json."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from symreln.experiment.findings import Finding, PairDiagnosis
     from symreln.experiment.metrics import Distance, SeedFloor
     from symreln.experiment.strengths import ModeMeasured
-    from symreln.experiment.study import MeasuredOrder, Study
 
 #: Significant digits of strengths that were measured.
 DIGITS = 6
@@ -26,7 +25,6 @@ def judgement_to_json(validation: Validation) -> dict[str, Any]:
     """Return the entries that say how sure the comparison is and what fails."""
     return {
         "modes": _modes(validation),
-        "study": None if validation.study is None else _study(validation.study),
     }
 
 
@@ -105,24 +103,3 @@ def _mode(mode: ModeMeasured) -> dict[str, Any]:
 
 def _short(values: np.ndarray) -> list[float]:
     return [float(f"{value:.{DIGITS}g}") for value in values]
-
-
-def _study(found: Study) -> dict[str, Any]:
-    return {
-        "seeds": found.seeds,
-        "orders": [_order(each) for each in found.orders],
-        "distances": [
-            {
-                "halved": each.halved,
-                "factor": str(each.factor),
-                "steps": each.steps,
-                "pairs": {name: asdict(distance) for name, distance in each.pairs.items()},
-            }
-            for each in found.distances
-        ],
-        "not_measured": [{"what": what, "why": why} for what, why in found.not_measured],
-    }
-
-
-def _order(each: MeasuredOrder) -> dict[str, Any]:
-    return {**asdict(each), "confirmed": each.confirmed}

@@ -28,7 +28,6 @@ _HEADER = (
 )
 #: What a whole derivation leaves out where there is none of it; null, as nobody knows here.
 _WHERE_ANY = (
-    "equal_starts",
     "equilibria",
     "width",
     "head_starts",

@@ -26,7 +26,7 @@ from symreln.document.words import Notation, short_number
 from symreln.exact.truth import Truth
 from symreln.experiment.metrics import METRICS
 from symreln.experiment.outcome import Validation
-from symreln.report.chapters import rules, study
+from symreln.report.chapters import rules
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.mode_table import NULL_FAMILY
 from symreln.report.plain import plain_lines, wrapped
@@ -188,7 +188,6 @@ def _show_agreement(validation: Validation) -> None:
     if validation.edges is None:
         if validation.rules is not None:
             _show_rules(validation.rules, rules.subjects(validation))
-        _show_study(validation)
         lines = [
             *modes_lines(validation),
             *lines_of(validation.derivation, regime_of, unsupported_early),
@@ -199,24 +198,6 @@ def _show_agreement(validation: Validation) -> None:
         click.echo(strengths_in_text(clause))
 
 
-def _show_study(validation: Validation) -> None:
-    """Print what halving the learning rate and the initial scale does."""
-    if validation.study is None:
-        return
-    found = validation.study
-    show_table(
-        "convergence, max |ΔL|/L(0) at the whole, half and a quarter",
-        list(study.ORDER_HEADER),
-        study.order_rows(found),
-    )
-    show_table(
-        "theory to networks at each level, max |ΔL|/L(0)",
-        study.distance_header(validation, found),
-        study.distance_rows(validation, found),
-    )
-    for what, why in found.not_measured:
-        click.echo(f"not measured: {what}; {why}")
-    click.echo(study.study_sentence(found))
 
 
 def _show_rules(found: RuleComparison, names: dict[str, str]) -> None:

@@ -154,3 +154,21 @@ def test_modes_of_which_descent_diverges_go_by_the_flow():
     law = Depth(s=1.3, d=0.7, strength0=1e-3, tau=0.5, layers=sp.Integer(3), ops=NUMPY)
     times = np.linspace(0, 60, 7)
     np.testing.assert_array_equal(law.in_steps().strengths(times), law.strengths(times))
+
+
+def test_formulas_and_curves_of_a_derivation_have_finite_steps():
+    """The clock is g/ln(1 + g/τ): near to gradient descent, where the flow is far off."""
+    derivation = sr.derive(sr.load("linear-hierarchy", {"network.learning_rate": "1/200"}))
+    tau, start = float(derivation.tau), float(derivation.strength0)
+    mode = derivation.pathways[0].modes[0]
+    s, d = mode.s.to_float(), mode.d_eff.to_float()
+    weight, descent = start**0.5, []
+    for _ in range(int(30 * tau / s)):
+        descent.append(weight**2)
+        weight += weight * (s - d * weight**2) / tau
+    taken = np.interp(s / d / 2, descent, np.arange(len(descent)))
+    half = float(derivation.to_json()["pathways"][0]["modes"][0]["half_time"]["decimal"])
+    assert half == pytest.approx(np.log(s / d / start - 1) / (2 * np.log1p(s / tau)))
+    assert abs(half - taken) < 1
+    assert abs(np.log(s / d / start - 1) * tau / (2 * s) - taken) > 2
+    assert derivation.to_numpy(mode.label)(taken) == pytest.approx(s / d / 2, rel=0.02)

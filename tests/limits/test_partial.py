@@ -27,7 +27,6 @@ HEADER = (
 )
 # Left out of a whole derivation where there is none of it; unknown in a partial one.
 WHERE_ANY = (
-    "equal_starts",
     "equilibria",
     "width",
     "head_starts",

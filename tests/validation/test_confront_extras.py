@@ -10,15 +10,15 @@ from symreln.errors import NotSupportedError
 SMALL = {"network.hidden": 20, "network.steps": 60}
 
 
-@pytest.mark.parametrize("name", ["rules", "study", "representations"])
+@pytest.mark.parametrize("name", ["rules", "representations"])
 def test_each_is_done_when_it_is_asked_for(name):
     found = sr.validate(sr.load("xor", SMALL), seeds=2, **{name: True})
-    for each in ("rules", "study", "representations"):
+    for each in ("rules", "representations"):
         assert (getattr(found, each) is not None) is (each == name)
     assert found.to_json()[name] is not None
 
 
-@pytest.mark.parametrize("name", ["rules", "study", "representations"])
+@pytest.mark.parametrize("name", ["rules", "representations"])
 def test_graphs_have_none_of_them(name):
     with pytest.raises(NotSupportedError, match=f"{name}: it is of pathways"):
         sr.validate("routing", seeds=1, **{name: True})

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.experiment.changed import step_below
+from symreln.experiment.changed import changed, step_below, steps_for_scale
 from symreln.experiment.confront import Validation
 from symreln.experiment.metrics import drop_time
+from symreln.experiment.training import SAME, Variation
 from symreln.experiment.uninformative import why_uninformative
 from symreln.specs.model import ValidationSpec
 from tests.validation.test_confront import linear, one_pathway, xor
@@ -92,3 +93,12 @@ def test_a_level_below_the_end_is_never_reached():
     assert step_below(numbers, -1.0) is None
     initial = float(numbers.initial_loss.to_fraction())
     assert step_below(numbers, 2 * initial) == 0
+
+
+def test_steps_of_a_smaller_start_of_three_layers_are_found():
+    overrides = ("network.layers=3", "network.hidden=20", "network.init_std=1/20")
+    numbers = sr.derive(sr.load("linear-hierarchy", overrides=overrides)).at_values
+    smaller = changed(numbers, Variation(std=Fraction(1, 2)), 10)
+    steps = steps_for_scale(changed(numbers, SAME, 400), smaller)
+    # Of three layers a mode takes a time like 1/(σ √H) to rise: twice as long, and a little more.
+    assert 400 < steps < 1200

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from symreln.base.rounding import percent
 from symreln.claims.claim import said_of
 from symreln.claims.derivation import of_pathways
-from symreln.claims.equal_starts import unequal_starts
 from symreln.claims.integration import network_of
 from symreln.claims.regime import regime_of
 from symreln.claims.unsupported import unsupported_early
@@ -37,7 +36,6 @@ from symreln.report.chapters.judgement import (
 from symreln.report.chapters.mean_field import mean_field_blocks
 from symreln.report.chapters.representations import representation_chapter
 from symreln.report.chapters.rules import rule_blocks
-from symreln.report.chapters.study import study_blocks
 from symreln.report.sentences import beside_clauses, metric_rows, titles
 
 if TYPE_CHECKING:
@@ -87,7 +85,6 @@ def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
             *_strengths(validation),
             *gate_law_blocks(validation, figures=figures),
             *mean_field_blocks(validation, figures=figures),
-            *study_blocks(validation),
             *rule_blocks(validation),
             *_assumptions(validation),
         ]
@@ -241,7 +238,6 @@ def _strengths(validation: Validation) -> list[Block]:
             f"strengths of the prediction, so that the GDLN tests the reduction{network}",
         ),
         *early.says(),
-        *unequal_starts(derivation, validation.kappas),
     ]
 
 

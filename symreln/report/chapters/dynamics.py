@@ -78,8 +78,7 @@ def dynamics_chapter(derivation: Derivation, *, names: Abbreviations = NO_NAMES)
         blocks += _closed(derivation, names)
     else:
         blocks += not_closed(derivation)
-    blocks += [*said_at(derivation, "end"), *_initial(derivation)]
-    blocks += [*said_at(derivation, "steps"), *whole_matrices(derivation)]
+    blocks += [*said_at(derivation, "end"), *_initial(derivation), *whole_matrices(derivation)]
     return Section(title="Dynamics", blocks=tuple(blocks), label="sec:dynamics")
 
 

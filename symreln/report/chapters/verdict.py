@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from symreln.claims.couplings import couplings_of
-from symreln.claims.equal_starts import equal_starts
 from symreln.claims.orbits import listed_symbols
 from symreln.document.model import (
     Block,
@@ -249,8 +248,6 @@ def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Blo
             alignment="pcc",
         )
     )
-    for each in derivation.ask(equal_starts):
-        blocks += each.says() if each.stage == stage.stage else ()
     return blocks
 
 
