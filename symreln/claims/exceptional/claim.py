@@ -1,10 +1,9 @@
-"""Where the generic answer ends, as it is said: sets, what happens on them, and their points."""
+"""Where the generic answer ends, as it is said: sets, and what happens on them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any
 
 import sympy as sp
@@ -73,45 +72,6 @@ class Consequence(Claim):
         return "possible: " * (not self.proven) + self.what + (f" ({where})" if where else "")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SpecialPoint(Claim):
-    """A rational special value and what a second, exact derivation found there.
-
-    Attributes:
-        at: Values of parameters.
-        generic: Parameters that were left free: what is said holds for their generic values.
-        level: The verdict there, or None where it was not derived again.
-        learning_modes: How many modes learn, with multiplicity, one entry a pathway.
-        changes: What differs from the generic answer, in words; empty where nothing does.
-        note: Why it was not derived again, or None.
-    """
-
-    at: Mapping[str, Fraction]
-    generic: tuple[str, ...] = ()
-    level: str | None = None
-    learning_modes: tuple[int, ...] = ()
-    changes: tuple[str, ...] = ()
-    note: str | None = None
-
-    def values(self) -> dict[str, Any]:
-        """Return the fields, the parameters' as "values"."""
-        return {"values" if name == "at" else name: v for name, v in super().values().items()}
-
-    @property
-    def content(self) -> Content:
-        """What is said of it."""
-        where = ", ".join(
-            f"{to_latex(sp.Symbol(name))} = {to_latex(sp.Rational(str(value)))}"
-            for name, value in self.at.items()
-        )
-        nothing = f"nothing changes, the verdict is '{self.level}'"
-        return phrase(
-            f"${where}${', generic in ' * bool(self.generic)}{{generic}}: {{found}}.",
-            generic=", ".join(self.generic),
-            found=typeset(self.note or "; ".join(self.changes) or nothing),
-        )
-
-
 @short_repr
 @dataclass(frozen=True, kw_only=True)
 class ExceptionalSet(Claim):
@@ -123,8 +83,6 @@ class ExceptionalSet(Claim):
         consequences: What happens on it.
         roots: Its real roots in the domain, where one parameter occurs in it; else empty.
         excluded: Proof that it does not meet the domain, in words, or "".
-        points: Its rational roots in the domain, or one rational point of it where several
-            parameters occur, derived again.
     """
 
     polynomial: fmpz_mpoly
@@ -132,7 +90,6 @@ class ExceptionalSet(Claim):
     consequences: tuple[Consequence, ...]
     roots: tuple[AlgebraicNumber, ...] = ()
     excluded: str = ""
-    points: tuple[SpecialPoint, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -182,7 +139,6 @@ class ExceptionalSet(Claim):
             "values": self.roots,
             "excluded": self.excluded or None,
             "consequences": self.consequences,
-            "points": self.points,
         }
 
     @property
@@ -210,8 +166,8 @@ class ExceptionalSets(Claim):
     """Where the generic answer does not hold as it stands.
 
     Outside ``sets``, at every point of the domain, the derivation at that point has the same
-    verdict and, pathway by pathway, the same pairs (s, d) with the same multiplicities, up to what
-    ``undecided`` names.
+    verdict or a stronger one and, pathway by pathway, the same pairs (s, d) with the same
+    multiplicities, up to what ``undecided`` names.
 
     Attributes:
         parameters: Names of the parameters.
@@ -288,17 +244,21 @@ class ExceptionalSets(Claim):
                     "pairs coincide the formulas stay true: spectral projectors are bounded, so "
                     "they have limit points on every path to such a point, and the limit points "
                     "satisfy every proven equation. The modes are no longer unique there. The "
-                    "verdict is about their spaces, and may differ."
+                    "verdict is about their spaces, and may differ. Where couplings vanish or "
+                    "agree at certain values, a stronger level may hold there, with the same "
+                    "formulas."
                 ),
             ),
         )
-        yield from _shown(self.breaking)
+        header = ("set", "values", "what happens")
+        if self.breaking:
+            yield _table(header, self.breaking)
         if self.harmless:
             note = say(
                 "On these sets every formula of this document stays true. Where modes coincide in "
                 "$s$ and $d$, they are no longer unique and the verdict may differ."
             )
-            inside = (note, *_shown(self.harmless))
+            inside = (note, _table(header, self.harmless))
             yield Details(summary="Where modes coincide", blocks=inside)
         if self.outside:
             header = ("set", "why it is outside", "what would happen")
@@ -331,16 +291,6 @@ class ExceptionalSets(Claim):
                 f"a formula fails meets this range{limit and ',' + limit}."
             )
         return say(template, domain=typeset(self.domain))
-
-
-def _shown(items: Sequence[ExceptionalSet]) -> Iterator[Block]:
-    """Yield a table of sets, and what second, exact derivations at their rational points found."""
-    if items:
-        yield _table(("set", "values", "what happens"), items)
-    points = [point.content for item in items for point in item.points]
-    if points:
-        yield say("At rational points of these sets, derived again, exactly:")
-        yield Items(tuple(points))
 
 
 def _table(header: tuple[str, str, str], items: Sequence[ExceptionalSet]) -> Table:

@@ -57,7 +57,6 @@ class Effect(Enum):
     MERGED = "modes coincide in s: their singular vectors are not unique, only their span is"
     LIMIT = "a formula reads 0/0 and holds as a limit"
     COMMUTES = "the pathway's correlations commute: it has a joint eigenbasis"
-    STRONGER = "a stronger level can hold"
 
     @property
     def harmless(self) -> bool:

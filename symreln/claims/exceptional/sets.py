@@ -14,13 +14,6 @@ from symreln.claims.exceptional.conditions import (
     norm,
     spectrum_conditions,
 )
-from symreln.claims.exceptional.points import (
-    check_at_points,
-    point_at,
-    rational_point,
-    special_points,
-)
-from symreln.claims.exceptional.stronger import witnesses
 from symreln.claims.widths import narrow_pathways
 from symreln.exact import domain
 from symreln.exact.algebraic import real_roots
@@ -35,9 +28,6 @@ if TYPE_CHECKING:
     from symreln.specs.model import Spec
 
 _JUMPS = (Effect.NULL, Effect.JUMP, Effect.LIMIT, Effect.RESIDUAL)
-
-_SAMPLED = 2
-"""Sets in several parameters of which a point is derived again."""
 
 _COUNTS = ("none", "one", "two", "three", "four", "five", "six")
 
@@ -66,7 +56,6 @@ def exceptional_sets(derivation: Derivation) -> ExceptionalSets | None:
         ]
     ranges = {p.name: p.range for p in spec.parameters}
     sets = [_placed(group, names, ranges, derivation) for group in _grouped(found)]
-    sets = [item for item in _with_points(sets, ranges, derivation) if item.consequences]
     return ExceptionalSets(
         parameters=names,
         domain=", ".join(text for r in ranges.values() if (text := r.text)),
@@ -100,10 +89,6 @@ def _of_stage(stage: StageDerivation, undecided: list[str], *, first: bool) -> I
         for condition in conditions:
             yield from _split(condition, stage.stage, numbers)
     numbers = tuple(pathway.number for pathway in stage.pathways)
-    for polynomial in witnesses(stage):
-        yield from _split(
-            Condition(polynomial=polynomial, effect=Effect.STRONGER), stage.stage, numbers
-        )
     bottom = Condition(polynomial=stage.final_loss.denominator, effect=Effect.LIMIT)
     yield from _split(bottom, stage.stage, numbers)
     if stage.verdict.level not in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
@@ -261,34 +246,10 @@ def _placed(
         excluded = "no real root"
     elif not inside:
         excluded = f"no root with {ranges[name].text}"
-    # Where only s coincides nothing changes, by proof: no second derivation is needed.
-    plain = all(c.effect is Effect.CROSSING for c in consequences)
-    found = [] if plain else special_points(derivation, name, inside)
     return ExceptionalSet(
         polynomial=polynomial,
         ring=names,
-        consequences=check_at_points(
-            consequences, derivation, found, whole=len(found) == len(inside)
-        ),
+        consequences=consequences,
         roots=inside,
         excluded=excluded,
-        points=tuple(point for point, _ in found),
     )
-
-
-def _with_points(
-    sets: Sequence[ExceptionalSet], ranges: dict[str, domain.Range], derivation: Derivation
-) -> list[ExceptionalSet]:
-    """Derive again at one rational point of the first sets in several parameters."""
-    result, left = [], _SAMPLED
-    for item in sets:
-        if item.excluded or item.harmless or len(item.names) < 2 or left == 0:
-            result.append(item)
-            continue
-        avoid = [other.polynomial for other in sets if other is not item]
-        point = rational_point(item.polynomial, derivation, ranges, avoid)
-        if point is not None:
-            left -= 1
-            item = replace(item, points=(point_at(derivation, point)[0],))
-        result.append(item)
-    return result
