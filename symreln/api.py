@@ -90,18 +90,13 @@ class Answer(Derived):
         """
         return self.ask(certificate)
 
-    def to_document(self, *, long: bool = False) -> Document:
-        """Return the whole derivation as a document, without figures.
-
-        Args:
-            long: Whether every line of the derivation is printed, not only the main ones.
-        """
-        return derivation_document(self, long=long)
+    def to_document(self) -> Document:
+        """Return the whole derivation as a document, without figures."""
+        return derivation_document(self)
 
     def to_latex(
         self,
         *,
-        long: bool = False,
         fragment: bool = False,
         prefix: str = "",
         level: int = 1,
@@ -111,7 +106,6 @@ class Answer(Derived):
         r"""Return the whole derivation as a LaTeX document, or as text for ``\input``.
 
         Args:
-            long: As of :meth:`to_document`.
             fragment: Whether preamble, title and bibliography are left to a paper.
             prefix: What every label begins with, so that those of two derivations differ.
             level: What the outermost sections are: 1 sections, 2 subsections, 3 subsubsections.
@@ -131,7 +125,7 @@ class Answer(Derived):
         """
         style = Style(prefix=prefix, level=level, numbering=numbering, notation=notation or {})
         render = latex.fragment if fragment else latex.render
-        return render(self.to_document(long=long), style)
+        return render(self.to_document(), style)
 
     def to_json(self) -> dict[str, Any]:
         """Return what derivation.json says, made once."""
@@ -142,7 +136,6 @@ class Answer(Derived):
         directory: str | Path,
         formats: Sequence[str] = (),
         *,
-        long: bool = False,
         latex: Sequence[str] = (),
     ) -> list[Path]:
         """Write derivation.json, certificate.json, derivation.tex, .html and the figures.
@@ -151,7 +144,6 @@ class Answer(Derived):
             directory: Folder, made if it is not there.
             formats: Some of "json", "tex", "html", "py", "fragment" (LaTeX to include) and "pdf"
                 (which needs the extra ``symreln[pdf]``); the first three where empty.
-            long: Whether documents print every line of the derivation, not only the main ones.
             latex: How LaTeX is written, as of ``--latex``: "prefix=ctx:", "pi=omega".
 
         Example:
@@ -160,8 +152,7 @@ class Answer(Derived):
             ...     sorted(path.name for path in sr.derive("xor").save(folder, "json"))
             ['certificate.json', 'derivation.json']
         """
-        style = Style.of(latex)
-        return write_derivation(self, directory, formats=formats, long=long, style=style)
+        return write_derivation(self, directory, formats=formats, style=Style.of(latex))
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the strengths of the modes and, below, the loss.

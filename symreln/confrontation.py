@@ -152,7 +152,6 @@ def run(
     progress: ProgressCallback | None = None,
     formats: Sequence[str] = (),
     *,
-    long: bool = False,
     latex: Sequence[str] = (),
 ) -> Validation:
     """Derive, train, compare and write everything into a folder: the main job.
@@ -166,7 +165,6 @@ def run(
         rng: Seed of the random streams; results depend on it and on nothing else.
         progress: Called with (done, total) in seed-steps.
         formats: As of :meth:`symreln.Derivation.save`: ["pdf"] for the document as a PDF alone.
-        long: Likewise: whether documents print every line of the derivation.
         latex: Likewise: how LaTeX is written.
 
     Raises:
@@ -181,9 +179,9 @@ def run(
         1
     """
     derivation = _derived(spec, "run")
-    derivation.save(directory, formats, long=long, latex=latex)
+    derivation.save(directory, formats, latex=latex)
     found = validate(derivation, seeds, rng, progress)
-    write_run(found, directory, formats, long=long, style=Style.of(latex))
+    write_run(found, directory, formats, style=Style.of(latex))
     return found
 
 

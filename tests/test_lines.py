@@ -18,16 +18,12 @@ import symreln as sr
 from symreln.claims import mode_lines as mode_lines_module
 from symreln.claims import start_lines
 from symreln.claims.claim import Claim
+from symreln.claims.derivation import Derivation
 from symreln.claims.families.lines import family_lines
 from symreln.claims.gate_law import gate_lines_of
 from symreln.claims.lines import DerivationLines, derivation_lines
 from symreln.claims.network.lines import network_lines
-from symreln.claims.on_data import (
-    StageOnData,
-    graph_follows_its_gradient,
-    graph_loss_is_of_correlations,
-    graph_runs_along_paths,
-)
+from symreln.claims.network.on_data import follows_its_gradient, runs_along_paths
 from symreln.claims.rules import printed_of
 from symreln.claims.solve import at_values
 from symreln.document.mathtext import to_latex
@@ -43,6 +39,7 @@ from symreln.laws.routing import RoutingNetwork
 from symreln.laws.shared_chain import SharedChain
 from symreln.laws.two_layer import TwoLayer, TwoLayerDecay
 from symreln.laws.unbalanced import Unbalanced, UnbalancedDecay
+from symreln.report import html
 from tests.golden.specs import OWN, hierarchy
 from tests.laws.test_half_speed import EQUATIONS
 from tests.laws.test_half_speed import load as load_odd
@@ -169,43 +166,45 @@ def test_a_wrong_identity_in_letters_goes_red(monkeypatch):
     assert flow_letters.flow_is_gradient(2)
 
 
-def broken_stage(**changes) -> StageOnData:
-    """Return the first stage of the XoR task with a field of it, or of its pathway, changed."""
-    stage = derived("xor").stages[0]
-    return StageOnData(stage=replace(stage, **changes), layers=2)
+def changed(name: str, stage: int = 0, **changes) -> Derivation:
+    """Return a derivation with fields of a stage changed."""
+    derivation = derived(name)
+    stages = [replace(s, **changes) if n == stage else s for n, s in enumerate(derivation.stages)]
+    return replace(derivation, stages=tuple(stages))
+
+
+def refused(derivation: Derivation, row: str) -> None:
+    """The line with this row is the first that does not hold."""
+    with pytest.raises(ArithmeticError, match=f"line by line, line .*{re.escape(row)}"):
+        derivation_lines(derivation)
 
 
 def test_a_wrong_loss_goes_red():
-    stage = derived("xor").stages[0]
-    assert StageOnData(stage=stage, layers=2).starts_at_its_loss()
-    assert not broken_stage(initial_loss=stage.initial_loss * 2).starts_at_its_loss()
+    initial = derived("xor").stages[0].initial_loss
+    assert derivation_lines(changed("xor")).derived
+    refused(changed("xor", initial_loss=initial * 2), r"L = \frac{1}{2P}")
 
 
-@pytest.mark.parametrize("name", ["_sigma_yx", "features"])
-def test_a_wrong_correlation_goes_red(name):
+@pytest.mark.parametrize(
+    ("name", "row"), [("sigma_yx", r"M \Sigma^{x}"), ("features", r"g_p(\mu)\, O_p")]
+)
+def test_a_wrong_correlation_goes_red(name, row):
     """Of a spec of its own: what is found of a dataset is kept with it."""
-    stage = sr.derive(sr.load("xor")).stages[0]
-    own = stage.pathways[0].effective
-    found = StageOnData(stage=stage, layers=2)
-    assert found.follows_its_gradient()
-    if name == "features":
-        own.__dict__["features"] = own.features.scale(2)
-        assert not StageOnData(stage=stage, layers=2).sees_gated_inputs()
-    else:
-        own.__dict__["sigma_yx"] = own.sigma_yx.scale(Fraction(3, 2))
-        assert not StageOnData(stage=stage, layers=2).follows_its_gradient()
-        assert not StageOnData(stage=stage, layers=2).commutes_as_said()
+    derivation = sr.derive(sr.load("xor"))
+    own = derivation.stages[0].pathways[0].effective
+    own.__dict__[name] = getattr(own, name).scale(Fraction(3, 2))
+    refused(derivation, row)
 
 
 def test_a_wrong_d_eff_goes_red():
-    stage = sr.derive(sr.load("contextual-3")).stages[1]
-    found = StageOnData(stage=stage, layers=2)
-    assert found.sums_close()
-    assert found.loses_by_modes()
-    wrong = {node: tuple(c * 2 for c in d) for node, d in stage.verdict.d_eff.items()}
-    verdict = SimpleNamespace(d_eff=wrong)
-    broken = StageOnData(stage=replace(stage, verdict=verdict), layers=2)
-    assert not broken.sums_close()
+    verdict = derived("contextual-3").stages[1].verdict
+    wrong = {node: tuple(c * 2 for c in d) for node, d in verdict.d_eff.items()}
+    refused(changed("contextual-3", 1, verdict=replace(verdict, d_eff=wrong)), r"\Bigl( S_p")
+
+
+def test_a_wrong_final_loss_goes_red():
+    left = derived("xor").stages[0].final_loss
+    refused(changed("xor", final_loss=left + 1), "L(t) =")
 
 
 @pytest.fixture
@@ -225,13 +224,11 @@ def test_a_derivation_with_a_broken_line_is_not_printed(monkeypatch):
 
 def test_a_graph_with_a_wrong_correlation_goes_red():
     data = sr.derive(sr.load("routing")).data
-    assert graph_runs_along_paths(data)
-    assert graph_follows_its_gradient(data)
-    assert graph_loss_is_of_correlations(data)
+    assert runs_along_paths(data)
+    assert follows_its_gradient(data)
     first, *others = data.sigma_yx
     data.__dict__["sigma_yx"] = (first.scale(2), *others)
-    assert not graph_follows_its_gradient(data)
-    assert not graph_loss_is_of_correlations(data)
+    assert not follows_its_gradient(data)
 
 
 # -- every number, sign and operation --------------------------------------------------------------
@@ -422,11 +419,11 @@ def test_a_witness_that_is_symmetric_goes_red():
 
 
 def test_a_mode_that_learns_among_those_with_nothing_to_learn_goes_red():
-    stage = sr.derive(sr.load(OWN["closed"])).stages[0]
-    assert StageOnData(stage=stage, layers=2).leaves_nulls()
-    own = stage.pathways[0].effective
+    (pathway,) = sr.derive(sr.load(OWN["closed"])).pathways
+    assert mode_lines_module._leaves_nulls(pathway)
+    own = pathway.effective
     own.__dict__["sigma_yx"] = own.sigma_yx + ones(own.sigma_yx.shape)
-    assert not StageOnData(stage=stage, layers=2).leaves_nulls()
+    assert not mode_lines_module._leaves_nulls(pathway)
 
 
 def ones(shape: tuple[int, int]) -> ExactMatrix:
@@ -613,9 +610,8 @@ def test_symbols_of_lines_are_defined_and_are_those_of_the_document():
     notes = " ".join(line.because + line.check for line in lines("contextual-3").derived)
     assert r"\frac{d}{2} \pi^{2} - s \pi" in notes
     assert r"$s/\ln{\left(1 + s/\tau \right)}$ for $\tau$" in notes
-    document = derived("contextual-3").to_latex(long=True)
+    document = derived("contextual-3").to_latex()
     assert r"\tau \dot{B}^{(1)}_p &= B^{(2)\,\top}_p E_p" not in document
-    assert r"\textbf{Line 23.}" in document
     assert "the vector of ones" in document
     assert r"\kappa" not in document
     assert r"of plateau $h$" in text
@@ -650,26 +646,17 @@ def _titles(document) -> list[str]:
     ]
 
 
-def test_documents_are_short_by_default_and_long_on_request():
+def test_a_page_folds_every_line_with_its_check_and_paper_has_the_main_ones():
     derivation = derived("contextual-3")
-    short, long = (derivation.to_document(long=each) for each in (False, True))
-    title = "The derivation, line by line"
-    more = "The law of gates, line by line"  # its main lines are in its own chapter
-    assert _titles(short) == [each for each in _titles(long) if each != more]
-    assert _titles(long).count(more) == 1
-    assert _titles(short).count(title) == 1
-    found = lines("contextual-3")
-    texts = [derivation.to_latex(long=each) for each in (False, True)]
-    printed = [
-        {line for block, _ in walk(each) if isinstance(block, Equation) for line in block.lines}
-        for each in (short.blocks, long.blocks)
-    ]  # before LaTeX breaks long lines into rows
-    for line in found.derived:
-        assert printed[1].issuperset(line.equation)
-        assert line.main is False or printed[0].issuperset(line.equation)
+    document = derivation.to_document()
+    assert _titles(document).count("The derivation, line by line") == 1
+    found = lines("contextual-3").derived
+    written = {row for b, _ in walk(document.blocks) if isinstance(b, Equation) for row in b.lines}
+    assert all(written.issuperset(line.equation) for line in found)
+    paper, page = derivation.to_latex(), html.render(document)
     of_gates = derivation.ask(gate_lines_of)
-    assert texts[1].count("Checked:") == len(found.derived) + len(of_gates.derived)
-    assert "Checked:" not in texts[0]
+    assert page.count("Checked:") == len(found) + len(of_gates.derived)
+    assert "Checked:" not in paper
 
 
 def test_the_terminal_counts_the_lines():

@@ -6,7 +6,11 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from symreln.claims.phases import until_text
+from symreln.exact.linear import complement_projector
+from symreln.exact.matrix import ExactMatrix
 from symreln.laws.flow_letters import (
     decay_is_gradient,
     flow_is_gradient,
@@ -19,13 +23,14 @@ from symreln.laws.line import Line
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
-    from symreln.claims.on_data import StageOnData
+    from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
+    from symreln.networks.effective import EffectiveDataset
 
 #: Levels at which modes do not close.
 MATRICES = (Level.COUPLED_MATRICES, Level.NUMERIC_ONLY)
+#: Largest entry of weights that are drawn.
+_LARGEST = 9
 #: How lines are checked, in words.
-_ON_DATA = "of every stage, on this dataset, at integer weights drawn once, in exact arithmetic"
 IN_LETTERS = "in letters, for matrices of every size; two pathways stand for any number of them"
 
 
@@ -38,7 +43,7 @@ def whole_map(layers: int, path: str = "p") -> str:
     return rf"W^{{({layers})}}_{path} \cdots W^{{(1)}}_{path}"
 
 
-def flow_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Line]:
+def flow_lines(derivation: Derivation) -> Iterator[Line]:
     """Yield the loss, what a pathway sees, and the flow of its layers."""
     layers, until = derivation.known.layers, until_text(derivation.spec)
     seen = r"\Pi_p I_p" if any(p.boundary for p in derivation.spec.pathways) else "I_p"
@@ -52,7 +57,7 @@ def flow_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Li
         + (r", and $\Pi_p$ makes inputs orthogonal to its boundary" if seen != "I_p" else ""),
         check="summed over the samples with all outputs zero: the initial loss that is printed, of "
         "every stage, on this dataset, in exact arithmetic",
-        holds=all(stage.starts_at_its_loss() for stage in stages),
+        holds=all(map(_starts_at_its_loss, derivation.stages)),
         main=True,
     )
     yield Line(
@@ -62,8 +67,9 @@ def flow_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Li
             rf"(X_p)_\mu, \qquad X_p = {seen} X \operatorname{{diag}}(g_p)",
         ),
         because="a gate is a number for each sample, which the linear map passes through",
-        check=f"what all pathways give out, gated and from gated inputs, subtracted; {_ON_DATA}",
-        holds=all(stage.sees_gated_inputs() for stage in stages),
+        check="what all pathways give out, gated and from gated inputs, subtracted, on this "
+        "dataset, at integer weights drawn once, in exact arithmetic",
+        holds=all(_sees_gated_inputs(pathway.effective) for pathway in derivation.pathways),
         main=True,
     )
     square = r"\tfrac{1}{2} \sum_{p, j} \operatorname{tr} W_p^{\top} O_p O_j W_j "
@@ -82,11 +88,11 @@ def flow_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Li
         check=f"both sides subtracted {IN_LETTERS}",
         holds=loss_in_correlations(layers),
     )
-    yield from _layers_flow(derivation, stages)
-    yield from _residuals(stages)
+    yield from _layers_flow(derivation)
+    yield from _residuals(derivation)
 
 
-def _layers_flow(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Line]:
+def _layers_flow(derivation: Derivation) -> Iterator[Line]:
     """Yield the gradient flow of every layer."""
     known = derivation.known
     decay = known.weight_decay != 0
@@ -100,12 +106,8 @@ def _layers_flow(derivation: Derivation, stages: list[StageOnData]) -> Iterator[
         ),
         because="the trace is differentiated by each matrix"
         + (r"; the penalty $\tfrac{1}{2} \lambda \|W\|^2$ adds $-\lambda W$" if decay else ""),
-        check=f"the derivative along any direction of each matrix, {IN_LETTERS}; and the loss "
-        "of the samples, its central difference by each matrix of the first pathway, which "
-        f"is exact, {_ON_DATA}",
-        holds=flow_is_gradient(known.layers)
-        and (not decay or decay_is_gradient())
-        and all(stage.follows_its_gradient() for stage in stages),
+        check=f"the derivative along any direction of each matrix, {IN_LETTERS}",
+        holds=flow_is_gradient(known.layers) and (not decay or decay_is_gradient()),
         main=True,
     )
     if known.half_speed.holds:
@@ -141,10 +143,9 @@ def _layer_rows(layers: int, decay: bool) -> tuple[str, ...]:
     )
 
 
-def _residuals(stages: list[StageOnData]) -> Iterator[Line]:
+def _residuals(derivation: Derivation) -> Iterator[Line]:
     """Yield what a later stage learns, where there is one."""
-    pairs = list(pairwise(stages))
-    if not pairs:
+    if len(derivation.stages) < 2:
         return
     yield Line(
         says="A pathway of a later stage sees what earlier ones leave of the targets, and these "
@@ -157,11 +158,11 @@ def _residuals(stages: list[StageOnData]) -> Iterator[Line]:
         because="the normal equations of least squares: a flow that rests has no error",
         check="the correlation of what is left with every gated input of the stage before, exact, "
         "entry by entry",
-        holds=all(one.is_learned_before(later.stage) for one, later in pairs),
+        holds=all(_is_learned(*pair) for pair in pairwise(derivation.stages)),
     )
 
 
-def basis_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Line]:
+def basis_lines(derivation: Derivation) -> Iterator[Line]:
     """Yield the change of basis, and where mutual diagonalisability is used."""
     layers, decay = derivation.known.layers, derivation.known.weight_decay != 0
     broken = [
@@ -193,7 +194,7 @@ def basis_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[L
         + (", and of the others any orthonormal bases of these spans" if broken else ""),
         check="commutators of all pathways, and $M v = s^2 v$ and $\\Sigma^{x} v = d v$ for all "
         "modes of rational $s^2$ and $d$, entry by entry; the others in the certificate",
-        holds=all(stage.commutes_as_said() for stage in stages),
+        holds=all(_commutes_as_said(p) for p in derivation.pathways if p.effective.image is None),
         main=True,
     )
     yield Line(
@@ -254,3 +255,55 @@ def _reduced_rows(layers: int, *, decay: bool) -> tuple[str, ...]:
     rows = _layer_rows(layers, decay)
     error = rf"\hat{{E}}_p &= S_p - \sum_j K_{{pj}}\, {whole}\, G_{{jp}}"
     return (*(row.replace("W", "B").replace("E_p", r"\hat{E}_p") for row in rows), error)
+
+
+def _starts_at_its_loss(stage: StageDerivation) -> bool:
+    """Whether the loss with all outputs zero, over the samples, is the one that is printed."""
+    targets = stage.pathways[0].effective.goal.matrix
+    return targets.frobenius(targets) / (2 * targets.shape[1]) == stage.initial_loss
+
+
+def _sees_gated_inputs(seen: EffectiveDataset) -> bool:
+    """Whether gating what a pathway gives out is giving it gated inputs, at every sample."""
+    inputs = seen.dataset.inputs.select(rows=seen.pathway.inputs)
+    if seen.pathway.boundary:
+        on = inputs.select(columns=seen.pathway.boundary)
+        inputs = complement_projector(on) @ inputs
+    weights = drawn((seen.dataset.n_y, len(seen.pathway.inputs)), np.random.default_rng(0))
+    gated = (weights @ inputs).scaled_columns(seen.pathway.gate)
+    return (gated - weights @ seen.features).is_zero
+
+
+def drawn(shape: tuple[int, int], random: np.random.Generator) -> ExactMatrix:
+    """Return a matrix of small integers."""
+    entries = random.integers(-_LARGEST, _LARGEST, size=shape, endpoint=True)
+    return ExactMatrix.from_rows(entries.tolist(), columns=shape[1])
+
+
+def _is_learned(stage: StageDerivation, later: StageDerivation) -> bool:
+    """Whether what a later stage is left has no correlation with a stage's gated inputs."""
+    goal = later.pathways[0].effective.goal
+    seen = (p.effective for p in stage.pathways if p.effective.image is None)
+    return stage.final_loss == later.initial_loss and all(
+        each.masked(goal.correlated(each.features)).is_zero for each in seen
+    )
+
+
+def _commutes_as_said(pathway: PathwayDerivation) -> bool:
+    """Whether Sigma^x and M commute where the derivation says so, and only there.
+
+    Where they do every mode of rational s² and d is one of both.
+    """
+    sigma_yx, sigma_x = pathway.effective.sigma_yx, pathway.effective.sigma_x
+    m, known = sigma_yx.T @ sigma_yx, pathway.spectrum.commutator
+    found = (m @ sigma_x - sigma_x @ m).first_nonzero()
+    if known is not None or found is not None:
+        return known is not None and found == (known.row, known.column, known.value)
+    for each in pathway.spectrum.classes:
+        if each.degree > 1 or each.d is None:
+            continue
+        vectors = each.generators
+        pairs = ((m, each.eigenvalue[0]), (sigma_x, each.d[0]))
+        if any(not (a @ vectors - vectors.scale(n)).is_zero for a, n in pairs):
+            return False
+    return True

@@ -1,7 +1,7 @@
 """The derivation line by line: from the loss of the network to its printed formulas.
 
 Every line is checked before it is printed: in letters, for all sizes; with every number a symbol;
-and on this dataset in exact arithmetic. A check that fails raises.
+or, where it is about the data, on this dataset in exact arithmetic. A check that fails raises.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from symreln.claims.claim import Claim, Step
 from symreln.claims.flow_lines import alignment_lines, basis_lines, flow_lines
 from symreln.claims.from_weights import white_inputs
 from symreln.claims.mode_lines import loss_lines, matrix_lines, mode_lines
-from symreln.claims.on_data import StageOnData
 from symreln.claims.start_lines import start_lines
 from symreln.claims.widths import narrow_pathways
 from symreln.document.model import Block, Content, Details, Items, Section, equation
@@ -83,15 +82,10 @@ class DerivationLines(Claim):
             return
         opening = say(
             f"{self._counted()}; the {len(self.main)} main ones are these. All of them, each with "
-            "its reason and how it was checked, are folded in derivation.html, printed by "
-            "`symreln derive --long`, and in derivation.json."
+            "its reason and how it was checked, are folded in derivation.html, and in "
+            "derivation.json."
         )
         yield Section(title=self.title, label=self.label, blocks=(opening, *_folded(numbered)))
-
-    def says_all(self) -> Section:
-        """Return the chapter with every line, its reason and its check."""
-        blocks = (say(f"{self._counted()}."), *_at_length([*enumerate(self.derived, start=1)]))
-        return Section(title=self.title, label=self.label, blocks=blocks)
 
     def lines(self) -> Iterator[str]:
         """Say in the terminal how many there are."""
@@ -102,8 +96,8 @@ class DerivationLines(Claim):
         yield Step(
             name="line by line",
             statement=f"The derivation has {len(self.derived)} lines, and each of them holds.",
-            check="each by itself: identities in letters and symbols, cancelled to 0, and the "
-            "samples of this dataset in exact arithmetic",
+            check="each by itself: identities in letters and symbols, cancelled to 0; what is "
+            "about the data, on this dataset in exact arithmetic",
         )
 
 
@@ -151,13 +145,12 @@ def derivation_lines(derivation: Derivation) -> DerivationLines:
     Raises:
         ArithmeticError: A line's check failed: a bug of symreln, and nothing is printed.
     """
-    stages = [StageOnData(stage=s, layers=derivation.known.layers) for s in derivation.stages]
-    found = [*flow_lines(derivation, stages), *basis_lines(derivation, stages)]
-    found += [*alignment_lines(derivation), *mode_lines(derivation, stages)]
+    found = [*flow_lines(derivation), *basis_lines(derivation)]
+    found += [*alignment_lines(derivation), *mode_lines(derivation)]
     if any(one.found and one.found.plateau for one in derivation.ask(narrow_pathways)):
         found += proven_once(narrow_lines)
     found += start_lines(derivation)
-    found += loss_lines(derivation, stages)
+    found += loss_lines(derivation)
     if white_inputs(derivation):
         found += proven_once(lambda_balanced.lines)
     for step, phase in derivation.phases[1:]:
@@ -167,9 +160,7 @@ def derivation_lines(derivation: Derivation) -> DerivationLines:
 
 def _after_a_switch(step: int, phase: Derivation, before: list[Line]) -> Iterator[Line]:
     """Yield what the gates from a step on change: weights are carried over, data are others."""
-    stages = [StageOnData(stage=s, layers=phase.known.layers) for s in phase.stages]
-    again = [*flow_lines(phase, stages), *basis_lines(phase, stages)]
-    again += matrix_lines(phase)
+    again = [*flow_lines(phase), *basis_lines(phase), *matrix_lines(phase)]
     written = {line.equation for line in before}
     new = [line for line in again if line.equation not in written]
     yield Line(

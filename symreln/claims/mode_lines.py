@@ -20,11 +20,11 @@ from symreln.laws.coupled_modes import competition_lines
 from symreln.laws.flow_letters import reduced_loss_holds
 from symreln.laws.law import STRENGTH
 from symreln.laws.line import Line, proven_once
-from symreln.verdict.judge import Level
+from symreln.verdict.judge import Level, stage_modes
+from symreln.verdict.residual import plateau_errors, plateau_gain
 
 if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation, PathwayDerivation
-    from symreln.claims.on_data import StageOnData
+    from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
     from symreln.laws.law import Law
 
 #: Rows and columns of a matrix that are written, and pairs of pathways.
@@ -33,12 +33,11 @@ _MOST_SHOWN, _MOST_WRITTEN = 4, 3
 _SAME = 1e-9
 
 
-def mode_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Line]:
+def mode_lines(derivation: Derivation) -> Iterator[Line]:
     """Yield the equations of modes and their solutions."""
     levels = {stage.verdict.level for stage in derivation.stages}
     if Level.CLOSED_BY_SYMMETRY in levels:
-        closed = [s for s in stages if s.stage.verdict.level is Level.CLOSED_BY_SYMMETRY]
-        yield _sum_closes(closed)
+        yield _sum_closes(derivation)
     laws: dict[tuple[type[Law], int], Law] = {}
     for pathway in derivation.pathways:
         for mode in pathway.modes:
@@ -49,16 +48,14 @@ def mode_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Li
     if derivation.ask(diverging) is not None:
         for law in laws.values():
             yield law.in_symbols().settling_line()
-    yield from _null_lines(derivation, stages, laws.values())
+    yield from _null_lines(derivation, laws.values())
     if Level.COUPLED_MODES in levels:
         yield from proven_once(competition_lines)
     if levels & set(MATRICES):
         yield from matrix_lines(derivation)
 
 
-def _null_lines(
-    derivation: Derivation, stages: list[StageOnData], laws: Iterable[Law]
-) -> Iterator[Line]:
+def _null_lines(derivation: Derivation, laws: Iterable[Law]) -> Iterator[Line]:
     """Yield what modes do that have nothing to learn, where there are some that close."""
     resting = [
         law for p in derivation.pathways for m in p.modes if (law := m.strength) and m.is_null
@@ -77,9 +74,19 @@ def _null_lines(
         "put on them is dropped with Assumption 2.1.2",
         check=r"$\Sigma^{yx} v$ of all of them, exact, entry by entry; the right-hand side of "
         r"every law at $s = \pi = 0$",
-        holds=all(stage.leaves_nulls() for stage in stages)
+        holds=all(map(_leaves_nulls, derivation.pathways))
         and all(law.rests for law in resting)
         and all(law.rests and law.rate.subs(STRENGTH, 0) == 0 for law in still),
+    )
+
+
+def _leaves_nulls(pathway: PathwayDerivation) -> bool:
+    """Whether Sigma^yx maps every mode that is said to have nothing to learn to 0."""
+    seen = pathway.effective
+    return seen.image is not None or all(
+        (seen.sigma_yx @ each.generators).is_zero
+        for each in pathway.spectrum.classes
+        if each.is_null
     )
 
 
@@ -219,8 +226,25 @@ def _corner(matrix: np.ndarray) -> str:
     return r"\begin{pmatrix} " + r" \\ ".join(lines) + r" \end{pmatrix}"
 
 
-def _sum_closes(stages: list[StageOnData]) -> Line:
-    whole = whole_map(stages[0].layers, "j").replace("W", "B")
+def reach_least_loss(derivation: Derivation) -> bool:
+    """Whether the plateaus s/d_eff of every closed stage reach the least loss, from its definition.
+
+    The normal equations, entry by entry, and what the plateaus take off the loss.
+    """
+    return all(map(_reaches_least_loss, derivation.stages))
+
+
+def _reaches_least_loss(stage: StageDerivation) -> bool:
+    if stage.verdict.level not in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
+        return True
+    pathways, d_eff = stage.pathways, stage.verdict.d_eff
+    modes = stage_modes(tuple(p.effective for p in pathways), tuple(p.spectrum for p in pathways))
+    reached = all(error.is_zero for error in plateau_errors(modes, d_eff))
+    return reached and stage.initial_loss - plateau_gain(modes, d_eff) == stage.final_loss
+
+
+def _sum_closes(derivation: Derivation) -> Line:
+    whole = whole_map(derivation.known.layers, "j").replace("W", "B")
     return Line(
         says="Pathways couple, and their sum **closes by symmetry**: modes that couple have the "
         "same $s$ and the same start, and on each the actions of all pathways add up to the same "
@@ -235,12 +259,12 @@ def _sum_closes(stages: list[StageOnData]) -> Line:
         "general single actions may point elsewhere, as long as their sum does not",
         check="the errors of all pathways where every strength is $s/d_{\\mathrm{eff}}$, from "
         "their definition, entry by entry: 0; the couplings in the certificate",
-        holds=all(stage.sums_close() for stage in stages),
+        holds=derivation.ask(reach_least_loss),
         main=True,
     )
 
 
-def loss_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Line]:
+def loss_lines(derivation: Derivation) -> Iterator[Line]:
     """Yield the loss as a function of the strengths, where these have a formula."""
     if derivation.closed and derivation.loss is None:
         yield _cross_terms()
@@ -253,9 +277,9 @@ def loss_lines(derivation: Derivation, stages: list[StageOnData]) -> Iterator[Li
             r"s_\alpha \pi_\alpha(t) - \tfrac{1}{2} d_\alpha\, \pi_\alpha(t)^2 \right)",
         ),
         because="the loss in correlations, with diagonal matrices; modes do not meet in it",
-        check="the loss summed over the samples, with every strength at a third of its plateau, "
-        "against the sum over modes, exact, stage by stage",
-        holds=all(stage.loses_by_modes() for stage in stages),
+        check="no error is left at the plateaus, and the sum over modes there is what they take "
+        "off the loss of the samples, exact, stage by stage",
+        holds=derivation.ask(reach_least_loss),
         main=True,
     )
 

@@ -20,7 +20,7 @@ from symreln.claims.families.lines import family_lines
 from symreln.claims.gate_law import gate_law_of, gate_lines_of
 from symreln.claims.half_speed import half_speed_of
 from symreln.claims.later_stages import head_starts_of
-from symreln.claims.lines import DerivationLines, derivation_lines
+from symreln.claims.lines import derivation_lines
 from symreln.claims.network.described import described
 from symreln.claims.network.in_numbers import in_numbers
 from symreln.claims.network.lines import network_lines
@@ -94,12 +94,6 @@ def _rules_of(derivation: Asked) -> tuple[Shown, ...]:
 def said_at(derivation: Asked, place: Place) -> list[Block]:
     """Return what the document says at a place."""
     return said_of(derivation, *(s.rule for s in _rules_of(derivation) if s.place == place))
-
-
-def derived_at_length(derivation: Asked) -> list[Block]:
-    """Return all lines of the derivation, not only the main ones."""
-    found = [derivation.ask(s.rule) for s in _rules_of(derivation) if s.place == "lines"]
-    return [lines.says_all() for lines in found if isinstance(lines, DerivationLines)]
 
 
 def printed_of(derivation: Asked) -> list[str]:

@@ -54,10 +54,8 @@ class Session:
         if self.steps is not None:
             kept = write.write_proven(derivation, folder, formats)
             self.steps.say("proven", {"files": [path.name for path in kept]})
-        long, style = self.request.long, Style.of(self.request.latex)
-        written = write.write_derivation(
-            derivation, folder, formats=formats, long=long, style=style
-        )
+        style = Style.of(self.request.latex)
+        written = write.write_derivation(derivation, folder, formats=formats, style=style)
         if self.steps is not None:
             self.steps.say("written", {"files": [path.name for path in written]})
         return written

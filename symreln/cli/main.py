@@ -136,11 +136,6 @@ DOCUMENTS = (
         part=OUTPUT,
         multiple=True,
     ),
-    flag(
-        "--long",
-        "Print every line of the derivation, with its reason and its check.",
-        part=OUTPUT,
-    ),
     LATEX,
 )
 

@@ -27,7 +27,6 @@ class Request:
         time_limit: Seconds, or None.
         memory_limit: Bytes, or None.
         formats: What to write beside the certificate; the usual ones where empty.
-        long: Whether documents print every line of the derivation, not only the main ones.
         latex: How LaTeX is written, ``key=value`` texts.
         seeds: Networks to train, of each kind.
         rng: Seed of the random streams.
@@ -48,7 +47,6 @@ class Request:
     time_limit: float | None = None
     memory_limit: int | None = None
     formats: tuple[str, ...] = ()
-    long: bool = False
     latex: tuple[str, ...] = ()
     seeds: int = 8
     rng: int = 0

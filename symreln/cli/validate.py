@@ -56,7 +56,7 @@ def _written(request: Request, validation: Validation) -> list[Path]:
     if request.command != "run":
         return write_validation(validation, request.folder)
     style = Style.of(request.latex)
-    return write_run(validation, request.folder, request.formats, long=request.long, style=style)
+    return write_run(validation, request.folder, request.formats, style=style)
 
 
 def _check(request: Request, spec: Spec) -> None:

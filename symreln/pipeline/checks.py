@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from flint import fmpq, fmpq_poly
 
 from symreln.claims.claim import Step
+from symreln.claims.mode_lines import reach_least_loss
 from symreln.claims.rules import checks_of
 from symreln.claims.solve import at_values
 from symreln.claims.widths import narrow_pathways
@@ -14,19 +15,16 @@ from symreln.errors import InputError
 from symreln.exact.enclosure import ball, rounded_text
 from symreln.exact.field import Field
 from symreln.pipeline.certificate import certificate
-from symreln.verdict.judge import stage_modes
-from symreln.verdict.residual import plateau_errors, plateau_gain
 from symreln.verifier import verify
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
     from symreln.claims.derivation import (
         Derivation,
         ModeDerivation,
         PathwayDerivation,
-        StageDerivation,
     )
     from symreln.laws.law import Law
 
@@ -49,7 +47,7 @@ def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[
         steps.append(_trajectories(modes))
         steps += checks_of(derivation, "start")
     if derivation.loss_separates:
-        steps += [_least_loss(stage, _reached(derivation)) for stage in derivation.stages]
+        steps += _least_losses(derivation)
     if derivation.spec.parameters and derivation.spec.has_values:
         steps.append(_values(derivation))
     if not carried:
@@ -111,25 +109,20 @@ def _reached(derivation: Derivation) -> str:
     return "The strengths' plateaus reach"
 
 
-def _least_loss(stage: StageDerivation, reached: str) -> Step:
-    """Check that s/d_eff reach the least loss, from its definition: the normal equations."""
-    modes = stage_modes(
-        tuple(p.effective for p in stage.pathways), tuple(p.spectrum for p in stage.pathways)
-    )
-    name = f"least loss of stage {stage.stage}"
-    d_eff = stage.verdict.d_eff
-    if any(not error.is_zero for error in plateau_errors(modes, d_eff)):
-        raise _fail(name)
-    if stage.initial_loss - plateau_gain(modes, d_eff) != stage.final_loss:
-        raise _fail(name)
-    return Step(
-        name=name,
-        statement=f"{reached} the least-squares loss.",
-        check=(
-            "normal equations of least squares at the plateaus, entry by entry; "
-            "sum of s²/(2 d_eff) against what they take off the loss"
-        ),
-    )
+def _least_losses(derivation: Derivation) -> Iterator[Step]:
+    """Yield that s/d_eff reach the least loss, from its definition: the normal equations."""
+    if not derivation.ask(reach_least_loss):
+        msg = "what the plateaus leave is not the least loss"
+        raise _fail(msg)
+    for stage in derivation.stages:
+        yield Step(
+            name=f"least loss of stage {stage.stage}",
+            statement=f"{_reached(derivation)} the least-squares loss.",
+            check=(
+                "normal equations of least squares at the plateaus, entry by entry; "
+                "sum of s²/(2 d_eff) against what they take off the loss"
+            ),
+        )
 
 
 def _values(derivation: Derivation) -> Step:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from symreln.claims.derivation import Derivation, Derived, of_pathways
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.orbits import mode_orbits
-from symreln.claims.rules import derived_at_length, said_at
+from symreln.claims.rules import said_at
 from symreln.document.model import (
     Block,
     Citation,
@@ -32,7 +32,7 @@ from symreln.report.chapters.spectrum import spectrum_chapter
 from symreln.report.chapters.verdict import verdict_chapter
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection
 
     from symreln.experiment.outcome import Validation
 
@@ -81,8 +81,6 @@ def derivation_document(
     derivation: Derived,
     validation: Validation | None = None,
     figures: tuple[Drawing, ...] = (),
-    *,
-    long: bool = False,
 ) -> Document:
     """Return the document of a derivation, with its confrontation where there is one.
 
@@ -91,10 +89,9 @@ def derivation_document(
         validation: What training showed.
         figures: Drawings by the names "gates", "spectrum", "modes" and "loss", of nodes and edges
             "graph", "modes" and "loss"; a figure whose drawing is missing is left out.
-        long: Whether every line of the derivation is printed, not only the main ones.
     """
     drawn = [drawing.name for drawing in figures]
-    chapters = derivation_chapters(derivation, validation, drawn, long=long)
+    chapters = derivation_chapters(derivation, validation, drawn)
     return whole_document(derivation, chapters, figures)
 
 
@@ -102,8 +99,6 @@ def derivation_chapters(
     derivation: Derived,
     validation: Validation | None,
     drawn: Collection[str],
-    *,
-    long: bool = False,
 ) -> tuple[Block, ...]:
     """Return the chapters; their figures may still be with whoever draws them.
 
@@ -111,25 +106,22 @@ def derivation_chapters(
         derivation: What was derived.
         validation: What training showed, or None.
         drawn: Names of the figures that there will be.
-        long: Whether every line of the derivation is printed, not only the main ones.
     """
-    lines = derived_at_length(derivation) if long else said_at(derivation, "lines")
     if isinstance(derivation, NetworkDerivation):
-        return _of_network(derivation, validation, drawn, lines)
-    return _of_pathways(of_pathways(derivation), validation, drawn, lines)
+        return _of_network(derivation, validation, drawn)
+    return _of_pathways(of_pathways(derivation), validation, drawn)
 
 
 def _of_network(
     derivation: NetworkDerivation,
     validation: Validation | None,
     drawn: Collection[str],
-    lines: Sequence[Block],
 ) -> tuple[Block, ...]:
     figures = _figures(drawn, network_figures(derivation), validation)
     return (
         network_result(derivation, validation, figures),
         *with_drawn(said_at(derivation, "chapter"), drawn),
-        *lines,
+        *said_at(derivation, "lines"),
         *_confronted(validation, drawn),
         checks_chapter(derivation),
         provenance_chapter(derivation, None),
@@ -140,7 +132,6 @@ def _of_pathways(
     derivation: Derivation,
     validation: Validation | None,
     drawn: Collection[str],
-    lines: Sequence[Block],
 ) -> tuple[Block, ...]:
     names = abbreviations(derivation, mode_orbits(derivation), MOST_ROWS)
     method = "" if validation is None else validation.prediction.method
@@ -153,7 +144,7 @@ def _of_pathways(
         verdict_chapter(derivation),
         dynamics_chapter(derivation, names=names),
     ]
-    chapters += [*said_at(derivation, "chapter"), *lines]
+    chapters += [*said_at(derivation, "chapter"), *said_at(derivation, "lines")]
     chapters += _confronted(validation, drawn)
     chapters += [checks_chapter(derivation), provenance_chapter(derivation, validation)]
     return tuple(chapters)

@@ -30,7 +30,6 @@ def write_derivation(
     *,
     validation: Validation | None = None,
     formats: Sequence[str] | None = None,
-    long: bool = False,
     style: Style | None = None,
 ) -> list[Path]:
     """Write derivation.json, certificate.json, and the documents with their figures.
@@ -42,7 +41,6 @@ def write_derivation(
         formats: Some of :data:`symreln.report.formats.NAMES`; those of its ``DEFAULT`` where none
             is given. The certificate is always written, where there is one: a formula without it is
             not proven to its reader.
-        long: Whether documents print every line of the derivation, not only the main ones.
         style: How LaTeX is written.
 
     Returns:
@@ -58,7 +56,7 @@ def write_derivation(
         documents = [each for each in FORMATS if each.name in wanted]
         if documents:
             place = draft.folder
-            written += _write_documents(derivation, validation, place, documents, style, long=long)
+            written += _write_documents(derivation, validation, place, documents, style)
         return draft.moved(written)
 
 
@@ -94,8 +92,6 @@ def _write_documents(
     folder: Path,
     wanted: Sequence[Format],
     style: Style | None,
-    *,
-    long: bool,
 ) -> list[Path]:
     """Write those documents that are wanted, each with its provenance."""
     # Here, because Matplotlib takes time to import: without documents there are no figures.
@@ -104,7 +100,7 @@ def _write_documents(
     pdf = any(each.figures for each in wanted)
     figures = derivation_drawings(derivation, validation, pdf=pdf)
     drawn = [each.name for each in figures]
-    chapters = derivation_chapters(derivation, validation, drawn, long=long)
+    chapters = derivation_chapters(derivation, validation, drawn)
     moved = None
     if any(each.interactive for each in wanted):
         # Here, because it brings the race of gates, and looking for formulas takes time.

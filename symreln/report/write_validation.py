@@ -38,7 +38,6 @@ def write_run(
     directory: str | Path,
     formats: Sequence[str] = (),
     *,
-    long: bool = False,
     style: Style | None = None,
 ) -> list[Path]:
     """Write a confrontation and the derivation with it, all together, into a folder.
@@ -47,13 +46,12 @@ def write_run(
         validation: What is written.
         directory: Folder, made if it is not there.
         formats: As of :func:`symreln.report.write.write_derivation`.
-        long: Likewise.
         style: Likewise.
     """
     found = validation.derivation
     with together(Path(directory)) as draft:
         written = write_validation(validation, draft.folder)
         written += write_derivation(
-            found, draft.folder, validation=validation, formats=formats, long=long, style=style
+            found, draft.folder, validation=validation, formats=formats, style=style
         )
         return draft.moved(written)

@@ -162,7 +162,7 @@ def test_the_routing_network_is_derived_with_its_numbers(routing):
 
 
 def test_a_graphs_document_defines_what_it_uses_and_has_no_spellings_of_programs(routing):
-    page = latex.render(routing.to_document(long=True))
+    page = latex.render(routing.to_document())
     for defined in (
         r"\Sigma^{yx}(b) = ",
         r"O_{bb'}$ is 1 where",

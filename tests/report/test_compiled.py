@@ -27,6 +27,7 @@ OWN = {
 }
 QUICK = ("linear-hierarchy",)
 ALL = ("contextual-3", "contextual-C", "xor", "contextual-different", "routing", "depth", "own")
+CASES = [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in ALL)]
 # A colleague's paper: no package beyond those that one expects there.
 PAPER = r"""\documentclass[11pt]{article}
 \usepackage[margin=27mm]{geometry}
@@ -47,19 +48,12 @@ SOURCES = r"""\begin{thebibliography}{9}
 
 
 @lru_cache(maxsize=2)
-def derivation_of(name: str, *, long: bool = False) -> Document:
+def derivation_of(name: str) -> Document:
     spec = sr.load(OWN if name == "own" else name)
     pdf = drawings()[0].pdf
     names = ("gates", "spectrum", "modes", "loss", "graph")
     drawn = tuple(Drawing(name=each, svg="<svg/>", pdf=pdf) for each in names)
-    return derivation_document(sr.derive(spec), figures=drawn, long=long)
-
-
-def cases():
-    slow = pytest.mark.slow
-    quick = [pytest.param(name, False, id=name) for name in QUICK]
-    others = [pytest.param(name, False, id=name, marks=slow) for name in ALL]
-    return [*quick, *others, pytest.param("contextual-3", True, id="long", marks=slow)]
+    return derivation_document(sr.derive(spec), figures=drawn)
 
 
 def mishaps(log: str) -> list[str]:
@@ -69,9 +63,9 @@ def mishaps(log: str) -> list[str]:
 
 
 @needs_latexmk
-@pytest.mark.parametrize(("name", "long"), cases())
-def test_a_derivation_is_within_its_margins_and_numbered_as_its_page(name, long, tmp_path):
-    source = derivation_of(name, long=long)
+@pytest.mark.parametrize("name", CASES)
+def test_a_derivation_is_within_its_margins_and_numbered_as_its_page(name, tmp_path):
+    source = derivation_of(name)
     assert mishaps(compiled(source, latex.render(source), tmp_path)) == []
     aux = (tmp_path / "document.aux").read_text()
     given = dict(re.findall(r"\\newlabel\{([^}]+)\}\{\{([^}]*)\}", aux))
@@ -85,9 +79,9 @@ def test_a_derivation_is_within_its_margins_and_numbered_as_its_page(name, long,
 
 
 @needs_latexmk
-@pytest.mark.parametrize(("name", "long"), cases())
-def test_the_body_compiles_in_a_colleagues_paper(name, long, tmp_path):
-    source = derivation_of(name, long=long)
+@pytest.mark.parametrize("name", CASES)
+def test_the_body_compiles_in_a_colleagues_paper(name, tmp_path):
+    source = derivation_of(name)
     body = latex.render(source).split(r"\begin{document}")[1].split(r"\end{document}")[0]
     log = compiled(source, PAPER.replace("%s", body), tmp_path)
     assert not [line for line in mishaps(log) if "Overfull" not in line]

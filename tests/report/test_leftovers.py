@@ -69,7 +69,7 @@ SMALL = {
 
 def test_decimals_of_the_user_are_decimals_on_the_page_and_exact_in_the_file():
     derivation = sr.derive(sr.load(SMALL))
-    page = render(derivation.to_document(long=True)).split(r"\begin{document}")[1]
+    page = render(derivation.to_document()).split(r"\begin{document}")[1]
     assert r"X &= \begin{pmatrix} 0.5 & -0.5 & 0.5 & -0.5" in page
     assert r"0.05 & 0.45 & -0.45 & -0.05" in page
     assert r"\Sigma^{yx}(1) &= \begin{pmatrix} 0.4 & 0.225" in page
@@ -140,7 +140,7 @@ def test_a_fraction_in_the_data_keeps_all_of_them_fractions():
 
 
 def test_what_is_used_is_named_before():
-    page = render(sr.derive(sr.load("linear-hierarchy")).to_document(long=True))
+    page = render(sr.derive(sr.load("linear-hierarchy")).to_document())
     page = page.split(r"\begin{document}")[1]
     for named, used in (
         (r"$x_\mu$ and $y_\mu$, in $X$ and $Y$", r"I_p x_\mu"),
@@ -154,7 +154,7 @@ def test_what_is_used_is_named_before():
 
 
 def test_the_error_in_the_basis_has_one_name():
-    page = render(sr.derive(sr.load("contextual-different")).to_document(long=True))
+    page = render(sr.derive(sr.load("contextual-different")).to_document())
     reduced = [line for line in page.splitlines() if "S_p - " in line and "&=" in line]
     assert len(reduced) == 2
     assert all(line.startswith(r"\hat{E}_p &=") for line in reduced)

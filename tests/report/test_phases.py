@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.claims import flow_lines
 from symreln.claims.derivation import Derivation
 from symreln.claims.lines import derivation_lines
-from symreln.claims.on_data import StageOnData
 from symreln.claims.phases import in_phase
 from symreln.document.model import Figure
 from symreln.report.chapters.agreement import agreement_chapter
@@ -185,9 +185,9 @@ def test_lines_say_what_a_switch_changes_and_check_it_with_the_new_gates(monkeyp
     # What fails with the new gates alone is noticed.
     later = derivation().later[0].stages
     monkeypatch.setattr(
-        StageOnData,
-        "follows_its_gradient",
-        lambda self: all(self.stage is not stage for stage in later),
+        flow_lines,
+        "_starts_at_its_loss",
+        lambda given: all(given is not stage for stage in later),
     )
     with pytest.raises(ArithmeticError, match=r"geq 60"):
         derivation_lines(derivation())

@@ -120,7 +120,7 @@ def test_the_document_says_the_formulas_of_its_regime():
         assert any("arcsin" in row for row in shown)
         chapter = list(next(law.says()).blocks)
         assert [row for e in chapter if isinstance(e, Equation) for row in e.lines] == shown
-        assert shown[-1] in derivation.to_latex(long=True)
+        assert shown[-1] in derivation.to_latex()
         said = derivation_to_json(derivation)["gate_lines"]
         assert said["checked"] == said["count"] == len(law.derived)
 

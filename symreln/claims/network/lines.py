@@ -8,16 +8,12 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.claims.flow_lines import IN_LETTERS
 from symreln.claims.lines import DerivationLines, derivation_lines
 from symreln.claims.network.described import IN_BASES, described
-from symreln.claims.on_data import (
-    chain,
-    graph_follows_its_gradient,
-    graph_loss_is_of_correlations,
-    graph_runs_along_paths,
-)
+from symreln.claims.network.on_data import chain, follows_its_gradient, runs_along_paths
 from symreln.exact.truth import Truth
-from symreln.laws.flow_letters import stays_diagonal
+from symreln.laws.flow_letters import loss_in_correlations, stays_diagonal
 from symreln.laws.line import CANCELS, Line, checked, proven_once, vanish
 from symreln.laws.loss import mode_space_loss
 from symreln.laws.routing import RoutingNetwork
@@ -56,7 +52,7 @@ def _flow(derivation: NetworkDerivation) -> Iterator[Line]:
         "edges are the sum over their paths",
         check="what the network gives out, run node by node with all gates, against the sum over "
         "paths, on this dataset, at integer weights drawn once, in exact arithmetic",
-        holds=graph_runs_along_paths(data),
+        holds=runs_along_paths(data),
         main=True,
     )
     yield Line(
@@ -72,7 +68,7 @@ def _flow(derivation: NetworkDerivation) -> Iterator[Line]:
         check="the loss summed over the samples, its central difference along a direction of every "
         "edge (of the first ones of many), which is exact, on this dataset, at integer weights "
         "drawn once",
-        holds=graph_follows_its_gradient(data),
+        holds=follows_its_gradient(data),
         main=True,
     )
     depths = {len(path.edges) for path in data.paths}
@@ -263,8 +259,7 @@ def _integrated(component: Component) -> Line:
             r"O_{bb'} T_{b'} \Sigma^{x}(b', b)",
         ),
         because="the square multiplied out under the trace",
-        check="the loss of the samples against that of the correlations, at integer weights drawn "
-        "once, exact",
-        holds=graph_loss_is_of_correlations(component.data),
+        check=f"both sides subtracted {IN_LETTERS}",
+        holds=all(loss_in_correlations(len(path.edges)) for path in component.data.paths),
         main=True,
     )
