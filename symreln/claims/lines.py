@@ -82,7 +82,7 @@ class DerivationLines(Claim):
             return
         opening = say(
             f"{self._counted()}; the {len(self.main)} main ones are these. All of them, each with "
-            "its reason and how it was checked, are folded in derivation.html, and in "
+            "its reason and how it was checked, are folded in derivation.html and listed in "
             "derivation.json."
         )
         yield Section(title=self.title, label=self.label, blocks=(opening, *_folded(numbered)))
