@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -136,14 +135,3 @@ def _exponent(value: Fraction) -> int:
 
 def _ceiling(value: Fraction) -> int:
     return -(-value.numerator // value.denominator)
-
-
-def rounded_up(value: float, digits: int) -> float:
-    """Return a float of so many significant digits that is at least ``value``.
-
-    Example:
-        >>> rounded_up(1.04, 2), rounded_up(100.0, 2), rounded_up(1.23456e-5, 2)
-        (1.1, 100.0, 1.3e-05)
-    """
-    upwards = Context(prec=digits, rounding=ROUND_CEILING)
-    return float(upwards.create_decimal(Decimal(value)))
