@@ -198,8 +198,6 @@ def _show_agreement(validation: Validation) -> None:
         click.echo(strengths_in_text(clause))
 
 
-
-
 def _show_rules(found: RuleComparison, names: dict[str, str]) -> None:
     """Print what other learning rules change; what the columns mean is in the document too."""
     show_table(
