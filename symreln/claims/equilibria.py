@@ -255,10 +255,10 @@ def _resting_loss(derivation: Derivation, races: tuple[Race, ...]) -> Scalar | N
     return total if len(derivation.stages) == 1 else None
 
 
-def competition_of(stage: StageDerivation, nodes: Sequence[tuple[int, int]]) -> Competition:
+def _race(derivation: Derivation, stage: StageDerivation, nodes: list[tuple[int, int]]) -> Race:
     """Return the competition of some classes of modes, as (pathway, class), in a stage."""
     place = {node: index for index, node in enumerate(nodes)}
-    return Competition(
+    system = Competition(
         classes=tuple(stage.pathways[p].spectrum.classes[a] for p, a in nodes),
         factors={
             (place[c.target], place[c.source]): c.factors
@@ -266,10 +266,6 @@ def competition_of(stage: StageDerivation, nodes: Sequence[tuple[int, int]]) -> 
             if c.target in place and c.source in place and c.factors is not None
         },
     )
-
-
-def _race(derivation: Derivation, stage: StageDerivation, nodes: list[tuple[int, int]]) -> Race:
-    system = competition_of(stage, nodes)
     found = _end(system, derivation)
     decided = isinstance(found, Equilibrium)
     return Race(
