@@ -62,7 +62,6 @@ def roots(derivation, validation, tmp_path_factory):
     plan = Plan(
         source="xor", axes=(), seeds=3, folder=tmp_path_factory.mktemp("sweep"), overrides=()
     )
-    plan.settle()
     return [
         *(validation, derivation.evaluate(), validation.intervals),
         *(xor, xor.exceptional, sr.load("digits"), sr.derive(sr.load("contextual-C"))),

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from symreln.base import pool
 from symreln.base.jsonio import dumps, write_json, write_text
 from symreln.base.processors import cores
 from symreln.base.progress import phase
@@ -26,7 +27,7 @@ from symreln.base.signals import signals_settled
 from symreln.base.summaries import short_repr
 from symreln.calls.answers import AbstractAnswer
 from symreln.calls.paper_page import Page
-from symreln.errors import InputError, LimitReachedError, SymrelnError
+from symreln.errors import InputError, SymrelnError
 from symreln.gating import serialise as gating
 from symreln.report.folder import UNFINISHED, write_files
 from symreln.report.pages import markdown
@@ -43,7 +44,6 @@ from symreln.report.reproduction import (
 )
 from symreln.specs.arguments import check_counts
 from symreln.specs.finding import nearest, shown
-from symreln.sweeps.executors import processes
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -181,29 +181,21 @@ def pages_made(
         return
     failures: dict[str, Exception] = {}
     ordered = sorted(names, key=lambda name: name not in _LONG)
-    with processes(cores()) as pool, phase("reproducing") as report:
-        started = {pool.submit(made, each, folder, **settings): each for each in ordered}
+    with pool.processes(cores()) as executor, phase("reproducing") as report:
+        started = {executor.submit(made, each, folder, **settings): each for each in ordered}
         try:
             for count, done in enumerate(as_completed(started), start=1):
-                if (error := done.exception()) is None:
-                    yield done.result()
-                elif isinstance(error, BrokenExecutor):
-                    raise _killed() from error
-                elif isinstance(error, Exception):
+                error = done.exception()
+                if isinstance(error, Exception) and not isinstance(error, BrokenExecutor):
                     failures[started[done]] = error
+                else:
+                    yield done.result()
                 report(count, len(started))
         finally:
             with signals_settled():
                 collected(folder, **settings)
     if failures:
         raise _together(failures)
-
-
-def _killed() -> LimitReachedError:
-    return LimitReachedError(
-        "reproduce: a process was killed, as systems do that are short of memory. Pages that are "
-        "ready stay; the same command goes on"
-    )
 
 
 def _together(failures: Mapping[str, Exception]) -> Exception:

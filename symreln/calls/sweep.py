@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from symreln.base import pool
 from symreln.base.jsonio import dumps
 from symreln.base.processors import cores
 from symreln.base.progress import phase
@@ -23,19 +24,14 @@ from symreln.specs.arguments import check_counts
 from symreln.specs.arrays import plain
 from symreln.specs.model import Spec
 from symreln.specs.spec_text import spec_toml
-from symreln.sweeps import executors
-from symreln.sweeps.plan import PLAN, Plan, read_axes
-from symreln.sweeps.run import Missing, Shard
+from symreln.sweeps.plan import Plan, read_axes
+from symreln.sweeps.run import Missing, Shard, cluster
 from symreln.sweeps.run import sweep as do_missing
 from symreln.sweeps.summary import Summary, SummaryRow, summarise
 from symreln.task_library.load import spec_of
 from symreln.task_library.registry import SPECS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from concurrent.futures import Executor
-    from contextlib import AbstractContextManager
-
     from symreln.sweeps.run import Failure
 
 #: Where a spec that is no file is kept, in the folder of its sweep.
@@ -110,7 +106,7 @@ def sweep(
         source: A spec, which is written into the folder as spec.toml; or a spec file, or the name
             of a ready-made spec, whose task's options are keys too.
         over: Keys of the spec and their values: ``{"network.hidden": [50, 100]}``.
-        directory: For the results; a sweep that is there goes on.
+        directory: For the results; a sweep that is there goes on, with more values or seeds too.
         overrides: ``key=value`` texts or a mapping, for all of it.
         seeds: Networks of each kind, a combination.
         rng: Seed of the random streams.
@@ -118,7 +114,8 @@ def sweep(
         allow_outside: Whether data files may lie outside the spec's folder.
 
     Raises:
-        InputError: The folder holds another sweep, or a key or value is wrong.
+        InputError: A key or value is wrong, or the folder has another spec.toml than a given Spec.
+        LimitReachedError: A process was killed; the same call goes on.
         NotSupportedError: A spec of nodes and edges; one whose sizes are symbols, given as a Spec.
 
     Example:
@@ -143,27 +140,27 @@ def sweep(
         allow_outside=allow_outside,
         folder=folder,
     )
-    plan.settle()
-    count = workers or cores()
-    left = Missing.of(plan, Shard().seeds(plan))
-    return summary_of(plan, fill(plan, left, partial(executors.processes, count), count))
+    return summary_of(plan, fill(plan, Missing.of(plan, Shard()), workers))
 
 
-def fill(
-    plan: Plan, left: Missing, start: Callable[[], AbstractContextManager[Executor]], workers: int
-) -> list[Failure]:
+def fill(plan: Plan, left: Missing, workers: int | None, dask: str | None = None) -> list[Failure]:
     """Do what is missing of a sweep; return what could not be done.
 
     Args:
-        plan: The sweep, settled in its folder.
+        plan: The sweep.
         left: What is to be done.
-        start: Starts what does the tasks.
-        workers: How many at a time.
+        workers: Processes; one a core by default.
+        dask: Address of a cluster that does it instead.
     """
     if not left.count:
         return []
-    with phase("sweeping") as report:
-        return do_missing(plan, left, start, workers, report)
+    count = workers or cores()
+    with phase("sweeping") as report, ExitStack() as stack:
+        if dask is None:
+            executor = stack.enter_context(pool.processes(count))
+        else:
+            executor, count = stack.enter_context(cluster(dask))
+        return do_missing(plan, left, executor, count, report)
 
 
 def summary_of(plan: Plan, failures: Sequence[Failure]) -> SweepAnswer:
@@ -176,7 +173,7 @@ def _written(spec: Spec, keys: Sequence[str], folder: Path) -> Path:
     """Write a spec into the folder of its sweep, from where other processes read it.
 
     Raises:
-        InputError: The folder holds a sweep of another spec, or a key is an option of a task.
+        InputError: The folder has another spec.toml, or a key is an option of a task.
         NotSupportedError: The spec cannot be written.
     """
     if spec.graph is not None:
@@ -191,12 +188,11 @@ def _written(spec: Spec, keys: Sequence[str], folder: Path) -> Path:
         )
         raise InputError(msg)
     text, path = spec_toml(spec), folder / _SPEC
-    if path.exists() and path.read_text("utf-8") == text:
-        return path
-    if (folder / PLAN).exists():
+    if not path.exists():
+        write_files(folder, {_SPEC: text})
+    elif path.read_text("utf-8") != text:
         msg = f"sweep: {folder} holds a sweep with another spec. Give another folder"
         raise InputError(msg)
-    write_files(folder, {_SPEC: text})
     return path
 
 

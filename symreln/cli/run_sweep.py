@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import click
 
-from symreln.base.processors import cores
 from symreln.base.progress import Progress
 from symreln.calls import sweep as calls
 from symreln.errors import InputError
@@ -19,7 +17,6 @@ from symreln.report.sweep import (
     part_said,
     show_sweep,
 )
-from symreln.sweeps import executors
 from symreln.sweeps.plan import Plan, read_axes
 from symreln.sweeps.run import Failure, Missing, Shard
 
@@ -67,9 +64,7 @@ def sweep_for_user(
         allow_outside=allow_outside,
         folder=out,
     )
-    plan.settle()
-    with Progress(quiet=quiet)("looking for what is done"):
-        left = Missing.of(plan, part.seeds(plan))
+    left = Missing.of(plan, part)
     if collect and left.count:
         msg = (
             f"--collect: {left.count} tasks are missing in {plan.folder}. "
@@ -77,25 +72,15 @@ def sweep_for_user(
         )
         raise InputError(msg)
     if not (collect or quiet):
-        click.echo(f"symreln: sweep: {missing_sentence(plan, left)}", err=True)
-    failures = _swept(plan, left, dask, workers or cores(), quiet=quiet) if left.count else []
+        click.echo(f"symreln: sweep: {missing_sentence(left)}", err=True)
+    with Progress(quiet=quiet)("sweeping"):
+        failures = calls.fill(plan, left, workers, dask)
     code = _tell(plan, failures)
     if shard is None:
         _conclude(plan, failures, as_json=as_json, quiet=quiet)
     else:
         click.echo(part_said(plan, as_json=as_json), nl=False)
     return code
-
-
-def _swept(
-    plan: Plan, left: Missing, dask: str | None, workers: int, *, quiet: bool
-) -> list[Failure]:
-    if dask is None:
-        start, count = partial(executors.processes, workers), workers
-    else:
-        start, count = partial(executors.cluster, dask), executors.cluster_size(dask)
-    with Progress(quiet=quiet)("sweeping"):
-        return calls.fill(plan, left, start, count)
 
 
 def _tell(plan: Plan, failures: Sequence[Failure]) -> int:

@@ -32,7 +32,6 @@ from symreln.claims.probes import probe_bases
 from symreln.errors import NotSupportedError
 from symreln.experiment.distributions import spread_moments
 from symreln.experiment.training import GDLN, RELU, gain_value, train_pair
-from symreln.train.machine import machine
 from symreln.train.record import Recording
 from symreln.verdict.judge import Level
 
@@ -47,8 +46,8 @@ if TYPE_CHECKING:
 MODES = (Level.CLOSED, Level.CLOSED_BY_SYMMETRY, Level.COUPLED_MODES)
 #: Steps at which representations are compared.
 MOMENTS = 16
-#: Share of a training's memory that similarities may take.
-_SHARE = 0.25
+#: Bytes that similarities of all seeds may take.
+_MOST_BYTES = 1 << 28
 
 
 @short_repr
@@ -188,7 +187,7 @@ def compare_representations(
     Args:
         numbers: What was confronted, without free parameters.
         predictions: What was predicted of it.
-        seeds: Networks of each kind; fewer where memory is short.
+        seeds: Networks of each kind; fewer where there are many samples.
         rng: Seed of the confrontation.
         progress: Called with (done, total) in seed-steps.
 
@@ -199,7 +198,7 @@ def compare_representations(
     spec = numbers.spec
     steps = tuple(map(int, spread_moments(predictions.prediction.loss, MOMENTS)))
     size = 8 * len(steps) * spec.dataset.samples**2
-    seeds = max(1, min(seeds, int(_SHARE * machine().room / size)))
+    seeds = max(1, min(seeds, _MOST_BYTES // size))
     by_matrices = numbers.verdict.level not in MODES
     theory = (
         similarities_by_matrices(numbers, predictions.kappas, steps)

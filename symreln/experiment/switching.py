@@ -229,9 +229,7 @@ def _drawn(
     fresh = np.random.SeedSequence(rng.entropy, spawn_key=rng.spawn_key)
     layers = len(network.edges)
     stds = settings.layer_stds(layers)
-    return tuple(
-        gaussian_weights(network, seed_children(fresh, seeds), stds, (0,) * layers)(0, seeds)
-    )
+    return tuple(gaussian_weights(network, seed_children(fresh, seeds), stds, (0,) * layers))
 
 
 def _blocks(steps: int, size: int) -> Iterator[tuple[int, int]]:

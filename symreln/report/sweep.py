@@ -14,11 +14,12 @@ from symreln.base.tables import show_table
 from symreln.experiment.metrics import METHOD
 from symreln.experiment.words import interval_text, share_text
 from symreln.report.judgement_json import floor_to_json
+from symreln.sweeps.run import Missing, Shard
 
 if TYPE_CHECKING:
     from symreln.experiment.metrics import Interval
     from symreln.sweeps.plan import Plan
-    from symreln.sweeps.run import Failure, Missing
+    from symreln.sweeps.run import Failure
     from symreln.sweeps.summary import Summary, SummaryRow
 
 _FORMAT = "symreln-sweep/1"
@@ -43,11 +44,15 @@ SHOWN = {
 
 def sweep_to_json(summary: Summary) -> dict[str, Any]:
     """Return sweep.json."""
-    known = summary.plan.identity
+    plan, spec = summary.plan, summary.plan.rows[0].spec
     return {
         "format": _FORMAT,
-        "title": summary.plan.rows[0].spec.title,
-        **{key: known[key] for key in ("spec", "set", "over", "seeds", "rng", "program")},
+        "title": spec.title,
+        "spec": spec.source,
+        "set": list(plan.overrides),
+        "over": {axis.key: list(axis.values) for axis in plan.axes},
+        "seeds": plan.seeds,
+        "rng": plan.rng,
         "intervals": METHOD,
         "rows": [_row(row) for row in summary.rows],
         "versions": library_versions(),
@@ -107,12 +112,11 @@ def _steps(found: Interval) -> str:
     return interval_text(found, lambda steps: positional(steps, 3))
 
 
-def missing_sentence(plan: Plan, left: Missing) -> str:
+def missing_sentence(left: Missing) -> str:
     """Say what is to be done, before the run."""
     return (
         f"{left.count} tasks to do ({len(left.theories)} of theory, "
-        f"{left.count - len(left.theories)} of training), {left.there} done before; "
-        f"files {-(-plan.file_bytes // (1 << 20))} MiB"
+        f"{len(left.networks)} of training), {left.there} done before"
     )
 
 
@@ -124,7 +128,8 @@ def failure_sentence(plan: Plan, failure: Failure) -> str:
 
 def part_said(plan: Plan, *, as_json: bool) -> str:
     """Return what is printed after a part of a sweep: how much of the whole is done."""
-    done = sum(plan.results.has(name) for name in plan.names)
+    left = Missing.of(plan, Shard())
+    whole = left.there + left.count
     if as_json:
-        return dumps({"tasks": len(plan.names), "done": done})
-    return f"{done} of the sweep's {len(plan.names)} tasks are done, in {plan.folder}\n"
+        return dumps({"tasks": whole, "done": left.there})
+    return f"{left.there} of the sweep's {whole} tasks are done, in {plan.folder}\n"

@@ -1,5 +1,4 @@
 """Sweeps: the same confrontation for many values of a spec's keys and many seeds.
 
-Every task leaves one file that is whole or not there, named by all that it depends on. A run does
-what is missing, so that it may be killed at any moment, started again, or divided among machines.
+Every task leaves one file that is whole or not there, named by all that it depends on.
 """

@@ -1,28 +1,20 @@
 """A sweep from its plan to its files: what is missing is found and done.
 
-What a task does: what it needs in, the bytes of result files out.
-
-The same function wherever it is called, so that the bytes are the same everywhere.
+A task is finished when its file is there, so that a sweep may be killed at any moment, started
+again, or divided among machines.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import (
-    BrokenExecutor,
-    Executor,
-    Future,
-    ProcessPoolExecutor,
-    as_completed,
-)
-from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any, Self, cast
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import cast
 
 from symreln.base.processors import one_blas_thread
-from symreln.base.signals import interrupts_held
 from symreln.claims.derivation import Derivation
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, SymrelnError
@@ -31,198 +23,17 @@ from symreln.experiment.training import train_pair
 from symreln.experiment.uninformative import learnable_share
 from symreln.pipeline.derive import derive
 from symreln.specs.model import Spec
-from symreln.sweeps.executors import processes
-from symreln.sweeps.files import Result, TaskFolder, encode
-from symreln.sweeps.plan import Plan, Row, content_of, program
+from symreln.sweeps.files import Result, read_result, write_result
+from symreln.sweeps.plan import Plan, digest
 from symreln.task_library.load import load
 from symreln.train.record import Recording
 
+Progress = Callable[[int, int], None]
 # Exact arithmetic keeps its precision in a global: a cluster's worker may have several threads.
 _ONE = threading.Lock()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Task:
-    """The theory of a combination, or networks of it with consecutive seeds.
-
-    Attributes:
-        row: Number of the combination.
-        first: First seed; None for the theory.
-        names: Files that it makes, one a seed.
-        source: The spec, a TOML file or the name of a ready-made one.
-        overrides: ``key=value`` texts.
-        allow_outside: Whether data files may lie outside the spec's folder.
-        content: Digest of what the spec says.
-        program: Digest of what computes.
-        rng: Seed of the random streams.
-        kappas: κ of pathways, by name; the theory finds them.
-    """
-
-    row: int
-    first: int | None = None
-    names: tuple[str, ...]
-    source: str
-    overrides: tuple[str, ...]
-    allow_outside: bool
-    content: str
-    program: str
-    rng: int
-    kappas: Mapping[str, float] = field(default_factory=dict)
-
-    @classmethod
-    def theory(cls, plan: Plan, number: int) -> Task:
-        """Return the task that finds the theory of a combination."""
-        row = plan.rows[number]
-        return cls(
-            row=number,
-            names=(row.theory,),
-            source=plan.source,
-            overrides=row.overrides,
-            allow_outside=plan.allow_outside,
-            content=row.content,
-            program=program(),
-            rng=plan.rng,
-        )
-
-    def training(self, row: Row, first: int, count: int, kappas: Mapping[str, float]) -> Task:
-        """Return the task that trains networks, of the combination whose theory this one finds."""
-        return replace(self, first=first, names=row.networks[first : first + count], kappas=kappas)
-
-    def apart(self) -> list[Task]:
-        """Return the same work in tasks of one seed."""
-        if self.first is None:
-            return [self]
-        return [
-            replace(self, first=self.first + place, names=(name,))
-            for place, name in enumerate(self.names)
-        ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Failed:
-    """Why a task could not be done.
-
-    Attributes:
-        message: What to tell the user.
-        exit_code: What the program ends with for it.
-    """
-
-    message: str
-    exit_code: int
-
-
-Answer = dict[str, bytes] | Failed | OSError
-
-
-def _attempt(task: Task, folder: TaskFolder | None = None) -> Answer:
-    """Return what :func:`perform` does, or why it cannot be done.
-
-    Args:
-        task: What to do.
-        folder: Where to write the files, of which none is handed back then.
-
-    Returns:
-        Files to write; why there are none; or the error of writing them.
-    """
-    try:
-        made = perform(task)
-    except SymrelnError as error:
-        return Failed(message=str(error), exit_code=error.exit_code)
-    except MemoryError:
-        return Failed(message="out of memory", exit_code=4)
-    if folder is None:
-        return made
-    try:
-        for name, data in made.items():
-            folder.write(name, data)
-    except OSError as error:
-        return error
-    return {}
-
-
-def perform(task: Task) -> dict[str, bytes]:
-    """Return the bytes of each file that a task makes.
-
-    Raises:
-        SymrelnError: It cannot be done; training diverged, or the spec is another one by now.
-    """
-    # One thread: the order of summation, and so every bit, is then the same wherever it is done.
-    with _ONE, one_blas_thread():
-        spec = _spec(task)
-        results = [_theory(spec)] if task.first is None else _networks(spec, task, task.first)
-    own = {"overrides": list(task.overrides)}
-    return {
-        name: encode(name, Result(values={**own, **one.values}, arrays=one.arrays))
-        for name, one in zip(task.names, results, strict=True)
-    }
-
-
-def _spec(task: Task) -> Spec:
-    if task.program != program():
-        msg = (
-            "symreln or a library of it is another version than the one that the sweep began with: "
-            "start the sweep again, in another folder"
-        )
-        raise InputError(msg)
-    spec = load(task.source, task.overrides, allow_outside=task.allow_outside)
-    now = content_of(task.source, task.overrides, allow_outside=task.allow_outside)
-    if task.content != now:
-        msg = f"{task.source}: the spec or its data changed while the sweep ran"
-        raise InputError(msg)
-    return spec
-
-
-def _theory(spec: Spec) -> Result:
-    numbers = cast("Derivation", derive(spec)).ask(at_values)
-    if numbers.initial_loss.is_zero:
-        msg = "the targets are all zero, so there is nothing to learn and no loss to compare"
-        raise InputError(msg)
-    found = predict_all(numbers)
-    values = {
-        "level": numbers.verdict.level.value,
-        "method": found.prediction.method,
-        "free_constants": found.prediction.free_constants,
-        "judged": found.prediction.judged,
-        "error": found.error[0],
-        "learnable": learnable_share(numbers),
-        "tolerance": float(spec.validation.tolerance),
-        "kappas": {name: float(kappa) for name, kappa in found.kappas.items()},
-    }
-    arrays = {"theory": found.prediction.loss, "reduced": found.prediction.reduced}
-    if found.prediction.closed_loss is not None:
-        arrays["closed"] = found.prediction.closed_loss
-    if found.mean_field is not None:
-        arrays["mean_field"] = found.mean_field.losses
-    return Result(values=values, arrays=arrays)
-
-
-def _networks(spec: Spec, task: Task, first: int) -> list[Result]:
-    network, gdln = train_pair(
-        spec.at_values(),
-        task.kappas,
-        len(task.names),
-        task.rng,
-        first=first,
-        record=Recording(),
-        workers=1,
-    )
-    results = []
-    for place in range(len(task.names)):
-        arrays = {"gdln": gdln.losses[place]}
-        if network is not None:
-            arrays["network"] = network.losses[place]
-        results.append(Result(values={"rng": task.rng, "seed": first + place}, arrays=arrays))
-    return results
-
-
-#: Seeds that are trained together at most: all of them are repeated where their worker is killed.
+#: Seeds that are trained together at most: all of them are lost where their worker is killed.
 _MOST_TOGETHER = 16
-Progress = Callable[[int, int], None]
-Seeds = dict[int, tuple[int, ...]]
-"""Seeds by number of the combination."""
-Outcome = Answer | None
-"""Of a task; None where the process that did it died."""
-_DIED = "the process that did it died, again and again"
+_CONNECT_SECONDS = 15
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,15 +62,11 @@ class Shard:
             raise InputError(msg)
         return cls(index=int(first), parts=int(last))
 
-    def seeds(self, plan: Plan) -> Seeds:
-        """Return this part's share of the networks, neighbours together: they share a theory."""
+    def networks(self, plan: Plan) -> list[tuple[int, int]]:
+        """Return (row, seed) of this part's networks, neighbours together: they share a theory."""
         total = len(plan.rows) * plan.seeds
         share = range((self.index - 1) * total // self.parts, self.index * total // self.parts)
-        found: dict[int, list[int]] = {}
-        for number in share:
-            row, seed = divmod(number, plan.seeds)
-            found.setdefault(row, []).append(seed)
-        return {row: tuple(seeds) for row, seeds in found.items()}
+        return [divmod(number, plan.seeds) for number in share]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,31 +75,83 @@ class Missing:
 
     Attributes:
         theories: Numbers of the combinations whose theory is missing.
-        seeds: Seeds of the networks that are missing.
+        networks: (row, seed) of the networks that are missing.
         there: Tasks whose files are there.
     """
 
     theories: tuple[int, ...]
-    seeds: Seeds
+    networks: tuple[tuple[int, int], ...]
     there: int
 
     @classmethod
-    def of(cls, plan: Plan, wanted: Seeds) -> Missing:
-        """Look for files; damaged ones are removed."""
-        read = plan.results.read
-        theories = tuple(row for row in wanted if read(plan.rows[row].theory) is None)
-        seeds = {
-            row: tuple(seed for seed in all_ if read(plan.rows[row].networks[seed]) is None)
-            for row, all_ in wanted.items()
-        }
-        every = len(wanted) + sum(map(len, wanted.values()))
-        left = len(theories) + sum(map(len, seeds.values()))
-        return cls(theories=theories, seeds=seeds, there=every - left)
+    def of(cls, plan: Plan, shard: Shard) -> Missing:
+        """Look for files."""
+        wanted = shard.networks(plan)
+        rows = dict.fromkeys(row for row, _ in wanted)
+        theories = tuple(row for row in rows if not plan.theory(row).exists())
+        networks = tuple(each for each in wanted if not plan.network(*each).exists())
+        there = len(rows) + len(wanted) - len(theories) - len(networks)
+        return cls(theories=theories, networks=networks, there=there)
 
     @property
     def count(self) -> int:
         """Tasks in all."""
-        return len(self.theories) + sum(map(len, self.seeds.values()))
+        return len(self.theories) + len(self.networks)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """The theory of a combination, or networks of it with consecutive seeds.
+
+    Attributes:
+        row: Number of the combination.
+        source: The spec, a TOML file or the name of a ready-made one.
+        overrides: ``key=value`` texts.
+        allow_outside: Whether data files may lie outside the spec's folder.
+        digest: Of what the spec says.
+        rng: Seed of the random streams.
+        theory: File of the theory.
+        first: First seed.
+        networks: Files of the networks; none where the theory is to be found.
+    """
+
+    row: int
+    source: str
+    overrides: tuple[str, ...]
+    allow_outside: bool
+    digest: str
+    rng: int
+    theory: Path
+    first: int = 0
+    networks: tuple[Path, ...] = ()
+
+    @classmethod
+    def of(cls, plan: Plan, number: int, first: int = 0, count: int = 0) -> Task:
+        """Return the task of a combination's theory, or of so many networks from the first on."""
+        row = plan.rows[number]
+        return cls(
+            row=number,
+            source=plan.source,
+            overrides=row.overrides,
+            allow_outside=plan.allow_outside,
+            digest=row.digest,
+            rng=plan.rng,
+            theory=plan.theory(number),
+            first=first,
+            networks=tuple(plan.network(number, seed) for seed in range(first, first + count)),
+        )
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """What it makes."""
+        return self.networks or (self.theory,)
+
+    def apart(self) -> list[Task]:
+        """Return the same work in tasks of one seed."""
+        return [
+            replace(self, first=seed, networks=(file,))
+            for seed, file in enumerate(self.networks, self.first)
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -315,165 +174,177 @@ class Failure:
 def sweep(
     plan: Plan,
     left: Missing,
-    start: Callable[[], AbstractContextManager[Executor]],
+    executor: Executor,
     workers: int,
     progress: Progress | None = None,
 ) -> list[Failure]:
     """Do what is missing; theories come first, as the start of networks takes their κ.
 
     Args:
-        plan: The sweep, settled in its folder.
+        plan: The sweep.
         left: What is to be done.
-        start: Starts what does the tasks.
+        executor: What does the tasks; it writes into the folder of the plan.
         workers: How many at a time, so that each gets its share.
         progress: Called with (tasks done, tasks in all).
 
     Returns:
         What could not be done.
     """
+    plan.tasks.mkdir(parents=True, exist_ok=True)
     failures: list[Failure] = []
     done = 0
-    with _Crew(start, plan.results) as crew:
-        for stage in (_theories, _trainings):
-            for task, outcome in crew.outcomes(stage(plan, left, workers)):
-                if isinstance(outcome, Failed):
-                    failures.append(_failure(task, outcome))
-                    continue
-                for name, data in outcome.items():
-                    plan.results.write(name, data)
-                done += len(task.names)
-                if progress is not None:
-                    progress(done, left.count)
+    for stage in (_theories, _trainings):
+        tasks = stage(plan, left, workers)
+        for task, failed in zip(tasks, executor.map(attempt, tasks), strict=True):
+            failures += failed
+            done += len(task.files)
+            if progress is not None:
+                progress(done, left.count)
     return failures
 
 
 def _theories(plan: Plan, left: Missing, _workers: int) -> list[Task]:
-    return [Task.theory(plan, number) for number in left.theories]
+    return [Task.of(plan, number) for number in left.theories]
 
 
 def _trainings(plan: Plan, left: Missing, workers: int) -> list[Task]:
     """Return the trainings of combinations whose theory is there."""
-    found = []
-    for number, seeds in left.seeds.items():
-        row = plan.rows[number]
-        theory = plan.results.read(row.theory)
-        if theory is not None:
-            size = min(-(-len(seeds) // workers), _MOST_TOGETHER)
-            found += [
-                Task.theory(plan, number).training(row, first, count, theory.values["kappas"])
-                for first, count in _runs(seeds, size)
-            ]
-    return found
+    ready = [each for each in left.networks if plan.theory(each[0]).exists()]
+    size = min(-(-len(ready) // workers), _MOST_TOGETHER)
+    return [Task.of(plan, *run) for run in _runs(ready, size)]
 
 
-def _runs(seeds: Sequence[int], size: int) -> list[tuple[int, int]]:
-    """Return (first, count) of runs of consecutive seeds, each of at most ``size``.
+def _runs(networks: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int, int]]:
+    """Return (row, first, count) of runs of consecutive seeds, each of at most ``size``.
 
     Example:
-        >>> _runs([0, 1, 2, 5, 6], 2)
-        [(0, 2), (2, 1), (5, 2)]
+        >>> _runs([(0, 0), (0, 1), (0, 2), (0, 5), (1, 6)], 2)
+        [(0, 0, 2), (0, 2, 1), (0, 5, 1), (1, 6, 1)]
     """
-    found: list[tuple[int, int]] = []
-    for seed in seeds:
-        if found and sum(found[-1]) == seed and found[-1][1] < size:
-            found[-1] = (found[-1][0], found[-1][1] + 1)
+    found: list[tuple[int, int, int]] = []
+    for row, seed in networks:
+        last, first, count = found[-1] if found else (-1, 0, 0)
+        if (last, first + count) == (row, seed) and count < size:
+            found[-1] = (row, first, count + 1)
         else:
-            found.append((seed, 1))
+            found.append((row, seed, 1))
     return found
 
 
-class _Crew:
-    """Does tasks, also those that cannot be done together and those that end their process.
+def attempt(task: Task) -> list[Failure]:
+    """Write the files of a task; return what of it could not be done.
 
-    What several seeds cannot do together, each tries by itself. Where a process dies, all that was
-    open is done once more; where that happens again, one task after the other, so that the one
-    that ends its process is found.
+    Raises:
+        OSError: A file cannot be written.
+        MemoryError: There is not enough.
     """
-
-    def __init__(
-        self, start: Callable[[], AbstractContextManager[Executor]], folder: TaskFolder
-    ) -> None:
-        self._start, self._folder, self._deaths = start, folder, 0
-        self._pools = ExitStack()
-
-    def __enter__(self) -> Self:
-        """Start what does the tasks."""
-        self._executor = self._pools.enter_context(self._start())
-        return self
-
-    def __exit__(self, *error: Any) -> bool | None:
-        """Leave no process behind."""
-        return self._pools.__exit__(*error)
-
-    def outcomes(self, tasks: list[Task]) -> Iterator[tuple[Task, dict[str, bytes] | Failed]]:
-        """Yield tasks with their outcomes as they end."""
-        while tasks:
-            lost: list[Task] = []
-            apart: list[Task] = []
-            alone = self._deaths > 1
-            for task, outcome in self._one_by_one(tasks) if alone else self._together(tasks):
-                if isinstance(outcome, OSError):
-                    raise outcome
-                if isinstance(outcome, dict):
-                    yield task, outcome
-                elif outcome is None and not alone:
-                    lost.append(task)
-                elif len(task.names) > 1:
-                    apart += task.apart()
-                else:
-                    yield task, outcome or Failed(message=_DIED, exit_code=1)
-            if lost:
-                self._deaths += 1
-                if self._deaths == 1:
-                    self._executor = self._pools.enter_context(self._start())
-            tasks = lost + apart
-
-    def _one_by_one(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Outcome]]:
-        """Yield tasks with their outcomes, from one process, or several where tasks end it."""
-        waiting = iter(tasks)
-        while (task := next(waiting, None)) is not None:
-            with processes(1) as executor:
-                while task is not None:
-                    [(_, outcome)] = self._together([task], executor)
-                    yield task, outcome
-                    task = None if outcome is None else next(waiting, None)
-
-    def _together(
-        self, tasks: Iterable[Task], executor: Executor | None = None
-    ) -> Iterator[tuple[Task, Outcome]]:
-        """Yield tasks with their outcomes as they end."""
-        executor = executor or self._executor
-        # Processes of this machine write their files: one that is killed while it hands back more
-        # than a pipe takes at once would leave its reader waiting for the rest.
-        own = isinstance(executor, ProcessPoolExecutor)
-        work = partial(_attempt, folder=self._folder) if own else _attempt
-        with interrupts_held():  # the processes that are started here end with this one, silently
-            pending = {_submitted(executor, work, task): task for task in tasks}
-        for future in as_completed(pending):
-            yield pending.pop(future), _outcome(future)
-
-
-def _submitted(executor: Executor, work: Callable[[Task], Answer], task: Task) -> Future[Answer]:
+    if all(file.exists() for file in task.files):  # by another run of the same sweep
+        return []
     try:
-        return executor.submit(work, task)
-    except BrokenExecutor as error:
-        future: Future[Answer] = Future()
-        future.set_exception(error)
-        return future
-
-
-def _outcome(future: Future[Answer]) -> Outcome:
-    try:
-        return future.result()
-    except BrokenExecutor:
-        return None
+        perform(task)
+    except (OSError, MemoryError):
+        raise
     except Exception as error:
-        # Whatever it is, the other tasks have their own chance.
-        what = f"{type(error).__name__}: {error}"
-        return Failed(message=f"a bug of symreln, or of the cluster: {what}", exit_code=1)
+        if len(task.networks) > 1:  # what seeds cannot do together, each tries by itself
+            return [failure for each in task.apart() for failure in attempt(each)]
+        known = isinstance(error, SymrelnError)
+        message = str(error) if known else f"a bug of symreln: {type(error).__name__}: {error}"
+        code = error.exit_code if isinstance(error, SymrelnError) else 1
+        seed = task.first if task.networks else None
+        return [Failure(row=task.row, seed=seed, message=message, exit_code=code)]
+    return []
 
 
-def _failure(task: Task, failed: Failed) -> Failure:
-    return Failure(
-        row=task.row, seed=task.first, message=failed.message, exit_code=failed.exit_code
+def perform(task: Task) -> None:
+    """Write the files of a task.
+
+    Raises:
+        SymrelnError: It cannot be done; training diverged, or the spec is another one by now.
+    """
+    # One thread: the order of summation, and so every bit, is then the same wherever it is done.
+    with _ONE, one_blas_thread():
+        spec = _spec(task)
+        results = _networks(spec, task) if task.networks else [_theory(spec)]
+    for file, result in zip(task.files, results, strict=True):
+        if not file.exists():
+            write_result(file, result)
+
+
+def _spec(task: Task) -> Spec:
+    spec = load(task.source, task.overrides, allow_outside=task.allow_outside)
+    if task.digest != digest(task.source, task.overrides, allow_outside=task.allow_outside):
+        msg = f"{task.source}: the spec, its data or symreln's version changed while the sweep ran"
+        raise InputError(msg)
+    return spec
+
+
+def _theory(spec: Spec) -> Result:
+    numbers = cast("Derivation", derive(spec)).ask(at_values)
+    if numbers.initial_loss.is_zero:
+        msg = "the targets are all zero, so there is nothing to learn and no loss to compare"
+        raise InputError(msg)
+    found = predict_all(numbers)
+    values = {
+        "level": numbers.verdict.level.value,
+        "method": found.prediction.method,
+        "free_constants": found.prediction.free_constants,
+        "judged": found.prediction.judged,
+        "error": found.error[0],
+        "learnable": learnable_share(numbers),
+        "tolerance": float(spec.validation.tolerance),
+        "kappas": {name: float(kappa) for name, kappa in found.kappas.items()},
+    }
+    arrays = {"theory": found.prediction.loss, "reduced": found.prediction.reduced}
+    if found.prediction.closed_loss is not None:
+        arrays["closed"] = found.prediction.closed_loss
+    if found.mean_field is not None:
+        arrays["mean_field"] = found.mean_field.losses
+    return Result(values=values, arrays=arrays)
+
+
+def _networks(spec: Spec, task: Task) -> list[Result]:
+    theory = read_result(task.theory)
+    assert theory is not None  # it comes first
+    network, gdln = train_pair(
+        spec.at_values(),
+        theory.values["kappas"],
+        len(task.networks),
+        task.rng,
+        first=task.first,
+        record=Recording(),
+        workers=1,
     )
+    both = {"gdln": gdln} if network is None else {"gdln": gdln, "network": network}
+    return [
+        Result(arrays={name: run.losses[place] for name, run in both.items()})
+        for place in range(len(task.networks))
+    ]
+
+
+@contextmanager
+def cluster(address: str) -> Iterator[tuple[Executor, int]]:
+    """Use a ``dask.distributed`` cluster: ``pip install 'symreln[dask]'``.
+
+    Its workers need the same symreln, and the spec's files and the sweep's folder at the same path.
+
+    Args:
+        address: Of the scheduler, such as ``tcp://10.0.0.1:8786``.
+
+    Yields:
+        What does the tasks, and how many at a time.
+
+    Raises:
+        InputError: dask.distributed is not installed, or nobody answers there.
+    """
+    try:
+        from dask.distributed import Client
+    except ImportError as error:
+        msg = "--dask needs dask.distributed: python -m pip install 'symreln[dask]'"
+        raise InputError(msg) from error
+    try:
+        client = Client(address, timeout=_CONNECT_SECONDS)
+    except (OSError, ValueError, TypeError) as error:
+        msg = f"--dask {address}: no scheduler answers there ({type(error).__name__})"
+        raise InputError(msg) from error
+    with client:  # pure: no task is taken for another
+        yield client.get_executor(pure=False), max(1, sum(client.nthreads().values()))

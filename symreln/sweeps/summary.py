@@ -17,12 +17,13 @@ from symreln.experiment.metrics import (
 )
 from symreln.experiment.uninformative import too_little
 from symreln.experiment.verdicts import Verdict, loss_verdict
+from symreln.sweeps.files import read_result, tidy
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.sweeps.files import Result
-    from symreln.sweeps.plan import Combination, Plan, Row
+    from symreln.sweeps.plan import Combination, Plan
     from symreln.sweeps.run import Failure
 
 
@@ -79,29 +80,24 @@ def summarise(plan: Plan, failures: Sequence[Failure] = ()) -> Summary:
         plan: The sweep; files that are missing are left out.
         failures: Of this run.
     """
-    whole: set[str] = set()
+    tidy(plan.tasks)
     rows = tuple(
-        _summary_row(plan, number, row, tuple(f for f in failures if f.row == number), whole)
-        for number, row in enumerate(plan.rows)
+        _summary_row(plan, number, tuple(f for f in failures if f.row == number))
+        for number in range(len(plan.rows))
     )
-    plan.results.tidy(whole)
     return Summary(plan=plan, rows=rows)
 
 
-def _summary_row(
-    plan: Plan, number: int, row: Row, failures: tuple[Failure, ...], whole: set[str]
-) -> SummaryRow:
-    found = {name: plan.results.read(name) for name in row.files}
-    whole |= {name for name, result in found.items() if result is not None}
-    networks = [result for name in row.networks if (result := found[name]) is not None]
-    theory = found[row.theory]
-    ordered = tuple(sorted(failures, key=lambda f: -1 if f.seed is None else f.seed))
+def _summary_row(plan: Plan, number: int, failures: tuple[Failure, ...]) -> SummaryRow:
+    over, theory = plan.rows[number].over, read_result(plan.theory(number))
+    found = (read_result(plan.network(number, seed)) for seed in range(plan.seeds))
+    networks = [result for result in found if result is not None]
     if theory is None or not networks:
-        return SummaryRow(over=row.over, seeds=0, metrics={}, failures=ordered)
+        return SummaryRow(over=over, seeds=0, metrics={}, failures=failures)
     gdln, relu = _losses(networks, "gdln"), _losses(networks, "network")
     metrics = _metrics(theory, gdln, relu, plan.rng)
     return SummaryRow(
-        over=row.over,
+        over=over,
         seeds=len(networks),
         level=theory.values["level"],
         method=theory.values["method"],
@@ -110,7 +106,7 @@ def _summary_row(
         verdict=_verdict(theory, [each for each in (relu, gdln) if each is not None], metrics),
         metrics=metrics,
         floor=None if relu is None else seed_floor(relu),
-        failures=ordered,
+        failures=failures,
     )
 
 

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
+from symreln.base.processors import one_blas_thread
 from symreln.base.summaries import short_repr
 from symreln.errors import InputError
 from symreln.train.model import Model
@@ -43,7 +45,7 @@ def train_chunk(
     record: Recording,
     first_seed: int,
     report: Callable[[int], None],
-    keys: np.ndarray | None = None,
+    children: Sequence[np.random.SeedSequence] = (),
 ) -> Chunk:
     """Train some seeds from their initial weights.
 
@@ -53,15 +55,14 @@ def train_chunk(
         record: What to keep.
         first_seed: Number of the first seed, for messages.
         report: Called after each block with the seed-steps done so far.
-        keys: Of the streams of mini-batches (:func:`symreln.train.chunk.batch_keys`); needed
-            where a batch size is given.
+        children: One a seed (:func:`symreln.train.weights.seed_children`); needed where a batch
+            size is given.
     """
     seeds, steps = len(weights[0]), model.settings.steps
     state = State(program_of(model), weights, model.gates)
     batches = None
     if model.settings.batch_size is not None:
-        assert keys is not None
-        batches = Batches(keys, model.samples, model.settings.batch_size)
+        batches = Batches(children, model.samples, model.settings.batch_size)
     snapshot_steps = record.snapshot_steps(steps)
     observers: dict[str, Observer] = {
         **{name: observer_of(model, name, record) for name in record.quantities},
@@ -69,8 +70,9 @@ def train_chunk(
     }
     kept: dict[str, list[np.ndarray]] = {name: [] for name in observers}
     losses = np.empty((seeds, steps))
+    threads = one_blas_thread() if model.arithmetic.on_host else nullcontext()
     # A diverging network overflows before the check below names it.
-    with np.errstate(over="ignore", invalid="ignore"):
+    with threads, np.errstate(over="ignore", invalid="ignore"):
         for start, stop in _blocks(steps, snapshot_steps):
             if start in snapshot_steps:
                 present = state.weights()
@@ -117,36 +119,25 @@ def _check_finite(model: Model, losses: np.ndarray, first_seed: int, first_step:
 _STREAM = 2**32 - 1
 
 
-def batch_keys(children: Sequence[np.random.SeedSequence]) -> np.ndarray:
-    """Keys of the streams of batches, apart from those of the initial weights.
-
-    Args:
-        children: One a seed (:func:`symreln.train.weights.seed_children`).
-
-    Returns:
-        Unsigned integers of shape (seeds, 4): an array, so that it can be sent to a worker.
-    """
-    streams = [
-        np.random.SeedSequence(child.entropy, spawn_key=(*child.spawn_key, _STREAM))
-        for child in children
-    ]
-    return np.array([stream.generate_state(4, np.uint64) for stream in streams])
-
-
 @final
 class Batches:
     """The batches of some seeds, one after the other.
 
     Args:
-        keys: One row a seed, see :func:`batch_keys`.
+        children: One a seed; its batches have a stream apart from its initial weights.
         samples: P.
         size: Samples a batch, from 1 to P. The last batch of an epoch holds what is left.
     """
 
-    def __init__(self, keys: np.ndarray, samples: int, size: int) -> None:
+    def __init__(self, children: Sequence[np.random.SeedSequence], samples: int, size: int) -> None:
+        streams = [
+            np.random.SeedSequence(child.entropy, spawn_key=(*child.spawn_key, _STREAM))
+            for child in children
+        ]
+        keys = [stream.generate_state(4, np.uint64) for stream in streams]
         self._generators = [np.random.default_rng(key) for key in keys]
         self._samples, self._size = samples, size
-        self._order = np.empty((len(keys), samples), dtype=np.intp)
+        self._order = np.empty((len(children), samples), dtype=np.intp)
         self._place = samples
 
     def next(self) -> np.ndarray:

@@ -1,19 +1,17 @@
-"""What trainings run on: a library, a device, a precision, memory.
+"""What trainings run on: a library, a device, a precision.
 
 The trainers train whatever arrays they are handed, on the library that these belong to. For data
 that are still numpy's a machine says where they go:
 
->>> with Machine(backend="numpy", memory_limit=1 << 28).used():
-...     machine().memory_limit >> 20
-256
+>>> with Machine(precision="float32").used():
+...     machine().precision
+'float32'
 """
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
-import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -22,15 +20,12 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from symreln.base.processes import resident_bytes
 from symreln.errors import InputError
 from symreln.train.arrays import Array, Precision, arithmetic_of
-from symreln.train.memory import MemoryEstimate
 from symreln.train.settings import TrainingSettings
 
 Library = Literal["numpy", "torch", "cupy", "jax"]
 _LIBRARIES: tuple[str, ...] = get_args(Library)
-DEFAULT_MEMORY_LIMIT = 1 << 30  # the validator's promise is to stay under a gigabyte
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,18 +37,11 @@ class Machine:
         device: As the library calls it, such as "cuda:1" or "cpu" (for cupy a number); None for a
             graphics card where the library finds one, else the processor.
         precision: float32 only where that is asked for.
-        memory_limit: Bytes that a training may take.
-        process_limit: Bytes that this process may have in all, of which a training gets what is
-            left; None where there is no such limit.
-        tell: Called before each training with the memory that it will take.
     """
 
     backend: Library = "numpy"
     device: str | None = None
     precision: Precision = "float64"
-    memory_limit: int = DEFAULT_MEMORY_LIMIT
-    process_limit: int | None = None
-    tell: Callable[[MemoryEstimate], None] | None = None
 
     def __post_init__(self) -> None:
         if self.backend not in _LIBRARIES:
@@ -74,14 +62,6 @@ class Machine:
             yield
         finally:
             _CURRENT.reset(token)
-
-    @property
-    def room(self) -> int:
-        """Bytes that a training may take that begins now."""
-        if self.process_limit is None:
-            return self.memory_limit
-        used = resident_bytes(os.getpid()) or peak_bytes()
-        return max(0, min(self.memory_limit, self.process_limit - used))
 
     def arrays(self, *data: np.ndarray) -> tuple[Array, ...]:
         """Data as arrays of the library on the device.
@@ -192,14 +172,3 @@ _MOVERS: dict[str, Callable[[Any, Machine, tuple[np.ndarray, ...]], tuple[Array,
     "cupy": _cupy,
     "jax": _jax,
 }
-
-
-def peak_bytes(*, children: bool = False) -> int:
-    """The most bytes that this process, or an ended child of it, ever had; 0 where not known."""
-    try:
-        import resource
-    except ImportError:  # not on Windows
-        return 0
-    who = resource.RUSAGE_CHILDREN if children else resource.RUSAGE_SELF
-    found = resource.getrusage(who).ru_maxrss
-    return found if sys.platform == "darwin" else 1024 * found

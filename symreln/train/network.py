@@ -179,11 +179,6 @@ class GatedNetwork:
         """Shape of every edge's weights, (target's units, source's units), a bias as one unit."""
         return [(target.size, source.size + self.biases) for source, target in self.ends]
 
-    @property
-    def weight_count(self) -> int:
-        """Weights in all."""
-        return sum(target * source for target, source in self.shapes)
-
     @cached_property
     def depths(self) -> dict[str, int]:
         """The largest number of edges on a path that ends at each node, by name."""

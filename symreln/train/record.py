@@ -158,24 +158,6 @@ def _missing(network: GatedNetwork, quantity: _Quantity) -> str:
     return ""
 
 
-def snapshot_bytes(model: Model, record: Recording) -> int:
-    """Bytes of what one seed leaves behind at one snapshot."""
-    network, samples = model.network, model.samples
-    layers = network.hidden_layers
-    hidden = sum(node.size for layer in layers for node in layer)
-    sizes: dict[_Quantity, Callable[[], int]] = {
-        "activity": lambda: hidden * samples,  # one byte a truth value
-        "boundary": lambda: hidden * samples,
-        "contribution": lambda: 8 * hidden,
-        "maps": lambda: 8 * len(network.paths(samples)) * model.n_x * model.n_y,
-        "gate_maps": lambda: 8 * len(record.gates) * model.n_x * model.n_y,
-        "outputs": lambda: 8 * model.n_y * samples,
-        "similarity": lambda: 8 * len(layers) * samples**2,
-    }
-    # Called only where they are asked for: maps are counted by finding the paths.
-    return sum(sizes[quantity]() for quantity in record.quantities)
-
-
 def contribution(step: int, weights: Weights) -> np.ndarray:
     """‖w1_h‖ ‖w2_h‖ of each hidden unit, all pathways in order; an observer. Shape (seeds, ΣH)."""
     parts = [

@@ -10,12 +10,12 @@ import numpy as np
 
 from symreln.errors import InputError
 from symreln.train.arrays import Array
-from symreln.train.chunk import Chunk, batch_keys, train_chunk
+from symreln.train.chunk import Chunk, train_chunk
 from symreln.train.machine import prepared
 from symreln.train.model import Model
 from symreln.train.network import GatedNetwork, GatedPathway, dense_network, pathway_network
 from symreln.train.record import Recording
-from symreln.train.run import Running, TrainingRun, one_host_thread, run_training
+from symreln.train.run import Running, TrainingRun, run_training
 from symreln.train.settings import TrainingSettings
 from symreln.train.weights import LayerWeights, given_weights, seed_children
 
@@ -46,11 +46,11 @@ def train_network(
             starts at 0, is trained, and decays, as the rest.
         initial: Exact initial weights, w1 (seeds, H, n_x) and w2 (seeds, n_y, H), with biases one
             column more.
-        **running: Seeds, random streams, what is recorded, processes and memory.
+        **running: Seeds, random streams, what is recorded, processes.
 
     Raises:
         InputError: Shapes do not fit, or the training diverged.
-        LimitReachedError: The results alone are larger than ``memory_limit``.
+        LimitReachedError: A worker process was killed.
 
     Example:
         >>> settings = TrainingSettings(hidden=1, init_std=1.0, learning_rate=0.5, loss="mean",
@@ -103,14 +103,14 @@ def train_deep_network(
             is trained, and decays, as the rest.
         initial: Exact initial weights, one array a layer, each of shape (seeds, units, units of
             the layer before), with biases one column more.
-        **running: Seeds, random streams, what is recorded, processes and memory.
+        **running: Seeds, random streams, what is recorded, processes.
 
     Returns:
         The run; its ``matrices`` are the final weights of the layers.
 
     Raises:
         InputError: Shapes do not fit, or the training diverged.
-        LimitReachedError: The results alone are larger than ``memory_limit``.
+        LimitReachedError: A worker process was killed.
     """
     inputs, targets, settings = prepared(inputs, targets, settings)
     relu = settings.activation == "relu"
@@ -155,18 +155,16 @@ def replay_gates(
     widths = [np.shape(matrix)[1] for matrix in initial[:-1]]
     n_x, samples = inputs.shape
     network = dense_network(n_x, widths, targets.shape[0], relu=False, biases=biases)
-    seeds, source = given_weights(network, initial)
+    weights = given_weights(network, initial)
+    seeds = len(weights[0])
     needed = (seeds, settings.steps, sum(widths), samples)
     if np.shape(gates) != needed:
         msg = f"gates: shape is {np.shape(gates)}. Give {needed}: seeds, steps, ΣH, samples."
         raise InputError(msg)
-    keys = None if settings.batch_size is None else batch_keys(seed_children(rng, seeds))
+    children = [] if settings.batch_size is None else seed_children(rng, seeds)
     given = np.asarray(gates, dtype=float)
     model = Model(inputs, targets, network, settings, gates=given)
-    with one_host_thread(model):
-        return train_chunk(
-            model, source(0, seeds), record or Recording(), 0, lambda done: None, keys
-        )
+    return train_chunk(model, weights, record or Recording(), 0, lambda done: None, children)
 
 
 def train_gdln(
@@ -200,11 +198,11 @@ def train_gdln(
             the rest.
         initial: Exact initial weights by pathway name, w1 (seeds, H_p, inputs of p) and
             w2 (seeds, outputs of p, H_p), with biases one column more.
-        **running: Seeds, random streams, what is recorded, processes and memory.
+        **running: Seeds, random streams, what is recorded, processes.
 
     Raises:
         InputError: Shapes do not fit, names repeat, or the training diverged.
-        LimitReachedError: The results alone are larger than ``memory_limit``.
+        LimitReachedError: A worker process was killed.
     """
     inputs, targets, settings = prepared(inputs, targets, settings)
     model = pathway_model(inputs, targets, pathways, settings, training=training, biases=biases)
@@ -259,14 +257,14 @@ def train_gated_network(
         training: ``"joint"`` or ``"staged"``.
         initial: Exact initial weights by edge name, each of shape (seeds, target, source), with
             biases one column more.
-        **running: Seeds, random streams, what is recorded, processes and memory.
+        **running: Seeds, random streams, what is recorded, processes.
 
     Returns:
         The run; its ``matrices`` are the final weights of the edges, in the network's order.
 
     Raises:
         InputError: Shapes do not fit, or the training diverged.
-        LimitReachedError: The results alone are larger than ``memory_limit``.
+        LimitReachedError: A worker process was killed.
     """
     inputs, targets, settings = prepared(inputs, targets, settings)
     model = Model(inputs, targets, network, settings, staged=_staged(training))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +14,6 @@ from symreln.train.network import GatedNetwork
 
 Weights = tuple[np.ndarray, ...]
 """One matrix an edge, each of shape (seeds, units of the target, units of the source)."""
-
-InitialWeights = Callable[[int, int], Weights]
-"""Hands out the initial weights of seeds start … stop − 1."""
 
 
 @short_repr
@@ -56,8 +53,8 @@ def gaussian_weights(
     children: Sequence[np.random.SeedSequence],
     stds: Sequence[float],
     streams: Sequence[int],
-) -> InitialWeights:
-    """Weights N(0, std²), drawn when they are asked for; biases start at 0.
+) -> Weights:
+    """Weights N(0, std²); biases start at 0.
 
     Args:
         network: Edges and their shapes.
@@ -83,17 +80,12 @@ def gaussian_weights(
             for shape, std, stream in zip(shapes, stds, streams, strict=True)
         ]
 
-    def draw(start: int, stop: int) -> Weights:
-        edges = zip(*(seed(child) for child in children[start:stop]), strict=True)
-        return tuple(np.pad(np.stack(edge), ((0, 0), (0, 0), (0, biases))) for edge in edges)
-
-    return draw
+    edges = zip(*map(seed, children), strict=True)
+    return tuple(np.pad(np.stack(edge), ((0, 0), (0, 0), (0, biases))) for edge in edges)
 
 
-def given_weights(
-    network: GatedNetwork, matrices: Sequence[np.ndarray]
-) -> tuple[int, InitialWeights]:
-    """Number of seeds and source of weights that the caller chose exactly.
+def given_weights(network: GatedNetwork, matrices: Sequence[np.ndarray]) -> Weights:
+    """Weights that the caller chose exactly, copied.
 
     Args:
         network: Edges and their shapes.
@@ -109,4 +101,4 @@ def given_weights(
         wanted = ", ".join(f"(seeds, {target}, {source})" for target, source in network.shapes)
         msg = f"initial: shapes are {found}. Give one array an edge or layer, of shapes {wanted}."
         raise InputError(msg)
-    return seeds, lambda start, stop: tuple(array[start:stop] for array in arrays)
+    return tuple(arrays)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import symreln as sr
+from symreln.base import pool
 from symreln.errors import InputError, NotSupportedError
-from symreln.sweeps import executors
 from symreln.sweeps import run as runs
 from tests.sweeps.examples import Here
 
@@ -22,7 +22,7 @@ OVER = {"network.init_std": ["1/10", "1/20"]}
 @pytest.fixture(autouse=True)
 def _here(monkeypatch):
     """Let sweeps use no other process."""
-    monkeypatch.setattr(executors, "processes", lambda _: Here())
+    monkeypatch.setattr(pool, "processes", lambda _: Here())
 
 
 def from_arrays() -> sr.Spec:
@@ -69,7 +69,7 @@ def test_the_same_spec_goes_on_where_it_was(tmp_path, monkeypatch):
     removed = next((tmp_path / "tasks").glob("network-*"))
     os.unlink(removed)
     assert sr.sweep(spec, OVER, directory=tmp_path, seeds=2, workers=1).rows == first.rows
-    assert [name for task in done for name in task.names] == [removed.name]
+    assert [file for task in done for file in task.files] == [removed]
 
 
 def test_a_folder_is_one_spec_s(tmp_path):

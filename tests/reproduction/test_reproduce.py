@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import symreln as sr
-from symreln.base import signals
+from symreln.base import pool, signals
 from symreln.calls import reproduce as calls
 from symreln.cli.main import cli
 from symreln.errors import InputError, LimitReachedError
@@ -186,7 +186,7 @@ def test_a_page_that_fails_is_not_written(scripts, tmp_path):
 def threads(monkeypatch):
     """Pages side by side in threads: processes would not see what a test replaces."""
     pools = contextmanager(lambda workers: (yield ThreadPoolExecutor(workers)))
-    monkeypatch.setattr(calls, "processes", pools)
+    monkeypatch.setattr(pool, "processes", pools)
 
 
 @pytest.mark.usefixtures("threads")
@@ -228,12 +228,12 @@ def test_what_a_killed_process_left_is_cleared_away(scripts, tmp_path):
     assert not left.exists()
 
 
-@pytest.mark.usefixtures("threads")
 def test_a_killed_process_is_said(scripts, tmp_path, monkeypatch):
-    def killed(name, folder, **settings):
-        raise BrokenExecutor
+    class Deadly(ThreadPoolExecutor):
+        def submit(self, work, /, *arguments, **settings):
+            raise BrokenExecutor
 
-    monkeypatch.setattr(calls, "made", killed)
+    monkeypatch.setattr(pool, "_Processes", lambda *_, **__: Deadly())
     with pytest.raises(LimitReachedError, match="the same command goes on"):
         sr.reproduce(directory=tmp_path / "out")
 

@@ -52,9 +52,14 @@ def spec(tmp_path: Path) -> Path:
 def plan(source: Path | str, folder: Path, seeds: int = SEEDS, **more) -> Plan:
     """The sweep that :data:`OVER` asks for, in its folder."""
     asked = {"axes": AXES, "seeds": seeds, **more}
-    found = Plan(source=str(source), folder=folder, **asked)
-    found.settle()
-    return found
+    return Plan(source=str(source), folder=folder, **asked)
+
+
+def files(found: Plan) -> list[Path]:
+    """The files of all its tasks."""
+    rows = range(len(found.rows))
+    networks = [found.network(row, seed) for row in rows for seed in range(found.seeds)]
+    return [*map(found.theory, rows), *networks]
 
 
 def arguments(source: Path, out: Path, *more: str) -> list[str]:
@@ -93,4 +98,4 @@ class Here(Executor):
 
 def swept(found: Plan, workers: int = 1) -> list[Failure]:
     """Do what is missing of a sweep in this process."""
-    return sweep(found, Missing.of(found, Shard().seeds(found)), Here, workers)
+    return sweep(found, Missing.of(found, Shard()), Here(), workers)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from symreln.errors import InputError
 from symreln.sweeps.plan import combinations, read_axes
 from symreln.sweeps.run import Shard
-from tests.sweeps.examples import SPEC, arguments, command, plan, spec
+from tests.sweeps.examples import SPEC, arguments, command, files, plan, spec
 
 __all__ = ["spec"]
 
@@ -78,8 +77,7 @@ def test_shards_add_up_without_meeting(spec, tmp_path, parts):
     found = [
         (row, seed)
         for index in range(1, parts + 1)
-        for row, seeds in Shard(index=index, parts=parts).seeds(whole).items()
-        for seed in seeds
+        for row, seed in Shard(index=index, parts=parts).networks(whole)
     ]
     assert found == [(row, seed) for row in range(4) for seed in range(5)]
 
@@ -121,44 +119,28 @@ def test_a_graph_and_a_spec_without_a_network_are_refused(tmp_path, capsys):
     assert (code, "at title=a: " in err, "network" in err) == (2, True, True)
 
 
-@pytest.mark.parametrize(
-    ("more", "fragment"),
-    [
-        (("--seeds", "4"), "more --seeds"),
-        (("--rng", "1"), "another --rng"),
-        (("--set", "network.steps=81"), "other --set"),
-        (("--over", "network.steps=81"), "other --over"),
-    ],
-)
-def test_the_folder_of_another_sweep_is_refused(spec, tmp_path, capsys, more, fragment):
-    out = tmp_path / "out"
-    plan(spec, out)
-    before = (out / "plan.json").read_bytes()
-    code, _, err = command(capsys, *arguments(spec, out, *more))
-    assert code == 2
-    assert fragment in err
-    assert (out / "plan.json").read_bytes() == before
-
-
-def test_a_changed_spec_another_program_and_a_foreign_plan_are_refused(spec, tmp_path, capsys):
-    out = tmp_path / "out"
-    plan(spec, out)
-    text = spec.read_text()
-    spec.write_text(text.replace('"2", "0"', '"3", "0"'))
-    assert "changed since" in command(capsys, *arguments(spec, out))[2]
-    spec.write_text(text)
-    known = json.loads((out / "plan.json").read_text())
-    (out / "plan.json").write_text(json.dumps({**known, "program": "0" * 64}))
-    assert "another version of symreln" in command(capsys, *arguments(spec, out))[2]
-    (out / "plan.json").write_text("[1")
-    assert "does not read" in command(capsys, *arguments(spec, out))[2]
-
-
 def test_names_depend_on_all_that_results_depend_on(spec, tmp_path):
-    one = plan(spec, tmp_path / "one")
-    assert plan(spec, tmp_path / "two").names == one.names, "not on the folder"
-    assert len(one.names) == 4 * 6
-    drawn = plan(spec, tmp_path / "three", rng=1)
-    assert drawn.names & one.names == {row.theory for row in one.rows}
-    spec.write_text(spec.read_text().replace('"2", "0"', '"3", "0"'))
-    assert not plan(spec, tmp_path / "four").names & one.names
+    def names(**more):
+        return {path.name for path in files(plan(spec, tmp_path / "out", **more))}
+
+    one = names()
+    assert len(one) == 4 * 6
+    assert one < names(seeds=6)
+    assert {name.partition("-")[0] for name in one & names(rng=1)} == {"theory"}
+    assert not one & names(overrides=("network.steps=81",))
+    text = spec.read_text()
+    spec.write_text(f"# a comment\n{text}")
+    assert names() == one
+    spec.write_text(text.replace('"2", "0"', '"3", "0"'))
+    assert not one & names()
+    (tmp_path / "x.csv").write_text("2,0\n0,1\n1,1\n")
+    (tmp_path / "y.csv").write_text("1,0\n0,2\n1,1\n")
+    matrices = SPEC[SPEC.index("X = ") : SPEC.index("[dataset.labels]")]
+    parameter = SPEC[SPEC.index("[parameters.c]") : SPEC.index("[[pathway]]")]
+    in_files = 'inputs = "x.csv"\ntargets = "y.csv"\n'
+    spec.write_text(text.replace(matrices, in_files).replace(parameter, ""))
+    axes = read_axes(["network.hidden=3"])
+    before = names(axes=axes)
+    (tmp_path / "x.csv").write_text("2,0\n0,1\n1,2\n")
+    assert len(before) == 6
+    assert not before & names(axes=axes)

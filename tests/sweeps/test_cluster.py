@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import builtins
-from functools import partial
 
 import pytest
 
 from symreln.errors import InputError
-from symreln.sweeps import executors
-from symreln.sweeps.run import Missing, Shard, sweep
-from tests.sweeps.examples import plan, spec, swept
+from symreln.sweeps.run import Missing, Shard, cluster, sweep
+from tests.sweeps.examples import arguments, command, contents, files, plan, spec, swept
 
 __all__ = ["spec"]
 
@@ -24,28 +22,25 @@ def test_without_dask_the_mend_is_said(monkeypatch):
         return genuine(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", lacking)
-    with pytest.raises(InputError, match=r"symreln\[dask\]"):
-        executors.cluster_size("tcp://localhost:1")
+    with pytest.raises(InputError, match=r"symreln\[dask\]"), cluster("tcp://localhost:1"):
+        pass
 
 
 @pytest.mark.filterwarnings("ignore")  # of dask's own threads and event loops
-def test_a_cluster_makes_the_same_files(spec, tmp_path):
+def test_a_cluster_makes_the_same_files(spec, tmp_path, capsys):
     distributed = pytest.importorskip("dask.distributed")
-    one, other = plan(spec, tmp_path / "one"), plan(spec, tmp_path / "other")
+    one, failing = plan(spec, tmp_path / "one"), plan(spec, tmp_path / "failing")
     assert swept(one) == []
-    failing = plan(spec, tmp_path / "failing")
     with distributed.LocalCluster(
         n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
-    ) as cluster:
-        address = cluster.scheduler_address
-        assert executors.cluster_size(address) == 2
-        start = partial(executors.cluster, address)
-        assert sweep(other, Missing.of(other, Shard().seeds(other)), start, 2) == []
+    ) as local:
+        address, other = local.scheduler_address, tmp_path / "other"
+        assert command(capsys, *arguments(spec, other, "--dask", address))[0] == 0
         spec.write_text(spec.read_text().replace("steps = 80", "steps = 81"))
-        failures = sweep(failing, Missing.of(failing, Shard().seeds(failing)), start, 2)
-    assert {f.seed for f in failures} == {None}
-    assert len(failures) == 4
+        with cluster(address) as (executor, workers):
+            assert workers == 2
+            failures = sweep(failing, Missing.of(failing, Shard()), executor, workers)
+    assert [f.seed for f in failures] == 4 * [None]
     assert all("changed while the sweep ran" in f.message for f in failures)
-    for name in one.names:
-        whole = (one.results.path / name).read_bytes()
-        assert (other.results.path / name).read_bytes() == whole
+    assert contents(one.tasks) == contents(other / "tasks")
+    assert len(contents(one.tasks)) == len(files(one))

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from symreln.sweeps import executors
+from symreln.base import pool
 from tests.sweeps.examples import SPEC, Here, command, contents
 
 pytestmark = pytest.mark.skipif(
@@ -33,7 +33,9 @@ def typed(source: Path, out: Path) -> list[str]:
 
 def start(source: Path, out: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", "symreln", *typed(source, out)], stdout=subprocess.DEVNULL
+        [sys.executable, "-m", "symreln", *typed(source, out)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
     )
 
 
@@ -63,57 +65,53 @@ def test_killed_workers_and_a_killed_command_change_no_byte(tmp_path, capsys, mo
     source.write_text(SPEC)
     moment = random.Random(3)
     client = start(source, out)
-    wait_for(out, 1, client)
+    first = wait_for(out, 1, client)
     time.sleep(moment.uniform(0, 0.2))
     (worker,) = workers(client.pid)
     os.kill(worker, signal.SIGKILL)
+    _, said = client.communicate(timeout=60)
+    assert client.returncode == 4
+    assert b"a worker process was killed" in said
+    assert b"the same command goes on" in said
+    assert b"Traceback" not in said
+    client = start(source, out)
     wait_for(out, 17, client)
     time.sleep(moment.uniform(0, 0.1))
     (worker,) = workers(client.pid)
     client.kill()
-    assert client.wait() == -signal.SIGKILL
+    client.communicate()
+    assert client.returncode == -signal.SIGKILL
     deadline = time.monotonic() + 5
     while running(worker) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not running(worker), "nobody goes on for a command that was killed"
     before = networks(out)
+    assert first.items() <= before.items()
     assert len(before) < 48
     assert not (out / "sweep.json").exists()
     (out / "tasks" / f".{next(iter(before))}.{'0' * 16}.tmp").write_bytes(b"half")
-    assert start(source, out).wait() == 0
+    last = start(source, out)
+    assert (last.communicate(timeout=120)[1], last.returncode) == (b"", 0)
     after = networks(out)
     assert len(after) == 48
     assert before.items() <= after.items(), "what was done is not done again"
     calm = tmp_path / "calm"
-    monkeypatch.setattr(executors, "processes", lambda _: Here())
+    monkeypatch.setattr(pool, "processes", lambda _: Here())
     assert command(capsys, *typed(source, calm))[0] == 0
     assert contents(calm) == contents(out)
 
 
-def test_a_worker_that_is_killed_while_nobody_hears_it_leaves_nobody_waiting(tmp_path):
-    """What is handed back in a pipe is never so long that its reader waits for the rest."""
+def test_an_interrupt_ends_the_command_and_its_workers(tmp_path):
     source, out = tmp_path / "two.toml", tmp_path / "out"
     source.write_text(SPEC)
     client = start(source, out)
     wait_for(out, 1, client)
-    client.send_signal(signal.SIGSTOP)
-    (worker,) = workers(client.pid)
-    busy, before = processor_time(worker), None
-    while busy != before:  # until all that can be done is done
-        time.sleep(0.3)
-        busy, before = processor_time(worker), busy
-    os.kill(worker, signal.SIGKILL)
-    client.send_signal(signal.SIGCONT)
-    try:
-        assert client.wait(60) == 0
-    finally:
-        client.kill()
-    assert len(networks(out)) == 48
-
-
-def processor_time(pid: int) -> list[str]:
-    """The ticks that a process has had."""
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+    own = workers(client.pid)
+    client.send_signal(signal.SIGINT)
+    _, said = client.communicate(timeout=60)
+    assert client.returncode == 130
+    assert said.strip() == b"symreln: interrupted; what was written before stays"
+    assert not any(map(running, own))
 
 
 def running(pid: int) -> bool:

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from symreln.base import pool
 from symreln.report.sweep_figure import numbers
-from symreln.sweeps import executors
 from symreln.sweeps.plan import read_axes
 from symreln.sweeps.run import Missing, Shard
 from tests.sweeps.examples import Here, command, plan, spec
@@ -32,14 +32,14 @@ def test_values_are_drawn_where_all_are_numbers(values, found):
 
 
 def test_a_row_a_combination_and_a_figure_a_number(spec, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(executors, "processes", lambda _: Here())
+    monkeypatch.setattr(pool, "processes", lambda _: Here())
     out = tmp_path / "out"
     asked = ("--over", "network.loss=sum,mean", "--over", "network.hidden=3,40")
     code, said, err = command(
         capsys, "sweep", str(spec), *asked, "--seeds", "2", "--workers", "3", "--out", str(out)
     )
     assert code == 0
-    assert "12 tasks to do (4 of theory, 8 of training), 0 done before; files 1 MiB" in err
+    assert "12 tasks to do (4 of theory, 8 of training), 0 done before" in err
     summary = json.loads((out / "sweep.json").read_text("utf-8"))
     lines = [line.split() for line in said.splitlines()]
     for row in summary["rows"]:
@@ -55,7 +55,9 @@ def test_a_row_a_combination_and_a_figure_a_number(spec, tmp_path, capsys, monke
 
 def test_what_is_foretold_is_what_is_done(spec, tmp_path):
     found = plan(spec, tmp_path / "out", seeds=3)
-    wanted = Shard(index=1, parts=2).seeds(found)
-    (found.results.path / found.rows[0].networks[0]).write_bytes(b"")
-    left = Missing.of(found, wanted)
-    assert (len(left.theories), left.count, left.there) == (2, 8, 0)
+    found.tasks.mkdir(parents=True)
+    found.network(0, 1).write_bytes(b"")
+    left = Missing.of(found, Shard(index=1, parts=2))
+    assert left.theories == (0, 1)
+    assert left.networks == ((0, 0), (0, 2), (1, 0), (1, 1), (1, 2))
+    assert (left.count, left.there) == (7, 1)

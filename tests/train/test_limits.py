@@ -1,18 +1,16 @@
-"""Divergence, wrong shapes, limits of memory, interrupts: told, and nothing left behind."""
+"""Divergence, wrong shapes, interrupts: told, and nothing left behind."""
 
 from __future__ import annotations
 
 import re
-import tracemalloc
 from dataclasses import replace
+from multiprocessing import active_children
 
 import numpy as np
 import pytest
 
 from symreln.errors import InputError, LimitReachedError
-from symreln.train import run as worker_module
-from symreln.train.machine import DEFAULT_MEMORY_LIMIT
-from symreln.train.memory import CACHE_BYTES, PROCESS_BYTES, estimate_memory, working_bytes
+from symreln.train import run
 from symreln.train.model import Model
 from symreln.train.network import (
     GatedEdge,
@@ -22,10 +20,8 @@ from symreln.train.network import (
     dense_network,
     pathway_network,
 )
-from symreln.train.record import Recording
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import (
-    network_model,
     replay_gates,
     train_deep_network,
     train_gated_network,
@@ -33,7 +29,7 @@ from symreln.train.trainers import (
     train_network,
 )
 from symreln.train.weights import LayerWeights
-from tests.train.kinds import KINDS, PATHWAYS, data, make_settings, matrices, same
+from tests.train.kinds import KINDS, PATHWAYS, data, make_settings, matrices
 
 
 @pytest.mark.parametrize("activation", ["relu", "linear"])
@@ -213,7 +209,7 @@ def test_what_does_not_fit_is_refused():
             GatedEdge(name="1", source="h", target="y"),
         ),
     )
-    for run, message in [
+    for work, message in [
         (lambda: train_network(x, y, chosen, initial=wrong), r"initial: shapes.*\(seeds, 5, 4\)"),
         (lambda: train_network(x, y, chosen, biases=True, initial=wrong), r"\(seeds, 5, 5\)"),
         (lambda: train_network(x, y, chosen, seeds=0), "0 seeds"),
@@ -247,139 +243,49 @@ def test_what_does_not_fit_is_refused():
         (lambda: replay_gates(x, y, np.ones((1, 2, 3)), chosen, odd), r"shape is \(1, 2, 3\)"),
     ]:
         with pytest.raises(InputError, match=message):
-            run()
-
-
-# -- memory ---------------------------------------------------------------------------------------
-
-
-def test_memory_is_predicted_and_kept_to():
-    chosen = make_settings(hidden=50, steps=1000)
-    record = Recording(quantities=("activity", "contribution", "maps"), steps=(0, 1, 2))
-    run = train_network(*data(), chosen, seeds=4, rng=0, record=record)
-    kept = (run.losses, *run.snapshots.values(), *matrices(run))
-    assert run.memory.results == sum(values.nbytes for values in kept)
-    assert run.memory.total == max(
-        2 * run.memory.results, run.memory.results + 4 * run.memory.working
-    )
-
-    need = make_settings(hidden=50, steps=1)
-    model = network_model(*data(), need)
-
-    def plan(seeds, memory_limit=DEFAULT_MEMORY_LIMIT, workers=1):
-        return estimate_memory(
-            model, seeds=seeds, record=Recording(), memory_limit=memory_limit, workers=workers
-        )
-
-    plain = plan(4)
-    less = plain.results + 3 * plain.working - 1
-    assert plan(4, plain.total).seeds_per_chunk == 4
-    assert plan(4, less).seeds_per_chunk == 2
-    whole, few = (
-        train_network(*data(), need, seeds=4, rng=0, memory_limit=limit) for limit in (None, less)
-    )
-    same(few, whole, 4)
-    with pytest.raises(LimitReachedError, match=r"of 4 seeds for 1000 steps.*raise memory_limit"):
-        train_network(*data(), chosen, seeds=4, memory_limit=2 * 4 * 8000)
-
-    most = CACHE_BYTES // working_bytes(model)
-    assert plan(10**4, workers=2).workers == 2
-    assert plan(10**4, workers=2).seeds_per_chunk <= most
-    # Whatever the limit, it is kept to, and one seed more would not fit.
-    for limit in range(2 * PROCESS_BYTES, 2 * PROCESS_BYTES + 2_000_000, 100_000):
-        found = plan(200, limit, workers=2)
-        assert found.total <= limit
-        more = replace(found, seeds_per_chunk=found.seeds_per_chunk + 1)
-        assert found.workers == 1 or found.seeds_per_chunk in (100, most) or more.total > limit
-    # No room for a second process: one is used.
-    assert plan(10, 10**6, workers=2).workers == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "changes", "seeds", "record"),
-    [
-        ("relu", {"hidden": 400}, 1, ()),
-        ("relu", {"hidden": 400, "steps": 20}, 8, ()),
-        ("relu", {"hidden": 20, "steps": 1000}, 40, ()),
-        ("relu", {"hidden": 400, "precision": "float32"}, 1, ()),
-        ("relu", {"hidden": 200, "batch_size": 5}, 2, ()),
-        ("relu", {"hidden": 40, "steps": 100}, 20, ("similarity", "outputs")),
-        ("deep", {"hidden": 150}, 1, ()),
-        ("gdln", {"hidden": 300}, 1, ()),
-        ("gdln", {"hidden": 100, "steps": 30}, 6, ("maps",)),
-        ("graph", {"hidden": 100}, 1, ()),
-        ("graph", {"hidden": 60, "steps": 20}, 5, ("similarity",)),
-    ],
-)
-def test_predicted_memory_is_what_is_taken(name, changes, seeds, record):
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(12, 24)), rng.normal(size=(40, 24))
-    chosen = make_settings(**{"steps": 3, "learning_rate": 1e-4, **changes})
-    hidden = chosen.hidden
-    pathways = [
-        GatedPathway(
-            name=key, gate=gate, inputs=range(12), outputs=range(40), hidden=hidden, stage=stage
-        )
-        for key, gate, stage in (("a", [1] * 24, 1), ("b", [1] * 12 + [0] * 12, 2))
-    ]
-    how = {"seeds": seeds, "rng": 0, "workers": 1, "record": Recording(quantities=record)}
-    train = {
-        "relu": lambda: train_network(x, y, chosen, **how),
-        "deep": lambda: train_deep_network(x, y, (hidden, hidden), chosen, **how),
-        "gdln": lambda: train_gdln(x, y, pathways, chosen, **how),
-        "graph": lambda: train_gated_network(x, y, pathway_network(pathways, 3), chosen, **how),
-    }[name]
-    train()  # what is imported and kept once is no part of it
-    tracemalloc.start()
-    try:
-        run = train()
-        taken = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert run.memory.total == pytest.approx(taken, rel=0.2)
-
-
-def test_single_precision_takes_half_the_memory():
-    double, single = (
-        working_bytes(network_model(*data(), make_settings(precision=precision)))
-        for precision in ("float64", "float32")
-    )
-    assert double == 2 * single
+            work()
 
 
 # -- worker processes -----------------------------------------------------------------------------
 
 
-@pytest.fixture
-def started(monkeypatch):
-    processes = []
-    start = worker_module._start
-
-    def remember():
-        processes.append(start())
-        return processes[-1]
-
-    monkeypatch.setattr(worker_module, "_start", remember)
-    return processes
-
-
 @pytest.mark.parametrize("dies", [False, True])
-def test_workers_end_with_an_interrupt_and_with_one_of_them(started, dies):
+def test_workers_end_with_an_interrupt_and_with_one_of_them(dies):
+    before, started = active_children(), []
+
     def interrupt(done, total):
-        if not dies:
+        started.extend({*active_children()} - {*before, *started})
+        if len(started) == 2 and not dies:
             raise KeyboardInterrupt
-        started[1].kill()
+        if len(started) == 2:
+            started[1].kill()
 
     chosen = make_settings(steps=10**6, hidden=50)  # minutes, were it not interrupted
-    error, message = (RuntimeError, "worker ended early") if dies else (KeyboardInterrupt, None)
+    error, message = (LimitReachedError, "was killed") if dies else (KeyboardInterrupt, None)
     with pytest.raises(error, match=message):
         train_network(*data(), chosen, seeds=3, workers=2, progress=interrupt)
-    assert [process.poll() is not None for process in started] == [True, True]
-    assert all(stream.closed for p in started for stream in (p.stdin, p.stdout))
+    assert len(started) == 2
+    assert not any(child.is_alive() for child in started)
+
+
+def test_progress_moves_within_a_chunk_and_ends_with_all(monkeypatch):
+    monkeypatch.setattr(run, "_POLL_SECONDS", 0.01)
+    for workers in (1, 2):
+        said = []
+        train_network(
+            *data(),
+            make_settings(steps=4000),
+            seeds=4,
+            workers=workers,
+            progress=lambda done, total, said=said: said.append((done, total)),
+        )
+        assert said == sorted(said)
+        assert said[-1] == (16000, 16000)
+        assert len({done for done, _ in said}) > 4
 
 
 def test_kinds_share_one_form_of_result():
     for kind in KINDS.values():
-        run = kind.train(data(), make_settings(steps=2), seeds=2, rng=0)
-        assert [w.shape[0] for w in matrices(run)] == [2] * len(kind.chains) * kind.layers
-        assert bool(run.weights) != bool(run.matrices)
+        found = kind.train(data(), make_settings(steps=2), seeds=2, rng=0)
+        assert [w.shape[0] for w in matrices(found)] == [2] * len(kind.chains) * kind.layers
+        assert bool(found.weights) != bool(found.matrices)

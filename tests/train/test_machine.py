@@ -1,9 +1,8 @@
-"""What is trained on: other libraries, precision, limits of a process, and what is told of it."""
+"""What is trained on: other libraries, precision."""
 
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 
@@ -15,7 +14,7 @@ from click.testing import CliRunner
 from symreln.cli.main import cli, guarded
 from symreln.errors import InputError
 from symreln.train.arrays import Arithmetic, arithmetic_of
-from symreln.train.machine import Machine, machine, peak_bytes
+from symreln.train.machine import Machine, machine
 from symreln.train.record import Recording
 from symreln.train.trainers import replay_gates, train_deep_network, train_network
 from tests.train.kinds import KINDS, data, make_settings, strict
@@ -106,7 +105,6 @@ def test_trainers_take_the_machine_that_is_used(library):
         there = train_network(*data(), make_settings(), seeds=2, rng=0)
     here = train_network(*data(), make_settings(), seeds=2, rng=0)
     np.testing.assert_allclose(there.losses, here.losses, rtol=1e-12)
-    assert there.memory.workers == 1
 
 
 def test_library_is_found_by_the_data():
@@ -132,30 +130,15 @@ def test_single_precision_is_refused(monkeypatch):
 
 
 def test_a_machine_is_used_until_its_context_ends():
-    chosen, told = make_settings(hidden=900, steps=1), []
-    whole = train_network(*data(), chosen, seeds=2, rng=0)
-    one_at_a_time = whole.memory.results + 2 * whole.memory.working - 1
-    small = Machine(memory_limit=one_at_a_time, tell=told.append)
-    with small.used():
-        assert machine() is small
-        run = train_network(*data(), chosen, seeds=2, rng=0)
+    single = Machine(precision="float32")
+    with single.used():
+        assert machine() is single
     assert machine() == Machine()
-    assert told == [run.memory]
-    assert (run.memory.seeds_per_chunk, whole.memory.seeds_per_chunk) == (1, 2)
-    np.testing.assert_array_equal(run.losses, whole.losses)
-
-
-def test_a_training_gets_what_a_process_limit_leaves():
-    used = peak_bytes()
-    assert used > 10_000_000
-    assert Machine(process_limit=1).room == 0
-    assert Machine(process_limit=used + 10_000_000).room > 0
-    assert Machine(process_limit=1 << 50).room == Machine().memory_limit
 
 
 def test_trainers_need_nothing_symbolic_and_no_other_library():
     code = (
-        "import sys, symreln.train.trainers, symreln.train.worker;"
+        "import sys, symreln.train.trainers;"
         "heavy = {'flint', 'sympy', 'mpmath', 'torch', 'jax', 'cupy', 'scipy', 'symreln.exact'};"
         "print(sorted(heavy & set(sys.modules)))"
     )
@@ -188,16 +171,10 @@ def validated(tmp_path):
     return run
 
 
-def test_memory_and_precision_are_told(validated):
+def test_precision_is_told(validated):
     code, out, said, _ = validated("--json")
     assert code in (0, 3)  # whether theory agrees is no matter here
-    before = re.search(r"training 2 networks, 2 at a time: memory about (\d+) MiB", said)
-    after = re.search(r"peak memory (\d+) MiB, the largest process beside it (\d+) MiB", said)
-    assert before
-    assert after
-    assert int(before[1]) < int(after[1]) < 1024
-    assert said.index(before[0]) < said.index(after[0])
-
+    assert "memory" not in said
     code, single, said, _ = validated("--json", "--float32", "--quiet")
     assert code in (0, 3)
     assert said == ""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from symreln.experiment.training import gated_network
 from symreln.laws.network_flow import NetworkFlow
-from symreln.train.chunk import Batches, batch_keys
+from symreln.train.chunk import Batches
 from symreln.train.network import (
     GatedEdge,
     GatedNetwork,
@@ -60,7 +60,7 @@ def test_a_step_goes_down_the_gradient(kind, changes):
     )
     counts = np.ones((seeds, 7))
     if chosen.batch_size is not None:
-        batches = Batches(batch_keys(seed_children(5, seeds)), 7, chosen.batch_size)
+        batches = Batches(seed_children(5, seeds), 7, chosen.batch_size)
         counts = [batches.next() for _ in range(4)][-1][..., 0]
         assert {round(value, 9) for value in counts.flat} == {0.0, round(7 / 3, 9)}
     per_step = chosen.learning_rate / (7 if chosen.loss == "mean" else 1)

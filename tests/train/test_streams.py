@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symreln.train import memory
-from symreln.train.chunk import Batches, batch_keys
+from symreln.base import pool
+from symreln.train import run
+from symreln.train.chunk import Batches, train_chunk
 from symreln.train.network import pathway_network
 from symreln.train.record import Recording
 from symreln.train.trainers import (
@@ -40,9 +41,8 @@ def test_a_seed_does_not_depend_on_the_batch(size, activation, monkeypatch):
     runs = [train_network(*arrays, chosen, seeds=k, rng=7) for k in (1, 3, 6)]
     same(runs[0], runs[2], 1)
     same(runs[1], runs[2], 3)
-    monkeypatch.setattr(memory, "CACHE_BYTES", 1)  # every seed a chunk of its own
+    monkeypatch.setattr(run, "CACHE_BYTES", 1)  # every seed a chunk of its own
     alone = train_network(*arrays, chosen, seeds=6, rng=7)
-    assert (alone.memory.seeds_per_chunk, runs[2].memory.seeds_per_chunk > 1) == (1, True)
     same(alone, runs[2], 6)
     assert len(set(alone.weights[0].w2[:, 0, 0])) == 6  # six different networks
 
@@ -54,20 +54,25 @@ def test_chunks_processes_and_libraries_change_nothing(name, monkeypatch):
     how = {"rng": 8, "record": Recording(quantities=quantities, steps=(0, 7, 39))}
     train = KINDS[name].train
     whole = train(data(), chosen, seeds=5, workers=1, **how)
+    sizes = []
     with monkeypatch.context() as patch:
-        patch.setattr(memory, "CACHE_BYTES", 1)
+        patch.setattr(run, "CACHE_BYTES", 1)
+        patch.setattr(run, "train_chunk", lambda *a: sizes.append(len(a[1][0])) or train_chunk(*a))
         tight = train(data(), chosen, seeds=5, workers=1, **how)
-    assert (whole.memory.seeds_per_chunk, tight.memory.seeds_per_chunk) == (5, 1)
+    assert sizes == 5 * [1]
     same(tight, whole, 5)
     same(train(data(), chosen, seeds=2, **how), whole, 2)
     assert len(set(whole.losses[:, -1])) == 5
     if name in ("relu", "deep biased", "staged", "graph"):
-        shared = train(data(), chosen, seeds=5, workers=2, **how)
-        assert shared.memory.workers == 2
+        started = []
+        with monkeypatch.context() as patch:
+            own = pool.processes
+            patch.setattr(pool, "processes", lambda *a: started.append(a[0]) or own(*a))
+            shared = train(data(), chosen, seeds=5, workers=2, **how)
+        assert started == [2]
         same(shared, whole, 5)
     portable = train(strict(data()), chosen, seeds=5, **how)
     assert isinstance(portable.losses, np.ndarray)
-    assert portable.memory.workers == 1
     # The same arithmetic in float64; sums may be taken in another order.
     np.testing.assert_allclose(portable.losses, whole.losses, rtol=1e-12)
     for quantity, values in whole.snapshots.items():
@@ -122,8 +127,8 @@ def test_every_layer_edge_and_pathway_has_its_own_scale():
         train_gated_network(*data(), network, once, seeds=400, rng=0),
         train_deep_network(*data(), (2, 2), once, seeds=400, rng=0),
     )
-    for run in runs:
-        found = [matrix.std() for matrix in run.matrices]
+    for one in runs:
+        found = [matrix.std() for matrix in one.matrices]
         assert found[::2] == pytest.approx(scales[::2], rel=0.09)
         assert found[1] == pytest.approx(scales[1], rel=0.18)
     spread = replace(WHOLE, name="spread", spread=10.0)
@@ -160,10 +165,10 @@ def test_given_weights_and_data_are_left_alone(shape, name):
     start = train(arrays, replace(chosen, steps=1), rng=1)
     initial = start.matrices or start.weights[0]
     kept = [array.copy() for array in (*arrays, *matrices(start))]
-    run = train(arrays, chosen, initial=initial)
+    trained = train(arrays, chosen, initial=initial)
     for array, was in zip((*arrays, *matrices(start)), kept, strict=True):
         np.testing.assert_array_equal(array, was)
-    assert run.losses[0, -1] != run.losses[0, 0]
+    assert trained.losses[0, -1] != trained.losses[0, 0]
 
 
 # -- mini-batches ---------------------------------------------------------------------------------
@@ -173,7 +178,7 @@ def test_given_weights_and_data_are_left_alone(shape, name):
 @examples(160)
 def test_an_epoch_visits_every_sample_once(samples, size, seeds, rng):
     size = min(size, samples)
-    batches, orders = Batches(batch_keys(seed_children(rng, seeds)), samples, size), []
+    batches, orders = Batches(seed_children(rng, seeds), samples, size), []
     for _ in range(3):
         visits, order = np.zeros((seeds, samples)), []
         for place in range(0, samples, size):
@@ -194,7 +199,7 @@ def test_an_epoch_visits_every_sample_once(samples, size, seeds, rng):
 def test_every_batch_is_equally_likely():
     # 4 samples in pairs: 6 batches of chance 1/6; 5 standard errors.
     draws = 6000
-    factors = Batches(batch_keys(seed_children(3, draws)), 4, 2).next()[..., 0] > 0
+    factors = Batches(seed_children(3, draws), 4, 2).next()[..., 0] > 0
     for pair in combinations(range(4), 2):
         share = np.mean(factors[:, pair].all(axis=1))
         assert abs(share - 1 / 6) < 5 * np.sqrt(5 / 36 / draws)
