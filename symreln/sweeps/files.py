@@ -33,8 +33,8 @@ class Result:
 
 def write_result(path: Path, result: Result) -> None:
     """Write a result, all or nothing; the bytes are the same every time."""
-    buffer = io.BytesIO()
-    np.savez(buffer, values=np.array(json.dumps(result.values)), **result.arrays)
+    buffer, held = io.BytesIO(), dict[str, Any](result.arrays)
+    np.savez(buffer, values=np.array(json.dumps(result.values)), **held)
     write_bytes(path, buffer.getvalue())
 
 

@@ -12,7 +12,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from symreln.base.processors import one_blas_thread
 from symreln.claims.derivation import Derivation
@@ -342,7 +342,7 @@ def cluster(address: str) -> Iterator[tuple[Executor, int]]:
         msg = "--dask needs dask.distributed: python -m pip install 'symreln[dask]'"
         raise InputError(msg) from error
     try:
-        client = Client(address, timeout=_CONNECT_SECONDS)
+        client: Any = Client(address, timeout=_CONNECT_SECONDS)
     except (OSError, ValueError, TypeError) as error:
         msg = f"--dask {address}: no scheduler answers there ({type(error).__name__})"
         raise InputError(msg) from error

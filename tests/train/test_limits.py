@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from symreln.errors import InputError, LimitReachedError
-from symreln.train import run
 from symreln.train.model import Model
 from symreln.train.network import (
     GatedEdge,
@@ -209,7 +208,7 @@ def test_what_does_not_fit_is_refused():
             GatedEdge(name="1", source="h", target="y"),
         ),
     )
-    for work, message in [
+    for run, message in [
         (lambda: train_network(x, y, chosen, initial=wrong), r"initial: shapes.*\(seeds, 5, 4\)"),
         (lambda: train_network(x, y, chosen, biases=True, initial=wrong), r"\(seeds, 5, 5\)"),
         (lambda: train_network(x, y, chosen, seeds=0), "0 seeds"),
@@ -243,7 +242,7 @@ def test_what_does_not_fit_is_refused():
         (lambda: replay_gates(x, y, np.ones((1, 2, 3)), chosen, odd), r"shape is \(1, 2, 3\)"),
     ]:
         with pytest.raises(InputError, match=message):
-            work()
+            run()
 
 
 # -- worker processes -----------------------------------------------------------------------------
@@ -266,22 +265,6 @@ def test_workers_end_with_an_interrupt_and_with_one_of_them(dies):
         train_network(*data(), chosen, seeds=3, workers=2, progress=interrupt)
     assert len(started) == 2
     assert not any(child.is_alive() for child in started)
-
-
-def test_progress_moves_within_a_chunk_and_ends_with_all(monkeypatch):
-    monkeypatch.setattr(run, "_POLL_SECONDS", 0.01)
-    for workers in (1, 2):
-        said = []
-        train_network(
-            *data(),
-            make_settings(steps=4000),
-            seeds=4,
-            workers=workers,
-            progress=lambda done, total, said=said: said.append((done, total)),
-        )
-        assert said == sorted(said)
-        assert said[-1] == (16000, 16000)
-        assert len({done for done, _ in said}) > 4
 
 
 def test_kinds_share_one_form_of_result():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from symreln.errors import InputError, LimitReachedError
-from symreln.train import memory
 from symreln.train import network as network_module
+from symreln.train import run as running
 from symreln.train.assignment import nearest_gates, nearest_outputs
 from symreln.train.network import GatedEdge, GatedNetwork, GatedNode, pathway_network
 from symreln.train.record import Recording
@@ -174,19 +174,21 @@ def test_nearest_gate_ties_go_to_the_first():
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_progress_goes_up_to_the_total(workers, monkeypatch):
-    monkeypatch.setattr(memory, "CACHE_BYTES", 1)  # four chunks of one seed
+    monkeypatch.setattr(running, "CACHE_BYTES", 1)  # four chunks of one seed
+    monkeypatch.setattr(running, "_POLL_SECONDS", 0.01)
     calls = []
     train_network(
         *data(),
-        make_settings(steps=200),
+        make_settings(steps=2000),
         seeds=4,
         workers=workers,
         progress=lambda done, total: calls.append((done, total)),
     )
     done = [first for first, _ in calls]
     assert done == sorted(done)
-    assert calls[-1] == (800, 800)
-    assert {total for _, total in calls} == {800}
+    assert calls[-1] == (8000, 8000)
+    assert {total for _, total in calls} == {8000}
+    assert len(set(done)) > 5  # within a chunk, too
 
 
 @pytest.mark.parametrize(
