@@ -7,7 +7,7 @@ integrated matrices where its modes have none.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,54 +26,19 @@ from symreln.claims.regime import regime_of
 from symreln.claims.solve import at_values
 from symreln.claims.unit_courses import courses, is_closed
 from symreln.claims.widths import own_curves
-from symreln.document.model import Block, Code, Section, Strong, Table, equation
+from symreln.document.model import Block, Section, Strong, Table, equation
 from symreln.document.typeset import say, typeset
 from symreln.errors import InputError
-from symreln.laws.gate_classes import gate_classes, sample_relations
 from symreln.laws.gate_law import GateShares
 from symreln.laws.gate_lines import moving_lines, share_line, turning_lines
 from symreln.laws.line import Line, checked, proven_once
-from symreln.networks.dataset import named_samples
-from symreln.networks.orbits import paired
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.claims.unit_courses import Course
-    from symreln.networks.dataset import Dataset
 
 #: Multiplications above which matrices are not integrated for it: seconds of one core.
 _MOST_INTEGRATED = 2e10
-#: Gates that a table lists.
-_MOST_TAKEN = 8
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True)
-class GatesTaken:
-    """Gates that units take when they leave their pathway's; symmetries map them onto each other.
-
-    Attributes:
-        gate: The heaviest, 0 or 1 a sample.
-        where: The samples on which it is not the pathway's: a formula over labels, or places.
-        formula: Whether it is a formula.
-        samples: How many these are.
-        alike: How many gates of this orbit were drawn.
-        share: Of the pathway's weight, when half of it has left; None where that is not before the
-            last step.
-        last: At the last time.
-    """
-
-    gate: tuple[int, ...]
-    where: str
-    formula: bool
-    samples: int
-    alike: int
-    share: float | None
-    last: float
-
-    def values(self) -> dict[str, Any]:
-        """Return what derivation.json says of it."""
-        return vars(self) | {"gate": "".join(map(str, self.gate))}
 
 
 @short_repr
@@ -90,10 +55,6 @@ class PathwayGates(Claim):
         until: The step up to which all but the tolerated share of the weight has the gate, once
             units have turned to it; None where nothing ends that, 0 where it never is so.
         half: The step at which half of the weight has left, likewise.
-        left: Where the weight goes, the heaviest first; empty where more of it is kept than the
-            tolerance asks for.
-        stays: Share of the weight with the pathway's own gate, by the same draws, when half has
-            left and at the last time; only the latter where half has not.
     """
 
     pathways: tuple[str, ...]
@@ -102,8 +63,6 @@ class PathwayGates(Claim):
     shares: GateShares | None
     until: float | None = None
     half: float | None = None
-    left: tuple[GatesTaken, ...] = ()
-    stays: tuple[float, ...] = ()
 
     @property
     def name(self) -> str:
@@ -114,14 +73,6 @@ class PathwayGates(Claim):
     def quoted(self) -> str:
         """The pathways in a sentence."""
         return f"'{self.name}'" if len(self.pathways) == 1 else f"pathways {self.name}"
-
-    def others(self, listed: tuple[GatesTaken, ...]) -> tuple[float, ...]:
-        """Return which share of the weight has neither its own gate nor a listed one, as stays."""
-        sums = [sum(each.share or 0.0 for each in listed), sum(each.last for each in listed)]
-        return tuple(
-            max(0.0, 1 - own - taken)
-            for own, taken in zip(self.stays, sums[2 - len(self.stays) :], strict=True)
-        )
 
     @property
     def begins(self) -> float:
@@ -147,8 +98,6 @@ class PathwayGates(Claim):
             "error": self.shares.error[:-1].tolist(),
             "units": self.shares.units[:-1].tolist(),
             "units_exact": self.shares.exact,
-            "left": [each.values() for each in self.left],
-            "left_for_others": list(self.others(self.left)),
         }
 
 
@@ -195,22 +144,19 @@ class LawOfGates(Claim):
         """The step up to which gates of the first stage can be trusted; None for all."""
         return min((e.until for e in self.first if e.until is not None), default=None)
 
-    def lost(self, times: np.ndarray) -> np.ndarray:
-        """Return the share of the first stage's weight by how many samples its gates differ on.
+    def share(self, times: np.ndarray) -> np.ndarray:
+        """Return the share of the first stage's weight with its gates, the mean over pathways.
 
         Args:
             times: Steps, shape (T,).
-
-        Returns:
-            Shape (T, P + 1); the mean over pathways.
         """
         curves = [
-            [np.interp(times, each.times[:-1], column[:-1]) for column in each.shares.closed.T]
+            np.interp(times, each.times[:-1], each.shares.weight[:-1])
             for each in self.first
             if each.shares is not None
             for _ in each.pathways
         ]
-        return np.mean(curves, axis=0).T
+        return np.mean(curves, axis=0)
 
     def values(self) -> dict[str, Any]:
         """Return the pathways, and up to which step gates of the first stage can be trusted."""
@@ -285,32 +231,6 @@ class LawOfGates(Claim):
             ),
             alignment="lrrrr",
         )
-        yield from (self._taken(each) for each in self.found if each.left)
-
-    def _taken(self, each: PathwayGates) -> Table:
-        """Say where the weight of some pathway's units goes."""
-        shown = each.left[:_MOST_TAKEN]
-        when = (["half left"] if each.half is not None else []) + [self.end.removeprefix("at ")]
-        rows = [
-            (
-                Code(one.where) if one.formula else one.where,
-                str(one.alike),
-                *(percent(share) for share in (one.share, one.last) if share is not None),
-            )
-            for one in shown
-        ]
-        rows.append(("other gates", "", *map(percent, each.others(shown))))
-        return Table(
-            header=("gate differs where", "orbit", *when),
-            rows=tuple(rows),
-            caption=(
-                f"Gates that the units of {each.name} take, with their share of its weight"
-                + (" when half of it has left, and" * (each.half is not None))
-                + f" {self.end}. A row is an orbit of gates under the symmetries of the data: one "
-                "of its gates, the number of its gates that were drawn, and their share."
-            ),
-            alignment="lr" + "r" * len(when),
-        )
 
     @property
     def _closed(self) -> str:
@@ -360,8 +280,7 @@ def gate_law_of(derivation: Derivation) -> LawOfGates | None:
     try:
         why = _why_not(derivation)
         if not why:
-            data = spec.dataset
-            found = tuple(_found(data, alike, c, tolerance) for alike, c in courses(derivation))
+            found = tuple(_found(alike, c, tolerance) for alike, c in courses(derivation))
             why = "" if found else "no mode that learns moves a pathway's units"
     except (InputError, OverflowError) as beyond:
         why = str(beyond) or "numbers are beyond float64"
@@ -430,56 +349,14 @@ def _why_not(derivation: Derivation) -> str:
     return ""
 
 
-def _found(
-    dataset: Dataset, alike: list[PathwayDerivation], course: Course, tolerance: float
-) -> PathwayGates:
+def _found(alike: list[PathwayDerivation], course: Course, tolerance: float) -> PathwayGates:
     """Return what becomes of the gate of some pathways that are alike."""
     shares = course.shares(course.times)
-    found = PathwayGates(
+    return PathwayGates(
         pathways=tuple(each.name for each in alike),
         stage=alike[0].stage,
         times=course.times,
         shares=shares,
+        until=None if shares is None else course.crossing(shares, 1 - tolerance),
+        half=None if shares is None else course.crossing(shares, 0.5),
     )
-    if shares is None:
-        return found
-    found = replace(
-        found,
-        until=course.crossing(shares, 1 - tolerance),
-        half=course.crossing(shares, 0.5),
-    )
-    if float(shares.weight[-1]) > 1 - tolerance:
-        return found
-    return _with_left(dataset, course, found)
-
-
-def _with_left(dataset: Dataset, course: Course, found: PathwayGates) -> PathwayGates:
-    """Return them with where the weight of a pathway's units goes."""
-    looks = [course.times[-1]] if found.half is None else [found.half, course.times[-1]]
-    history = course.gates(np.array(looks))
-    own, left = course.linear.gate, []
-    # Symmetries that move the pathway's own gate would merge it with those that units leave for.
-    marks = own.astype(int)
-    relations = paired(sample_relations(*dataset.arrays), 2 * marks[:, None] + marks)
-    for each in gate_classes([history], relations):
-        differs = np.array(each.gate, dtype=bool) != own
-        if not differs.any():
-            continue
-        formula = dataset.called(differs.tolist())
-        left.append(
-            GatesTaken(
-                gate=each.gate,
-                where=formula or named_samples((np.flatnonzero(differs) + 1).tolist()),
-                formula=bool(formula),
-                samples=int(differs.sum()),
-                alike=each.alike,
-                share=None if found.half is None else float(each.shares[0]),
-                last=float(each.shares[-1]),
-            )
-        )
-    stays = [
-        float(weights[(gates == own).all(axis=1)].sum() / weights.sum())
-        for gates, weights in zip(*history, strict=True)
-    ]
-    heaviest = sorted(left, key=lambda one: -(one.last if one.share is None else one.share))
-    return replace(found, left=tuple(heaviest), stays=tuple(stays))

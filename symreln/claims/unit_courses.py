@@ -95,10 +95,6 @@ class Course:
         """Return the shares at some times, from the same draws whichever they are."""
         return self.linear.shares(self.motions(times), np.random.default_rng(SEED))
 
-    def gates(self, times: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Return the gates of units, shape (units, P), and their weights, at each of some times."""
-        return self.linear.gates(self.motions(times), np.random.default_rng(SEED))
-
     def crossing(self, shares: GateShares, share: float) -> float | None:
         """Return from which step on at most a share of the weight has the gate; None for never.
 

@@ -1,11 +1,11 @@
 r"""The law of gates beside trained networks: shares of the first stage's gates, and the loss.
 
 Shares are of the weight Σ ‖w‖‖b‖ of a network's units, at every step that was recorded: of those
-whose gate at that step is one of the first stage's pathways', by how many samples it differs. The
-first order is :mod:`symreln.claims.gate_law`; the second one follows isolated units in the
-residual of the first stage's theory (:mod:`symreln.laws.gate_orders`), and the loss of a network
-with their gates says what gates by the law do to the predicted loss. Pathways of later stages are
-not in it: which units they get is what the law says, and no share of units is assumed for them.
+whose gate at that step is one of the first stage's pathways'. The first order is
+:mod:`symreln.claims.gate_law`; the second one follows isolated units in the residual of the first
+stage's theory (:mod:`symreln.laws.gate_orders`), and the loss of a network with their gates says
+what gates by the law do to the predicted loss. Pathways of later stages are not in it: which units
+they get is what the law says, and no share of units is assumed for them.
 """
 
 from __future__ import annotations
@@ -43,34 +43,6 @@ if TYPE_CHECKING:
 USUAL_COST = 2e11
 #: Orders beyond the first that a confrontation follows.
 ORDERS = 2
-#: Samples by which gates differ whose shares are compared beside that of none.
-MOST_LOST = 4
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
-class GateShareCurve:
-    """Share of the weight whose gates differ from the first stage's on so many samples.
-
-    Attributes:
-        lost: On how many; 0 for the gates themselves.
-        predicted: By order, from the first on, shape (orders, K): at the recorded steps.
-        measured: Of every network, shape (seeds, K).
-    """
-
-    lost: int
-    predicted: np.ndarray
-    measured: np.ndarray
-
-    @property
-    def mean(self) -> np.ndarray:
-        """Mean over networks, shape (K,)."""
-        return self.measured.mean(axis=0)
-
-    @property
-    def distances(self) -> list[float]:
-        """The largest distance of each order to the mean of all networks."""
-        return np.abs(self.predicted - self.mean).max(axis=1).tolist()
 
 
 @short_repr
@@ -80,17 +52,30 @@ class GateLawMeasured:
 
     Attributes:
         steps: The K recorded steps, from where units have turned to their gates on.
-        curves: The share of the gates, and those of the heaviest others.
+        predicted: Share of the weight with the first stage's gates at these, by order, from the
+            first on, shape (orders, K).
+        measured: Of every network, shape (seeds, K).
         losses: Of networks with gates by the law, from the second order on, shape (orders, steps).
         distances: Their distances to the trained networks, by order.
         why_not: Why there is no second order, or "".
     """
 
     steps: np.ndarray
-    curves: tuple[GateShareCurve, ...]
+    predicted: np.ndarray
+    measured: np.ndarray
     losses: np.ndarray
     distances: tuple[CurveComparison, ...]
     why_not: str = ""
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Mean share over networks, shape (K,)."""
+        return self.measured.mean(axis=0)
+
+    @property
+    def share_distances(self) -> list[float]:
+        """The largest distance of each order's share to the mean of all networks."""
+        return np.abs(self.predicted - self.mean).max(axis=1).tolist()
 
 
 def measured_gate_law(
@@ -121,29 +106,22 @@ def measured_gate_law(
     gates = [_Gate.of(numbers, pathway) for pathway in pathways]
     measured = np.array(
         [
-            [_by_lost(activity[place] > 0, weight[place], gates) for place in places]
+            [_share(activity[place] > 0, weight[place], gates) for place in places]
             for activity, weight in zip(
                 network.snapshots["activity"], network.snapshots["contribution"], strict=True
             )
         ]
     )
-    predicted = [law.lost(steps)]
+    predicted = [law.share(steps)]
     why, found = _why_no_orders(numbers.ask(_first_stage), most), None
     if not why:
         found = orders_of(numbers, kappas, gates, orders)
-        predicted += [_at(steps, found.steps, watched) for watched in found.watched]
-    heaviest = np.argsort(-measured.mean(axis=0).max(axis=0)[1:], kind="stable")[:MOST_LOST] + 1
+        predicted += [np.interp(steps, found.steps, watched) for watched in found.watched]
     losses = np.empty((0, network.losses.shape[1])) if found is None else found.losses
     return GateLawMeasured(
         steps=steps,
-        curves=tuple(
-            GateShareCurve(
-                lost=int(lost),
-                predicted=np.array([each[:, lost] for each in predicted]),
-                measured=measured[:, :, lost],
-            )
-            for lost in (0, *sorted(heaviest))
-        ),
+        predicted=np.array(predicted),
+        measured=measured,
         losses=losses,
         distances=tuple(compare(loss, network.mean_loss) for loss in losses),
         why_not=why,
@@ -167,7 +145,7 @@ def orders_of(
         targets,
         descent_of(numbers.spec),
         _residuals(numbers.ask(_first_stage), kappas),
-        lambda active, weight: _by_lost(active, weight, gates),
+        lambda active, weight: _share(active, weight, gates),
         SEED,
         orders,
     )
@@ -225,20 +203,13 @@ class _Gate:
         opens = gate_floats(pathway.effective.pathway) > 0
         return cls(opens, telling_samples(numbers, pathway))
 
-    def lost(self, active: np.ndarray) -> np.ndarray:
-        """Return on how many samples units have another gate, from gates of shape (units, P)."""
-        return ((active != self.opens) & self.tells).sum(axis=1)
+    def held(self, active: np.ndarray) -> np.ndarray:
+        """Return which units have it, from gates of shape (units, P)."""
+        return ~((active != self.opens) & self.tells).any(axis=1)
 
 
-def _by_lost(active: np.ndarray, weight: np.ndarray, gates: list[_Gate]) -> np.ndarray:
-    """Return the share of weight by how many samples gates differ from the nearest given one."""
-    lost = np.min([gate.lost(active) for gate in gates], axis=0)
-    found = np.bincount(lost, weight, minlength=active.shape[1] + 1)
+def _share(active: np.ndarray, weight: np.ndarray, gates: list[_Gate]) -> float:
+    """Return the share of weight whose gates are given ones."""
+    held = np.any([gate.held(active) for gate in gates], axis=0)
     total = weight.sum()
-    return found / (total if total > 0 else 1.0)
-
-
-def _at(steps: np.ndarray, looked: np.ndarray, watched: np.ndarray) -> np.ndarray:
-    """Return what was watched, at other steps, shape (K, …); linear in between."""
-    columns = watched.reshape(len(looked), -1).T
-    return np.array([np.interp(steps, looked, column) for column in columns]).T
+    return float(np.bincount(held, weight, 2)[1] / (total if total > 0 else 1.0))

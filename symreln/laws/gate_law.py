@@ -59,8 +59,6 @@ class GateShares:
         error: Its standard error, from the draws.
         units: Share of the units themselves.
         units_error: Its standard error; zero where the share is exact.
-        closed: Share of the weight by how many samples of the gate are closed or others open, 0 to
-            P of them, shape (T, P + 1).
         walls: How many samples bound the gate, 1 or 2, where shares of units are exact; else 0.
     """
 
@@ -68,7 +66,6 @@ class GateShares:
     error: np.ndarray
     units: np.ndarray
     units_error: np.ndarray
-    closed: np.ndarray
     walls: int
 
     @property
@@ -127,16 +124,8 @@ class LinearUnits:
             motions: At these, shape (modes, T) or (size, size, T).
             rng: Seed of the draws.
         """
-        times = motions.shape[-1]
-        most = self.samples.shape[1] + 1
-        weights, kept, closed = [], [], np.zeros((times, most))
-        for found in self._drawn(motions, rng):
-            counts = [np.count_nonzero(wrong, axis=1) for _, wrong in found]
-            weights.append(np.array([weight for weight, _ in found]))
-            kept.append(np.array(counts) == 0)
-            for time, ((weight, _), wrong) in enumerate(zip(found, counts, strict=True)):
-                closed[time] += np.bincount(wrong, weight, most)
-        weight, kept = np.concatenate(weights, axis=1), np.concatenate(kept, axis=1)
+        found = list(self._drawn(motions, rng))
+        weight, kept = (np.concatenate(each, axis=1) for each in zip(*found, strict=True))
         if not weight.shape[1]:
             return None
         total = weight.sum(axis=1)
@@ -151,39 +140,20 @@ class LinearUnits:
             error=error,
             units=units,
             units_error=spread,
-            closed=closed / total[:, None],
             walls=0 if bound is None else bound.shape[1],
         )
 
-    @one_blas_thread()
-    def gates(
-        self, motions: np.ndarray, rng: np.random.Generator
-    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Return units' gates, shape (units, P), and weights ‖w‖‖b‖ at T times; arguments as above.
-
-        They are the units of :meth:`shares` of as many times. A sample that does not tell gates
-        apart is as in the pathway's.
-        """
-        chunks = list(self._drawn(motions, rng))
-        weights = [
-            np.concatenate([weight for weight, _ in each]) for each in zip(*chunks, strict=True)
-        ]
-        wrong = [np.concatenate([wrong for _, wrong in each]) for each in zip(*chunks, strict=True)]
-        turned = [np.tile(self.gate, (len(each), 1)) for each in wrong]
-        for gates, each in zip(turned, wrong, strict=True):
-            gates[:, self.tells] ^= each
-        return turned, weights
-
     def _drawn(
         self, motions: np.ndarray, rng: np.random.Generator
-    ) -> Iterator[list[tuple[np.ndarray, np.ndarray]]]:
-        """Yield some units at a time: at every time their weights, and where gates differ."""
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield weights of some units at a time, and whether they have the gate: (times, units)."""
         left = self._wanted(motions)
         while left > 0:
             count = min(_CHUNK, left)
             left -= count
             units = self._early(_Drawn.of(self, count, rng))
-            yield [units.seen_at(self, motions[..., k]) for k in range(motions.shape[-1])]
+            at = [units.seen_at(self, motions[..., k]) for k in range(motions.shape[-1])]
+            yield np.array([weight for weight, _ in at]), np.array([kept for _, kept in at])
 
     def _wanted(self, motions: np.ndarray) -> int:
         cost = motions.shape[-1] * self.samples.size
@@ -279,7 +249,7 @@ class _Drawn:
         )
 
     def seen_at(self, units: LinearUnits, motion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return ‖w‖‖b‖, and on which telling samples a unit's gate is not the pathway's."""
+        """Return ‖w‖‖b‖, and whether a unit's gate is the pathway's."""
         if motion.ndim == 1:
             cosh, sinh = np.cosh(motion), np.sinh(motion)
             seen = cosh * self.seen + sinh * self.written
@@ -289,7 +259,8 @@ class _Drawn:
             seen, written = np.split(moved, [self.seen.shape[1]], axis=1)
         first, last = (np.einsum("um,um->u", part, part) for part in (seen, written))
         seeing = self.still + seen @ (units.inputs.T @ units.signed)
-        return np.sqrt((first + self.beside) * (last + self.outside)), seeing <= 0
+        weight = np.sqrt((first + self.beside) * (last + self.outside))
+        return weight, (seeing > 0).all(axis=1)
 
 
 def _turned(vector: np.ndarray) -> np.ndarray:

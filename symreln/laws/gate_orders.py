@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 #: Of units at one step their gates, shape (units, P), and weights ‖w‖‖b‖, shape (units,), what is
 #: asked of them.
-Watch = Callable[[np.ndarray, np.ndarray], np.ndarray]
+Watch = Callable[[np.ndarray, np.ndarray], float]
 
 
 @short_repr
@@ -44,7 +44,7 @@ class GateOrders:
     Attributes:
         losses: Of the networks with each order's gates, shape (orders, steps).
         steps: At which units were looked at.
-        watched: What was asked of the isolated units of each order, shape (orders, looks, …).
+        watched: What was asked of the isolated units of each order, shape (orders, looks).
     """
 
     losses: np.ndarray
@@ -78,7 +78,7 @@ def gate_orders(
     start = Particles.drawn(len(inputs), len(y), descent, random)
     pairs = [(start.copy(), start.copy()) for _ in range(orders)]
     steps, losses = look_steps(descent.steps), np.empty((orders, descent.steps))
-    watched: list[list[np.ndarray]] = [[] for _ in pairs]
+    watched: list[list[float]] = [[] for _ in pairs]
     looks = set(steps.tolist())
     for step, left in zip(range(descent.steps), first, strict=False):
         residual = span.T @ left

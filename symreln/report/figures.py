@@ -381,62 +381,43 @@ def _letter_areas(
 _HIGH, _BROAD = 0.09, 0.12  # shares of the axes from which an area has room for a letter
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LawShares:
-    """A share of the weight by the law of gates, and in trained networks.
-
-    Attributes:
-        title: What the share is of.
-        predicted: By order, shape (orders, K).
-        measured: Of every network, shape (seeds, K).
-    """
-
-    title: str
-    predicted: NDArray[np.float64]
-    measured: NDArray[np.float64]
-
-
-_LEAST_SHARE = 0.05  # that an axis of shares reaches up to, so that none is drawn as none
-
-
 @styled
 def law_shares(
-    panels: Sequence[LawShares],
+    predicted: NDArray[np.float64],
+    measured: NDArray[np.float64],
     times: NDArray[np.float64],
     *,
     time_label: str = TIME,
-) -> tuple[Axes, ...]:
-    """Draw shares of gates by the law, a line an order, beside those of networks.
+) -> Axes:
+    """Draw the share of the weight with the first stage's gates, by the law and in networks.
 
     Args:
-        panels: What is drawn, a panel each.
+        predicted: By order, shape (orders, K).
+        measured: Of every network, shape (seeds, K).
         times: Shape (K,).
         time_label: Name of the time axis.
     """
-    axes = new_axes(2.5, len(panels))
+    (ax,) = new_axes(2.5, 1)
     orders = ("first", "second", "third", "fourth")
-    for ax, panel in zip(axes, panels, strict=True):
-        for index, share in enumerate(panel.predicted):
-            ax.plot(times, share, label=f"law, {orders[index]} order", **line_style(index))
-        mean, low, high = (f(panel.measured, axis=0) for f in (np.mean, np.min, np.max))
-        # A mean of equal numbers is rounded, perhaps beyond all of them.
-        reach = np.maximum(0, [mean - low, high - mean])
-        ax.errorbar(
-            times,
-            mean,
-            yerr=reach,
-            ecolor=INK,
-            elinewidth=0.6,
-            label="trained networks, with their range",
-            **points("relu"),
-        )
-        first = panel is panels[0]
-        dress(ax, title=panel.title, x=time_label, y="share of the weight" if first else "")
-        log_scale(ax, of="x")
-        top = 1.03 if first else max(_LEAST_SHARE, 1.05 * ax.dataLim.y1)
-        ax.set_ylim(-0.03 * top, top)
-    legend_below(axes[0], columns=4)
-    return tuple(axes)
+    for index, share in enumerate(predicted):
+        ax.plot(times, share, label=f"law, {orders[index]} order", **line_style(index))
+    mean, low, high = (f(measured, axis=0) for f in (np.mean, np.min, np.max))
+    # A mean of equal numbers is rounded, perhaps beyond all of them.
+    reach = np.maximum(0, [mean - low, high - mean])
+    ax.errorbar(
+        times,
+        mean,
+        yerr=reach,
+        ecolor=INK,
+        elinewidth=0.6,
+        label="trained networks, with their range",
+        **points("relu"),
+    )
+    dress(ax, title="", x=time_label, y="share of the weight")
+    log_scale(ax, of="x")
+    ax.set_ylim(-0.03 * 1.03, 1.03)
+    legend_below(ax, columns=4)
+    return ax
 
 
 @styled

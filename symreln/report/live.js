@@ -163,85 +163,6 @@
     return plot;
   };
 
-  const percent = (share) => `${Number((100 * share).toPrecision(3))} %`;
-
-  // How many units still have their gate. It is computed a few milliseconds at a time, first at few
-  // steps: the sliders never wait for it.
-  const FINE = 160, FLAT = 0.01; // steps at most, and a change between two below which none is asked
-  const gateShares = ({ gates, sliders }, colours) => {
-    const { prepare, share } = globalThis.symrelnGates, kept = 1 - gates.tolerance;
-    const plot = new Plot("Share of hidden units with their pathway’s gate (law of gates, first order)", "step", colours);
-    const sizes = sliders.filter((slider) => slider.step === "whole" || slider.step === "doubling");
-    let waiting = 0;
-
-    const draw = (xs, found, stride) => {
-      const few = (values) => values.filter((_, k) => k % stride === 0);
-      const series = found.map(({ curve, y }, n) => ({ name: curve.pathway, label: found.length > 1 ? curve.pathway : "", colour: COLOURS[n % COLOURS.length], dash: DASHES[n % DASHES.length], wide: 2, falls: true, y: few(y) }));
-      plot.set(few(xs), series, 1.05);
-    };
-    // Where the share passes a level between two steps.
-    const crossing = (model, level, low, high) => {
-      const above = share(model, low)[0] > level;
-      for (let n = 0; n < 8; n += 1) {
-        const middle = (low + high) / 2;
-        if (share(model, middle)[0] > level === above) low = middle; else high = middle;
-      }
-      return Math.round((low + high) / 2);
-    };
-    const described = ({ curve, model, y, error }, xs) => {
-      const most = y.reduce((best, value, k) => (value > y[best] ? k : best), 0);
-      const after = (level) => y.findIndex((value, k) => k > most && value < level);
-      const at = (level, k) => (k > 0 ? crossing(model, level, xs[k - 1], xs[k]) : null);
-      const half = at(0.5, after(0.5)), precise = model.flat ? "exact" : `integration error ${percent(error)}, two standard errors`;
-      if (y[most] === 0) return `${curve.pathway}: no hidden unit has the gate.`;
-      const left = half !== null ? `; half of them have left by step ${half}` : "";
-      if (!(y[most] >= kept)) return `${curve.pathway}: at most ${percent(y[most])} of the units have the gate${left} (${precise}).`;
-      const begin = at(kept, y.findIndex((value) => value >= kept)) ?? 0, end = at(kept, after(kept));
-      return `${curve.pathway}: ${percent(kept)} of the units have the gate from step ${begin} ${end === null ? "on" : `to ${end}`}${left} (${precise}).`;
-    };
-    const work = function* (P, end) {
-      const models = gates.curves.map((curve) => ({ curve, model: prepare(curve, P) }));
-      yield;
-      const found = models.filter(({ model }) => model.holds).map((each) => ({ ...each, error: 0, y: new Float64Array(FINE + 1) }));
-      const xs = Float64Array.from({ length: FINE + 1 }, (_, k) => (end * k) / FINE);
-      for (let stride = 8; stride >= 1; stride /= 2) {
-        for (const each of found) {
-          const { model, y } = each;
-          for (let k = 0; k <= FINE; k += stride) {
-            const between = stride < 8 && k % (2 * stride) > 0;
-            if (stride < 8 && !between) continue;
-            if (between && Math.abs(y[k + stride] - y[k - stride]) < FLAT) { y[k] = (y[k + stride] + y[k - stride]) / 2; continue; }
-            const [value, error] = share(model, xs[k]);
-            y[k] = value;
-            each.error = Math.max(each.error, 2 * error);
-            yield;
-          }
-        }
-        draw(xs, found, stride);
-        yield;
-      }
-      const words = [];
-      for (const each of found) { words.push(described(each, xs)); yield; }
-      write(plot.words, [...words, "Every unit counts once here; tables weigh units by ‖w‖‖b‖.", ...(gates.why ? [`${gates.why}.`] : [])].join(" "));
-    };
-    plot.step = (P, end) => {
-      clearTimeout(waiting);
-      if (sizes.some((slider) => P[slider.name] !== slider.value)) {
-        plot.set([0, end], [], 1.05);
-        write(plot.words, "The law of gates is computed for the declared sizes: samples differ with them.");
-        return;
-      }
-      const job = work(P, end);
-      const go = () => {
-        const until = performance.now() + 6;
-        while (performance.now() < until) if (job.next().done) return;
-        waiting = setTimeout(go);
-      };
-      waiting = setTimeout(go);
-    };
-    return plot;
-  };
-
   const start = (live, home) => {
     const probe = make("span", { class: "probe" }), soft = make("span", { class: "probe soft" }), rule = make("span", { class: "probe rule" }), paper = make("span", { class: "probe paper" });
     let palette = null;
@@ -253,9 +174,8 @@
     const modesPlot = new Plot("Strength π(t) of every mode", "step", colours);
     const lossPlot = new Plot("Loss L(t), mean over samples", "step", colours);
     const learns = live.groups.length > 0, timed = learns ? [modesPlot, lossPlot] : [];
-    const gatePlot = live.gates.curves.length ? gateShares(live, colours) : null;
     const racePlot = live.race ? phaseDiagram(live, colours) : null;
-    const plots = [...timed, gatePlot, racePlot].filter(Boolean);
+    const plots = [...timed, racePlot].filter(Boolean);
     const status = make("p", { "aria-live": "polite", class: "status unseen" });
     const warning = make("p", { class: "warning", role: "alert" });
     const body = make("tbody");
@@ -294,7 +214,6 @@
       const top = Math.max(found.loss ? found.loss[0] : 0, ...layers.map((one) => Math.max(...one.band[1])));
       lossPlot.set(xs, [...layers, { y: found.loss, name: "theory", label: layers.length ? "theory" : "", falls: true, wide: 2.2 }], (top || 1) * 1.08);
       list(found, series);
-      if (gatePlot) gatePlot.step(P, end);
       const broken = found.modes.filter((mode) => !mode.holds).map(named);
       warning.textContent = broken.length
         ? `No formula here for ${broken.join("; ")}: initial weights or the learning rate are too large, or a mode is learned before what drives it.` : "";
@@ -331,7 +250,6 @@
       probe, soft, rule, paper, make("div", { class: "controls" }, ...controls.map((each) => each.node)),
       make("p", { class: "tools" }, reset), ...(live.trained.length ? [trained] : []), warning,
       make("div", { class: "plots" }, ...plots.map((plot) => plot.figure)),
-      ...(live.gates.why && !gatePlot ? [make("p", { class: "note" }, `The share of units with their gates does not move here: ${live.gates.why}.`)] : []),
       ...(learns ? [make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Modes" }, table)] : []), status,
     );
     const recolour = () => { palette = null; step(); };

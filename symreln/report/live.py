@@ -21,7 +21,6 @@ from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.laws.choice import law_of
 from symreln.laws.law import STRENGTH0, TIME_CONSTANT
-from symreln.report.live_gates import gates_of
 from symreln.report.live_modes import family_groups, pathway_groups, put_values
 from symreln.report.live_race import race_of
 from symreln.report.live_sliders import sliders_of
@@ -62,7 +61,6 @@ def live_of(derivation: Derived) -> Live:
         groups=groups,
         steps=network.steps - 1,
         race=race_of(derivation),
-        gates=gates_of(derivation, begin),
     )
 
 

@@ -21,10 +21,8 @@ from symreln.report.live import live_of
 from symreln.report.live_values import (
     HALF,
     START,
-    GateCurve,
     Group,
     Live,
-    LiveGates,
     LiveMode,
     LiveRace,
     Speed,
@@ -104,7 +102,6 @@ def live_script(live: Live, trained: Sequence[dict[str, Any]] = ()) -> str:
     }
     return (
         f"globalThis.LIVE = {_json(known)};\nLIVE.groups = [\n{groups}\n];\n"
-        f"LIVE.gates = {_gates(live.gates)};\n"
         f"LIVE.race = {'null' if live.race is None else _race(live.race)};\n"
     )
 
@@ -130,60 +127,6 @@ def _speed(speed: Speed) -> str:
         return _json(about | {"points": speed.points})
     rate = _printed(speed.rate.xreplace(dict.fromkeys(speed.rate.free_symbols, sp.Symbol("x"))))
     return f"Object.assign({_json(about)}, {{ rate: (x) => {rate} }})"
-
-
-def _gates(gates: LiveGates) -> str:
-    curves = ",\n".join(_curve(each, gates.scales) for each in gates.curves)
-    about = _json({"tolerance": gates.tolerance, "why": gates.why})
-    return f"Object.assign({about}, {{ curves: [\n{curves}\n] }})"
-
-
-def _curve(curve: GateCurve, scales: Sequence[sp.Expr]) -> str:
-    """Return a pathway's curve: few of the scalar products differ, each is computed once."""
-    products = list(zip(curve.still, *curve.seen, strict=True))
-    kinds = list(dict.fromkeys(products))
-    place = {kind: number for number, kind in enumerate(kinds)}
-    about = {
-        "pathway": curve.pathway,
-        "counts": curve.counts,
-        "cells": [place[product] for product in products],
-    }
-    body = "\n".join(f"    {line}" for line in _curve_lines(curve, kinds, scales))
-    return f"Object.assign({_json(about)}, {{ build(P) {{\n{body}\n}} }})"
-
-
-def _curve_lines(
-    curve: GateCurve, kinds: Sequence[tuple[Any, ...]], scales: Sequence[sp.Expr]
-) -> Iterator[str]:
-    """Yield the statements of a curve's function."""
-    fixed: dict[sp.Expr, sp.Symbol] = {}
-    turned = [law.angle(law.strength(TIME), law.strength0, TIME) for law in curve.laws]
-    moving = [_hoisted(_expr(each), fixed) for each in turned]
-    flat = [each for kind in kinds for each in kind]
-    speeds = [law.s for law in curve.laws]
-    stable = [law.tau - law.s for law in curve.laws]
-    assigned, lines = _assigning([*fixed, *flat, *speeds, *stable, *scales])
-    yield from lines
-    width, names = len(curve.laws), numbered_symbols("x")
-    made = {
-        "s": speeds,
-        "h": stable,
-        "v": list(scales),
-        **{f"k{number}": kind for number, kind in enumerate(kinds)},
-    }
-    targets = [sp.Symbol(f"{name}_{n}") for name, row in made.items() for n in range(len(row))]
-    yield from assigned(targets, [each for row in made.values() for each in row], names)
-    yield from assigned(list(fixed.values()), list(fixed), names)
-    rows = {
-        name: f"[{', '.join(f'{name}_{n}' for n in range(len(r)))}]" for name, r in made.items()
-    }
-    products = ", ".join(rows[f"k{number}"] for number in range(len(kinds)))
-    out = [f"out[{n}]" for n in range(width)]
-    angles = " ".join(_written(assigned(out, moving, numbered_symbols("y"))))
-    yield (
-        f"return {{ speeds: {rows['s']}, holds: {rows['h']}, variances: {rows['v']}, "
-        f"products: [{products}], angles(t, out) {{ {angles} }} }};"
-    )
 
 
 def _group(group: Group) -> str:

@@ -1,4 +1,4 @@
-"""What a page computes over sliders, as values: sliders, modes with their loss, speeds, gates."""
+"""What a page computes over sliders, as values: sliders, modes with their loss, speeds."""
 
 from __future__ import annotations
 
@@ -140,46 +140,6 @@ class LiveRace:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GateCurve:
-    """Which share of a pathway's hidden units has its gate, by the law of gates.
-
-    Samples are turned so that the gate is open where w·x > 0; those that do not tell gates apart
-    are left out. x_i·x_j and x_i·P_α x_j are rows of matrices, one after the other, P_α being the
-    projector on the inputs of a mode.
-
-    Attributes:
-        pathway: Its name, or those of pathways that symmetries map onto each other.
-        laws: Of its modes, as they are evaluated.
-        counts: How many equal modes each is.
-        still: x_i·x_j.
-        seen: x_i·P_α x_j, of every mode.
-    """
-
-    pathway: str
-    laws: tuple[Law, ...]
-    counts: tuple[int, ...]
-    still: tuple[sp.Expr, ...]
-    seen: tuple[tuple[sp.Expr, ...], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class LiveGates:
-    """The law of gates over sliders.
-
-    Attributes:
-        curves: Of pathways of the first stage.
-        scales: Variances of initial weights of the first and of the last layer.
-        tolerance: Share that may leave.
-        why: Why there is no curve, or what the curves are not of; a sentence, or "".
-    """
-
-    curves: tuple[GateCurve, ...] = ()
-    scales: tuple[sp.Expr, sp.Expr] = (sp.S.One, sp.S.One)
-    tolerance: float = 0.05
-    why: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Live:
     """All that a page computes.
 
@@ -188,11 +148,9 @@ class Live:
         groups: What is computed.
         steps: Times are 0 to this.
         race: Which gates are fastest over a parameter; None where there is no race.
-        gates: How long units keep their gates.
     """
 
     sliders: tuple[Slider, ...]
     groups: tuple[Group, ...] = ()
     steps: int = 0
     race: LiveRace | None = None
-    gates: LiveGates = LiveGates()

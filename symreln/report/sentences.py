@@ -148,10 +148,10 @@ def gate_law_sentence(law: GateLawMeasured | None) -> str:
     orders = ("first", "second", "third", "fourth")
     shares = ", ".join(
         f"{share:.2g} at {order} order"
-        for order, share in zip(orders, law.curves[0].distances, strict=False)
+        for order, share in zip(orders, law.share_distances, strict=False)
     )
     found = f"law of gates: the share with the first stage's gates is off by at most {shares}"
-    first, *later = law.curves[0].distances
+    first, *later = law.share_distances
     if later and min(later) >= first:
         found += "; no later order is nearer"
     if not law.distances:

@@ -23,7 +23,7 @@ _POLICY = (
 )
 SCRIPTS = ("page.js",)
 #: Those of a page with sliders, after its own.
-LIVE_SCRIPTS = ("live_gates.js", "live_plot.js", "live.js")
+LIVE_SCRIPTS = ("live_plot.js", "live.js")
 
 
 def whole_page(

@@ -233,15 +233,9 @@ def _mean_field(validation: Validation) -> dict[str, Any]:
 def _gate_law(law: GateLawMeasured) -> dict[str, Any]:
     return {
         "steps": law.steps.tolist(),
-        "shares": [
-            {
-                "samples_lost": each.lost,
-                "predicted": each.predicted.tolist(),
-                "measured": each.mean.tolist(),
-                "distances": each.distances,
-            }
-            for each in law.curves
-        ],
+        "predicted": law.predicted.tolist(),
+        "measured": law.mean.tolist(),
+        "distances": law.share_distances,
         "losses": [
             {"order": order, **asdict(found)} for order, found in enumerate(law.distances, start=2)
         ],

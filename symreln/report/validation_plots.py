@@ -14,7 +14,6 @@ from symreln.report.chapters.mean_field import MOST_GATES
 from symreln.report.drawing import Sketch, draw_all
 from symreln.report.figures import (
     GateShare,
-    LawShares,
     LossCurve,
     gate_motion,
     law_shares,
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
     from symreln.laws.mean_field import MeanField
     from symreln.report.looks import Role
     from symreln.train.run import TrainingRun
-
-#: Shares that are drawn, a panel each.
-MOST_PANELS = 3
 
 
 def validation_drawings(validation: Validation, *, pdf: bool) -> tuple[Drawing, ...]:
@@ -60,23 +56,11 @@ def validation_sketches(validation: Validation) -> tuple[Sketch, ...]:
 
 def _gate_law_sketch(law: GateLawMeasured) -> Sketch:
     shown = {
+        "predicted": law.predicted,
+        "measured": law.measured,
         "times": law.steps.astype(float),
-        "panels": [
-            LawShares(
-                title=_lost(each.lost),
-                predicted=each.predicted,
-                measured=each.measured,
-            )
-            for each in law.curves[:MOST_PANELS]
-        ],
     }
     return Sketch(name="gate_law", draws=law_shares, shown=shown)
-
-
-def _lost(samples: int) -> str:
-    if samples == 0:
-        return "the gates themselves"
-    return f"{samples} sample{'s' * (samples > 1)} lost"
 
 
 def losses_of(validation: Validation) -> list[LossCurve]:

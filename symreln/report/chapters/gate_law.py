@@ -13,7 +13,7 @@ from symreln.report.sentences import gate_law_sentence
 if TYPE_CHECKING:
     from symreln.experiment.outcome import Validation
 
-_ORDERS = ("first", "second", "third", "fourth")
+_ORDERS = ("second", "third", "fourth")
 
 
 def gate_law_blocks(validation: Validation, *, figures: bool) -> list[Block]:
@@ -38,29 +38,12 @@ def gate_law_blocks(validation: Validation, *, figures: bool) -> list[Block]:
             Figure(
                 name="gate_law",
                 caption=(
-                    "Share of the weight whose gate is one of the first stage's, and whose gate "
-                    "differs from it on so many samples: by the law of gates (lines) and in the "
-                    "trained networks (dots: mean, bars: range)."
+                    "Share of the weight whose gate is one of the first stage's: by the law of "
+                    "gates (lines) and in the trained networks (dots: mean, bars: range)."
                 ),
                 alt="Predicted and measured shares of gates against steps.",
             )
         )
-    shown = _ORDERS[: len(law.curves[0].distances)]
-    blocks.append(
-        Table(
-            header=("samples on which gates differ", *(f"{order} order" for order in shown)),
-            rows=tuple(
-                (str(each.lost), *(f"{distance:.3f}" for distance in each.distances))
-                for each in law.curves
-            ),
-            caption=(
-                "Largest difference over time between the share by the law and the mean share of "
-                "the networks, by the number of samples on which a gate differs from the first "
-                "stage's (0: these gates themselves)."
-            ),
-            alignment="r" + "r" * len(shown),
-        )
-    )
     if law.distances:
         blocks.append(_losses(validation))
     elif law.why_not:
@@ -75,7 +58,7 @@ def _losses(validation: Validation) -> Table:
     rows = [] if judged is None else [("the spec's, which stay", judged)]
     rows += [
         (f"by the law, {order} order", found)
-        for order, found in zip(_ORDERS[1:], law.distances, strict=False)
+        for order, found in zip(_ORDERS, law.distances, strict=False)
     ]
     names = ("max_abs_over_initial", "mean_abs_over_initial", "drop_time_error_steps")
     return Table(
