@@ -53,13 +53,6 @@ class _Printer(LatexPrinter):
             return rf"\left(e^{{{power}}}\right)^{{{exp}}}"
         return f"e^{{{power}}}"
 
-    def _print_hyper(self, expr: Any, exp: str | None = None) -> str:
-        upper, lower = (", ".join(map(self._print, each)) for each in (expr.ap, expr.bq))
-        name = rf"{{}}_{{{len(expr.ap)}}}F_{{{len(expr.bq)}}}" + (
-            "" if exp is None else f"^{{{exp}}}"
-        )
-        return rf"{name}\left({upper}; {lower}; {self._print(expr.argument)}\right)"
-
     def _print_Rational(self, expr: Any) -> str:
         if expr.q == 1 or not self.slashed:
             return super()._print_Rational(expr)

@@ -28,10 +28,10 @@ from symreln.train.network import GatedPathway, pathway_network
 from symreln.train.weights import LayerWeights
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from symreln.claims.curves import Prediction
-    from symreln.claims.derivation import Derivation, ModeDerivation
+    from symreln.claims.derivation import Derivation
     from symreln.laws.chain_start import ChainStart
     from symreln.train.run import TrainingRun
 
@@ -69,20 +69,6 @@ def predict_chain(numbers: Derivation, start: ChainStart | None) -> Prediction:
         + ("" if start is None else f", {_from_random_layers(start)}"),
         modes=tuple(replace(mode, integrated=strengths[mode.label][0]) for mode in flow.modes),
     )
-
-
-def chain_losses(
-    numbers: Derivation, start: ChainStart
-) -> Iterator[tuple[ModeDerivation, np.ndarray]]:
-    """Yield every mode that learns and what one of it leaves of the loss, from every start.
-
-    Shape (starts, steps), ½ d (s/d − π)² with π by gradient descent: what the final loss lacks.
-    """
-    curves = _followed(numbers, start.strengths(float(network_of(numbers.spec).init_std)))
-    for _, mode in learning_modes(numbers):
-        assert mode.d_eff is not None  # of closed modes every one has it
-        s, d = mode.s.to_float(), mode.d_eff.to_float()
-        yield mode, 0.5 * d * (s / d - curves[mode.label]) ** 2
 
 
 def predict_aligned(numbers: Derivation, start: ChainStart | None) -> np.ndarray:

@@ -423,22 +423,18 @@ def mutual_distance(
     return Distance(**{m.name: m.distance(samples, found[m.name]) for m in METRICS})
 
 
-def seed_floor(losses: np.ndarray, together: int | None = None) -> SeedFloor | None:
+def seed_floor(losses: np.ndarray) -> SeedFloor | None:
     """Compare each seed's curve with the mean of the others.
 
     Args:
         losses: Shape (seeds, steps).
-        together: How many are compared with each other, in groups one after the other: the mean of
-            few others is farther off. All of them, or as many as there are, by default.
 
     Returns:
         The floor; None for a single seed, which has nothing to be compared with.
     """
-    size = min(together or len(losses), len(losses))
-    if size < 2:
+    if len(losses) < 2:
         return None
-    starts = range(0, len(losses) - size + 1, size)
-    each = tuple(one for start in starts for one in _left_out(losses[start : start + size]))
+    each = tuple(_left_out(losses))
     return SeedFloor(mean=_over_seeds(each, np.mean), maximum=_over_seeds(each, np.max), each=each)
 
 

@@ -111,7 +111,7 @@ def test_the_table_gives_the_closed_form(layers):
     np.testing.assert_allclose(found, expected, rtol=3e-6)
 
 
-def test_falling_modes_take_the_closed_form():
+def test_starts_above_the_plateau_are_integrated():
     found = rising_curves(3, 0.4, 0.2, np.array([0.1, 5.0]), np.array([0.0, 10.0]), 1.0)
     np.testing.assert_allclose(found[:, 0], [0.1, 5.0], rtol=1e-12)
     assert 2 < found[1, 1] < 5

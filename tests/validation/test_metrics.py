@@ -80,18 +80,6 @@ def test_wrong_curves_are_refused(a, b, message):
         compare(np.array(a), np.array(b))
 
 
-def test_a_floor_of_few_is_farther_off_than_one_of_many():
-    """Independent curves are σ √(1 + 1/(n − 1)) from the mean of n − 1 others."""
-    curves = 1 + 0.01 * np.random.default_rng(3).standard_normal((4000, 1))
-    two, four = seed_floor(curves, together=2), seed_floor(curves, together=4)
-    assert len(two.each) == len(four.each) == 4000
-    ratio = two.mean.max_abs_over_initial / four.mean.max_abs_over_initial
-    assert ratio == pytest.approx(np.sqrt(2 / (4 / 3)), rel=0.04)
-    # What is left over is not compared; more than there are is all of them.
-    assert len(seed_floor(curves[:11], together=4).each) == 8
-    assert seed_floor(curves[:3], together=4) == seed_floor(curves[:3])
-
-
 def test_seed_floor_leaves_the_seed_out():
     losses = np.array([[4.0, 4.0, 2.0, 1.0], [4.0, 2.0, 2.0, 1.0], [4.0, 3.0, 2.0, 10.0]])
     floor = seed_floor(losses)
