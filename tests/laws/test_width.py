@@ -127,7 +127,7 @@ def test_escapes_are_the_unstable_directions(modes, units):
     ]
     top = np.linalg.eigvalsh(np.array(jacobian)).max()
     # Central differences of cubics: exact up to 1e-16/1e-5 and third derivatives times 1e-10.
-    assert (top > 1e-8) is bool(found.escapes)
+    assert bool(top > 1e-8) is bool(found.escapes)
     plateau, least = balls(derivation)
     assert (plateau - least > 1e-12) is bool(found.escapes)
 
