@@ -6,6 +6,8 @@ no correlation, spectrum or formula of the derivation enters them.
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add, matmul
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,7 +75,7 @@ def runs_along_paths(data: NetworkData) -> bool:
                 _gated(weights[e] @ value(graph.node(graph.edges[e].source)), graph.edges[e])
                 for e in graph.incoming[node.name]
             ]
-            whole = _added(given) if given else data.dataset.inputs.select(rows=node.inputs)
+            whole = reduce(add, given) if given else data.dataset.inputs.select(rows=node.inputs)
             values[node.name] = _gated(whole, node)
         return values[node.name]
 
@@ -106,7 +108,7 @@ def _edge_term(
 def _totals(data: NetworkData, weights: Sequence[ExactMatrix]) -> list[ExactMatrix]:
     """Return T_b of every bundle."""
     return [
-        _added([chain([weights[e] for e in data.paths[p].edges]) for p in bundle.paths])
+        reduce(add, (chain([weights[e] for e in data.paths[p].edges]) for p in bundle.paths))
         for bundle in data.bundles
     ]
 
@@ -132,16 +134,6 @@ def _loss(data: NetworkData, weights: Sequence[ExactMatrix]) -> Scalar:
     return left.frobenius(left) / (2 * left.shape[1])
 
 
-def _added(matrices: Sequence[ExactMatrix]) -> ExactMatrix:
-    found = matrices[0]
-    for matrix in matrices[1:]:
-        found = found + matrix
-    return found
-
-
 def chain(weights: Sequence[ExactMatrix]) -> ExactMatrix:
     """Return the product of matrices, the first one on the right."""
-    found = weights[0]
-    for matrix in weights[1:]:
-        found = matrix @ found
-    return found
+    return reduce(matmul, reversed(weights))
