@@ -372,7 +372,7 @@ CHAINS = {
     "unequal": (*TO_HALF, "conserved product", r"\int_{", "L(t)"),
     "decay": CLOSED,
     "decay-above-s": CLOSED,
-    "decay-unequal": (*TO_MODES, "Dropped", "conserved product", r"\sinh", "L(t)"),
+    "decay-unequal": (*TO_MODES, "Dropped", "conserved product", "L(t)"),
     "odd-relu": (*CLOSED, r"\tau \to 2 \tau"),
     "equal-couplings": (*CLOSED, "closes by symmetry"),
     "coupled-modes": (*TO_MODES, "Dropped", r"\kappa_{ab}", "ffective start", "L(t)"),
