@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from symreln.claims.from_weights import from_weights
     from symreln.confrontation import Validation, run, validate
     from symreln.exact.truth import Truth
-    from symreln.limits.with_limits import PartialDerivation, derive_within
     from symreln.report.saved import open
     from symreln.specs.build import network, pathway, spec
     from symreln.specs.model import (
@@ -61,10 +60,8 @@ _HOMES = {
     "Truth": "symreln.exact.truth",
     "Validation": "symreln.confrontation",
     "ValidationSpec": "symreln.specs.model",
-    "PartialDerivation": "symreln.limits.with_limits",
     "derive": "symreln.api",
     "NetworkDerivation": "symreln.api",
-    "derive_within": "symreln.limits.with_limits",
     "from_weights": "symreln.claims.from_weights",
     "load": "symreln.task_library.load",
     "network": "symreln.specs.build",
@@ -93,7 +90,6 @@ __all__ = [
     "NetworkDerivation",
     "NetworkSpec",
     "Parameter",
-    "PartialDerivation",
     "PathwaySpec",
     "Spec",
     "Truth",
@@ -102,7 +98,6 @@ __all__ = [
     "__version__",
     "depth",
     "derive",
-    "derive_within",
     "design",
     "from_weights",
     "gates",

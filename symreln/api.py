@@ -28,7 +28,6 @@ from symreln.claims.regime import regime_of
 from symreln.claims.unsupported import unsupported_pathways
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import NotSupportedError
-from symreln.exact.spectrum import joint_spectrum
 from symreln.pipeline import derive as pipeline
 from symreln.pipeline.certificate import certificate
 from symreln.report import html, latex
@@ -57,7 +56,6 @@ if TYPE_CHECKING:
     from symreln.claims.network.in_numbers import Curves
     from symreln.claims.network.routing import Routing
     from symreln.claims.regime import Regime
-    from symreln.claims.solve import Progress, Spectrum
     from symreln.claims.widths import NarrowPathway
     from symreln.document.model import Document
     from symreln.report.mode_table import Modes
@@ -443,9 +441,6 @@ def _refuse_graph(what: str, instead: str) -> NoReturn:
 
 def derive(
     spec: Spec | str | os.PathLike[str],
-    *,
-    spectrum: Spectrum = joint_spectrum,
-    progress: Progress | None = None,
 ) -> Derivation | NetworkDerivation:
     """Derive the dynamics of a spec, of pathways or of nodes and edges.
 
@@ -453,8 +448,6 @@ def derive(
 
     Args:
         spec: A checked spec, a spec file, or the name of a ready-made spec.
-        spectrum: What finds the joint spectrum of (sigma_yx, sigma_x, values).
-        progress: Called with the name of every step as it is finished, and what it found.
 
     Raises:
         InputError: The exact data cannot be treated, or what was handed in is no spec.
@@ -465,7 +458,7 @@ def derive(
         >>> sr.derive("linear-hierarchy").verdict.level.value
         'closed'
     """
-    return answer(pipeline.derive(spec_of(spec, "derive"), spectrum=spectrum, progress=progress))
+    return answer(pipeline.derive(spec_of(spec, "derive")))
 
 
 def answer(

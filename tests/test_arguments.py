@@ -68,10 +68,6 @@ CALLS = {
     "weights, to_numpy": lambda h: balanced().to_numpy(h),
     "weights, enclose": lambda h: balanced().enclose(h),
     "weights, bits": lambda h: balanced().enclose(Fraction(1), h),
-    "derive_within": lambda h: sr.derive_within(h if not isinstance(h, str) else b"text"),
-    "derive_within, time": lambda h: sr.derive_within(b"none", time_limit=h),
-    "derive_within, memory": lambda h: sr.derive_within(b"none", memory_limit=h),
-    "derive_within, overrides": lambda h: sr.derive_within(b"none", overrides=h),
 }
 
 
@@ -100,7 +96,6 @@ def test_a_hostile_argument_gets_an_answer_or_an_error_of_ours(name):
         (lambda: sr.from_weights(derived(), FIRST, "x"), "w2"),
         (lambda: sr.load(3), "load: found 3; give the path of a TOML file"),
         (lambda: sr.load("xor", overrides="a=1"), r"give a list of key=value texts"),
-        (lambda: sr.derive_within(sr.load(TABLES)), "which a child process can read"),
     ],
 )
 def test_messages_say_what_was_found_and_what_is_needed(call, says):

@@ -10,7 +10,6 @@ import symreln as sr
 from symreln.claims import divergence
 from symreln.claims.integration import reduced_flow
 from symreln.cli import main as cli
-from symreln.cli.derive import Session
 from symreln.cli.options import _Share
 from symreln.errors import InputError
 from symreln.report.terminal import summary_of
@@ -42,7 +41,7 @@ def test_a_folder_that_cannot_be_made_is_refused_at_once(tmp_path, capsys, monke
     def never(*_: object, **__: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(Session, "load", never)
+    monkeypatch.setattr("symreln.cli.derive.loaded", never)
     (tmp_path / "file").write_text("")
     out = tmp_path / "file" / "below"
     code, _, err = run(capsys, "derive", "xor", "--out", str(out))
@@ -60,7 +59,7 @@ def test_a_diverging_learning_rate_is_refused_before_deriving(tmp_path, capsys, 
     def never(*_: object, **__: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr(Session, "derive", never)
+    monkeypatch.setattr("symreln.cli.validate.derive", never)
     code, _, err = run(
         capsys, "run", "xor", "--set", "network.learning_rate=5", "--out", str(tmp_path)
     )

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from symreln.base import watched
 from symreln.base.signals import raise_noted
 
 if TYPE_CHECKING:
@@ -184,15 +185,13 @@ class _Display:
         now = time.monotonic()
         if self.line is not None:
             if now - self.silent_since >= PATIENCE:
-                outer = f"{phases[0].name}: " if len(phases) > 1 else ""
                 self._shown = True
-                self.line.show(f"{outer}{phases[-1].name}", phases[-1])
+                self.line.show(_named(phases), phases[-1])
             return
         for place, phase in enumerate(phases):
             if now - phase.start >= PATIENCE and not phase.told:
                 phase.told = True
-                outer = f"{phases[0].name}: " if place else ""
-                _write(f"{outer}{phase.name} …\n")
+                _write(f"{_named(phases[: place + 1])} …\n")
 
     def end(self) -> None:
         self._ended.set()
@@ -230,10 +229,12 @@ def phase(name: str) -> Iterator[Callable[[int, int], None]]:
         return
     mine = _Phase(name=name)
     known.append(mine)
+    watched.say(_named(known))
     try:
         yield mine.update
     finally:
         known.remove(mine)
+        watched.say(_named(known))
 
 
 @contextmanager
@@ -245,6 +246,7 @@ def _outermost(
     display = _Display(line=_line(), silent_since=silent_since)
     mine = _Phase(name=name)
     display.phases.append(mine)
+    watched.say(name)
     _display = display
     if not quiet:
         display.begin()
@@ -289,6 +291,11 @@ def both(*reports: Callable[[int, int], None] | None) -> Callable[[int, int], No
                 each(done, total)
 
     return report
+
+
+def _named(phases: list[_Phase]) -> str:
+    """Return the outermost phase and what is done in it."""
+    return ": ".join(dict.fromkeys((phases[0].name, phases[-1].name)))
 
 
 def _nobody(done: int, total: int) -> None:

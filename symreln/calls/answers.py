@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from symreln.report.folder import write_files
+from symreln.report.folder import write_together
 
 #: Lines of a notebook's view that are not folded.
 _OPEN = 12
@@ -31,7 +31,7 @@ class AbstractAnswer(ABC):
 
     def save(self, directory: str | Path) -> list[Path]:
         """Write the files of the command into a folder, made if it is not there."""
-        return write_files(Path(directory), self.files())
+        return write_together(Path(directory), self.files())
 
     def _summary(self) -> list[str]:
         return list(self.lines())

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from symreln.base import pool
-from symreln.base.jsonio import dumps, write_json, write_text
+from symreln.base.jsonio import dumps
 from symreln.base.processors import cores
 from symreln.base.progress import phase
 from symreln.base.provenance import library_versions
@@ -29,12 +29,11 @@ from symreln.calls.answers import AbstractAnswer
 from symreln.calls.paper_page import Page
 from symreln.errors import InputError, SymrelnError
 from symreln.gating import serialise as gating
-from symreln.report.folder import UNFINISHED, write_files
+from symreln.report.folder import UNFINISHED, together, write_files
 from symreln.report.pages import markdown
 from symreln.report.prediction_table import comparison_table
 from symreln.report.reproduction import (
     FORMAT,
-    PAGE,
     RECORD,
     disagreements,
     files_of,
@@ -230,20 +229,19 @@ def made(name: str, folder: Path, *, full: bool, rng: int) -> tuple[dict[str, An
     known = _read(place)
     if known is not None and known.get("settings") == settings:
         return known, False
-    for old in (_JSON, PAGE):  # of other settings
-        (place / old).unlink(missing_ok=True)
     for left in place.rglob(UNFINISHED):  # by a process that was killed
         shutil.rmtree(left, ignore_errors=True)
     module, began = _loaded(script), time.monotonic()
     title = (module.__doc__ or name).splitlines()[0].rstrip(".")
-    page = Page(name, place, full=full, rng=rng, title=title)
-    with phase(name):
-        module.reproduce(page)
-    write_files(place, page.files(_how(full, rng)))
-    seconds = time.monotonic() - began
-    found = {**page.to_json(), "seconds": seconds, "settings": settings}
-    write_text(place / script.name, script.read_text("utf-8"))
-    write_json(place / _JSON, found)  # last
+    with together(place) as draft:
+        page = Page(name, draft.folder, full=full, rng=rng, title=title)
+        with phase(name):
+            module.reproduce(page)
+        seconds = time.monotonic() - began
+        found = {**page.to_json(), "seconds": seconds, "settings": settings}
+        files = page.files(_how(full, rng))
+        files |= {script.name: script.read_text("utf-8"), _JSON: dumps(found)}
+        write_files(draft.folder, files)
     return found, True
 
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
     from symreln.networks.effective import EffectiveDataset
 
-#: Levels at which modes do not close.
-MATRICES = (Level.COUPLED_MATRICES, Level.NUMERIC_ONLY)
 #: Largest entry of weights that are drawn.
 _LARGEST = 9
 #: How lines are checked, in words.
@@ -213,7 +211,7 @@ def basis_lines(derivation: Derivation) -> Iterator[Line]:
 def alignment_lines(derivation: Derivation) -> Iterator[Line]:
     """Yield where silent alignment is used: of the gates at the start, where modes close."""
     layers = derivation.known.layers
-    if all(stage.verdict.level in MATRICES for stage in derivation.stages):
+    if all(stage.verdict.level is Level.COUPLED_MATRICES for stage in derivation.stages):
         return
     start = r"B^{(l)}_p(0) \ \text{diagonal} \implies B^{(l)}_p(t) \ \text{diagonal}"
     yield Line(

@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from symreln.claims.couplings import MOST_ENTRIES
-from symreln.claims.flow_lines import IN_LETTERS, MATRICES, whole_map
+from symreln.claims.flow_lines import IN_LETTERS, whole_map
 from symreln.claims.probes import overlap_matrices, probe_bases
 from symreln.claims.relaxation import diverging
 from symreln.claims.solve import at_values
@@ -51,7 +51,7 @@ def mode_lines(derivation: Derivation) -> Iterator[Line]:
     yield from _null_lines(derivation, laws.values())
     if Level.COUPLED_MODES in levels:
         yield from proven_once(competition_lines)
-    if levels & set(MATRICES):
+    if Level.COUPLED_MATRICES in levels:
         yield from matrix_lines(derivation)
 
 
@@ -129,7 +129,7 @@ def _on_this_data(derivation: Derivation) -> Iterator[Line]:
     for number, stage in enumerate(derivation.ask(at_values).stages, start=1):
         pathways = stage.pathways
         wide = max(sum(m.multiplicity for m in p.modes if not m.is_null) for p in pathways)
-        if stage.verdict.level not in MATRICES or not 0 < wide**2 <= MOST_ENTRIES:
+        if stage.verdict.level is not Level.COUPLED_MATRICES or not 0 < wide**2 <= MOST_ENTRIES:
             continue
         pairs = [(p, p) for p, pathway in enumerate(pathways) if not pathway.spectrum.commutes]
         pairs += stage.verdict.couplings.coupled_pairs

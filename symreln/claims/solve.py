@@ -29,22 +29,11 @@ from symreln.verdict.orbits import StageSymmetry
 from symreln.verdict.residual import closed_residual, converged_outputs, stages_decouple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import sympy as sp
 
     from symreln.exact.spectrum import JointSpectrum, Mode
     from symreln.laws.law import Law
     from symreln.networks.effective import EffectiveDataset
-
-    #: What finds the joint spectrum of (sigma_yx, sigma_x, values at which modes are ordered).
-    Spectrum = Callable[..., JointSpectrum]
-    #: Called with the name of a finished step and what it found.
-    Progress = Callable[[str, object], None]
-
-
-def silent(step: str, payload: object) -> None:
-    """Tell nobody that a step is finished."""
 
 
 def at_values(derivation: Derivation) -> Derivation:
@@ -76,11 +65,8 @@ def check_values(spec: Spec) -> None:
         raise InputError(msg)
 
 
-def derive_unchecked(
-    spec: Spec, *, spectrum: Spectrum = joint_spectrum, progress: Progress | None = None
-) -> Derivation:
+def derive_unchecked(spec: Spec) -> Derivation:
     """Derive without the checks of :mod:`symreln.pipeline.checks`, for a second route of theirs."""
-    done = progress or silent
     goal = Targets.of(spec.dataset.targets)
     search = symmetry_search(spec.dataset, spec.pathways, joint=len(spec.stages) == 1)
     stages: list[StageDerivation] = []
@@ -92,12 +78,9 @@ def derive_unchecked(
         ]
         symmetry = StageSymmetry([number - 1 for number in numbers], search)
         effective = _effective(spec, numbers, goal, symmetry)
-        done("effective datasets", effective)
-        with phase("joint spectra"):
-            spectra = _spectra(spec, numbers, effective, spectrum, done)
+        spectra = _spectra(spec, effective)
         with phase("verdict"):
             verdict = judge(stage, effective, spectra, symmetry)
-        done("verdict", verdict)
         spectra = verdict.spectra
         left = _converged(goal, effective, spectra, verdict)
         stages.append(
@@ -116,9 +99,7 @@ def derive_unchecked(
         verdict=DiagonalisabilityVerdict(stages=tuple(stage.verdict for stage in stages)),
         loss_separates=_loss_separates(tuple(stages)),
         steps=(),
-        later=tuple(
-            derive_unchecked(spec.during(step), spectrum=spectrum) for step in spec.switches
-        ),
+        later=tuple(derive_unchecked(spec.during(step)) for step in spec.switches),
     )
 
 
@@ -160,24 +141,18 @@ def _effective(
     return tuple(found)
 
 
-def _spectra(
-    spec: Spec,
-    numbers: list[int],
-    effective: tuple[EffectiveDataset, ...],
-    spectrum: Spectrum,
-    done: Progress,
-) -> tuple[JointSpectrum, ...]:
+def _spectra(spec: Spec, effective: tuple[EffectiveDataset, ...]) -> tuple[JointSpectrum, ...]:
     found: dict[int, JointSpectrum] = {}
-    for number, e in zip(numbers, effective, strict=True):
-        if e.image is None:
+    for e in effective:
+        with phase(f"joint spectrum of pathway '{e.pathway.name}'"):
+            if e.image is not None:
+                found[id(e)] = image_spectrum(e, found[id(e.image.original)])
+                continue
             try:
-                found[id(e)] = spectrum(e.sigma_yx, e.sigma_x, spec.values)
+                found[id(e)] = joint_spectrum(e.sigma_yx, e.sigma_x, spec.values)
             except LimitReachedError as error:
                 msg = f"pathway '{e.pathway.name}': {error}"
                 raise LimitReachedError(msg) from error
-        else:
-            found[id(e)] = image_spectrum(e, found[id(e.image.original)])
-        done("spectrum", (number, found[id(e)]))
     return tuple(found.values())
 
 

@@ -1,82 +1,133 @@
-"""A command within limits: a child does it; at a limit what is known is written and printed."""
+"""A command within limits: a child does it, and ends with all that it started at one of them.
+
+A child, because no signal that Python handles interrupts a long call of FLINT.
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import IO
 
 import click
+import psutil
 
-from symreln.base.jsonio import dumps
-from symreln.cli.request import Request
-from symreln.limits.supervise import watched
-from symreln.report.folder import BESIDE, results_in
-from symreln.report.partial import partial_lines, write_partial
-from symreln.report.partial_json import Finished, Reached, partial_derivation
+from symreln.base import watched
+from symreln.base.units import shown_bytes, shown_seconds
+from symreln.report.folder import MOVING, without_empty
 
-WORKER = "symreln.cli.child"
+#: The exit code where a limit was reached.
+REACHED = 4
+#: Seconds between two looks. The shorter, the less a fast allocation gets beyond its limit.
+_LOOK = 0.1
 
 
-def supervise(request: Request, worker: str = WORKER, *, spent: float = 0.0) -> int:
-    """Carry out a command within its limits; return its exit code, 4 where one was reached.
+def limited(
+    arguments: Sequence[str], out: Path | None, seconds: float | None, size: int | None
+) -> int:
+    """Do a command in a child; return its exit code, or 4 where a limit was reached.
 
     Args:
-        request: What was asked for.
-        worker: The module that does it.
-        spent: Seconds that the command has taken already.
-
-    Raises:
-        NotSupportedError: A memory limit where the memory of processes cannot be read.
+        arguments: What was typed after ``symreln``, the limits too.
+        out: Folder for the results, where the command has one of its own.
+        seconds: Limit of time, or None.
+        size: Limit of memory in bytes, or None.
     """
-    with watched(worker, asdict(request), request.limits, spent=spent) as watch:
-        outcome = watch.wait()
-        if isinstance(outcome, int):
-            return outcome
-        return _cut(request, watch.finished, outcome)
+    before = _files(out)
+    with tempfile.NamedTemporaryFile(prefix="symreln-") as told, without_empty(out or Path()):
+        child = _started(arguments, told.name)
+        try:
+            reached = _reached(child, seconds, size)
+        finally:
+            _end(child, told)
+            new = _files(out) - before
+            _clear(path for path, _ in new)
+        ended = child.returncode or 0
+        if not reached and ended >= 0:
+            return ended
+        text = f"{reached or f'signal {-ended} ended the work'} while {_said(told) or 'starting'}"
+        if out is not None:
+            left = sum(path.is_file() for path, _ in new)
+            text += f"; {left or 'no'} finished files are new in {out}"
+        click.echo(f"symreln: {text}", err=True)
+        return REACHED if reached else 128 - ended
 
 
-def _cut(request: Request, finished: Finished, reached: Reached) -> int:
-    """Write what is known where the work did not end by itself."""
-    folder = request.folder
-    if finished.written:
-        _complain(
-            f"{reached.sentence()} after the derivation was finished and written to {folder}; "
-            "training or the report was cut short"
-        )
-    elif finished.files:
-        _complain(
-            f"{reached.sentence()} after the derivation was finished and proven, while its "
-            f"documents were made; written to {folder}: {', '.join(finished.files)}"
-        )
-        if request.as_json and "derivation.json" in finished.files:
-            click.echo((folder / "derivation.json").read_text("utf-8"), nl=False)
-    else:
-        _complain(f"{reached.sentence()} in {finished.place}")
-        _write_partial(request, finished, partial_derivation(finished, reached))
-    return reached.code
+def _started(arguments: Sequence[str], told: str) -> psutil.Popen:
+    """Start the same command, which says in a file what it is doing."""
+    # A session of its own: Ctrl-C reaches this process alone, which ends the child.
+    return psutil.Popen(
+        [sys.executable, "-P", "-m", "symreln", *arguments],
+        env={
+            **os.environ,
+            watched.FILE: told,
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        },
+        start_new_session=True,
+    )
 
 
-def _write_partial(request: Request, finished: Finished, partial: dict[str, Any]) -> None:
-    """Write and print a derivation that was cut short.
-
-    One that proves nothing replaces no earlier results.
-    """
-    folder, written = request.folder, []
-    earlier = results_in(folder)
-    if earlier and not finished.proves:
-        _complain(f"nothing was proven; {folder} keeps the results of an earlier command")
-    else:
-        written = write_partial(partial, folder, request.formats)
-        if old := [name for name in BESIDE if name in earlier]:
-            _complain(f"{folder} holds {', '.join(old)} of an earlier command, not of this one")
-    if request.as_json:
-        click.echo(dumps(partial), nl=False)
-        return
-    for line in partial_lines(partial):
-        click.echo(line)
-    if written:
-        click.echo(f"written to {folder}: {', '.join(written)}")
+def _reached(child: psutil.Popen, seconds: float | None, size: int | None) -> str:
+    """Wait for a limit and return which it was; "" where the child ends before."""
+    start = time.monotonic()
+    while child.poll() is None:
+        if seconds is not None and time.monotonic() - start >= seconds:
+            return f"time limit {shown_seconds(seconds)} reached"
+        if size is not None and (used := _memory(child)) > size:
+            return f"memory limit {shown_bytes(size)} reached: {shown_bytes(used)} were in use"
+        time.sleep(_LOOK)
+    return ""
 
 
-def _complain(message: str) -> None:
-    click.echo(f"symreln: {message}", err=True)
+def _memory(child: psutil.Popen) -> int:
+    """Return the resident bytes of a child and of all that it started."""
+    total = 0
+    with contextlib.suppress(psutil.NoSuchProcess):  # one has just ended
+        for each in (child, *child.children(recursive=True)):
+            total += each.memory_info().rss
+    return total
+
+
+def _end(child: psutil.Popen, told: IO[bytes]) -> None:
+    """End a child with all that it started, but not while files take their places together."""
+    while child.poll() is None:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            child.suspend()
+            time.sleep(0.01)
+            if _said(told).endswith(MOVING):
+                child.resume()
+                time.sleep(0.01)
+                continue
+            for each in child.children(recursive=True):
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    each.kill()
+            child.kill()
+        child.wait()
+
+
+def _said(told: IO[bytes]) -> str:
+    """Return what the child says that it is doing."""
+    told.seek(0)
+    return told.read().decode(errors="ignore").strip()
+
+
+def _files(folder: Path | None) -> set[tuple[Path, int]]:
+    """Return what a folder holds, with the time of its last change."""
+    held = () if folder is None else folder.rglob("*")
+    return {(path, path.lstat().st_mtime_ns) for path in held}
+
+
+def _clear(paths: Iterable[Path]) -> None:
+    """Remove what was being written."""
+    for path in paths:
+        if path.name.startswith(".") and path.suffix == ".tmp":
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)

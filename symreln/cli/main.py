@@ -5,32 +5,28 @@ from __future__ import annotations
 import gc
 import inspect
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-#: When a command that the system started began: before this program's imports, by as much as the
-#: interpreter has worked. Not when the process did: a shell that waits and then becomes this
-#: program would have used the user's time up.
-_STARTED = time.monotonic() - time.process_time()
+import click
 
-import click  # noqa: E402
-
-from symreln import __version__  # noqa: E402
-from symreln.base.guard import complain, guarded  # noqa: E402
-from symreln.base.signals import (  # noqa: E402
+from symreln import __version__
+from symreln.base import watched
+from symreln.base.guard import complain, guarded
+from symreln.base.signals import (
     INTERRUPTED,
     end_silently,
     interrupt,
     set_interrupt,
 )
-from symreln.cli.options import (  # noqa: E402
+from symreln.cli.options import (
     DERIVING,
     INPUT,
     JSON,
     LATEX,
+    LIMITS,
     MACHINE,
     MACHINE_PART,
     OUTPUT,
@@ -48,8 +44,8 @@ from symreln.cli.options import (  # noqa: E402
     out,
     seeds,
 )
-from symreln.gating.finders import FINDERS  # noqa: E402
-from symreln.report.formats import NAMES  # noqa: E402
+from symreln.gating.finders import FINDERS
+from symreln.report.formats import NAMES
 
 EXIT_CODES = """
 \b
@@ -58,7 +54,7 @@ Exit codes:
   1    a bug of symreln
   2    wrong usage, an invalid spec or certificate, or a file or stream that cannot be written
   3    the loss does not agree: it disagrees, is undecided or not tested
-  4    a limit was hit; what is proven so far is written
+  4    a limit was hit
   130  interrupted (SIGINT)
   143  ended by SIGTERM (129 by SIGHUP)
 """
@@ -96,7 +92,10 @@ def cli() -> None:
 
 
 def _command(
-    work: str, *parameters: click.Parameter, example: str
+    work: str,
+    *parameters: click.Parameter,
+    example: str,
+    limits: Sequence[click.Parameter] = LIMITS,
 ) -> Callable[[Callable], click.Command]:
     """Return a decorator: a command with a function's name and text.
 
@@ -105,9 +104,17 @@ def _command(
             imported when the command is called: most need a second for that.
         parameters: Its arguments and options.
         example: One way to call it, without the program's name.
+        limits: Those of time and memory, where it may take long.
     """
 
-    def call(**asked: Any) -> int:
+    def call(time_limit: float | None = None, memory_limit: int | None = None, **asked: Any) -> int:
+        if (time_limit or memory_limit) and not watched.begin():
+            from symreln.cli.limited import limited
+
+            # The parts of a sweep may share a folder: what is new there is not of this one alone.
+            out = None if asked.get("shard") else asked.get("out")
+            arguments = click.get_current_context().obj
+            return limited(arguments, out, time_limit, memory_limit)
         module, _, name = work.rpartition(".")
         return getattr(import_module(module), name)(**asked)
 
@@ -116,7 +123,7 @@ def _command(
         made = Command(
             named.__name__,
             callback=call,
-            params=list(parameters),
+            params=[*parameters, *limits],
             help=text,
             epilog=f"Example: symreln {example}",
         )
@@ -155,7 +162,6 @@ def run() -> None:
     "symreln.cli.commands.do",
     *DERIVING,
     *DOCUMENTS,
-    flag("--estimate", "Only print roughly what time and memory it may take."),
     example="derive xor --set parameters.Delta.value=1/2 --format html",
 )
 def derive() -> None:
@@ -192,6 +198,7 @@ def verify() -> None:
     Argument("name", "A ready-made spec.", required=False),
     JSON,
     example="tasks contextual-3",
+    limits=(),
 )
 def tasks() -> None:
     """List the ready-made specs, or print the TOML of one, to start your own from."""
@@ -407,19 +414,19 @@ def replay() -> None:
     """
 
 
-@_command("symreln.cli.inform.show_info", JSON, example="info")
+@_command("symreln.cli.inform.show_info", JSON, example="info", limits=())
 def info() -> None:
     """Show versions and the machine, for a bug report."""
 
 
-@_command("symreln.cli.inform.show_schema", example="schema > symreln.schema.json")
+@_command("symreln.cli.inform.show_schema", example="schema > symreln.schema.json", limits=())
 def schema() -> None:
     """Print the JSON Schema of a spec, for editors."""
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and end the process with the right exit code."""
-    sys.exit(_run(arguments, began=_STARTED if arguments is None else time.monotonic()))
+    sys.exit(_run(arguments))
 
 
 def run_process() -> int:
@@ -429,23 +436,23 @@ def run_process() -> int:
     """
     set_interrupt(interrupt)
     try:
-        return _run(None, began=_STARTED)
+        return _run(None)
     except KeyboardInterrupt:  # between the work and here
         return INTERRUPTED
     finally:
         set_interrupt(end_silently)
 
 
-def _run(arguments: list[str] | None, *, began: float) -> int:
+def _run(arguments: list[str] | None) -> int:
     # A command makes millions of small objects that live until it ends: collecting among them
     # again and again costs a tenth of a short command's time and frees nothing.
     gc.set_threshold(200_000, 50, 50)
-    return _guarded(arguments, began=began)
+    return _guarded(sys.argv[1:] if arguments is None else arguments)
 
 
-def _guarded(arguments: list[str] | None, *, began: float | None = None) -> int:
-    if any("\0" in argument for argument in arguments or ()):
+def _guarded(arguments: list[str]) -> int:
+    if any("\0" in argument for argument in arguments):
         found = "found a null character in an argument; neither a path nor a text has one"
         return complain(found, 2)
-    named = {"standalone_mode": False, "prog_name": "symreln", "obj": began}
+    named = {"standalone_mode": False, "prog_name": "symreln", "obj": arguments}
     return guarded(lambda: cli.main(args=arguments, **named))

@@ -245,16 +245,19 @@ DERIVING = (
     JSON,
     QUIET,
     OUTSIDE,
+)
+#: Of all that may take long.
+LIMITS = (
     option(
         "--time-limit",
-        "End after this time (90, 90s, 5min, 2h) with what is proven so far; exit code 4.",
+        "End after this time (90, 90s, 5min, 2h); exit code 4.",
         part=MACHINE_PART,
         type=_Quantity("time", units.seconds),
         metavar="TIME",
     ),
     option(
         "--memory-limit",
-        "End beyond this memory (500MB, 2GB) with what is proven so far; exit code 4.",
+        "End beyond this memory (500MB, 2GB) of all processes together; exit code 4.",
         part=MACHINE_PART,
         type=_Quantity("size", units.megabytes),
         metavar="SIZE",

@@ -12,7 +12,7 @@ from symreln.calls import gates as calls
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
 from symreln.gating.finders import FINDERS
-from symreln.report.folder import require_folder, write_files
+from symreln.report.folder import require_folder, write_together
 from symreln.task_library.load import load
 
 
@@ -37,7 +37,7 @@ def find_gates(
     given = load(spec, overrides, allow_outside=allow_outside)
     with Progress(quiet=quiet)("gates"):
         found = calls.gates(given, finder.name, **asked)
-    _write(out, found, as_json=as_json)
+    _write(out, found, as_json=as_json, quiet=quiet)
     return 0
 
 
@@ -71,7 +71,7 @@ def race_gates(
         network_of(given)
     with Progress(quiet=quiet)("race"):
         found = calls.race(given, over, by=label, rivals=modules, **asked)
-    _write(out, found, as_json=as_json)
+    _write(out, found, as_json=as_json, quiet=quiet)
     return 0
 
 
@@ -94,7 +94,7 @@ def replay_gates(
     require_folder(out)
     with Progress(quiet=quiet)("replay"):
         found = calls.replay(given, **asked)
-    _write(out, found, as_json=as_json)
+    _write(out, found, as_json=as_json, quiet=quiet)
     return 0
 
 
@@ -112,11 +112,12 @@ def _refuse(command: str, where: str, names: set[str]) -> None:
             raise InputError(msg)
 
 
-def _write(folder: Path, found: calls.GateAnswer, *, as_json: bool) -> None:
+def _write(folder: Path, found: calls.GateAnswer, *, as_json: bool, quiet: bool) -> None:
     """Write a result's JSON, tables and figure, and print the JSON or what the terminal shows."""
-    files = found.files()
     require_folder(folder)
-    write_files(folder, files)
+    with Progress(quiet=quiet)("writing the results"):
+        files = found.files()
+        write_together(folder, files)
     if as_json:
         click.echo(files[found.found.file], nl=False)
         return

@@ -24,7 +24,8 @@ def reproduce_for_user(
             if not quiet:
                 state = f"{page['seconds']:.0f} s" if new else "was there"
                 click.echo(f"symreln: {page['name']}: {outcome_counts(page)}; {state}", err=True)
-    found = calls.collected(out, full=full, rng=rng)
+    with Progress(quiet=quiet)("writing the results"):
+        found = calls.collected(out, full=full, rng=rng)
     if as_json:
         click.echo(dumps(found.to_json()), nl=False)
         return 0

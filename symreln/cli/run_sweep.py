@@ -10,7 +10,7 @@ import click
 from symreln.base.progress import Progress
 from symreln.calls import sweep as calls
 from symreln.errors import InputError
-from symreln.report.folder import require_folder, write_files
+from symreln.report.folder import require_folder, write_together
 from symreln.report.sweep import (
     failure_sentence,
     missing_sentence,
@@ -96,7 +96,7 @@ def _conclude(plan: Plan, failures: Sequence[Failure], *, as_json: bool, quiet: 
     with Progress(quiet=quiet)("summary"):
         found = calls.summary_of(plan, failures)
         files = found.files()
-        write_files(plan.folder, files)
+        write_together(plan.folder, files)
     if as_json:
         click.echo(files[_RESULT], nl=False)
         return

@@ -7,7 +7,7 @@ from pathlib import Path
 from symreln.base.progress import Progress
 from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.divergence import check_before_deriving
-from symreln.cli.derive import Session
+from symreln.cli.derive import loaded, written
 from symreln.cli.hardware import training_machine
 from symreln.cli.request import Request
 from symreln.errors import NotSupportedError
@@ -15,39 +15,37 @@ from symreln.experiment import confront
 from symreln.experiment.extras import check_extras, with_extras
 from symreln.experiment.outcome import Validation
 from symreln.experiment.training import ProgressCallback
+from symreln.pipeline.derive import derive
 from symreln.report import terminal as console
 from symreln.report.latex_style import Style
-from symreln.report.steps import StepWriter
 from symreln.report.write_validation import write_run, write_validation
 from symreln.specs.model import Spec
 
 
-def validate(request: Request, steps: StepWriter | None = None) -> int:
+def validate(request: Request) -> int:
     """Derive, train, write and print how far theory is from training; return the exit code.
 
     Returns:
         0, or 3 where theory and training do not agree.
     """
     whole = request.command == "run"
-    session, progress = Session(request=request, steps=steps), Progress(quiet=request.quiet)
+    progress = Progress(quiet=request.quiet)
     with training_machine(request):
-        spec = session.load()
+        spec = loaded(request)
         _check(request, spec)
         with progress("deriving"):
-            derivation = session.derive(spec)
-            # Before training starts: a run that is interrupted keeps its derivation, and what is
-            # proven must be on disk when a limit is hit.
-            if whole or steps is not None:
-                session.write(derivation, request.formats if whole else ("json",))
+            derivation = derive(spec)
+            if whole:  # before training starts: a run that is interrupted keeps its derivation
+                written(request, derivation)
         if isinstance(derivation, Derivation):
             check_extras(derivation, request.extras)
         with progress("validating") as report:
             validation = _confronted(request, derivation, report)
         with progress("writing the report"):
-            written = _written(request, validation)
+            files = _written(request, validation)
         shown = derivation if whole else None
         console.show_validation(
-            validation, request.folder, written, as_json=request.as_json, derivation=shown
+            validation, request.folder, files, as_json=request.as_json, derivation=shown
         )
         return 0 if validation.agrees else 3
 

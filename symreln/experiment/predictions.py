@@ -133,8 +133,7 @@ def _fastest(numbers: Derivation, name: str, early: Mapping[str, EarlyStrength])
 
 def _turns(numbers: Derivation) -> bool:
     """Whether Assumption 2.1.1 is not proven, so that modes may leave their directions."""
-    matrices = numbers.verdict.level in (Level.COUPLED_MATRICES, Level.NUMERIC_ONLY)
-    return matrices and own_curves(numbers).holds
+    return numbers.verdict.level is Level.COUPLED_MATRICES and own_curves(numbers).holds
 
 
 #: Standard errors of the ends of an interval for a mean.

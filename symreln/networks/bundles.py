@@ -20,7 +20,7 @@ from symreln.networks.pathway import PathwaySpec
 from symreln.networks.targets import Targets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from symreln.networks.dataset import Dataset
     from symreln.networks.effective import EffectiveDataset
@@ -92,13 +92,6 @@ class NetworkData:
     def bundle_of(self) -> dict[int, int]:
         """Index of the bundle of every pathway."""
         return {path: place for place, b in enumerate(self.bundles) for path in b.paths}
-
-    def seen_by(self, pathways: Sequence[PathwaySpec]) -> list[EffectiveDataset]:
-        """Return what every pathway sees, under the names of a spec; one a path, in their order."""
-        return [
-            replace(self.bundles[self.bundle_of[n]].effective, pathway=pathway)
-            for n, pathway in enumerate(pathways)
-        ]
 
     @cached_property
     def sigma_yx(self) -> tuple[ExactMatrix, ...]:

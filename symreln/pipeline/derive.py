@@ -13,22 +13,18 @@ from symreln.claims.derivation import (
 from symreln.claims.families.derive import derive_family
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.network.derive import derive_network, network_steps
-from symreln.claims.solve import derive_unchecked, silent
-from symreln.exact.spectrum import joint_spectrum
+from symreln.claims.solve import derive_unchecked
 from symreln.pipeline.certificate import certificate
 from symreln.pipeline.checks import derivation_steps
 from symreln.verifier import verify
 
 if TYPE_CHECKING:
     from symreln.claims.families.derivation import FamilyDerivation
-    from symreln.claims.solve import Progress, Spectrum
     from symreln.specs.model import Spec
 
 
 @phase("deriving")
-def derive(
-    spec: Spec, *, spectrum: Spectrum = joint_spectrum, progress: Progress | None = None
-) -> Derivation | NetworkDerivation:
+def derive(spec: Spec) -> Derivation | NetworkDerivation:
     """Derive the dynamics of every pathway of a spec, or of its nodes and edges.
 
     Stage by stage: effective datasets, correlations, joint spectrum, verdict, trajectories; a
@@ -38,10 +34,6 @@ def derive(
 
     Args:
         spec: A checked spec.
-        spectrum: What finds the joint spectrum of (sigma_yx, sigma_x, values).
-        progress: Called with the name of every step as it is finished, and what it found:
-            "effective datasets" with those of a stage, "spectrum" with (number of the pathway,
-            its joint spectrum), "verdict" with a stage's verdict, "checks" with the steps checked.
 
     Returns:
         The derivation; it holds for all values of the declared parameters.
@@ -50,30 +42,25 @@ def derive(
         InputError: The exact data cannot be treated.
         LimitReachedError: Correlations have too many terms or digits.
     """
-    told = progress or silent
-    if spec.graph is None:
-        return _pathways(spec, spectrum, told)
-    return _network(spec, spectrum, told)
+    return _pathways(spec) if spec.graph is None else _network(spec)
 
 
-def _network(spec: Spec, spectrum: Spectrum, told: Progress) -> NetworkDerivation:
-    derivation = derive_network(spec, spectrum=spectrum, progress=told)
+def _network(spec: Spec) -> NetworkDerivation:
+    derivation = derive_network(spec)
     with phase("checks"):
         if derivation.ask(certificate) is not None:
             verify(derivation.ask(certificate))
         steps = network_steps(derivation)
-    told("checks", steps)
     return derivation.with_checks(steps)
 
 
-def _pathways(spec: Spec, spectrum: Spectrum, told: Progress) -> Derivation:
-    derivation = derive_unchecked(spec, spectrum=spectrum, progress=told)
+def _pathways(spec: Spec) -> Derivation:
+    derivation = derive_unchecked(spec)
     if derivation.later:
         checked = (d.with_checks(derivation_steps(d, carried=True)) for d in derivation.later)
         derivation = replace(derivation, later=tuple(checked))
     with phase("checks"):
         steps = derivation_steps(derivation) + _later_steps(derivation)
-    told("checks", steps)
     checked = derivation.with_checks(steps, family=_family(derivation))
     if checked.family is not None and checked.family.template is not None:
         with phase("every size"):

@@ -128,30 +128,15 @@ def _pathways(derivation: Derivation, encode: Encoder) -> list[dict[str, Any]]:
                 {**entry, "label": mode.label} if plain else _mode(derivation, mode, encode)
                 for entry, mode in zip(first, pathway.modes, strict=True)
             ]
-    return [
-        pathway_to_json(derivation, pathway, encode, written[pathway.number])
-        for pathway in derivation.pathways
-    ]
+    return [_pathway(pathway, encode, written[pathway.number]) for pathway in derivation.pathways]
 
 
-def pathway_to_json(
-    derivation: Derivation,
-    pathway: PathwayDerivation,
-    encode: Encoder,
-    modes: list[dict[str, Any]] | None = None,
+def _pathway(
+    pathway: PathwayDerivation, encode: Encoder, modes: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Return one pathway with its modes.
-
-    Args:
-        derivation: What the pathway belongs to.
-        pathway: The pathway.
-        encode: How values become JSON.
-        modes: Its modes as JSON, where they are known already.
-    """
+    """Return one pathway with its modes, which are JSON already."""
     spec = pathway.effective.pathway
     found = pathway.spectrum.commutator
-    if modes is None:
-        modes = [_mode(derivation, mode, encode) for mode in pathway.modes]
     return {
         "name": pathway.name,
         "stage": pathway.stage,
@@ -173,9 +158,7 @@ def pathway_to_json(
                 **encode.fields(found, "row", "column", "value"),
             },
         },
-        "modes": [_mode(derivation, mode, encode) for mode in pathway.modes]
-        if modes is None
-        else modes,
+        "modes": modes,
     }
 
 

@@ -13,27 +13,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.jsonio import write_bytes
+from symreln.base.progress import phase
 from symreln.errors import InputError
 from symreln.report.formats import FORMATS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 CERTIFICATE = "certificate.json"
 _DOCUMENTS = tuple(each.file for each in FORMATS)
-#: What a derivation writes and a derivation that was cut short would contradict.
-DERIVED = (CERTIFICATE, *_DOCUMENTS)
-#: What else an earlier command may have left beside it.
-BESIDE = ("figures", "validation.json", "curves.npz", "loss.svg")
-
 #: Folders of files on their way, which a process that is killed leaves.
 UNFINISHED = ".symreln-*.tmp"
-
-
-def results_in(folder: Path) -> list[str]:
-    """Return the names of results that earlier commands have left."""
-    names = ("derivation.json", *DERIVED, *BESIDE)
-    return [name for name in names if (folder / name).exists()]
+#: What is being done while files that belong together take their places.
+MOVING = "moving the results"
 
 
 def write_files(folder: Path, files: Mapping[str, str | bytes]) -> list[Path]:
@@ -42,6 +34,12 @@ def write_files(folder: Path, files: Mapping[str, str | bytes]) -> list[Path]:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         write_bytes(folder / name, content.encode() if isinstance(content, str) else content)
     return [folder / name for name in files]
+
+
+def write_together(folder: Path, files: Mapping[str, str | bytes]) -> list[Path]:
+    """Write files by name into a folder, all or none; return them in their order."""
+    with together(folder) as draft:
+        return draft.moved(write_files(draft.folder, files))
 
 
 def npz(arrays: Mapping[str, np.ndarray]) -> bytes:
@@ -83,14 +81,8 @@ def together(folder: Path) -> Iterator[Draft]:
     try:
         yield Draft(place, folder)
         files = sorted(path.relative_to(place) for path in place.rglob("*") if path.is_file())
-        derived = {Path(name) for name in (CERTIFICATE, "derivation.json", *_DOCUMENTS)}
-        if derived.intersection(files):
-            for path in [*folder.glob("certificate-*.json"), *(folder / name for name in derived)]:
-                if path.relative_to(folder) not in files:
-                    path.unlink(missing_ok=True)
-        for name in files:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (place / name).replace(folder / name)
+        with phase(MOVING):
+            _replace(folder, place, files)
     except OSError as error:
         if error.filename is None or not Path(error.filename).is_relative_to(place):
             raise
@@ -100,22 +92,42 @@ def together(folder: Path) -> Iterator[Draft]:
         shutil.rmtree(place, ignore_errors=True)
 
 
+def _replace(folder: Path, place: Path, files: Sequence[Path]) -> None:
+    """Move files from a place into a folder; those of a derivation replace all of another."""
+    derived = {Path(name) for name in (CERTIFICATE, "derivation.json", *_DOCUMENTS)}
+    if derived.intersection(files):
+        for path in [*folder.glob("certificate-*.json"), *(folder / name for name in derived)]:
+            if path.relative_to(folder) not in files:
+                path.unlink(missing_ok=True)
+    for name in files:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).replace(folder / name)
+
+
+@contextlib.contextmanager
+def without_empty(folder: Path) -> Iterator[None]:
+    """Remove at the end what was made of a folder and its parents and is empty."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        yield
+    finally:
+        for path in missing:
+            with contextlib.suppress(OSError):
+                path.rmdir()
+
+
 def require_folder(folder: Path) -> None:
     """Refuse a folder for results that cannot be made, before any work is done for it.
 
     Raises:
         InputError: It cannot be made. Nothing is left behind, whether it can or not.
     """
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        with without_empty(folder):
+            folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         msg = (
             f"--out {folder}: the folder cannot be made ({error.strerror}). Name one in a place "
             "where you may write"
         )
         raise InputError(msg) from error
-    finally:
-        for path in missing:
-            with contextlib.suppress(OSError):
-                path.rmdir()

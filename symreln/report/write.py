@@ -60,14 +60,6 @@ def write_derivation(
         return draft.moved(written)
 
 
-def write_proven(
-    derivation: Derived, directory: str | Path, formats: Sequence[str] | None = None
-) -> list[Path]:
-    """Write the certificate, and derivation.json where it is wanted: no document, no figure."""
-    with together(Path(directory)) as draft:
-        return draft.moved(_write_proven(derivation, draft.folder, set(formats or DEFAULT)))
-
-
 @phase("certificate")
 def _write_proven(derivation: Derived, folder: Path, wanted: set[str]) -> list[Path]:
     proof = derivation.ask(certificate)

@@ -33,9 +33,8 @@ _LONGEST_ENTRY = 32
 class Level(Enum):
     """The five levels, strongest first.
 
-    NUMERIC_ONLY is for derivations that a limit cuts short. Without limits the exact decisions
-    are total (commutators and couplings are identities of rational functions), and the matrix
-    reduction holds for all data, so that :func:`judge` never ends there.
+    :func:`judge` never ends at NUMERIC_ONLY: the exact decisions are total (commutators and
+    couplings are identities of rational functions), and the matrix reduction holds for all data.
 
     Example:
         >>> import symreln as sr

@@ -52,8 +52,7 @@ def read_bytes(path: str | Path) -> bytes:
     except OSError as error:
         msg = (
             f"certificate {path}: {error.strerror or error}. Give the certificate.json of a "
-            "derivation, or its folder; one that was cut short has none, nor has a graph other "
-            "than the routing network"
+            "derivation, or its folder; a graph other than the routing network has none"
         )
         raise refused(msg) from error
     require(len(raw) <= MOST_BYTES, str(path), f"of at most {MOST_BYTES} bytes")

@@ -190,7 +190,7 @@ def test_precision_is_told(validated):
 
 def test_a_missing_library_is_refused_before_anything_is_done(validated, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    monkeypatch.setattr("symreln.cli.derive.Session.load", lambda session: 1 / 0)
+    monkeypatch.setattr("symreln.cli.validate.loaded", lambda request: 1 / 0)
     code, _, said, error = validated("--backend", "cupy")
     assert code == 2
     assert "'cupy': it is not installed" in str(error)

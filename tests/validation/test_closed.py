@@ -13,8 +13,7 @@ import pytest
 import symreln as sr
 from symreln.claims.integration import network_of
 from symreln.claims.prediction import closed_forms, predict_training
-from symreln.cli.commands import execute
-from symreln.cli.request import Request
+from symreln.cli.main import _guarded
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.closed import (
     aligned_weights,
@@ -287,15 +286,8 @@ def test_it_is_written(tmp_path):
 @pytest.mark.slow  # drawing and typesetting
 def test_the_command_runs(tmp_path):
     keys = ("network.layers=1", "network.steps=60", "network.hidden=20")
-    request = Request(
-        command="run",
-        spec="linear-hierarchy",
-        overrides=keys,
-        out=str(tmp_path),
-        seeds=2,
-        quiet=True,
-    )
-    assert execute(request) in (0, 3)
+    asked = ["run", "linear-hierarchy", "--seeds", "2", "--quiet", "--out", str(tmp_path)]
+    assert _guarded([*asked, *(f"--set={key}" for key in keys)]) in (0, 3)
     assert "Aligned start" in (tmp_path / "derivation.html").read_text()
 
 

@@ -11,8 +11,7 @@ import pytest
 import symreln as sr
 from symreln import validate
 from symreln.base.rounding import percent
-from symreln.cli.commands import execute
-from symreln.cli.request import Request
+from symreln.cli.main import _guarded
 from symreln.errors import NotSupportedError
 from symreln.experiment.edge_start import EdgeStart, blow_up, early_flow, edge_start
 from symreln.experiment.scalar_modes import ScalarModes
@@ -208,7 +207,7 @@ def test_starts_that_are_not_derived_are_said(name, reason):
     assert "recorded, and not compared" in str(agreement_chapter(found, figures=True))
 
 
-def test_what_is_not_covered_is_refused():
+def test_what_is_not_covered_is_refused(tmp_path, capsys):
     with pytest.raises(NotSupportedError, match="3 units for 4 modes"):
         validate(sr.derive(sr.load("routing", overrides=("network.hidden=3",))), seeds=1)
     staged = ('network.training="staged"',)
@@ -218,9 +217,8 @@ def test_what_is_not_covered_is_refused():
     coloured["dataset"] = {"X": [["1", "2"], ["0", "1"]], "Y": [["3", "1"], ["1", "3"]]}
     with pytest.raises(NotSupportedError, match="diagonalise"):
         validate(sr.derive(sr.load(coloured)), seeds=1)
-    request = Request(command="validate", spec="routing", quiet=True, rules=True)
-    with pytest.raises(NotSupportedError, match="--rules"):
-        execute(request)
+    assert _guarded(["validate", "routing", "--rules", "--out", str(tmp_path)]) == 2
+    assert "--rules" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -228,15 +226,9 @@ def test_what_is_not_covered_is_refused():
     ["validate", pytest.param("run", marks=pytest.mark.slow)],  # run draws and typesets
 )
 def test_the_commands_write_it(command, tmp_path):
-    request = Request(
-        command=command,
-        spec="routing",
-        overrides=("network.steps=20", "network.hidden=6", "dataset.items=2"),
-        out=str(tmp_path),
-        seeds=2,
-        quiet=True,
-    )
-    assert execute(request) == 3
+    keys = ("network.steps=20", "network.hidden=6", "dataset.items=2")
+    asked = [command, "routing", "--seeds", "2", "--quiet", "--out", str(tmp_path)]
+    assert _guarded([*asked, *(f"--set={key}" for key in keys)]) == 3
     written = json.loads((tmp_path / "validation.json").read_text())
     assert written["format"] == "symreln-validation/1"
     assert written["metrics"]["theory_vs_aligned"]["max_abs_over_initial"] < 1e-10

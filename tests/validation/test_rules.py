@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
@@ -20,9 +20,7 @@ from symreln.base.rounding import percent
 from symreln.claims.integration import mode_probes, network_of, reduced_flow
 from symreln.claims.prediction import closed_forms, mode_starts
 from symreln.claims.probes import probe_bases
-from symreln.cli.commands import execute
-from symreln.cli.main import cli
-from symreln.cli.request import Request
+from symreln.cli.main import _guarded, cli
 from symreln.document.model import Paragraph, Table, plain_text
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment import rules as rules_module
@@ -323,25 +321,16 @@ def test_what_is_asked_for_is_checked():
 
 
 def test_the_option_writes_them(tmp_path):
-    small = ("network.steps=30", "network.hidden=8", 'validation.tolerance="1"')
-    request = Request(
-        command="validate",
-        spec="xor",
-        overrides=small,
-        out=str(tmp_path),
-        seeds=2,
-        rng=1,
-        quiet=True,
-        rules=True,
-    )
+    keys = ("--set=network.steps=30", "--set=network.hidden=8", "--tolerance=1")
+    asked = ["validate", "xor", *keys, "--seeds", "2", "--rng", "1", "--quiet"]
+    asked += ["--out", str(tmp_path)]
     # Within a tolerance of 100 % nothing could disagree: that is not agreement.
-    assert execute(Request.of(asdict(request))) == 3
+    assert _guarded([*asked, "--rules"]) == 3
     written = json.loads((tmp_path / "validation.json").read_text())["rules"]
     assert (written["seeds"], written["rng"], written["samples"]) == (2, 1, 4)
     assert [b["batch_size"] for b in written["batches"]] == [4, 2, 1] * 2
-    asked = CliRunner().invoke(cli, ["validate", "--help"])
-    assert "--rules" in asked.output
-    assert execute(replace(request, rules=False)) == 3
+    assert "--rules" in CliRunner().invoke(cli, ["validate", "--help"]).output
+    assert _guarded(asked) == 3
     assert json.loads((tmp_path / "validation.json").read_text())["rules"] is None
 
 

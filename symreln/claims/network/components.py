@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Claim, Step
 from symreln.claims.solve import derive_unchecked
@@ -41,7 +42,6 @@ from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.claims.solve import Spectrum
     from symreln.document.inlines import Content
     from symreln.exact.spectrum import JointSpectrum
     from symreln.laws.scalar_modes import ScalarMode
@@ -65,7 +65,6 @@ class Component(Claim):
         edges: Its edges, by their place in the whole graph; ascending.
         data: The part alone, on the same dataset; its pathways in the same order.
         spec: The spec of the whole.
-        spectrum: What finds a joint spectrum.
     """
 
     name: str
@@ -74,7 +73,6 @@ class Component(Claim):
     edges: tuple[int, ...]
     data: NetworkData
     spec: Spec
-    spectrum: Spectrum = joint_spectrum
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -100,14 +98,9 @@ class Component(Claim):
                 found.append(found[first])
             else:
                 seen = self.data.bundles[place].effective
-                found.append(self.spectrum(seen.sigma_yx, seen.sigma_x, self.spec.values))
+                with phase(f"joint spectrum of {self.name}"):
+                    found.append(joint_spectrum(seen.sigma_yx, seen.sigma_x, self.spec.values))
         return tuple(found)
-
-    def numbered_spectra(self) -> Iterator[tuple[int, JointSpectrum]]:
-        """Yield (number of a pathway of the whole, from 1, its modes) of every pathway."""
-        for bundle, spectrum in zip(self.data.bundles, self.spectra, strict=True):
-            for place in bundle.paths:
-                yield self.paths[place] + 1, spectrum
 
     @cached_property
     def equal_data(self) -> tuple[int, ...]:
@@ -151,7 +144,7 @@ class Component(Claim):
         """The derivation of its pathways as if each had two edges of its own."""
         pathways = tuple(self.spec.pathways[place] for place in self.paths)
         spec = replace(self.spec, pathways=pathways, graph=None, network=None)
-        return derive_unchecked(spec, spectrum=self.spectrum)
+        return derive_unchecked(spec)
 
     @cached_property
     def level(self) -> Level:
@@ -269,15 +262,12 @@ class Component(Claim):
         return found
 
 
-def components(
-    data: NetworkData, spec: Spec, spectrum: Spectrum = joint_spectrum
-) -> tuple[Component, ...]:
+def components(data: NetworkData, spec: Spec) -> tuple[Component, ...]:
     """Return the components of a graph, in the order of their first pathways.
 
     Args:
         data: The whole graph on its data.
         spec: Its spec.
-        spectrum: What finds a joint spectrum.
     """
     found, groups = [], data.parts()
     for number, paths in enumerate(groups, start=1):
@@ -290,7 +280,6 @@ def components(
                 edges=edges,
                 data=data.alone(edges),
                 spec=spec,
-                spectrum=spectrum,
             )
         )
     return tuple(found)

@@ -12,34 +12,20 @@ from symreln.exact.truth import Truth
 from symreln.networks.bundles import NetworkData
 
 if TYPE_CHECKING:
-    from symreln.claims.solve import Progress, Spectrum
     from symreln.specs.model import Spec
 
 
-def derive_network(spec: Spec, *, spectrum: Spectrum, progress: Progress) -> NetworkDerivation:
+def derive_network(spec: Spec) -> NetworkDerivation:
     """Derive the reduced dynamics of a spec that describes its network by nodes and edges.
 
     Args:
         spec: A checked spec with ``graph``.
-        spectrum: What finds the joint spectrum of (sigma_yx, sigma_x, values).
-        progress: As of :func:`symreln.pipeline.derive.derive`; pathways are the gated paths.
 
     Raises:
         ArithmeticError: A check failed: a bug of symreln, and nothing is returned.
     """
     data = NetworkData(graph=spec.network_graph, dataset=spec.dataset)
-    progress("effective datasets", data.seen_by(spec.pathways))
-    found = NetworkDerivation(
-        spec=spec,
-        steps=(),
-        data=data,
-        components=components(data, spec, spectrum),
-    )
-    for component in found.components:
-        for number, modes in component.numbered_spectra():
-            progress("spectrum", (number, modes))
-    progress("verdict", found.verdict)
-    return found
+    return NetworkDerivation(spec=spec, steps=(), data=data, components=components(data, spec))
 
 
 def network_steps(derivation: NetworkDerivation) -> tuple[Step, ...]:

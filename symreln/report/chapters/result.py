@@ -58,7 +58,6 @@ MEANS = {
     "strengths obey coupled equations, which are integrated",
     Level.COUPLED_MATRICES: "there is no closed form: the strengths alone do not close, and an "
     "exact reduction to coupled matrices is integrated",
-    Level.NUMERIC_ONLY: "no reduction was proven within the limits",
 }
 
 
