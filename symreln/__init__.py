@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 # Exact results may have more digits than Python writes by default: importing symreln raises that.
 # As symreln.verifier.numbers does for those who have the verifier alone; importing that from here
-# would take a tenth of a second in which Ctrl-C prints a traceback.
+# would take a tenth of a second.
 if (
     sys.flags.int_max_str_digits in (-1, sys.int_info.default_max_str_digits)
     and 0 < sys.get_int_max_str_digits() < 200_000
 ):
     sys.set_int_max_str_digits(200_000)
 
-TYPE_CHECKING = False  # that of typing takes milliseconds in which Ctrl-C would print a traceback
 if TYPE_CHECKING:
     from symreln.api import Derivation, NetworkDerivation, derive
     from symreln.calls.depth import depth

@@ -1,27 +1,22 @@
-"""The command ``symreln``, also as ``python -m symreln``: a process with streams and signals."""
+"""The command ``symreln``, also as ``python -m symreln``."""
 
 from __future__ import annotations
 
+import signal
 import sys
-
-from symreln.base.signals import end_silently, ended_by_signals, set_interrupt
-
-set_interrupt(end_silently)  # all that follows takes a tenth of a second and has nothing to tell
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import NoReturn
+from typing import NoReturn
 
 
 def main() -> NoReturn:
     """Run the command line and end the process with the right exit code."""
-    from symreln.base import streams
-    from symreln.cli.main import run_process
+    # As an exception: what was being written is removed, and what was started ended.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        from symreln.cli.main import main as command
 
-    streams.prepare()
-    with ended_by_signals():
-        code = run_process()
-    sys.exit(code)
+        command()
+    except KeyboardInterrupt:  # while the program is loaded
+        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""What every room may use: progress, signals, streams, tables, short reprs."""
+"""What every room may use: progress, tables, short reprs."""

@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from symreln.base import watched
-from symreln.base.signals import raise_noted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -214,8 +213,6 @@ def phase(name: str) -> Iterator[Callable[[int, int], None]]:
     Also a decorator of functions. It costs microseconds, and nothing in other threads than the one
     that began.
     """
-    if threading.current_thread() is threading.main_thread():
-        raise_noted()  # a signal whose exception was lost on its way
     if _display is None and not _interactive():
         yield _nobody
         return

@@ -23,7 +23,6 @@ from symreln.base.jsonio import dumps
 from symreln.base.processors import cores
 from symreln.base.progress import phase
 from symreln.base.provenance import library_versions
-from symreln.base.signals import signals_settled
 from symreln.base.summaries import short_repr
 from symreln.calls.answers import AbstractAnswer
 from symreln.calls.paper_page import Page
@@ -191,8 +190,7 @@ def pages_made(
                     yield done.result()
                 report(count, len(started))
         finally:
-            with signals_settled():
-                collected(folder, **settings)
+            collected(folder, **settings)
     if failures:
         raise _together(failures)
 

@@ -14,13 +14,7 @@ import click
 
 from symreln import __version__
 from symreln.base import watched
-from symreln.base.guard import complain, guarded
-from symreln.base.signals import (
-    INTERRUPTED,
-    end_silently,
-    interrupt,
-    set_interrupt,
-)
+from symreln.cli.guard import complain, guarded
 from symreln.cli.options import (
     DERIVING,
     INPUT,
@@ -56,7 +50,7 @@ Exit codes:
   3    the loss does not agree: it disagrees, is undecided or not tested
   4    a limit was hit
   130  interrupted (SIGINT)
-  143  ended by SIGTERM (129 by SIGHUP)
+  143  ended (SIGTERM)
 """
 
 #: The commands as `symreln --help` has them.
@@ -426,28 +420,10 @@ def schema() -> None:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and end the process with the right exit code."""
-    sys.exit(_run(arguments))
-
-
-def run_process() -> int:
-    """Run the command line of a process of its own; return its exit code.
-
-    Ctrl-C is an exception while there is work that it interrupts, and silent before and after.
-    """
-    set_interrupt(interrupt)
-    try:
-        return _run(None)
-    except KeyboardInterrupt:  # between the work and here
-        return INTERRUPTED
-    finally:
-        set_interrupt(end_silently)
-
-
-def _run(arguments: list[str] | None) -> int:
     # A command makes millions of small objects that live until it ends: collecting among them
     # again and again costs a tenth of a short command's time and frees nothing.
     gc.set_threshold(200_000, 50, 50)
-    return _guarded(sys.argv[1:] if arguments is None else arguments)
+    sys.exit(_guarded(sys.argv[1:] if arguments is None else arguments))
 
 
 def _guarded(arguments: list[str]) -> int:

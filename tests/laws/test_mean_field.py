@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import symreln as sr
-from symreln.base import signals
 from symreln.errors import InputError
 from symreln.exact.matrix import ExactMatrix
 from symreln.laws import gate_classes as classes_module
@@ -76,7 +75,7 @@ def test_the_units_do_what_the_trainer_does_from_the_same_weights(monkeypatch, d
 def test_an_interrupt_ends_the_simulation_at_once(monkeypatch):
     """The threads end with their step: the pool waits for them."""
     monkeypatch.setattr(module, "UNITS", 60)
-    old = signal.signal(signal.SIGALRM, signals.interrupt)
+    old = signal.signal(signal.SIGALRM, signal.default_int_handler)
     signal.setitimer(signal.ITIMER_REAL, 0.2)
     start = time.monotonic()
     try:

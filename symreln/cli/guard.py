@@ -9,28 +9,21 @@ from typing import Any
 
 import click
 
-from symreln.base.signals import INTERRUPTED, SIGNALLED, signal_name, signals_noted
-from symreln.base.streams import PrintError, let_go_of_stdout
 from symreln.errors import SymrelnError
+
+INTERRUPTED = 130
 
 
 def guarded(work: Callable[[], Any]) -> int:
     """Return the exit code of some work; every error becomes a message and its code."""
     try:
-        with signals_noted():
-            result = work()
-            click.echo(nl=False)  # what is still in the buffer
-    except PrintError as error:
-        let_go_of_stdout()
-        return 0 if error.reader_left else complain(str(error), error.exit_code)
+        result = work()
     except SymrelnError as error:
         return complain(str(error), error.exit_code)
     except click.exceptions.Exit as error:
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         return complain("interrupted; what was written before stays", INTERRUPTED)
-    except SystemExit as ended:
-        return _ended(ended)
     except click.ClickException as error:
         error.show()
         return 2
@@ -50,23 +43,12 @@ def guarded(work: Callable[[], Any]) -> int:
     return result if isinstance(result, int) else 0
 
 
-def _ended(ended: SystemExit) -> int:
-    """Return the code of :func:`.ended_by_signals`, or of what click ended for."""
-    code = ended.code if isinstance(ended.code, int) else 1
-    if code > SIGNALLED:
-        name = signal_name(code - SIGNALLED)
-        return complain(f"ended by {name}; what was written before stays", code)
-    if isinstance(ended.__context__, OSError):  # a pipe, but not that of stdout
-        return _not_written(ended.__context__)
-    return code
-
-
 def _not_written(error: OSError) -> int:
     """Say which file failed, and what is there all the same."""
     why = error.strerror or str(error)
     if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", None)):
         why += "; it is not there or as it was before, other files are whole. Make room"
-    return complain(f"{error.filename or type(error).__name__}: {why}", 2)
+    return complain(f"{error.filename or 'standard output'}: {why}", 2)
 
 
 def complain(message: str, code: int) -> int:
