@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from symreln.calls.design import design
     from symreln.calls.gates import gates, race, replay
     from symreln.calls.inform import info, schema, tasks, verify
+    from symreln.calls.open import open
     from symreln.calls.reproduce import reproduce
     from symreln.calls.sweep import sweep
     from symreln.claims.from_weights import from_weights
     from symreln.confrontation import Validation, run, validate
     from symreln.exact.truth import Truth
-    from symreln.report.saved import open
     from symreln.specs.build import network, pathway, spec
     from symreln.specs.model import (
         Dataset,
@@ -79,7 +79,7 @@ _HOMES = {
     "reproduce": "symreln.calls.reproduce",
     "sweep": "symreln.calls.sweep",
     "run": "symreln.confrontation",
-    "open": "symreln.report.saved",
+    "open": "symreln.calls.open",
     "validate": "symreln.confrontation",
 }
 

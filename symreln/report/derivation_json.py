@@ -14,12 +14,13 @@ from symreln.claims.derivation import Derivation, Derived, of_pathways
 from symreln.claims.halving import half_time
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.orbits import mode_orbits
-from symreln.claims.rules import values_of
+from symreln.claims.rules import values_of as found_values
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.pipeline.certificate import certificate
 from symreln.report.encode import Encoder
 from symreln.report.spec_json import spec_to_json
+from symreln.specs.values import values_of
 from symreln.verifier.folder import sealed_json
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def derivation_to_json(derivation: Derived) -> dict[str, Any]:
         "constants": encode(derivation.ask(printed_constants)),
         **_found(derivation, encode),
         "steps": encode(derivation.steps),
+        "spec": values_of(derivation.spec),
         "versions": library_versions(),
     }
     return sealed_json(content, derivation.ask(certificate))
@@ -57,7 +59,7 @@ def _of_network(derivation: NetworkDerivation, encode: Encoder) -> dict[str, Any
     return {
         "format": _NETWORK_FORMAT,
         "verdict": encode.fields(derivation.verdict, "level", "reasons"),
-        **{key: encode(found) for key, found in values_of(derivation)},
+        **{key: encode(found) for key, found in found_values(derivation)},
     }
 
 
@@ -81,7 +83,7 @@ def _of_pathways(derivation: Derivation, encode: Encoder) -> dict[str, Any]:
             "expr": None if derivation.loss is None else str(derivation.loss),
         },
         **_known(encode, phases=[_phase(*each) for each in derivation.phases[1:]]),
-        **{key: encode(found) for key, found in values_of(derivation)},
+        **{key: encode(found) for key, found in found_values(derivation)},
     }
 
 

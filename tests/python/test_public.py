@@ -11,11 +11,10 @@ from symreln.calls.depth import DepthAnswer
 from symreln.calls.gates import FoundGates, GateAnswer
 from symreln.calls.sweep import SweepAnswer
 from symreln.report.mode_table import Modes
-from symreln.report.saved import SavedDerivation, SavedValidation
 
 RESULTS = (
     *(sr.Derivation, sr.NetworkDerivation, sr.Validation, sr.Spec, Modes),
-    *(SavedDerivation, SavedValidation, FoundGates, GateAnswer, DepthAnswer, SweepAnswer),
+    *(FoundGates, GateAnswer, DepthAnswer, SweepAnswer),
 )
 
 
