@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from symreln.api import Derivation, NetworkDerivation, derive
+from symreln.base.jsonio import dumps
 from symreln.errors import CertificateError, InputError
 from symreln.specs.finding import shown
 from symreln.specs.values import spec_of_values
@@ -45,25 +47,41 @@ def open(directory: str | Path) -> Derivation | NetworkDerivation:
         found = f"a file, {folder}; give its folder" if folder.is_file() else f"no folder {folder}"
         msg = f"open: found {found}"
         raise InputError(msg)
-    for name in (CERTIFICATE, _DERIVATION):
-        if not (folder / name).is_file():
-            msg = (
-                f"open: found no {name} in {folder}. derivation.save({str(folder)!r}) writes it, "
-                "and so does `symreln derive` with --format json, which is the default"
-            )
-            raise InputError(msg)
-    verify_file(folder)
-    certificate = read_json(folder / CERTIFICATE)
+    content, certificate = _found(folder, _DERIVATION), None
+    said = content.get("provenance") if isinstance(content, dict) else content
+    if said is not None or (folder / CERTIFICATE).exists():  # most graphs have none
+        certificate = _found(folder, CERTIFICATE)
+        verify_file(folder)
     try:
-        spec = spec_of_values(read_json(folder / _DERIVATION).get("spec"), certificate)
+        spec = spec_of_values(content.get("spec"), certificate or content.get("data"))
     except InputError as error:
         msg = f"open: {folder / _DERIVATION}: {error}"
         raise InputError(msg) from error
     derivation = derive(spec)
-    if derivation.certificate["digest"] != certificate["digest"]:
+    if certificate is None:
+        name, again, saved = _DERIVATION, derivation.to_json(), content
+    else:
+        name, again, saved = CERTIFICATE, derivation.certificate, certificate
+    if _compared(again) != _compared(saved):
         msg = (
-            f"open: {folder / CERTIFICATE}: it is not the certificate of the spec that "
-            f"{_DERIVATION} holds. One was changed, or is of another version of symreln"
+            f"open: {folder / name}: it is not what the spec in {_DERIVATION} derives to. One was "
+            "changed, or is of another version of symreln"
         )
         raise CertificateError(msg)
     return derivation
+
+
+def _found(folder: Path, name: str) -> Any:
+    """Return the values of a JSON file."""
+    if not (folder / name).is_file():
+        msg = (
+            f"open: found no {name} in {folder}. derivation.save({str(folder)!r}) writes it, "
+            "and so does `symreln derive` with --format json, which is the default"
+        )
+        raise InputError(msg)
+    return read_json(folder / name)
+
+
+def _compared(content: Any) -> str:
+    """Return the text of JSON values, but for the versions of libraries."""
+    return dumps({**content, "versions": None})

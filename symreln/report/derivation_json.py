@@ -15,6 +15,7 @@ from symreln.claims.halving import half_time
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.orbits import mode_orbits
 from symreln.claims.rules import values_of as found_values
+from symreln.claims.texts import Texts
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.pipeline.certificate import certificate
@@ -25,6 +26,7 @@ from symreln.verifier.folder import sealed_json
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import ModeDerivation, PathwayDerivation
+    from symreln.specs.model import Spec
 
 
 #: The format of nodes and edges.
@@ -35,17 +37,29 @@ STARTING = ("strength0", "strength", "half_time")
 
 def derivation_to_json(derivation: Derived) -> dict[str, Any]:
     """Return the derivation as JSON values."""
-    encode = Encoder.of(derivation.spec)
+    spec, proof = derivation.spec, derivation.ask(certificate)
+    encode = Encoder.of(spec)
     content = {
-        **spec_to_json(derivation.spec),
+        **spec_to_json(spec),
         "free_constants": count_free(derivation.ask(printed_constants)),
         "constants": encode(derivation.ask(printed_constants)),
         **_found(derivation, encode),
         "steps": encode(derivation.steps),
-        "spec": values_of(derivation.spec),
+        "spec": values_of(spec),
+        **({"data": _data(spec)} if proof is None else {}),
         "versions": library_versions(),
     }
-    return sealed_json(content, derivation.ask(certificate))
+    return sealed_json(content, proof)
+
+
+def _data(spec: Spec) -> dict[str, Any]:
+    """Return the data of a spec, which a certificate would have."""
+    texts = Texts([parameter.name for parameter in spec.parameters])
+    matrices = {"inputs": spec.dataset.inputs, "targets": spec.dataset.targets}
+    return {
+        "parameters": list(texts.names),
+        **{name: texts.matrix(matrix) for name, matrix in matrices.items()},
+    }
 
 
 def _found(derivation: Derived, encode: Encoder) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """A checked spec as JSON values, and back: what derivation.json keeps to be derived again.
 
-The data are not among them: the certificate beside it has them.
+The data are not among them: a certificate has them.
 """
 
 from __future__ import annotations

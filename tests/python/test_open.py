@@ -50,15 +50,30 @@ def files(folder: Path) -> sr.Spec:
     return spec
 
 
+def chains() -> sr.Spec:
+    """A graph that has no certificate."""
+    nodes = [{"name": "x", "inputs": "all"}, {"name": "y", "outputs": "all"}]
+    hidden = [
+        {"name": "a", "size": 2, "gate": [1, 1, 0, 0]},
+        {"name": "b", "size": 2, "gate": [0, "c", 1, 1]},
+    ]
+    edges = [{"from": "x", "to": n, "name": f"to {n}"} for n in "ab"]
+    edges += [{"from": n, "to": "y", "name": f"from {n}"} for n in "ab"]
+    data = {"X": [[1, 0, 2, "c"], [0, 1, 1, -2]], "Y": [[1, 0, 3, 0], [0, 1, 1, "1/2"]]}
+    tables = {"dataset": data, "node": nodes + hidden, "edge": edges}
+    return sr.load({**tables, "parameters": {"c": {"positive": True, "value": 1}}})
+
+
 def spec_of(name: str, folder: Path) -> sr.Spec:
     made = {"arrays": arrays, "files": lambda: files(folder)}
-    found = {"boundary": lambda: sr.gates("xor", "self-consistent").to_spec()}
+    found = {"chains": chains, "boundary": lambda: sr.gates("xor", "self-consistent").to_spec()}
     return {**made, **found}.get(name, lambda: sr.load(name))()
 
 
-@pytest.mark.parametrize(
-    "name", ["arrays", "files", "boundary", "xor", "contextual-3", "contextual-C", "routing"]
-)
+READY = ("xor", "contextual-3", "contextual-C", "routing")
+
+
+@pytest.mark.parametrize("name", ["arrays", "files", "boundary", "chains", *READY])
 def test_what_is_opened_is_the_derivation_that_was_saved(name, tmp_path):
     derivation = sr.derive(spec_of(name, tmp_path))
     derivation.save(tmp_path / "one", ["json", "tex"])
@@ -66,9 +81,21 @@ def test_what_is_opened_is_the_derivation_that_was_saved(name, tmp_path):
     assert type(again) is type(derivation)
     assert again.spec == derivation.spec
     again.save(tmp_path / "two", ["json", "tex"])
-    for name_ in ("certificate.json", "derivation.json", "derivation.tex"):
-        one, two = (tmp_path / folder / name_ for folder in ("one", "two"))
+    written = sorted(path.name for path in (tmp_path / "one").glob("*.*"))
+    assert ("certificate.json" in written) == (name != "chains")  # only some graphs have one
+    for each in written:
+        one, two = (tmp_path / folder / each for folder in ("one", "two"))
         assert one.read_bytes() == two.read_bytes()
+
+
+def test_of_a_graph_without_a_certificate_the_derivation_is_compared(tmp_path):
+    sr.derive(chains()).save(tmp_path, ["json"])
+    path = tmp_path / "derivation.json"
+    content = json.loads(path.read_text("utf-8"))
+    content["verdict"]["reasons"] = ["another"]
+    path.write_text(json.dumps(content))
+    with pytest.raises(CertificateError, match=r"derivation\.json: it is not what the spec in"):
+        sr.open(tmp_path)
 
 
 def test_of_a_run_the_derivation_is_opened_and_its_curves_are_checked(tmp_path):
@@ -114,7 +141,7 @@ def resealed(folder: Path, change) -> None:
 
 def test_a_certificate_that_is_not_of_the_spec_is_named(saved):
     resealed(saved, lambda spec: {**spec, "title": "another"})
-    with pytest.raises(CertificateError, match=r"certificate\.json: it is not the certificate of"):
+    with pytest.raises(CertificateError, match=r"certificate\.json: it is not what the spec in"):
         sr.open(saved)
 
 
