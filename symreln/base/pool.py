@@ -17,6 +17,7 @@ from symreln.errors import LimitReachedError
 
 #: A process that has threads must not be copied, so workers are started anew.
 CONTEXT = get_context("spawn")
+_STARTING = threading.Lock()
 
 
 @contextmanager
@@ -47,7 +48,7 @@ def processes(workers: int, shared: Any = None) -> Iterator[Executor]:
     except BrokenExecutor as error:
         msg = (
             "a worker process was killed, as systems do that are short of memory. What is "
-            "finished stays; the same command goes on"
+            "written stays; start the same command again"
         )
         raise LimitReachedError(msg) from error
 
@@ -65,15 +66,16 @@ def _started_apart() -> Iterator[None]:
 
     A script without ``if __name__ == "__main__"`` would start its work again in each of them.
     """
-    script, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
     masks = hasattr(signal, "pthread_sigmask")  # not on Windows
-    held = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if masks else None
-    try:
-        yield
-    finally:
-        if held is not None:
-            signal.pthread_sigmask(signal.SIG_SETMASK, held)
-        sys.modules["__main__"] = script
+    with _STARTING:
+        held = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT]) if masks else None
+        script, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = script
+            if held is not None:
+                signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
 
 _shared: Any = None

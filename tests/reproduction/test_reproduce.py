@@ -233,7 +233,7 @@ def test_a_killed_process_is_said(scripts, tmp_path, monkeypatch):
             raise BrokenExecutor
 
     monkeypatch.setattr(pool, "_Processes", lambda *_, **__: Deadly())
-    with pytest.raises(LimitReachedError, match="the same command goes on"):
+    with pytest.raises(LimitReachedError, match="start the same command again"):
         sr.reproduce(directory=tmp_path / "out")
 
 

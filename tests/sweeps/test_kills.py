@@ -72,7 +72,7 @@ def test_killed_workers_and_a_killed_command_change_no_byte(tmp_path, capsys, mo
     _, said = client.communicate(timeout=60)
     assert client.returncode == 4
     assert b"a worker process was killed" in said
-    assert b"the same command goes on" in said
+    assert b"start the same command again" in said
     assert b"Traceback" not in said
     client = start(source, out)
     wait_for(out, 17, client)
