@@ -25,7 +25,6 @@ if (
 if TYPE_CHECKING:
     from symreln.api import Derivation, NetworkDerivation, derive
     from symreln.calls.depth import depth
-    from symreln.calls.design import design
     from symreln.calls.gates import gates, race, replay
     from symreln.calls.inform import info, schema, tasks, verify
     from symreln.calls.open import open
@@ -68,7 +67,6 @@ _HOMES = {
     "pathway": "symreln.specs.build",
     "spec": "symreln.specs.build",
     "depth": "symreln.calls.depth",
-    "design": "symreln.calls.design",
     "gates": "symreln.calls.gates",
     "race": "symreln.calls.gates",
     "replay": "symreln.calls.gates",
@@ -98,7 +96,6 @@ __all__ = [
     "__version__",
     "depth",
     "derive",
-    "design",
     "from_weights",
     "gates",
     "info",

@@ -190,7 +190,7 @@ def test_a_spec_without_a_network_derives_and_does_not_validate(tmp_path, capsys
     assert "[network]" in err
 
 
-TRAINING_COMMANDS = ("validate", "run", "replay", "gates --method kmeans", "race --rivals part")
+TRAINING_COMMANDS = ("validate", "run", "replay", "gates --method kmeans")
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,6 @@ def test_what_training_needs_is_asked_for_before_the_derivation(
 
     monkeypatch.setattr("symreln.cli.validate.derive", never)
     monkeypatch.setattr(races, "over_parameter", never)
-    monkeypatch.setattr(races, "rivals", never)
     network = '[network]\nhidden = 10\ninit_std = 1\nlearning_rate = "1/10"\nsteps = 10\n'
     value = "value = 1\n" if lacks == "[network]" else ""
     spec = tmp_path / "own.toml"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import TextIO
 
@@ -20,6 +21,18 @@ def show_table(title: str, header: list[str], rows: list[list[str]]) -> None:
         _render_table(title, header, rows)
     else:
         click.echo(plain_table(title, header, rows), nl=False)
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table as Markdown, without an end of its last line.
+
+    Args:
+        header: Names of the columns.
+        rows: As many cells each.
+    """
+    lines = [[cell.replace("|", r"\|") for cell in cells] for cells in (header, *rows)]
+    shown = [f"| {' | '.join(cells)} |" for cells in lines]
+    return "\n".join([shown[0], "|" + "---|" * len(header), *shown[1:]])
 
 
 def plain_table(title: str, header: list[str], rows: list[list[str]]) -> str:

@@ -16,9 +16,7 @@ from symreln.gating import races
 from symreln.gating.finders import FINDERS
 from symreln.gating.found_pathways import gates_toml
 from symreln.gating.race_report import RaceReport
-from symreln.gating.serialise import Page
 from symreln.report.encode import Encoder
-from symreln.report.pages import markdown
 from symreln.specs.finding import nearest, shown
 from symreln.specs.model import Spec
 from symreln.specs.reader import read_spec
@@ -45,7 +43,7 @@ class GateAnswer(AbstractAnswer):
     spec: Spec
 
     def to_json(self) -> dict[str, Any]:
-        """Return what gates.json, race.json, subsets.json, rivals.json or replay.json says."""
+        """Return what gates.json, race.json, subsets.json or replay.json says."""
         return Encoder.of(self.spec)(self.found)
 
     def files(self) -> dict[str, str | bytes]:
@@ -53,21 +51,20 @@ class GateAnswer(AbstractAnswer):
         # Here, because Matplotlib takes time to import.
         from symreln.report.gate_figures import figure_of
 
+        found = {self.found.file: dumps(self.to_json()), **self._more(), **self.found.tables}
         drawn = figure_of(self.found)
-        tables = {name: markdown(page) for name, page in self.found.tables.items()}
-        drawings = {f"{drawn.name}.svg": drawn.svg} if drawn else {}
+        if drawn:
+            found[f"{drawn.name}.svg"] = drawn.svg
         if drawn and isinstance(self.found, RaceReport):
             from symreln.report.race_page import race_page
 
-            drawings["race.html"] = race_page(self.found, drawn)
-        return {self.found.file: dumps(self.to_json()), **self._more(), **tables, **drawings}
+            found["race.html"] = race_page(self.found, drawn)
+        return found
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows: lines, then tables."""
-        for line in self.found.shown():
-            yield markdown(line).rstrip("\n") if isinstance(line, Page) else line
-        for page in self.found.tables.values():
-            yield markdown(page).rstrip("\n")
+        yield from self.found.lines()
+        yield from (table.rstrip("\n") for table in self.found.tables.values())
 
     def _more(self) -> dict[str, str | bytes]:
         return {}
@@ -130,8 +127,7 @@ def gates(
         samples: Draw so many directions instead of all gates.
         stages: Stages to follow at most.
         limit: Gates above which to stop.
-        seeds: Networks to train: those that are clustered (20 by default, 5 in windows), or those
-            that self-consistent gates are compared with (none by default).
+        seeds: Networks to train and cluster; 20 by default, 5 in windows.
         clusters: K; by default the number with the largest mean silhouette.
         windows: Time windows at most.
         every: Updates between two looks at a network.
@@ -170,7 +166,6 @@ def race(
     over: str | None = None,
     *,
     by: str | None = None,
-    rivals: str | None = None,
     stage: int = 1,
     limit: int | None = None,
     seeds: int = 0,
@@ -184,7 +179,6 @@ def race(
         over: The parameter; the only one by default.
         by: A label: race gates that are open on subsets of its values instead; with ``over`` for
             all values of the parameter, else at the declared values.
-        rivals: A label: race one pathway a value of it against mixed-selective ones, and both.
         stage: Whose residual is learned.
         limit: Gates above which to stop.
         seeds: Networks to train at every point.
@@ -202,10 +196,7 @@ def race(
     """
     spec = spec_of(spec, "race")
     with phase("race"):
-        if rivals is not None:
-            at_values("race", spec)
-            found = races.rivals(spec, rivals, seeds, rng)
-        elif by is not None and over is None:
+        if by is not None and over is None:
             found = races.by_label(at_values("race", spec), by, seeds, rng)
         else:
             asked: dict[str, Any] = {"stage": stage, "limit": limit, "seeds": seeds}

@@ -27,9 +27,7 @@ from symreln.base.summaries import short_repr
 from symreln.calls.answers import AbstractAnswer
 from symreln.calls.paper_page import Page
 from symreln.errors import InputError, SymrelnError
-from symreln.gating import serialise as gating
 from symreln.report.folder import UNFINISHED, together, write_files
-from symreln.report.pages import markdown
 from symreln.report.prediction_table import comparison_table
 from symreln.report.reproduction import (
     FORMAT,
@@ -109,7 +107,7 @@ class Reproduction(AbstractAnswer):
             yield f"finding {number}, {outcome}: {plain(text)} ({name})"
         for name, outcome, text in disagreements(self.pages):
             yield f"{outcome}: {plain(text)} ({name})"
-        if comparison_table(self.pages).cells:
+        if any(page["comparisons"] for page in self.pages):
             yield self.table().rstrip("\n")
         for page in self.pages:
             yield f"{page['name']}: {outcome_counts(page)}; {page['seconds']:.0f} s"
@@ -122,7 +120,7 @@ class Reproduction(AbstractAnswer):
 
     def table(self) -> str:
         """Return the table of all predictions as Markdown."""
-        return markdown(gating.Page((comparison_table(self.pages),)))
+        return comparison_table(self.pages)
 
 
 def reproduce(

@@ -304,9 +304,7 @@ def reproduce() -> None:
     option("--stages", "Stages to follow at most.", 1, default=8),
     option(
         "--seeds",
-        "Networks to train: those that are clustered, or those that self-consistent gates are "
-        "compared with in a confusion table.  [default: kmeans 20, windows 5, "
-        "self-consistent none]",
+        "Networks to train and cluster.  [default: kmeans 20, windows 5]",
         1,
     ),
     option(
@@ -327,7 +325,7 @@ def reproduce() -> None:
     out("symreln-out/NAME-gates"),
     JSON,
     OUTSIDE,
-    example="gates xor --method self-consistent --seeds 4",
+    example="gates xor --method self-consistent",
 )
 def gates() -> None:
     """Find the gates of a dataset, at the declared values of its parameters.
@@ -345,11 +343,6 @@ def gates() -> None:
         "--by label",
         "Race gates that are open on subsets of a label's values instead; with --over for all "
         "values of the parameter.",
-        metavar="LABEL",
-    ),
-    option(
-        "--rivals modules",
-        "Race one pathway a value of a label against mixed-selective ones, and both together.",
         metavar="LABEL",
     ),
     option("--stage", "Stage whose residual is learned.", 1, default=1),
@@ -379,8 +372,6 @@ def race() -> None:
     declared values, and which m trained networks take: subsets.json, subsets.md and subsets.svg.
     With --by context --over c it does so for all c at once, with boundaries: race.json,
     race.md and race.html.
-    With --rivals context it derives and trains strictly modular, mixed-selective and both kinds of
-    pathways together: findings 2 and 3 as a table, rivals.md.
     """
 
 

@@ -50,7 +50,6 @@ def race_gates(
     quiet: bool,
     over: str | None,
     label: str | None,
-    modules: str | None,
     allow_outside: bool,
     **asked: Any,
 ) -> int:
@@ -61,16 +60,14 @@ def race_gates(
             asked for and the spec has none.
     """
     given = load(spec, overrides, allow_outside=allow_outside)
-    if modules is not None:
-        _refuse("race", "--rivals", {"over", "label", "stage", "limit", "points"})
-    elif label is not None:
+    if label is not None:
         if over is None:
             _refuse("race", "--by without --over PARAMETER", {"stage", "points"})
         _refuse("race", "--by", {"limit"})
-    if asked["seeds"] or modules is not None:
+    if asked["seeds"]:
         network_of(given)
     with Progress(quiet=quiet)("race"):
-        found = calls.race(given, over, by=label, rivals=modules, **asked)
+        found = calls.race(given, over, by=label, **asked)
     _write(out, found, as_json=as_json, quiet=quiet)
     return 0
 

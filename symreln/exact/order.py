@@ -9,9 +9,6 @@ from flint import arb
 from symreln.exact import enclosure
 from symreln.exact.algebraic import ORDER_BITS, AlgebraicNumber, Values
 
-#: Bits to which numbers are equal that meet at an irrational value of the parameter.
-MEETING_BITS = 100
-
 
 @total_ordering
 class order_key:
@@ -30,12 +27,6 @@ class order_key:
         if self.exact is not None and other.exact is not None:
             return (self.exact > other.exact) - (self.exact < other.exact)
         return enclosure.sign_of(lambda bits: self._ball(bits) - other._ball(bits), ORDER_BITS)
-
-    def meets(self, other: order_key) -> bool:
-        """Whether both are equal to ``MEETING_BITS`` bits, at values that stand for others."""
-        bits = 2 * MEETING_BITS
-        apart = abs(self._ball(bits) - other._ball(bits))
-        return bool(apart < self._ball(bits) * arb(2) ** -MEETING_BITS)
 
     def _ball(self, bits: int) -> arb:
         return self.first if bits == 64 else self.number.ball(self.values, bits)

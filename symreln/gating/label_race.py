@@ -36,7 +36,7 @@ from symreln.gating.observed import nearest_observer, observe, wide_shares
 from symreln.gating.race import race
 from symreln.gating.race_pieces import Race
 from symreln.gating.search import stage_residuals
-from symreln.gating.serialise import Page, Result, Rows, table
+from symreln.gating.serialise import Result, table
 from symreln.gating.sliding import sliding_gates
 from symreln.networks.orbits import gate_kinds, sample_group
 from symreln.specs.model import Dataset, Spec
@@ -170,16 +170,16 @@ class SubsetsReport(Result):
     trained: SubsetShares | None
 
     @property
-    def tables(self) -> dict[str, Page]:
+    def tables(self) -> dict[str, str]:
         """All of it."""
         lines = [line for stage in self.stages for line in self._stage(stage)]
         if self.formulas is not None and self.faster_with_m is not None:
             lines += _formula_lines(self.formulas, self.faster_with_m)
         if self.trained is not None:
             lines += self._trained(self.trained)
-        return {"subsets.md": Page(lines)}
+        return {"subsets.md": "".join(f"{line}\n" for line in lines)}
 
-    def _stage(self, stage: SubsetStage) -> list[str | Rows]:
+    def _stage(self, stage: SubsetStage) -> list[str]:
         what = "the targets" if stage.stage == 1 else "what converged stages leave"
         columns = [
             ("m", lambda each: each.m),
@@ -206,7 +206,7 @@ class SubsetsReport(Result):
             lines += ["", table(stage.partial, columns)]
         return [*lines, ""]
 
-    def _trained(self, found: SubsetShares) -> list[str | Rows]:
+    def _trained(self, found: SubsetShares) -> list[str]:
         count = len(self.names)
         columns = [
             ("step", lambda k: found.updates[k]),

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from symreln.base.rounding import mean_text
 from symreln.claims.integration import network_of
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.gating.confronted import WITHIN, ClassShare, Crossing, RacePoint
+from symreln.gating.confronted import WITHIN, ClassShare, RacePoint
 from symreln.gating.consistent import GrowingGate, SignedGate
 from symreln.gating.enumerate import enumerate_gates
 from symreln.gating.exact_finders import candidate_line
 from symreln.gating.race_pieces import Race, RacePiece
-from symreln.gating.serialise import Page, Result, Rows, table
+from symreln.gating.serialise import Result, table
 from symreln.specs.model import Spec
 from symreln.verdict.directions import gate_spectrum
 
@@ -49,8 +49,7 @@ class RaceReport(Result):
         learned: The spec with what is learned in place of its targets, others parameters declared.
         beside: Patterns that are asked for and do not run.
         seeds: Networks at every point; 0 where none were trained.
-        points: What they took, and what was predicted, by value of the parameter.
-        crossings: Where predicted shares are equal whose speeds cross.
+        points: What they took, by value of the parameter.
     """
 
     JSON = (
@@ -64,7 +63,6 @@ class RaceReport(Result):
     beside: Sequence[_Unraced] = ()
     seeds: int = 0
     points: Sequence[RacePoint] = ()
-    crossings: Sequence[Crossing] = ()
 
     @property
     def here(self) -> RacePiece | None:
@@ -79,7 +77,7 @@ class RaceReport(Result):
     @property
     def winner_proven(self) -> bool:
         """Whether no unit is faster there."""
-        return self.race.complete and self.here is not None and self.here.decided
+        return self.race.complete and self.here is not None and not self.here.why
 
     @property
     def runners(self) -> list[GrowingGate]:
@@ -102,8 +100,8 @@ class RaceReport(Result):
 
     @property
     def confronted(self) -> dict[str, object] | None:
-        """What trained networks took, and what was predicted for them."""
-        if not self.seeds or self.race.given:
+        """What trained networks took, and shares at infinite width."""
+        if not self.seeds:
             return None
         network = network_of(self.learned)
         return {
@@ -112,34 +110,21 @@ class RaceReport(Result):
             "init_std": network.init_std,
             "standard_errors": WITHIN,
             "points": self.points,
-            "crossings": self.crossings,
             "fastest_taken": sum(point.fastest_taken for point in self.points),
             "within_stated_error": sum(point.agrees is True for point in self.points),
         }
 
     @property
-    def tables(self) -> dict[str, Page]:
-        """The table of finding 1, where networks were trained; of given gates, all pieces."""
-        if self.race.given:
-            return {"race.md": _label_race_table(self.race, self.points)}
-        if not self.seeds:
-            return {}
-        found = finding_table(self.race, self.beside, self.points)
-        return {"race.md": Page([*found, *self._crossing_notes()])}
-
-    def _crossing_notes(self) -> Iterator[str]:
-        """Yield what finite initial weights do to boundaries."""
-        network = network_of(self.learned)
-        for each in self.crossings:
-            if each.seen_at is None or each.error is None:
-                continue
-            yield ""
-            yield (
-                f"At hidden = {network.hidden} and init_std = {network.init_std} shares are "
-                f"predicted to be equal at {self.race.parameter} = {each.seen_at:.4g}, and at "
-                f"{each.boundary.to_json({})['expr']} = {each.seen_at - each.error:.4g} as "
-                f"init_std goes to 0: the finite-init error is {each.error:.2g}."
-            )
+    def tables(self) -> dict[str, str]:
+        """What trained networks took, where there are any; of given gates, all pieces before."""
+        lines = _pieces_table(self.race) if self.race.given else []
+        lines += _points_table(self.race, self.points) if self.points else []
+        for other in self.beside if self.points else ():
+            speed = "0" if other.speed is None else str(other.speed.to_sympy())
+            can = "a ReLU unit can have it" if other.realisable else "no ReLU unit can have it"
+            named = f"{other.pattern} ({other.name})"
+            lines += ["", f"{named}: speed {speed}; {can}, and none keeps it."]
+        return {"race.md": "".join(f"{line}\n" for line in lines)} if lines else {}
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
@@ -177,7 +162,7 @@ def unraced(race: Race, spec: Spec) -> tuple[_Unraced, ...]:
         if all(gate in (0, 1) for gate in pathway.gate):
             asked.setdefault(tuple(2 * int(g != 0) - 1 for g in pathway.gate), pathway.name)
     samples = (p.piece.sample for p in race.pieces if not p.piece.is_root)
-    at = {race.parameter: next(sample for sample in samples if sample is not None)}
+    at = {race.parameter: next(samples)}
     gates = enumerate_gates(spec.dataset.inputs.substitute(at))
     found = []
     for signs, name in asked.items():
@@ -192,143 +177,73 @@ def unraced(race: Race, spec: Spec) -> tuple[_Unraced, ...]:
     return tuple(found)
 
 
-def finding_table(race: Race, others: Sequence[_Unraced], points: Sequence[RacePoint]) -> Page:
-    """Return the table of finding 1: which gates win in theory and in networks."""
-    columns = [
-        (race.parameter, lambda point: point.value),
-        ("theory, fastest first", lambda point: _ordered(point.order) or "none"),
-        ("networks, most weight first", lambda point: " > ".join(point.taken)),
-        (
-            "share of weight: measured ± std (predicted)",
-            lambda point: ", ".join(
-                f"{each.pattern} {mean_text(each.measured, each.spread, point.seeds)} "
-                f"({'–' if each.predicted is None else f'{each.predicted:.3f}'})"
-                for each in point.classes
-            ),
-        ),
-        (
-            "share of units",
-            lambda point: ", ".join(f"{each.pattern} {each.units:.3f}" for each in point.classes),
-        ),
-        (
-            "half-time: measured (predicted)",
-            lambda point: (
-                f"{'–' if point.quarter is None else point.quarter} "
-                f"({'–' if point.half_time is None else f'{point.half_time:.0f}'})"
-            ),
-        ),
-        ("fastest taken", lambda point: _yes(point.fastest_taken)),
-        ("share as predicted", lambda point: _yes(point.agrees)),
-    ]
-    lines: list[str | Rows] = [table(points, columns)]
-    for other in others:
-        speed = "0" if other.speed is None else str(other.speed.to_sympy())
-        can = "a ReLU unit can have it" if other.realisable else "no ReLU unit can have it"
-        lines += ["", f"{other.pattern} ({other.name}): speed {speed}; {can}, and none keeps it."]
-    return Page([*lines, *_explained(race.parameter, points)])
-
-
-def _explained(name: str, points: Sequence[RacePoint]) -> list[str]:
-    """Return what – and a fastest class without most of the weight mean, where they occur."""
-    lines = []
-    if any(point.start is None for point in points):
-        lines += [
-            "",
-            "–: nothing is predicted. Shares are where some class grows, weights do not decay, "
-            "and each class by itself learns a multiple of the targets, so that the residual keeps "
-            "its shape.",
-        ]
-    lines += _single(points)
-    late = [point for point in points if point.order and not point.fastest_taken]
-    for kind, why in (
-        (True, "shares were predicted for this width and init_std, and are compared in the last "
-         "column; speeds decide alone only as init_std goes to 0"),
-        (False, "these are shares at the end of training, when slower classes have learned too "
-         "what the fastest does not; how much there is to learn counts as well as speed"),
-    ):  # fmt: skip
-        here = [str(point.value) for point in late if (point.start is not None) is kind]
-        if here:
-            lines += [
-                "",
-                f"The fastest class does not have most of the weight at {name} = "
-                f"{', '.join(here)}: {why}.",
-            ]
-    return lines
-
-
-def _single(points: Sequence[RacePoint]) -> list[str]:
-    """Return what is said where there is no spread to compare with."""
-    if any(point.predicted and point.seeds < 2 for point in points):
-        return ["", "One network has no spread: shares are compared of two seeds or more."]
-    return []
-
-
-def _label_race_table(race: Race, points: Sequence[RacePoint]) -> Page:
-    """Return the pieces of a race by subset, and what networks took in them."""
+def _pieces_table(race: Race) -> list[str]:
+    """Return the pieces of a race of given gates."""
     names = race.names
+    columns = [
+        (race.parameter, _where),
+        ("fastest first", lambda part: part.why or _ordered(part.order, names)),
+        (
+            "self-consistent",
+            lambda part: (
+                "not decided"
+                if part.why or None in part.kept.values()
+                else ", ".join(names[name] for name, value in part.kept.items() if value) or "none"
+            ),
+        ),
+    ]
+    return [table(race.pieces, columns), ""]
 
-    def ordered(order: Sequence[Sequence[str]]) -> str:
-        return _ordered([[names[name] for name in rank] for rank in order])
 
-    def told(part: RacePiece) -> str:
-        if not part.decided or None in part.kept.values():
-            return "not decided"
-        return ", ".join(names[name] for name, value in part.kept.items() if value) or "none"
+def _points_table(race: Race, points: Sequence[RacePoint]) -> list[str]:
+    """Return the table of finding 1: which gates win in theory and in networks."""
+    names = race.names
 
     def shares(point: RacePoint, of: Callable[[ClassShare], str]) -> str:
         ordered = sorted(point.classes, key=lambda each: -each.measured)
         taken = [each for each in ordered if each.pattern in point.taken]
         return ", ".join(f"{names[each.pattern]} {of(each)}" for each in taken)
 
-    fastest = [
-        (race.parameter, _where),
+    columns = [
+        (race.parameter, lambda point: point.value),
+        ("theory, fastest first", lambda point: _ordered(point.order, names) or "none"),
         (
-            "fastest first",
-            lambda part: (
-                "not decided at this value" if part.undecided else part.why or ordered(part.order)
+            "networks, mean ± std over seeds",
+            lambda point: shares(
+                point, lambda each: mean_text(each.measured, each.spread, point.seeds)
             ),
         ),
-        ("self-consistent", told),
+        (
+            "at infinite width",
+            lambda point: (
+                shares(point, lambda each: f"{each.predicted:.3f}") if point.predicted else "–"
+            ),
+        ),
+        ("share of units", lambda point: shares(point, lambda each: f"{each.units:.3f}")),
+        ("fastest taken", lambda point: _yes(point.fastest_taken)),
+        ("share as at infinite width", lambda point: _yes(point.agrees)),
     ]
-    lines: list[str | Rows] = [table(race.pieces, fastest)]
-    if points:
+    lines = [
+        f"Weight of {points[0].seeds} networks a point after training, by the nearest gate:",
+        "",
+        table(points, columns),
+    ]
+    if any(point.predicted and point.seeds < 2 for point in points):
+        lines += ["", "One network has no spread: shares are compared of two seeds or more."]
+    if not all(point.predicted for point in points):
         lines += [
             "",
-            f"Weight of {points[0].seeds} networks a point at the end of training, by the nearest "
-            "gate:",
-            "",
-            table(
-                points,
-                [
-                    (race.parameter, lambda point: point.value),
-                    ("theory, fastest first", lambda point: ordered(point.order)),
-                    (
-                        "networks, mean ± std over seeds",
-                        lambda point: shares(
-                            point,
-                            lambda each: mean_text(each.measured, each.spread, point.seeds),
-                        ),
-                    ),
-                    (
-                        "at infinite width",
-                        lambda point: (
-                            shares(point, lambda each: f"{each.predicted:.3f}")
-                            if point.predicted
-                            else "–"
-                        ),
-                    ),
-                    ("fastest taken", lambda point: _yes(point.fastest_taken)),
-                    ("share as at infinite width", lambda point: _yes(point.agrees)),
-                ],
-            ),
-            *_single(points),
+            "–: the mean-field simulation takes minutes on these data, or all targets are 0.",
         ]
-        if not all(point.predicted for point in points):
-            lines += [
-                "",
-                "–: the mean-field simulation takes minutes on these data, or all targets are 0.",
-            ]
-    return Page(lines)
+    late = [str(point.value) for point in points if point.order and not point.fastest_taken]
+    if late:
+        lines += [
+            "",
+            f"The fastest class does not have most of the weight at {race.parameter} = "
+            f"{', '.join(late)}: speeds decide alone only as init_std goes to 0, and slower "
+            "classes learn later what the fastest does not.",
+        ]
+    return lines
 
 
 def _where(part: RacePiece) -> str:
@@ -340,8 +255,8 @@ def _where(part: RacePiece) -> str:
     return f"{left}, {right}"
 
 
-def _ordered(order: Sequence[Sequence[str]]) -> str:
-    return " > ".join(" = ".join(rank) for rank in order)
+def _ordered(order: Sequence[Sequence[str]], names: Mapping[str, str]) -> str:
+    return " > ".join(" = ".join(names[each] for each in rank) for rank in order)
 
 
 def _yes(value: bool | None) -> str:

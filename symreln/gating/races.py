@@ -1,4 +1,4 @@
-"""The four kinds of ``symreln race``, each from a spec to what is written and shown."""
+"""The kinds of ``symreln race``, each from a spec to what is written and shown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from symreln.base.progress import phase
 from symreln.errors import InputError
 from symreln.exact.domain import Range
-from symreln.gating.confronted import confront, confronted_points, seen_crossings
+from symreln.gating.confronted import confront, confronted_points
 from symreln.gating.enumerate import LIMIT
 from symreln.gating.label_race import label_race, subset_stages, subsets_report, trained_shares
 from symreln.gating.race import race
@@ -16,9 +16,6 @@ from symreln.gating.search import stage_residuals
 from symreln.gating.serialise import Result
 from symreln.specs.finding import quoted
 from symreln.specs.model import Spec
-
-#: Networks of each kind that rivals are measured with unless told otherwise.
-_DEFAULT_SEEDS = 4
 
 
 def over_parameter(
@@ -62,12 +59,11 @@ def over_parameter(
     else:
         found = race(data.inputs, data.targets, limits, limit or LIMIT)
         beside = unraced(found, learned)
-    trained, crossings = [], []
+    trained = []
     if seeds:
         with phase(f"{seeds} networks at every point"):
             values = confronted_points(found, points)
             trained = [confront(found, learned, value, seeds, rng) for value in values]
-            crossings = [] if label is not None else seen_crossings(found, learned)
     return RaceReport(
         race=found,
         spec=spec,
@@ -75,7 +71,6 @@ def over_parameter(
         beside=beside,
         seeds=seeds,
         points=trained,
-        crossings=crossings,
     )
 
 
@@ -91,21 +86,6 @@ def by_label(spec: Spec, label: str, seeds: int, rng: int) -> Result:
     stages = subset_stages(spec, label)
     shares = trained_shares(spec, label, seeds, rng) if seeds else None
     return subsets_report(spec, label, stages, shares)
-
-
-def rivals(spec: Spec, label: str, seeds: int, rng: int) -> Result:
-    """Race modular against mixed-selective pathways.
-
-    Args:
-        spec: Whose parameters have values.
-        label: Whose values are the modules.
-        seeds: Networks of each kind; 0 for the usual number.
-        rng: Seed of the networks.
-    """
-    # Here, because it brings what derives and trains: a third of a second.
-    from symreln.gating.rivals import contest
-
-    return contest(spec, label, seeds or _DEFAULT_SEEDS, rng)
 
 
 def _asked(spec: Spec, over: str | None, stage: int) -> tuple[Range, Spec]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from math import isfinite
 from operator import attrgetter
 from typing import Any, ClassVar
 
+from symreln.base.tables import markdown_table
 from symreln.claims.claim import DIGITS, Claim
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.specs.model import Spec
@@ -50,41 +50,21 @@ class Result(Claim):
                 found[key] = value
         return found
 
-    def shown(self) -> Iterable[str | Page]:
-        """Return what the terminal shows: lines, and pages between them."""
-        return self.lines()
-
     @property
-    def tables(self) -> Mapping[str, Page]:
-        """What a command writes beside its JSON, by file; the terminal shows it too."""
+    def tables(self) -> Mapping[str, str]:
+        """What a command writes beside its JSON, as Markdown by file; the terminal shows it too."""
         return {}
 
 
-@dataclass(frozen=True)
-class Rows:
-    """A table: cells under headers."""
-
-    header: tuple[str, ...]
-    cells: tuple[tuple[str, ...], ...]
-
-
-class Page(tuple[str | Rows, ...]):
-    """Paragraphs and tables, in their order; :mod:`symreln.report.pages` makes Markdown of it."""
-
-    __slots__ = ()
-
-
-def table(rows: Iterable[Any], columns: Columns) -> Rows:
-    """Return a table.
+def table(rows: Iterable[Any], columns: Columns) -> str:
+    """Return a table as Markdown.
 
     Args:
         rows: What it is of.
         columns: Headers, and what stands under each in a row.
     """
-    return Rows(
-        header=tuple(header for header, _ in columns),
-        cells=tuple(tuple(str(cell(row)) for _, cell in columns) for row in rows),
-    )
+    cells = ([str(cell(row)) for _, cell in columns] for row in rows)
+    return markdown_table([header for header, _ in columns], cells)
 
 
 def number_text(number: AlgebraicNumber, spec: Spec | None = None) -> str:

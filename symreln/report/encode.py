@@ -16,8 +16,6 @@ from flint import arb
 from symreln.claims.claim import DIGITS, Claim, decimals
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
-from symreln.gating.serialise import Page
-from symreln.report.pages import markdown
 
 if TYPE_CHECKING:
     from symreln.specs.model import Spec
@@ -57,8 +55,6 @@ class Encoder:
                 return self.known[id(value)][1]
             case arb():
                 return decimals(value)
-            case Page():
-                return markdown(value)
             case Fraction() | sp.Basic() | Path():
                 return str(value)
             case Enum():

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.base.rounding import percent
+from symreln.base.tables import markdown_table
 from symreln.document.model import Code, Section, Table, prose
 from symreln.experiment.comparing import CurvePair
 from symreln.experiment.metrics import Distance, Interval, SeedFloor, seed_floor
 from symreln.experiment.words import interval_text, share_text
-from symreln.gating.serialise import Rows
 
 if TYPE_CHECKING:
     from symreln.experiment.depth import DepthComparison
@@ -141,10 +141,10 @@ def interval_of(row: Mapping[str, Any], name: str) -> Interval:
     return Interval(**{"value": None, "low": None, "high": None} | row.get(name, {}))
 
 
-def comparison_table(pages: Iterable[Mapping[str, Any]]) -> Rows:
-    """Return the table of all predictions over some pages' JSON."""
-    rows = [row for page in pages for row in page["comparisons"]]
-    return Rows(header=_HEADER, cells=tuple(_cells(row) for row in rows))
+def comparison_table(pages: Iterable[Mapping[str, Any]]) -> str:
+    """Return the table of all predictions over some pages' JSON, as Markdown."""
+    rows = [_cells(row) for page in pages for row in page["comparisons"]]
+    return f"{markdown_table(_HEADER, rows)}\n"
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:

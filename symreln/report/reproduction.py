@@ -28,11 +28,9 @@ from symreln.document.model import (
     Table,
     prose,
 )
-from symreln.gating.serialise import Page
 from symreln.report import html
 from symreln.report.drawing import drawing, dress, legend_below, log_scale, new_axes, styled
 from symreln.report.looks import line_style
-from symreln.report.pages import markdown
 from symreln.report.prediction_table import comparison_table, predictions_section
 
 if TYPE_CHECKING:
@@ -292,5 +290,4 @@ def outcome_counts(page: Mapping[str, Any]) -> str:
 
 def files_of(pages: Sequence[Mapping[str, Any]], how: str) -> dict[str, str]:
     """Return what stands over all pages, by file name, but its JSON."""
-    table = markdown(Page((comparison_table(pages),)))
-    return {INDEX: html.render(index_document(pages, how)), TABLE: table}
+    return {INDEX: html.render(index_document(pages, how)), TABLE: comparison_table(pages)}

@@ -14,12 +14,10 @@ from symreln.cli.main import cli
 from symreln.errors import InputError, NotSupportedError
 from symreln.gating.confronted import ClassShare, RacePoint
 from symreln.gating.consistent import consistent_pairs
-from symreln.gating.finite_start import FiniteStart
 from symreln.gating.label_race import count_observer, label_race
 from symreln.gating.observed import observe, wide_shares
-from symreln.gating.race_report import _label_race_table, finding_table
+from symreln.gating.race_report import RaceReport
 from symreln.gating.search import stage_residuals
-from symreln.report.pages import markdown
 from symreln.task_library.load import load
 from symreln.verdict.directions import columns, gate_spectrum, singular_pairs
 
@@ -73,15 +71,11 @@ def test_speeds_cross_where_they_are_known_to(tmp_path: Path) -> None:
         "speed",
         True,
     )
-    (only,) = [each for each in found.boundaries if each.kind == "existence"]
-    assert (str(only.value.to_sympy()), only.between) == ("sqrt(5)", ("111",))
-    # A direction along one kind alone keeps that kind's gate; that of both only where they tie.
+    assert all(each.kind == "speed" for each in found.boundaries)
+    # A direction along one kind alone keeps that kind's gate, and no other.
     for part in found.pieces:
-        for rank in part.ranks:
-            for runner in rank:
-                tied = part.piece.is_root
-                assert runner.self_consistent is (tied or runner.pattern != "111")
-    assert "sqrt(5)" in markdown(_label_race_table(found, ()))
+        for runner in part.runners:
+            assert runner.self_consistent is (runner.pattern != "111")
 
 
 @pytest.mark.parametrize("stage", [0, 1])
@@ -122,7 +116,7 @@ def test_networks_take_the_fastest_on_both_sides(tmp_path: Path) -> None:
     assert rows.count("| yes |") + rows.count("**no**") >= 2
     told = [row.split(" | ") for row in rows.splitlines() if row.startswith("| ")][1:]
     assert len(told) == 2
-    for _, _, networks, wide, _, _ in told:
+    for _, _, networks, wide, *_ in told:
         shares = [float(share) for share in re.findall(r"\) (0\.\d+)", wide)]
         assert sum(shares) == pytest.approx(1, abs=0.01)
         # Both name classes by the networks' shares: 0.1 apart at 60 units.
@@ -163,35 +157,31 @@ def test_nothing_to_learn_has_no_shares_at_infinite_width(tmp_path: Path) -> Non
 
 
 def test_what_a_table_leaves_open_is_explained(tmp_path: Path) -> None:
-    """Classes of one kind each learn a part of the targets: nothing is predicted, which is said."""
     spec = load(written(tmp_path))
     limits = spec.parameters[0].range
     found = label_race(spec.dataset, spec.dataset.targets, "kind", limits)
     shares = (("111", 0.1), ("100", 0.6), ("011", 0.3))
     point = RacePoint(
-        value=Fraction(1), seeds=2, order=(("011",), ("100",)), start=None,
+        value=Fraction(1), seeds=2, order=(("011",), ("100",)),
         classes=tuple(ClassShare(name, None, 0.0, share, 0.0, share) for name, share in shares),
-        outside=0.0, left=0.0, quarter=5, updates=10, tau=1.0,
+        outside=0.0, left=0.0,
     )  # fmt: skip
-    text = markdown(finding_table(found, (), [point]))
-    assert "–: nothing is predicted" in text
-    assert "does not have most of the weight at a = 1: these are shares at the end" in text
-    told = markdown(_label_race_table(found, [replace(point, seeds=1)]))
-    assert "| – | **no** | – |" in told
-    assert "–: the mean-field simulation takes minutes" in told
-    assert "no spread" not in told
+
+    def told(one: RacePoint) -> str:
+        return RaceReport(race=found, spec=spec, learned=spec, points=[one]).tables["race.md"]
+
+    text = told(replace(point, seeds=1))
+    assert "sqrt(5)" in text
+    assert "| – | m = 1 (left) 0.600" in text
+    assert "–: the mean-field simulation takes minutes" in text
+    assert "does not have most of the weight at a = 1: speeds decide alone" in text
+    assert "no spread" not in text
     known = tuple(replace(each, predicted=each.measured) for each in point.classes)
-    told = markdown(_label_race_table(found, [replace(point, classes=known)]))
-    assert "| **no** | yes |" in told
-    assert "takes minutes" not in told
-    told = markdown(_label_race_table(found, [replace(point, classes=known, seeds=1)]))
-    assert "One network has no spread" in told
-    turned = replace(point, order=(("100",), ("011",)))
-    assert "does not have most" not in markdown(finding_table(found, (), [turned]))
-    start = FiniteStart(classes=(), time=1.0, half_time=1.0, shares=(), errors=())
-    predictions = markdown(finding_table(found, (), [replace(point, start=start)]))
-    assert "nothing is predicted" not in predictions
-    assert "at a = 1: shares were predicted" in predictions
+    text = told(replace(point, classes=known))
+    assert "| **no** | yes |" in text
+    assert "takes minutes" not in text
+    assert "One network has no spread" in told(replace(point, classes=known, seeds=1))
+    assert "does not have most" not in told(replace(point, order=(("100",), ("011",))))
 
 
 def test_speeds_of_high_degree_are_refused_and_not_waited_for() -> None:
@@ -206,8 +196,6 @@ def test_speeds_of_high_degree_are_refused_and_not_waited_for() -> None:
     [
         (("--by", "kind", "--stage", "1"), "--stage has no meaning with --by without --over"),
         (("--by", "kind", "--points", "2"), "--points has no meaning with --by without --over"),
-        (("--rivals", "kind", "--over", "a"), "--over has no meaning with --rivals"),
-        (("--rivals", "kind", "--by", "kind"), "--by has no meaning with --rivals"),
         (("--by", "colour", "--over", "a"), "found --by colour; the data have these labels: kind"),
         (("--by", "kind", "--over", "q"), 'found no parameter "q" in the spec'),
     ],

@@ -67,7 +67,6 @@ def _gates() -> Iterator[Command]:
     yield Command("gates-xor-windows", windows)
     yield Command("gates-xor-windows-given", (*windows, "--windows", "3", "--json"))
     exact = ("gates", "xor", "--method", "self-consistent")
-    yield Command("gates-xor-confusion", (*exact, "--seeds", "2", *few, *GATES, "-q"))
     yield Command("gates-xor-sampled", (*exact, "--samples", "50", "--rng", "3", *GATES, "-q"))
     for name in ("one-parameter", "cubic", "coupled-matrices", "boundary"):
         yield _own("gates", name, "--method", "self-consistent", *GATES, "-q")
@@ -83,9 +82,7 @@ def _gates() -> Iterator[Command]:
     yield Command("race-by-context-over-c", (*by, "--over", "c", *GATES))
     yield Command("race-by-context-stage-2", (*by, "--over", "c", "--stage", "2", *GATES))
     yield Command("race-by-context-over-trained", (*by, "--over", "c", *trained, *GATES))
-    rivals = ("race", "contextual-3", "--rivals", "context", "--seeds", "1", *few, *GATES)
-    yield Command("race-rivals", rivals)
-    yield Command("race-refused", ("race", "contextual-3", "--rivals", "context", "--over", "c"))
+    yield Command("race-refused", ("race", "contextual-3", "--by", "context", "--limit", "3"))
     replay = ("replay", "xor", *few, "--seeds", "1", *GATES, "-q")
     yield Command("gates-replay", replay)
     yield Command("gates-replay-curve", (*replay, "--curve"))
