@@ -10,13 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property
 
-from flint import arb, fmpq, fmpq_poly, fmpz_mpoly
+from flint import arb, fmpq, fmpq_poly
 
 from symreln.exact import enclosure
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 
 #: Working precision with which a sign is first looked for; it doubles until 0 is left out.
@@ -37,20 +35,10 @@ class RealField:
         self.modulus = fmpq_poly([fmpq(v.numerator, v.denominator) for v in self.minpoly])
         self._balls: dict[int, arb] = {}
 
-    @classmethod
-    def of(cls, number: AlgebraicNumber) -> RealField:
-        """Return Q(theta) for a root of an irreducible polynomial."""
-        return cls([value.to_fraction() for value in number.minpoly], number.root)
-
     @property
     def degree(self) -> int:
         """Degree of theta over Q."""
         return len(self.minpoly) - 1
-
-    @cached_property
-    def theta(self) -> Real:
-        """The generator."""
-        return Real(self, fmpq_poly([0, 1]) % self.modulus)
 
     def element(self, coefficients: Sequence[Fraction | int]) -> Real:
         """Return Σ c_j theta^j."""
@@ -58,37 +46,11 @@ class RealField:
         polynomial = fmpq_poly([fmpq(v.numerator, v.denominator) for v in values])
         return Real(self, polynomial % self.modulus)
 
-    def value(self, function: Scalar) -> Real:
-        """Return a rational function of one parameter at theta.
-
-        Raises:
-            ZeroDivisionError: It is infinite there.
-        """
-        top, bottom = (
-            self.element(_coefficients(part)) for part in (function.numerator, function.denominator)
-        )
-        return top / bottom
-
-    def columns(self, matrix: ExactMatrix) -> list[tuple[Real, ...]]:
-        """Return the columns of a matrix over Q(parameter) at theta.
-
-        Raises:
-            ZeroDivisionError: An entry is infinite there.
-        """
-        rows = [[self.value(entry) for entry in row] for row in matrix.rows()]
-        return list(zip(*rows, strict=True))
-
     def ball(self, bits: int) -> arb:
         """Return a ball that contains theta."""
         if bits not in self._balls:
             self._balls[bits] = enclosure.real_roots(self.minpoly, bits)[self.root]
         return self._balls[bits]
-
-
-def _coefficients(polynomial: fmpz_mpoly) -> list[int]:
-    """Return the coefficients of a polynomial in one parameter, low to high."""
-    found = {int(key[0]) if key else 0: int(value) for key, value in polynomial.to_dict().items()}
-    return [found.get(k, 0) for k in range(max(found, default=0) + 1)]
 
 
 class Real:

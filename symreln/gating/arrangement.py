@@ -45,7 +45,6 @@ from symreln.exact.int64 import (
 from symreln.exact.integers import kernel, pivot_columns
 from symreln.exact.linear_programming import Farkas, direction, fractions
 from symreln.exact.matrix import ExactMatrix
-from symreln.gating.planar_arrangement import planar_gates, planar_prefix
 
 
 class Found(NamedTuple):
@@ -104,10 +103,12 @@ class Cells:
             count: How many samples are taken.
             progress: Called after every sample, but for the flats within.
         """
-        start = planar_prefix(flat[:, :count])
-        found = Found(*planar_gates(flat[:, :start], open_only=self.open_only))
-        free = _orthogonal(flat[:, :start]) if start < count else []
-        for n in range(start, count):
+        size = len(flat)
+        if size <= 2:
+            return _sectors(flat[:, :count], open_only=self.open_only)
+        found = Found(np.zeros((1, 0), dtype=bool), np.zeros((1, size), dtype=np.int64))
+        free = list(np.eye(size, dtype=np.int64))
+        for n in range(count):
             found, free = self._with(flat, found, n, free)
             if self.limit is not None and len(found.gates) > self.limit:
                 msg = (
@@ -173,6 +174,31 @@ class Cells:
         return parts
 
 
+def _sectors(values: np.ndarray, *, open_only: bool) -> Found:
+    """Return the gates of columns in at most two dimensions: sectors between rays, by angle."""
+    size = len(values)
+    normals = {tuple(map(int, row)) for row in reduced_rows(values.T) if row.any()}
+    chosen: list[tuple[int, ...]] = [(0,) * size]
+    if normals and size == 1:
+        chosen = [(1,), (-1,), *chosen][: 2 if open_only else 3]
+    elif normals:
+        rays = sorted({ray for x, y in normals for ray in ((-y, x), (y, -x))}, key=_angle)
+        # Of one line alone the sum of both rays is 0.
+        after = [*rays[1:], *rays[:1]] if len(rays) > 2 else [(-y, x) for x, y in rays]
+        sectors = [(a + c, b + d) for (a, b), (c, d) in zip(rays, after, strict=True)]
+        chosen = sectors if open_only else [*sectors, *rays, *chosen]
+    witnesses = fitted(np.array(chosen, dtype=object).reshape(len(chosen), size))
+    gates = product(witnesses, values) > 0
+    _, first = np.unique(gate_keys(gates), return_index=True)
+    return Found(gates[first], reduced_rows(shortened(witnesses[first], values)))
+
+
+def _angle(ray: tuple[int, int]) -> tuple[bool, bool, Fraction]:
+    """Return what a ray is sorted by: the half plane that it is in, and how far it is turned."""
+    x, y = ray
+    return (y, x) < (0, 0), y != 0, Fraction(-x, y or 1)
+
+
 def _sides(flat: np.ndarray, n: int, on: np.ndarray) -> list[tuple[bool, _Step | None]]:
     """Return the sides of sample n that are there and a way into each; None: stay.
 
@@ -217,16 +243,6 @@ def _apart(flat: np.ndarray, found: Found, step: _Step, n: int) -> Found:
 
 def _step(flat: np.ndarray, weights: np.ndarray) -> _Step:
     return _Step(weights, product(weights[None], flat)[0])
-
-
-def _orthogonal(values: np.ndarray) -> list[np.ndarray]:
-    """Return a basis of the weights that are orthogonal to all columns."""
-    height, width = values.shape
-    table = fmpz_mat([[int(v) for v in column] for column in values.T]) if width else None
-    if table is None:
-        return list(np.eye(height, dtype=np.int64))
-    rows = kernel(table).transpose().tolist()
-    return [primitive([int(v) for v in row]) for row in rows]
 
 
 def _split(

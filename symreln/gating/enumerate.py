@@ -20,16 +20,13 @@ from scipy.sparse.csgraph import connected_components
 from symreln.errors import InputError
 from symreln.exact.domain import Range
 from symreln.exact.int64 import product, reduced_rows
-from symreln.exact.linear_programming import Farkas, Row, direction, realisable
+from symreln.exact.linear_programming import Farkas, direction
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.real_algebraic import RealField
 from symreln.gating.arrangement import Cells, Found, gate_keys, whole_samples
 from symreln.gating.parameter_intervals import Piece, pieces
 from symreln.gating.wall_polynomials import realisability
 from symreln.networks.orbits import SampleGroup
 
-#: Samples up to which gates are listed at an irrational value: there each one takes a programme.
-MOST_SAMPLES = 24
 #: Gates above which an enumeration ends, unless told otherwise.
 LIMIT = 2_000_000
 #: Directions are drawn as whole numbers of this size; which gate each gives is exact.
@@ -189,7 +186,7 @@ def sample_gates(
 def gates_along(
     inputs: ExactMatrix, limits: Range, limit: int = LIMIT
 ) -> Iterator[tuple[Piece, list[tuple[int, ...]] | None]]:
-    """Yield all gates of inputs with one parameter, on every interval and at every value between.
+    """Yield all gates of inputs with one parameter, on intervals and at rational values between.
 
     Args:
         inputs: X over Q(parameter), shape (n_x, P).
@@ -197,8 +194,8 @@ def gates_along(
         limit: Number of gates above which an enumeration ends.
 
     Yields:
-        An interval or a single value, in ascending order, and its gates, 0 or 1 a sample: None
-        where the data are infinite, or more than ``MOST_SAMPLES`` at an irrational value.
+        An interval or a rational value between, in ascending order, and its gates, 0 or 1 a sample:
+        None where the data are infinite.
 
     Raises:
         LimitReachedError: There are too many gates, or too many minors.
@@ -208,25 +205,10 @@ def gates_along(
     cut = pieces([] if inputs.is_constant else realisability(inputs), inputs.parameters, limits)
     for piece in cut[:1] if inputs.is_constant else cut:
         try:
-            if piece.sample is not None:
-                there = enumerate_gates(inputs.substitute({name: piece.sample}), limit=limit)
-                yield piece, [tuple(map(int, gate)) for gate in there.gates]
-            elif inputs.shape[1] > MOST_SAMPLES:
-                yield piece, None
-            else:
-                assert piece.low is not None
-                yield piece, _gates_at(RealField.of(piece.low).columns(inputs))
+            there = enumerate_gates(inputs.substitute({name: piece.sample}), limit=limit)
+            yield piece, [tuple(map(int, gate)) for gate in there.gates]
         except ZeroDivisionError:
             yield piece, None
-
-
-def _gates_at(samples: Sequence[Row]) -> list[tuple[int, ...]]:
-    """Return all gates, sample by sample: every gate of the first ones leads to at least one."""
-    found: list[tuple[int, ...]] = [()]
-    for n in range(1, len(samples) + 1):
-        longer = ((*gate, side) for gate in found for side in (1, 0))
-        found = [gate for gate in longer if realisable(samples[:n], gate)]
-    return found
 
 
 def _one_sided(samples: np.ndarray) -> bool:

@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from symreln.base.progress import phase
-from symreln.gating.confusion import Confusion, confusion, predicted_classes
 from symreln.gating.consistent import GrowingGate, sign_pattern
 from symreln.gating.enumerate import LIMIT, RealisableGates, enumerate_gates, pattern, sample_gates
 from symreln.gating.finders import FORMAT
 from symreln.gating.found_pathways import FoundPathway
 from symreln.gating.samples import remarks
 from symreln.gating.search import GateStage, predicted_stages
-from symreln.gating.serialise import Page, Result, number_text
+from symreln.gating.serialise import Result, number_text
 from symreln.networks.orbits import sample_group
 from symreln.specs.model import Spec
 
@@ -58,7 +57,7 @@ class _ExactGates(Result):
     found: RealisableGates = field(metadata={"prose": True})
     remarks: tuple[str, ...]
 
-    def shown(self) -> Iterator[str | Page]:
+    def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
         found = self.found
         drawn = f" ({found.draws} directions drawn, more gates may exist)" if found.sampled else ""
@@ -66,7 +65,7 @@ class _ExactGates(Result):
         yield from self._found_lines()
         yield from (f"note: {text}" for text in self.remarks)
 
-    def _found_lines(self) -> Iterator[str | Page]:
+    def _found_lines(self) -> Iterator[str]:
         raise NotImplementedError
 
 
@@ -95,7 +94,7 @@ class _AllGates(_ExactGates):
         """All of them, where they are not too many."""
         return tuple(map(pattern, self.found.gates)) if self.found.count <= LISTED else None
 
-    def _found_lines(self) -> Iterator[str | Page]:
+    def _found_lines(self) -> Iterator[str]:
         yield from _first([f"  {each.pattern}  {_orbit(each.size)}" for each in self.kinds])
 
 
@@ -105,12 +104,9 @@ class _SelectedGates(_ExactGates):
 
     Attributes:
         stages: What is selected, stage by stage.
-        confusion: Predicted against shown gates of trained networks.
     """
 
-    JSON = (*_ExactGates.JSON, "confusion?")
     stages: tuple[GateStage, ...]
-    confusion: Confusion | None
 
     @property
     def pathways(self) -> list[FoundPathway]:
@@ -124,7 +120,7 @@ class _SelectedGates(_ExactGates):
             for signs in stage.winners
         ]
 
-    def _found_lines(self) -> Iterator[str | Page]:
+    def _found_lines(self) -> Iterator[str]:
         for stage in self.stages:
             if not stage.winners:
                 how = (
@@ -138,8 +134,6 @@ class _SelectedGates(_ExactGates):
             yield from _first(
                 [f"  {candidate_line(each.pattern, each)}" for each in stage.candidates]
             )
-        if self.confusion is not None:
-            yield self.confusion.markdown
 
 
 def all_gates(
@@ -199,33 +193,24 @@ def selected(
     samples: int | None = None,
     stages: int = 8,
     limit: int | None = None,
-    seeds: int | None = None,
 ) -> _SelectedGates:
     """List the gates that early training from small weights selects, stage by stage.
 
     Args:
         spec: Without free parameters.
         method: The method's name.
-        rng: Seed of everything random.
+        rng: Seed of the draw.
         samples: How many directions are drawn; None for all gates.
         stages: Stages to follow at most.
         limit: Number of gates above which to stop.
-        seeds: Networks to train and compare gates with, or None.
 
     Raises:
         LimitReachedError: There are too many gates.
-        InputError: Networks are asked for, and the spec's has no gates.
     """
     found = _realisable(spec, samples, limit, rng)
     followed = tuple(predicted_stages(spec.dataset, most=stages, found=found))
-    shown = None
-    if seeds is not None:
-        with phase(f"{seeds} networks"):
-            shown = confusion(spec, predicted_classes(followed), seeds, rng)
     notes = remarks(spec.dataset)
-    return _SelectedGates(
-        method=method, found=found, remarks=notes, stages=followed, confusion=shown
-    )
+    return _SelectedGates(method=method, found=found, remarks=notes, stages=followed)
 
 
 def _realisable(spec: Spec, samples: int | None, limit: int | None, rng: int) -> RealisableGates:

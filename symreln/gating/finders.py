@@ -43,7 +43,7 @@ FINDERS = (
     _GateFinder(
         name="self-consistent",
         home="symreln.gating.exact_finders:selected",
-        options=(*EXACT, "stages", "seeds"),
+        options=(*EXACT, "stages"),
     ),
     _GateFinder(name="kmeans", home="symreln.gating.network_finders:find", options=TRAINING),
     _GateFinder(

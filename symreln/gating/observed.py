@@ -29,8 +29,6 @@ from symreln.train.weights import LayerWeights
 
 #: Part of a unit's largest (w·x)² below which a sample counts as on its boundary.
 NEAR = 1e-4
-#: Loss over the initial one at which outputs are half of their targets.
-_QUARTER = 0.25
 
 
 @short_repr
@@ -88,12 +86,6 @@ class ObservedNetworks:
         """Mean loss over seeds at every step, over the initial one, shape (steps,)."""
         mean = self.losses.mean(axis=0)
         return mean / mean[0]
-
-    @property
-    def quarter(self) -> int | None:
-        """First step at which the mean loss is a quarter of the initial one, or None."""
-        below = self.curve <= _QUARTER
-        return int(below.argmax()) if below.any() else None
 
     def networks(self, start: int, stop: int) -> ObservedNetworks:
         """Return the networks start … stop − 1."""
@@ -163,7 +155,6 @@ def observe(
     seeds: int,
     steps: Sequence[int] | np.ndarray,
     rng: int = 0,
-    initial: LayerWeights | None = None,
     observers: Mapping[str, Observer] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ObservedNetworks:
@@ -174,7 +165,6 @@ def observe(
         seeds: Networks.
         steps: Updates after which they are looked at.
         rng: Seed; network i is the one that every training of this spec from it starts with.
-        initial: Initial weights in place of those of ``rng``.
         observers: What is recorded beside each unit's weight; left out, its gates.
         progress: Called with seed-steps done and in all.
 
@@ -184,11 +174,10 @@ def observe(
     """
     settings = _settings(spec)
     inputs, targets = spec.dataset.arrays
-    if initial is None:
-        # Before the first update.
-        (initial,) = train_network(
-            inputs, targets, replace(settings, steps=1), seeds=seeds, rng=rng
-        ).weights
+    # Before the first update.
+    (initial,) = train_network(
+        inputs, targets, replace(settings, steps=1), seeds=seeds, rng=rng
+    ).weights
     run = train_network(
         inputs,
         targets,

@@ -1,7 +1,8 @@
 """A parameter's range, cut at roots of polynomials: intervals with a rational number inside each.
 
 What depends on the parameter through signs of these polynomials alone is the same on all of an
-interval, so it is decided exactly at its rational number; at the roots it is decided there.
+interval, so it is decided exactly at its rational number; at rational roots it is decided there.
+Irrational roots are ends of intervals, and in none.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Piece:
-    """A root, or the open interval between two neighbouring ones (or an end of the range).
+    """A rational root, or the open interval between two neighbouring roots or ends of the range.
 
     Attributes:
         low: Lower end, or None where there is none.
         high: Upper end, or None; the same object as ``low`` for a root.
-        sample: A rational number inside, or None for an irrational root.
+        sample: A rational number inside.
     """
 
     low: AlgebraicNumber | None
     high: AlgebraicNumber | None
-    sample: Fraction | None
+    sample: Fraction
 
     @property
     def ends(self) -> tuple[AlgebraicNumber | None, AlgebraicNumber | None]:
@@ -102,7 +103,7 @@ def roots_of(
 def pieces(
     polynomials: Iterable[fmpz_mpoly], names: Sequence[str], limits: Range
 ) -> tuple[Piece, ...]:
-    """Return roots of polynomials and the intervals between them, in ascending order.
+    """Return rational roots of polynomials and the intervals between roots, in ascending order.
 
     Args:
         polynomials: In the one parameter, over Z; constants are left out.
@@ -113,7 +114,7 @@ def pieces(
 
 
 def pieces_between(roots: Iterable[AlgebraicNumber], limits: Range) -> tuple[Piece, ...]:
-    """Return roots and intervals in ascending order, from one end of the range to the other.
+    """Return rational roots and intervals in ascending order, from end to end of the range.
 
     Args:
         roots: Distinct, in the range.
@@ -130,9 +131,8 @@ def pieces_between(roots: Iterable[AlgebraicNumber], limits: Range) -> tuple[Pie
     if low is not None or limits.low is None:
         found.append(_between(low, ordered[0] if ordered else None))
     for place, root in enumerate(ordered):
-        value = root.scalar
-        sample = None if value is None else value.to_fraction()
-        found.append(Piece(low=root, high=root, sample=sample))
+        if root.scalar is not None:
+            found.append(Piece(low=root, high=root, sample=root.scalar.to_fraction()))
         if place + 1 < len(ordered):
             found.append(_between(root, ordered[place + 1]))
         elif limits.high is None:

@@ -22,9 +22,7 @@ from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
 from symreln.exact.linear import rank
-from symreln.exact.linear_programming import realisable
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.real_algebraic import RealField
 from symreln.exact.spectrum import JointSpectrum, Mode
 from symreln.gating.arrangement import flats
 from symreln.gating.consistent import GrowingGate, SelfConsistentGate, SignedGate, consistent_pairs
@@ -40,7 +38,6 @@ from symreln.gating.parameter_intervals import (
 )
 from symreln.gating.partial import every_partial_gate, partial_gates, plausible
 from symreln.gating.race_pieces import Race, RacePiece, merged, ranked
-from symreln.gating.search import may_be_kept
 from symreln.gating.sizes import unit_floats
 from symreln.gating.wall_polynomials import consistency, minors, ordering, realisability
 from symreln.networks.orbits import gate_kinds, moved_gates, sample_group
@@ -49,7 +46,6 @@ from symreln.verdict.directions import (
     Vector,
     columns,
     gate_spectrum,
-    pairs_at,
     singular_pairs,
 )
 from symreln.verdict.faces import Face, face_of
@@ -111,17 +107,13 @@ class _Entrant(SignedGate):
         return [place for place, sign in enumerate(self.signs) if not sign]
 
     def plausible(self, x: np.ndarray, r: np.ndarray) -> bool:
-        """Return whether float64 leaves open that it runs.
+        """Return whether float64 leaves open that a partial gate runs.
 
         Args:
             x: X at a value of the parameter, up to its size.
             r: R there.
         """
-        if self.faces:
-            return bool(plausible(x, r, self.boundary, np.array([self.signs]))[0])
-        _, kept, large = may_be_kept(x, r, np.array([self.gate], dtype=bool))
-        growing = sum(not mode.is_null for mode in self.spectrum.modes)
-        return bool(kept[0]) or int(large[0]) < growing
+        return bool(plausible(x, r, self.boundary, np.array([self.signs]))[0])
 
 
 class _Course:
@@ -147,7 +139,7 @@ class _Course:
         self._known: dict[tuple[tuple[int, ...], Fraction], tuple[GrowingGate, ...]] = {}
         # Partial gates of faces that intervals have, by signs; those that single values add.
         self._partial: dict[tuple[int, ...], _Entrant] = {}
-        self._alone: dict[Fraction | None, list[GrowingGate]] = {}
+        self._alone: dict[Fraction, list[GrowingGate]] = {}
         self._at, self._floats = cache(self._data_at), cache(self._floats_at)
         # Of speeds of given gates something can be said where self-consistency is not decided.
         self._known_kept = True
@@ -167,15 +159,14 @@ class _Course:
                 except LimitReachedError as error:
                     self._partial, self._alone = {}, {}
                     why = f"partial gates were not asked ({error})"
-        singles = (rational_number(value) for value in self._alone if value is not None)
-        roots = {_name(value): value for value in singles}
+        roots = {_name(value): value for value in map(rational_number, self._alone)}
         running: dict[str, GrowingGate] = {}
         there: list[_Entrant] = []
         with phase("gates that run somewhere") as callback:
             entrants = [*full, *self._partial.values()]
             for place, entrant in enumerate(entrants):
                 alone = self._by_itself(entrant, appearing)
-                if any(part.ranks or part.undecided for part in alone):
+                if any(part.ranks for part in alone):
                     there.append(entrant)
                     ends = (end for part in alone for end in part.piece.ends if end is not None)
                     roots |= {_name(end): end for end in ends if self.limits.contains(end)}
@@ -225,13 +216,13 @@ class _Course:
             LimitReachedError: There is too much to ask.
         """
         for piece in chambers:
-            if piece.sample is not None and not piece.is_root:
+            if not piece.is_root:
                 at = self.inputs.substitute({self.name: piece.sample})
                 for flat in flats(at):
                     for signs in flat.signs.tolist() if flat.boundary else ():
                         self._add_face(tuple(signs), at)
         for piece in chambers:
-            if piece.sample is not None and piece.is_root:
+            if piece.is_root:
                 try:
                     more = every_partial_gate(*self._at(piece.sample), self.group)
                 except ZeroDivisionError:  # the data are infinite there
@@ -341,27 +332,16 @@ class _Course:
     ) -> RacePiece:
         """Return who runs on a piece, ``more`` among them."""
         runners = list(more)
-        undecided: list[str] = []
         try:
             for entrant in entrants:
-                found = self._runners(entrant, piece)
-                if found is None:
-                    undecided.append(entrant.pattern)
-                else:
-                    runners += found
+                runners += self._runners(entrant, piece)
         except ZeroDivisionError:
             return RacePiece(piece=piece, ranks=(), why="the data are infinite")
-        return RacePiece(
-            piece=piece,
-            ranks=ranked(runners),
-            undecided=tuple(undecided),
-            closed=(piece.is_root, piece.is_root),
-        )
+        closed = (piece.is_root, piece.is_root)
+        return RacePiece(piece=piece, ranks=ranked(runners), closed=closed)
 
-    def _runners(self, entrant: _Entrant, piece: Piece) -> Sequence[GrowingGate] | None:
-        """Return who of a gate runs on a piece, None where it is not decided."""
-        if piece.sample is None:
-            return self._at_irrational(entrant, piece)
+    def _runners(self, entrant: _Entrant, piece: Piece) -> Sequence[GrowingGate]:
+        """Return who of a gate runs on a piece."""
         key = (entrant.signs, piece.sample)
         if key not in self._known:
             inputs, residual = self._at(piece.sample)
@@ -384,25 +364,6 @@ class _Course:
             replace(runner, rate=mode.s, mode_class=mode.mode_class, at=piece.sample)
             for runner, mode in zip(runners, modes, strict=True)
         ]
-
-    def _at_irrational(self, entrant: _Entrant, piece: Piece) -> Sequence[GrowingGate] | None:
-        """Return who runs at an irrational value, None where it is not decided."""
-        assert piece.low is not None
-        if not entrant.plausible(*self._floats(Fraction(float(piece.low)))):
-            return []
-        there = RealField.of(piece.low)
-        samples, pairs = there.columns(self.inputs), pairs_at(entrant.spectrum, there)
-        if not entrant.faces:
-            if pairs is None:
-                return None if self.given or realisable(samples, entrant.gate) else []
-            return self._found(pairs, samples, entrant)
-        if pairs is None or len(entrant.faces) != 1:
-            return None
-        (face,) = entrant.faces
-        strict, weak = there.columns(face.strict), there.columns(face.weak)
-        if not pairs or pairs[0].opened_by(strict, weak) is None:
-            return []
-        return [GrowingGate(signs=entrant.signs, size=entrant.size, s=pairs[0].s)]
 
 
 def _runner(found: SelfConsistentGate) -> GrowingGate:

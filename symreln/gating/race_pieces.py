@@ -3,9 +3,10 @@ r"""The race of self-consistent gates over one parameter: who is fastest where, 
 Both kinds run: full gates of 0 and 1, and partial ones with samples on their boundary. For each
 gate the parameter's range is cut at all values where it can stop or start being self-consistent
 (:mod:`symreln.gating.wall_polynomials`); on every interval that is decided at one rational number
-inside and holds on all of it, and at every cut it is decided there. Cuts at which nothing changes
-are dropped. What is left of all gates, and values where two of their rates can be equal, cut the
-range of the race. (:mod:`symreln.gating.race` runs it.)
+inside and holds on all of it, and at every rational cut it is decided there. Cuts at which nothing
+changes are dropped. What is left of all gates, and values where two of their rates can be equal,
+cut the range of the race. (:mod:`symreln.gating.race` runs it.) At irrational cuts nothing is
+decided: they are exact boundaries between intervals, and in none.
 
 Partial gates are those of all faces of the arrangement, chamber by chamber, so the fastest is the
 fastest of all units (:mod:`symreln.gating.partial`). The largest rate is continuous in the
@@ -42,18 +43,16 @@ class RacePiece(Result):
     Attributes:
         piece: An open interval, or one value.
         ranks: Runners of equal rate together, the fastest first.
-        undecided: Gates of which it is not decided whether they are self-consistent here.
         why: Why nothing is said, or "".
         closed: Whether the lower and the upper end belong to it.
     """
 
     JSON = (
-        *("from=piece.low", "to=piece.high", "closed", "order", "undecided?", "why?"),
+        *("from=piece.low", "to=piece.high", "closed", "order", "why?"),
         "self_consistent?",
     )
     piece: Piece
     ranks: tuple[tuple[GrowingGate, ...], ...]
-    undecided: tuple[str, ...] = ()
     why: str = ""
     closed: tuple[bool, bool] = (False, False)
 
@@ -91,11 +90,6 @@ class RacePiece(Result):
     def self_consistent(self) -> dict[str, bool | None] | None:
         """The same of given gates; None of those that all are."""
         return self.kept if any(runner.name for runner in self.runners) else None
-
-    @property
-    def decided(self) -> bool:
-        """Whether all is said."""
-        return not (self.why or self.undecided)
 
     def contains(self, value: Fraction) -> bool:
         """Return whether a value of the parameter lies in the piece; exact."""
@@ -174,7 +168,7 @@ class Race:
         self, value: AlgebraicNumber, around: Sequence[RacePiece]
     ) -> Iterator[PhaseBoundary]:
         """Yield what differs among the pieces before, at and after a value, as far as decided."""
-        sides = [part for part in around if part.decided]
+        sides = [part for part in around if not part.why]
         outer = [part for part in sides if not part.piece.is_root]
         winner = len({part.winners for part in outer}) > 1 or (
             len(outer) < 2 and len({part.winners for part in sides}) > 1
@@ -260,7 +254,7 @@ def merged(found: Sequence[RacePiece]) -> tuple[RacePiece, ...]:
 
 def _same(one: RacePiece, two: RacePiece) -> bool:
     """Whether two neighbours have the same runners in the same order, by the same formulas."""
-    if not one.decided or not two.decided or one.order != two.order:
+    if one.why or two.why or one.order != two.order:
         return False
     pairs = list(zip(one.runners, two.runners, strict=True))
     if any(a.self_consistent != b.self_consistent for a, b in pairs):

@@ -15,12 +15,11 @@ from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
 from symreln.gating.arrangement import without_parameters
-from symreln.gating.cone_bounds import none_faster
 from symreln.gating.consistent import SelfConsistentGate, self_consistent_gates, sign_pattern
 from symreln.gating.enumerate import LIMIT, RealisableGates, enumerate_gates
 from symreln.gating.partial import every_partial_gate
 from symreln.gating.serialise import Result
-from symreln.gating.sizes import unit_samples
+from symreln.gating.sizes import CLEAR, unit_samples
 from symreln.gating.sliding import sliding_gates
 from symreln.networks.effective import effective_dataset
 from symreln.networks.orbits import SampleGroup, moved_gates, sample_group
@@ -107,7 +106,7 @@ def search(
     """Return the self-consistent gates of a residual, full and partial.
 
     All faces are asked where there are not too many. Else followed units propose partial gates,
-    and bounds over the cells and faces say whether a unit may be faster.
+    and the largest singular value of any gate says whether a unit may be faster.
 
     Args:
         inputs: X, shape (n_x, P), without parameters.
@@ -138,10 +137,9 @@ def search(
     candidates = tuple(sorted(full + partial, key=lambda each: order_key(each.s, {})))
     proven = complete
     if not complete and not found.sampled and candidates:
-        with phase("bounds of all gates") as callback:
-            rate = float(candidates[0].s.enclose({}, 20) / ball(scale))
-            # Below, rounding is no longer far smaller than what the bounds prove.
-            proven = rate > _UNSURE and none_faster(x, r, gates, rate, group, callback)
+        # No unit grows faster than the largest singular value of any gate.
+        rate = float(candidates[0].s.enclose({}, 20) / ball(scale))
+        proven = bool(_UNSURE < tops.max() <= rate * (1 + CLEAR))
     return GateStage(
         residual=residual,
         candidates=candidates,
@@ -152,7 +150,7 @@ def search(
     )
 
 
-def may_be_kept(
+def _may_be_kept(
     x: np.ndarray, r: np.ndarray, gates: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return what float64 says of gates: no singular pair that opens its gate is refused.
@@ -196,7 +194,7 @@ def _likely(
 
     Small singular values are zero, and of no gate, where the others are as many as the rank.
     """
-    tops, likely, large = may_be_kept(x, r, gates)
+    tops, likely, large = _may_be_kept(x, r, gates)
     full = min(inputs.shape[0], residual.shape[0])
     for k in np.flatnonzero(~likely & (large < full)):
         sigma = gated_correlation(inputs, residual, gates[k].astype(int))
@@ -223,7 +221,7 @@ def predicted_stages(
 
     In every stage the self-consistent gates of the largest growth rate converge, all of a kind
     together, and leave a residual to the next: a partial one on what its inputs see off its
-    boundary samples. Ends where nothing is left, nothing grows, or the fastest is not proven.
+    boundary samples. Ends where nothing is left or nothing grows.
 
     Args:
         dataset: Without parameters.
@@ -247,7 +245,7 @@ def predicted_stages(
             return
         stage = replace(search(dataset.inputs, residual, gates), stage=number)
         yield stage
-        if not stage.winners or not (stage.proven or gates.sampled):
+        if not stage.winners:
             return
         residual = _residual_after(dataset, residual, stage.winners)
 

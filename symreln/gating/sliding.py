@@ -31,45 +31,19 @@ NEAR = 0.02
 _RARE = 0.002
 
 
-def _settled_signs(
-    inputs: np.ndarray, residual: np.ndarray, rng: int = SEED
-) -> tuple[np.ndarray, np.ndarray]:
-    """Follow units drawn from a normal law until they keep their direction.
+def _settled_signs(inputs: np.ndarray, residual: np.ndarray) -> np.ndarray:
+    """Follow units drawn from a normal law, kept at length one, until they keep their direction.
 
     Args:
         inputs: X, shape (n_x, P).
         residual: R, shape (n_y, P), not all zero.
-        rng: Seed of the units.
 
     Returns:
-        Signs, 1 open, -1 closed, 0 on the boundary, shape (proposals, P), the most frequent first;
-        and the share of the units that settled there or where a symmetry maps it.
+        Signs, 1 open, -1 closed, 0 on the boundary, shape (proposals, P), the most frequent first.
     """
-    random = np.random.default_rng(rng)
+    random = np.random.default_rng(SEED)
     first = random.standard_normal((UNITS, inputs.shape[0]))
     second = random.standard_normal((UNITS, residual.shape[0]))
-    first, second = _followed(inputs, residual, first, second)
-    return _proposals(first @ inputs, second @ residual, inputs, residual)
-
-
-def settle(
-    inputs: np.ndarray, residual: np.ndarray, first: np.ndarray, second: np.ndarray
-) -> np.ndarray:
-    """Return the directions that given units take in a fixed residual, shape (units, n_x).
-
-    Args:
-        inputs: X, shape (n_x, P).
-        residual: R, shape (n_y, P), not all zero.
-        first: w of every unit, shape (units, n_x).
-        second: b of every unit, shape (units, n_y).
-    """
-    return _followed(inputs, residual, first, second)[0]
-
-
-def _followed(
-    inputs: np.ndarray, residual: np.ndarray, first: np.ndarray, second: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Follow units, kept at length one, and return them; b comes back in the residual's span."""
     basis = orthonormal_span(residual)
     goal, second = basis.T @ residual / inputs.shape[1], second @ basis
     bound = np.linalg.norm(goal, 2) * np.linalg.norm(inputs, 2)
@@ -84,12 +58,12 @@ def _followed(
             )
             size = np.sqrt((first**2).sum(axis=1) + (second**2).sum(axis=1))[:, None]
             first, second = first / size, second / size
-    return first, second @ basis.T
+    return _proposals(first @ inputs, second @ basis.T @ residual, inputs, residual)
 
 
 def _proposals(
     seen: np.ndarray, pushes: np.ndarray, inputs: np.ndarray, residual: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+) -> np.ndarray:
     """Gather units by signs; those that grow no longer are left out."""
     rates = (np.maximum(seen, 0) * pushes).sum(axis=1)
     growing = rates > 1e-3 * rates.max()
@@ -102,10 +76,13 @@ def _proposals(
     for place, name in enumerate(names.tolist()):
         found.setdefault(name, []).append(place)
     alike = sorted(found.values(), key=lambda places: -counts[places].sum())
-    shares = np.array([counts[places].sum() / len(rates) for places in alike])
-    heaviest = [max(places, key=lambda k: counts[k]) for places in alike]
-    kept = shares >= _RARE
-    return distinct[heaviest][kept], shares[kept]
+    return distinct[
+        [
+            max(places, key=lambda k: counts[k])
+            for places in alike
+            if counts[places].sum() >= _RARE * len(rates)
+        ]
+    ]
 
 
 def sliding_gates(inputs: ExactMatrix, residual: ExactMatrix) -> tuple[SelfConsistentGate, ...]:
@@ -118,7 +95,7 @@ def sliding_gates(inputs: ExactMatrix, residual: ExactMatrix) -> tuple[SelfConsi
         residual: R, shape (n_y, P), without parameters, not zero.
     """
     inputs, residual = without_parameters(inputs), without_parameters(residual)
-    settled, _ = _settled_signs(unit_floats(inputs), unit_floats(residual))
+    settled = _settled_signs(unit_floats(inputs), unit_floats(residual))
     group = sample_group(inputs, residual)
     proposed = [tuple(map(int, row)) for row in settled]
     return tuple(

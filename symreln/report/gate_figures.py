@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import singledispatch
 
@@ -15,7 +15,7 @@ from symreln.document.mathtext import slashed_latex
 from symreln.document.model import Drawing
 from symreln.document.symbols import symbol_latex
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.gating.confronted import RacePoint, predicted_shares
+from symreln.gating.confronted import RacePoint
 from symreln.gating.label_race import SubsetsReport
 from symreln.gating.race_pieces import PhaseBoundary, Race
 from symreln.gating.race_report import RaceReport
@@ -35,12 +35,9 @@ from symreln.report.drawing import (
     styled,
 )
 from symreln.report.looks import FAINT, INK, PALETTE, line_style, look
-from symreln.specs.model import Spec
 
-#: Values of the parameter in an interval at which lines are drawn, and shares are predicted.
-DRAWN, PREDICTED = 60, 9
-#: Samples times classes above which shares are predicted at the trained values only.
-MANY = 200
+#: Values of the parameter in an interval at which lines are drawn.
+DRAWN = 60
 #: Dashes of a boundary by its kind.
 KINDS = {"speed": "-", "existence": (0, (1.5, 1.5))}
 
@@ -58,9 +55,8 @@ def _race(found: RaceReport) -> Drawing:
     race, points = found.race, found.points
     panels = _panels(3 if points else 1)
     _draw_speeds(panels[0], found)
-    curves = _predicted(race, found.learned) if points and found.confronted else {}
     if points:
-        _draw_shares(panels[1:], race, points, curves)
+        _draw_shares(panels[1:], race, points)
     _mark(panels, race.boundaries)
     panels[-1].set_xlabel(f"${symbol_latex(race.parameter)}$", fontsize=FONT_SIZE)
     panels[0].margins(x=0.01)
@@ -70,10 +66,7 @@ def _race(found: RaceReport) -> Drawing:
         labels.append(f"{kind} boundary")
     if points:
         handles.append(Line2D([], [], color=INK, marker="o", markersize=3.5, linewidth=0))
-        labels.append("dots: trained networks, ± std")
-    if curves:
-        handles.append(Line2D([], [], color=INK, linewidth=1.0))
-        labels.append("lines: predicted at this width and init_std")
+        labels.append("dots: trained networks, ± std; crosses: at infinite width")
     return _finished("race", panels[0], handles, labels, 3)
 
 
@@ -116,29 +109,8 @@ def _along(rate: AlgebraicNumber, parameter: str, values: np.ndarray) -> list[fl
     return [rate.to_float({parameter: value}) for value in at]
 
 
-def _predicted(race: Race, spec: Spec) -> dict[float, dict[str, float]]:
-    """Return predicted shares along the parameter, where they cost little."""
-    if spec.dataset.samples * len(race.classes) > MANY or not race.complete:
-        return {}
-    found: dict[float, dict[str, float]] = {}
-    for place, part in enumerate(race.pieces):
-        if not part.piece.is_root:
-            low, high = race.ends(place)
-            for k in range(PREDICTED):
-                value = low + (high - low) * (k + 0.5) / PREDICTED
-                shares = predicted_shares(race, spec, value)
-                if any(shares.values()):
-                    found[value] = shares
-    return found
-
-
-def _draw_shares(
-    panels: Sequence[Axes],
-    race: Race,
-    points: Sequence[RacePoint],
-    curves: Mapping[float, Mapping[str, float]],
-) -> None:
-    """Draw shares of the weight, with predicted ones as lines, and of the units."""
+def _draw_shares(panels: Sequence[Axes], race: Race, points: Sequence[RacePoint]) -> None:
+    """Draw shares of the weight and of the units."""
     values = [float(point.value) for point in points]
     for place, name in enumerate(race.classes):
         own = [each for point in points for each in point.classes if each.pattern == name]
@@ -147,8 +119,8 @@ def _draw_shares(
             values, [each.measured for each in own], yerr=[each.spread for each in own], fmt="o",
             markersize=3.5, color=colour, elinewidth=0.8, capsize=2, linewidth=0,
         )  # fmt: skip
-        shares = [shares[name] for shares in curves.values()]
-        panels[0].plot(list(curves), shares, linewidth=1.0, **line_style(place))
+        wide = [np.nan if each.predicted is None else each.predicted for each in own]
+        panels[0].plot(values, wide, "x", markersize=4.5, color=colour)
         panels[1].plot(values, [each.units for each in own], "o", markersize=3.5, color=colour)
     for panel, whose in zip(panels, ("weight", "units"), strict=True):
         dress(panel, y=f"share of {whose}")

@@ -98,8 +98,8 @@ def _phase(part: RacePiece, found: Race) -> Phase:
         high=None if high is None else float(high),
         closed=part.piece.is_root or part.closed[1],
         where=_where(part, letter(found.parameter)),
-        winners=tuple(names[each] for each in part.winners) if part.decided else (),
-        says=" > ".join(ranks) or "none grows" if part.decided else part.why or "not decided",
+        winners=tuple(names[each] for each in part.winners),
+        says=part.why or " > ".join(ranks) or "none grows",
     )
 
 

@@ -111,8 +111,8 @@ def _speeds(race: Race) -> tuple[Table | Figure, ...]:
 
 def _order(part: RacePiece, race: Race, spec: Spec) -> tuple[Content, Content]:
     """Return the gates by decreasing speed, and their speeds."""
-    if not part.decided:
-        return part.why or "not decided at this value", ""
+    if part.why:
+        return part.why, ""
     ranks = [" = ".join(race.names[name] for name in rank) for rank in part.order]
     rates: list[Inline | str] = []
     for rank in part.ranks:

@@ -11,7 +11,7 @@ Source: Maennel et al. 2018, Boursier and Flammarion (early alignment).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from flint import fmpq
@@ -22,7 +22,7 @@ from symreln.exact.field import quotient_coefficients
 from symreln.exact.linear_programming import Direction, Number, direction, dot
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
-from symreln.exact.real_algebraic import Real, RealField
+from symreln.exact.real_algebraic import RealField
 from symreln.exact.spectrum import JointSpectrum, ModeClass, joint_spectrum
 
 Vector = tuple[Number, ...]
@@ -143,61 +143,6 @@ def _eigenvectors(spectrum: JointSpectrum, mode_class: ModeClass, root: int) -> 
         )
         for k in range(mode_class.multiplicity)
     )
-
-
-def pairs_at(spectrum: JointSpectrum, field: RealField) -> list[Pair] | None:
-    """Return the singular pairs with s > 0 at the field's generator, or None if undecided.
-
-    Eigenvalues come from the classes over Q(parameter), which hold for all values; those that are
-    irrational over Q(alpha) are not followed.
-
-    Args:
-        spectrum: Over Q(parameter).
-        field: Q(alpha), alpha no pole of the spectrum.
-    """
-    if any(one.degree > 1 for one in spectrum.classes if not one.is_null):
-        return None
-    rows = field.columns(spectrum.m)  # symmetric
-    squares: list[Real] = []
-    for one in spectrum.classes:
-        square = field.value(one.eigenvalue[0])
-        if square and not any(square == known for known in squares):
-            squares.append(square)
-    squares.sort(reverse=True)
-    return [
-        Pair(s=replace(square.number, is_sqrt=True), vectors=tuple(_kernel(rows, square)))
-        for square in squares
-    ]
-
-
-def _kernel(matrix: Sequence[Sequence[Real]], eigenvalue: Real) -> list[Vector]:
-    """Return vectors that span the eigenspace of a symmetric matrix."""
-    size = len(matrix)
-    rows = [
-        [value - eigenvalue if i == j else value for j, value in enumerate(row)]
-        for i, row in enumerate(matrix)
-    ]
-    pivots: list[int] = []
-    for column in range(size):
-        height = len(pivots)
-        place = next((i for i in range(height, size) if rows[i][column]), None)
-        if place is None:
-            continue
-        rows[height], rows[place] = rows[place], rows[height]
-        pivot = rows[height][column]
-        rows[height] = [value / pivot for value in rows[height]]
-        for i in range(size):
-            factor = rows[i][column]
-            if i != height and factor:
-                rows[i] = [a - b * factor for a, b in zip(rows[i], rows[height], strict=True)]
-        pivots.append(column)
-    one = eigenvalue.field.element([1])
-    found = []
-    for free in (k for k in range(size) if k not in pivots):
-        own = dict(zip(pivots, (-row[free] for row in rows), strict=False))
-        own[free] = one
-        found.append(tuple(own.get(k, one * 0) for k in range(size)))
-    return found
 
 
 def columns(matrix: ExactMatrix) -> list[Vector]:

@@ -14,6 +14,7 @@ from tests.strategies import examples, seeds
 
 # The golden ratio's field, and a cubic one with three real roots.
 GOLDEN = RealField([Fraction(-1), Fraction(-1), Fraction(1)], 1)
+PHI = GOLDEN.element([0, 1])
 CUBIC = RealField([Fraction(1), Fraction(-3), Fraction(0), Fraction(1)], 1)
 
 
@@ -45,7 +46,7 @@ def test_either_a_direction_or_a_proof(field: RealField | None, seed: int) -> No
 def test_an_irrational_boundary_decides() -> None:
     """x > √2·y, x ≤ (7/5)y and y ≥ 0 contradict each other; with 3/2 for 7/5 they do not."""
     field = RealField([Fraction(-2), Fraction(0), Fraction(1)], 1)
-    root = field.theta
+    root = field.element([0, 1])
     for bound, possible in ((fmpq(7, 5), False), (fmpq(3, 2), True)):
         strict = [[field.element([1]), -root]]
         weak = [[field.element([1]), field.element([0]) - bound], [0, -1]]
@@ -89,13 +90,13 @@ def test_signs_next_to_zero() -> None:
     low, high = 1, 1
     for _ in range(200):
         low, high = high, low + high
-    near = GOLDEN.theta - fmpq(high, low)
+    near = PHI - fmpq(high, low)
     assert near.sign() != 0
     assert (near.sign() > 0) is _above(high, low)
-    square = GOLDEN.theta * GOLDEN.theta
-    assert square - GOLDEN.theta == 1
+    square = PHI * PHI
+    assert square - PHI == 1
     with pytest.raises(ZeroDivisionError):
-        1 / (square - GOLDEN.theta - 1)
+        1 / (square - PHI - 1)
 
 
 def _above(high: int, low: int) -> bool:

@@ -4,7 +4,6 @@ from fractions import Fraction
 
 import symreln as sr
 from symreln.gating.confronted import confront
-from symreln.gating.confusion import confusion, predicted_classes
 from symreln.gating.enumerate import enumerate_gates
 from symreln.gating.race import race
 from symreln.gating.search import predicted_stages
@@ -24,7 +23,6 @@ def test_texts_are_short() -> None:
         stages,
         stages[0].candidates,
         confront(found, spec, Fraction(1, 2), 1, 0),
-        confusion(numbers, predicted_classes(stages), 1, 0),
         enumerate_gates(many.inputs),
         sample_group(many.inputs),
     ]
