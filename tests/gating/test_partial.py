@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+import symreln as sr
 from symreln.errors import InputError, LimitReachedError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.real_algebraic import Real
@@ -17,6 +18,7 @@ from symreln.gating.consistent import SelfConsistentGate, self_consistent_gates
 from symreln.gating.enumerate import enumerate_gates
 from symreln.gating.partial import every_partial_gate, partial_gates
 from symreln.gating.search import _residual_after, predicted_stages, search
+from symreln.gating.serialise import number_text
 from symreln.gating.sliding import _settled_signs, sliding_gates
 from symreln.networks.orbits import sample_group
 from symreln.task_library.load import load
@@ -221,6 +223,40 @@ def test_many_samples_are_bounded_by_singular_values() -> None:
     assert found.proven
     assert found.candidates[0].pattern == "1" * dataset.samples
     assert found.bound == pytest.approx(float(found.candidates[0].s))
+
+
+def test_stages_go_on_where_the_fastest_is_not_proven(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The common gate has the largest singular value; on what it leaves units propose gates."""
+    monkeypatch.setattr(arrangement, "MOST_CHOICES", 10)
+    found = sr.gates(sr.load("contextual-3", ["dataset.items=4"]), stages=3).to_json()["stages"]
+    assert [stage["winner_proven"] for stage in found] == [True, False, False]
+    assert all(stage["winners"] and not stage["complete"] for stage in found)
+    assert "a faster partial gate may exist" in found[1]["told"]
+
+
+SIZES = [Fraction(10) ** 400, Fraction(1), Fraction(10) ** -250, Fraction(10) ** 120]
+
+
+def test_the_sizes_of_samples_change_no_gate() -> None:
+    """x·c and r/c leave all rates: no entry needs to fit into float64."""
+    x, r, inputs, residual = random_data(3, 4)
+    sizes = [SIZES[n % len(SIZES)] for n in range(inputs.shape[1])]
+    larger = [[v * c for v, c in zip(row, sizes, strict=True)] for row in x]
+    over = [[7 * v / c for v, c in zip(row, sizes, strict=True)] for row in r]
+    expected = search(inputs, residual)
+    found = search(ExactMatrix.from_rows(larger), ExactMatrix.from_rows(over))
+    assert found.proven
+    assert found.winners == expected.winners
+    assert float(found.candidates[0].s) == pytest.approx(7 * float(expected.candidates[0].s))
+    assert found.bound == pytest.approx(7 * (expected.bound or 0))
+
+
+def test_a_rate_beyond_float64_is_found_and_written() -> None:
+    inputs = ExactMatrix.from_rows([[Fraction(10) ** 400, 2], [3, 1]])
+    found = search(inputs, ExactMatrix.from_rows([[1, 2]]))
+    assert found.winners == ((1, 1),)
+    assert found.bound is None
+    assert number_text(found.candidates[0].s) == "5.00000e+399"
 
 
 def test_bad_input() -> None:
