@@ -82,7 +82,7 @@ def _gates() -> Iterator[Command]:
     yield Command("race-by-context-over-c", (*by, "--over", "c", *GATES))
     yield Command("race-by-context-stage-2", (*by, "--over", "c", "--stage", "2", *GATES))
     yield Command("race-by-context-over-trained", (*by, "--over", "c", *trained, *GATES))
-    yield Command("race-refused", ("race", "contextual-3", "--by", "context", "--limit", "3"))
+    yield Command("race-refused-limit", ("race", "contextual-3", "--by", "context", "--limit", "3"))
     replay = ("replay", "xor", *few, "--seeds", "1", *GATES, "-q")
     yield Command("gates-replay", replay)
     yield Command("gates-replay-curve", (*replay, "--curve"))
