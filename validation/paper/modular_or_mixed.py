@@ -58,7 +58,7 @@ def reproduce(page):
     text = f"Mixed ReLNs reach all levels of the table before modular ones, by {least:.0f} standard"
     page.confirm(f"{text} errors or more.", page.less(0, least, 2), finding=2, figure="steps")
     page.table(f"Steps to {', '.join(map(str, LEVELS))} of L(0); max |ΔL|/L(0).", HEAD, rows)
-    curves = {f"{x} of L(0)": (counts, y) for x, y in zip(LEVELS, (slow / fast).T[:4], strict=True)}
+    curves = {f"{x} of L(0)": (counts, slow[:, k] / fast[:, k]) for k, x in enumerate(LEVELS)}
     page.plot("steps", "Steps to a level.", curves, x="C", y="steps, modular / mixed")
     one, up = zip(*((each[1], sum(each[2:-1])) for _, each in ends.values()), strict=True)
     text = "ReLU networks end with more weight open in several contexts, but not in all, than in "
