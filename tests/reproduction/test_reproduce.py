@@ -191,7 +191,7 @@ def threads(monkeypatch):
 
 @pytest.mark.usefixtures("threads")
 def test_a_page_that_fails_loses_no_other(scripts, tmp_path):
-    good, more = (tmp_path / "one.py").read_text(), "sr.load('nothing')"
+    good, more = (tmp_path / "one.py").read_text(), "sr.race('xor', 'nothing')"
     (tmp_path / "one.py").write_text(PAGE.format(log=scripts, more=more).lstrip())
     with pytest.raises(InputError, match=r"could not be made: one: .*nothing"):
         sr.reproduce(directory=tmp_path / "out")
