@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from symreln.base.progress import phase
@@ -23,32 +23,12 @@ def _representations(validation: Validation, _: Derivation, report: ProgressCall
     return compare_representations(found.numbers, found, found.seeds, found.rng, report)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Extra:
-    """One more experiment.
-
-    Attributes:
-        name: Of the field of a validation that holds its result.
-        doing: What is said while it runs.
-        check: Refuses derivations that it cannot be done for.
-        work: Does it.
-    """
-
-    name: str
-    doing: str
-    check: Callable[[Derivation], None]
-    work: Callable[[Validation, Derivation, ProgressCallback], Any]
-
-
-_EXTRAS = (
-    _Extra(name="rules", doing="training by other rules", check=check_rules, work=_rules),
-    _Extra(
-        name="representations",
-        doing="recording representations",
-        check=check_representations,
-        work=_representations,
-    ),
-)
+#: (What is said while it runs, what refuses derivations that it cannot be done for, the experiment)
+#: by the name of the field of a validation that holds its result.
+_EXTRAS: dict[str, tuple[str, Callable[[Derivation], None], Callable[..., Any]]] = {
+    "rules": ("training by other rules", check_rules, _rules),
+    "representations": ("recording representations", check_representations, _representations),
+}
 
 
 def check_extras(derivation: Derivation, names: Collection[str]) -> None:
@@ -61,18 +41,17 @@ def check_extras(derivation: Derivation, names: Collection[str]) -> None:
     Raises:
         NotSupportedError: One of them cannot be done for the derivation.
     """
-    for extra in _EXTRAS:
-        if extra.name in names:
-            extra.check(derivation)
+    for name in names:
+        _EXTRAS[name][1](derivation)
 
 
 def with_extras(
     validation: Validation, derivation: Derivation, names: Collection[str]
 ) -> Validation:
     """Return a confrontation with more experiments, on the same networks as far as they can be."""
-    for extra in _EXTRAS:
-        if extra.name in names:
-            with phase(extra.doing) as report:
-                found = extra.work(validation, derivation, report)
-            validation = replace(validation, **{extra.name: found})
+    for name in names:
+        doing, _, work = _EXTRAS[name]
+        with phase(doing) as report:
+            found = work(validation, derivation, report)
+        validation = replace(validation, **{name: found})
     return validation
