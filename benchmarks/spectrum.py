@@ -35,8 +35,7 @@ from spectrum_page import Row, exponent, versions, write_page
 from spectrum_work import CONTEXTS, ITEMS, Problem, contextual
 
 import symreln as sr
-from symreln.claims.families.certificate import sizes_part
-from symreln.claims.families.derive import derive_family_unchecked
+from symreln.claims.families.derivation import derive_family, sizes_part
 from symreln.claims.solve import derive_unchecked
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
@@ -84,12 +83,12 @@ def decomposition(repeats: int) -> list[Row]:
     numeric = Problem.of(contextual(ITEMS, CONTEXTS, "1"))
     symbolic = Problem.of(contextual(ITEMS, CONTEXTS, "c"))
     numeric.exact()  # numpy and FLINT load what they need
-    family = contextual(ITEMS, "C", "c")
+    every = contextual(ITEMS, "C", "c")
     works = {
         "svd": svd(numeric.floats()),
         "exact": numeric.certified,
         "c": symbolic.certified,
-        "C": lambda: json.dumps(sizes_part(derive_family_unchecked(family))[0]),
+        "C": lambda: json.dumps(sizes_part(derive_family(every))),
     }
     times = in_turn(works, repeats)
     middle = {name: statistics.median(found) for name, found in times.items()}

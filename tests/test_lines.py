@@ -19,7 +19,6 @@ from symreln.claims import mode_lines as mode_lines_module
 from symreln.claims import start_lines
 from symreln.claims.claim import Claim
 from symreln.claims.derivation import Derivation
-from symreln.claims.families.lines import family_lines
 from symreln.claims.gate_law import gate_lines_of
 from symreln.claims.lines import DerivationLines, derivation_lines
 from symreln.claims.network.lines import network_lines
@@ -437,13 +436,6 @@ def test_the_start_of_equal_edges_is_that_of_any_number_of_domains():
     assert form in found.equation[0]
 
 
-def test_every_size_does_not_promise_modes_that_stay_open():
-    opening = sr.derive(sr.load(OWN["ring-C"])).ask(family_lines).derived[0].says
-    assert "mode equation" not in opening
-    assert "not proven to close for every size" in opening
-    assert "mode equation" in derived("contextual-C").ask(family_lines).derived[0].says
-
-
 # -- documents, data, terminal ---------------------------------------------------------------------
 
 
@@ -582,23 +574,6 @@ def test_json_has_every_line_and_how_many_were_checked():
     assert said["count"] == said["checked"] == len(said["lines"]) > 15
     keys = {"says", "latex", "because", "check", "checked", "main"}
     assert all(set(line) == keys and line["checked"] for line in said["lines"])
-
-
-def test_every_size_has_lines_with_the_size_as_a_symbol():
-    said = derived("contextual-C").to_json()["family_lines"]
-    assert said["count"] == said["checked"]
-    assert sum("C" in "".join(line["latex"]) for line in said["lines"]) >= 5
-
-
-def test_lines_of_every_size_name_its_symbols_where_they_stand():
-    said = derived("contextual-C").to_json()["family_lines"]["lines"]
-    assert r"\Gamma + C \Lambda$, with $C$ contexts" in said[0]["because"]
-    modes = {line["says"]: line for line in said if line["says"].startswith("Pathway")}
-    assert all(("u = 1, 2, 4" in says) == ("wavelets" in says) for says in modes)
-    assert "Pathway ‘common’, root, multiplicity $C - 1$:" in modes
-    coupled = [r"d_{\mathrm{eff}}" in " ".join(line["latex"]) for line in modes.values()]
-    assert coupled == ["one for each" in says for says in modes]
-    assert coupled == ["couple" in line["because"] for line in modes.values()]
 
 
 def test_symbols_of_lines_are_defined_and_are_those_of_the_document():

@@ -172,7 +172,7 @@ def _multiple(image: ExactMatrix, of: ExactMatrix) -> Scalar | None:
 
 
 def start_in_effect(
-    law: Law, by: Law, r: sp.Expr, overlap: sp.Expr, nus: tuple[sp.Expr, ...] | None
+    law: Law, by: Law, r: sp.Expr, overlap: sp.Expr, nus: tuple[sp.Expr, ...]
 ) -> sp.Expr:
     """Return π̃₀, in the form that is evaluated.
 
@@ -181,10 +181,10 @@ def start_in_effect(
         by: Of the mode that drives it.
         r: How strongly it is driven meanwhile.
         overlap: γ.
-        nus: ν_r, ν_s and ν_γ; None where no formula says what a sigmoid makes of it.
+        nus: ν_r, ν_s and ν_γ.
     """
     source = replace(by, ops=EVALUATED)
-    factor = sp.S.One if nus is None else sigmoid_factor(EVALUATED, *nus)
+    factor = sigmoid_factor(EVALUATED, *nus)
     whole = evaluated_factor(EVALUATED, law.s, r, overlap, source.half_time, law.tau, factor)
     return law.strength0 * whole
 

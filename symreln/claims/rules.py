@@ -16,7 +16,6 @@ from symreln.claims.derivation import Derivation
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
-from symreln.claims.families.lines import family_lines
 from symreln.claims.gate_law import gate_law_of, gate_lines_of
 from symreln.claims.half_speed import half_speed_of
 from symreln.claims.later_stages import head_starts_of
@@ -62,7 +61,6 @@ class Shown:
 
 PATHWAYS = (
     Shown(rule=derivation_lines, place="lines", key="lines", printed=True, checked="all"),
-    Shown(rule=family_lines, place="lines", key="family_lines", always=False, printed=True),
     Shown(rule=gate_lines_of, place="lines", key="gate_lines", always=False, printed=True),
     Shown(rule=half_speed_of, checked="start"),
     Shown(rule=every_size, place="chapter", key="family"),

@@ -39,10 +39,6 @@ class Texts:
     def _poly(self, value: fmpz_mpoly, parameters: tuple[str, ...]) -> Poly:
         return {self._exponents(k, parameters): int(c) for k, c in value.to_dict().items()}
 
-    def polynomial(self, value: fmpz_mpoly, parameters: tuple[str, ...]) -> str:
-        """Return a polynomial, its leading coefficient positive."""
-        return render(_positive(self._poly(value, parameters)), self.names)
-
     def ratio(self, value: Scalar) -> str:
         """Return a rational function: "top", or "top / below" in lowest terms."""
         top = self._poly(value.numerator, value.parameters)
@@ -94,11 +90,6 @@ class Texts:
                 text = texts[id(entry)] = render(dict(entry), self.names)
             result.append([row, column, text])
         return result
-
-
-def _positive(polynomial: Poly) -> Poly:
-    sign = 1 if polynomial[max(polynomial)] > 0 else -1
-    return {key: sign * value for key, value in polynomial.items()}
 
 
 def names_used(matrices: Sequence[ExactMatrix], scalars: Iterable[Scalar] = ()) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from symreln.claims.derivation import (
     Derivation,
     Step,
 )
-from symreln.claims.families.derive import derive_family
+from symreln.claims.families.derivation import derive_family
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.network.derive import derive_network, network_steps
 from symreln.claims.solve import derive_unchecked
@@ -19,7 +19,6 @@ from symreln.pipeline.checks import derivation_steps
 from symreln.verifier import verify
 
 if TYPE_CHECKING:
-    from symreln.claims.families.derivation import FamilyDerivation
     from symreln.specs.model import Spec
 
 
@@ -61,9 +60,9 @@ def _pathways(spec: Spec) -> Derivation:
         derivation = replace(derivation, later=tuple(checked))
     with phase("checks"):
         steps = derivation_steps(derivation) + _later_steps(derivation)
-    checked = derivation.with_checks(steps, family=_family(derivation))
-    if checked.family is not None and checked.family.template is not None:
-        with phase("every size"):
+    with phase("every size"):
+        checked = derivation.with_checks(steps, family=derive_family(spec))
+        if checked.family is not None and checked.family.complete:
             verify(checked.ask(certificate))
     return checked
 
@@ -75,11 +74,3 @@ def _later_steps(derivation: Derivation) -> tuple[Step, ...]:
         for begin, phase in zip(derivation.spec.switches, derivation.later, strict=True)
         for step in phase.steps
     )
-
-
-@phase("every size")
-def _family(derivation: Derivation) -> FamilyDerivation | None:
-    """Return the derivation for every size where a size is a symbol."""
-    if not derivation.spec.sizes:
-        return None
-    return derive_family(derivation)

@@ -50,8 +50,8 @@ def live_of(derivation: Derived) -> Live:
     for given in (*network.stds, network.learning_rate, derivation.strength0):
         _check_range(given)
     family = derivation.family
-    if family is not None and family.complete and family.template is not None:
-        groups, samples = family_groups(family), family.template.samples.to_sympy(family.symbols)
+    if family is not None and family.task is not None:
+        groups, samples = family_groups(family, family.task), family.task.samples
     else:
         groups, samples = pathway_groups(derivation), sp.Integer(derivation.spec.dataset.samples)
     begin = _beginning(derivation, samples)

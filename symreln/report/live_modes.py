@@ -19,7 +19,8 @@ from symreln.report.live_values import HALF, START, Group, LiveMode
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
-    from symreln.claims.families.derivation import FamilyDerivation, FamilyMode, FamilyPathway
+    from symreln.claims.families.derivation import FamilyDerivation, FamilyMode
+    from symreln.claims.families.task import Task
 
 
 def _with_values(expr: Any, values: Mapping[sp.Symbol, Any]) -> Any:
@@ -148,22 +149,14 @@ def _of_pathway(
 # -- families -------------------------------------------------------------------------------------
 
 
-def family_groups(family: FamilyDerivation) -> tuple[Group, ...]:
-    """Return the modes of every sector, for every size."""
-    assert family.template is not None  # of one that is complete
-    domain, symbols = family.template.domain, family.symbols
+def family_groups(family: FamilyDerivation, task: Task) -> tuple[Group, ...]:
+    """Return the modes on the root and on the wavelets, for every size."""
     groups = []
-    for sector in family.template.sectors:
-        modes = [
-            _family_mode(family, pathway, mode)
-            for pathway in family.pathways
-            for mode in pathway.modes
-            if mode.sector is sector and not mode.is_null
-        ]
-        last = next(part for part in family.stages[-1].sectors if part.sector is sector)
-        assert last.final_loss is not None  # of a stage that closes
-        rest = (last.final_loss * sector.multiplicity).to_sympy(symbols)
-        over, below = (sector.copies, str(domain.items)) if sector.copies else ("", "")
+    for place, left in enumerate(family.stages[-1].after):
+        modes = [_family_mode(task, mode) for mode in family.modes if mode.found.place == place]
+        below = task.items.symbol or str(task.items.at)
+        over, below = (str(task.copies), below) if place else ("", "")
+        rest = left.to_sympy(task.symbols)
         groups.append(Group(modes=tuple(_told_apart(modes)), rest=rest, over=over, below=below))
     return tuple(groups)
 
@@ -177,21 +170,18 @@ def _told_apart(modes: Sequence[LiveMode]) -> Iterator[LiveMode]:
         yield replace(mode, title=f"{mode.title} {number}") if several else mode
 
 
-def _family_mode(family: FamilyDerivation, pathway: FamilyPathway, mode: FamilyMode) -> LiveMode:
+def _family_mode(task: Task, mode: FamilyMode) -> LiveMode:
     """Return a mode for every size; all pathways of one template together."""
-    at = f"{pathway.template.name} {mode.sector.name}"
-    if mode.law is None or mode.obstacle or mode.strength0 is None:
-        msg = f"{at}: {mode.obstacle or 'no closed form for every size'}"
+    title = f"{mode.template.name} {mode.part}"
+    if mode.strength0 is None:
+        msg = f"{title}: no formula for every size says where it starts"
         raise NoClosedFormError(msg)
-    count: Any = mode.multiplicity.to_sympy(family.symbols)
-    if pathway.template.each:
-        assert family.template is not None
-        count *= family.template.count.to_sympy(family.symbols)
+    several = task.contexts.number if mode.template.each else 1
+    count = (mode.multiplicity * several).to_sympy(task.symbols)
     by, r, start = None, sp.S.Zero, mode.law.strength0
     if mode.ahead is not None:
-        assert mode.ahead.by.law is not None
         by = replace(mode.ahead.by.law, ops=EVALUATED)
         alone = replace(mode.law, ops=EVALUATED, strength0=STRENGTH0)
-        r, overlap = mode.ahead.faster * alone.s, mode.ahead.overlap
+        r, overlap = mode.ahead.faster * alone.s, 1 / mode.ahead.faster
         start = start_in_effect(alone, by, r, overlap, mode.ahead.letters)
-    return replace(_mode(mode.law, by, r, start, count), title=at, pathway=pathway.template.name)
+    return replace(_mode(mode.law, by, r, start, count), title=title, pathway=mode.template.name)

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import add
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from symreln.exact.matrix import ExactMatrix
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from symreln.exact.spectrum import ModeClass
     from symreln.verdict.coupling import Actions, Node
-    from symreln.verdict.modes import Coefficients, Drive, PathwayModes
+    from symreln.verdict.modes import Coefficients, PathwayModes
     from symreln.verdict.orbits import StageSymmetry
 
 #: (Gamma, "") or (None, what stands in the way); Gamma is None where the sum has to vanish.
@@ -48,47 +48,9 @@ class Closure:
     d_eff: dict[Node, Coefficients]
 
 
-class _Kind(Protocol):
-    """What tells the classes of modes of a stage apart."""
-
-    @property
-    def minpoly(self) -> Coefficients: ...
-    @property
-    def eigenvalue(self) -> Coefficients: ...
-    @property
-    def d(self) -> Coefficients | None: ...
-    @property
-    def is_null(self) -> bool: ...
-
-
-class Acting(Protocol):
-    """The classes of modes of a stage and what they do to each other, of one size or of every."""
-
-    def mode_class(self, node: Node) -> _Kind:
-        """Return a class."""
-        ...
-
-    def name(self, node: Node) -> str:
-        """Return a class in words."""
-        ...
-
-    def drive(self, node: Node) -> Drive:
-        """Return what a class is driven by."""
-        ...
-
-    def actions(self, node: Node, sources: Sequence[Node]) -> Sequence[Sequence[Any]]:
-        """Return the sum of the actions of classes of one degree on a class, [k][l]."""
-        ...
-
-    def representative(
-        self, node: Node, sources: Sequence[Node]
-    ) -> tuple[Node, Sequence[Node]] | None:
-        """Return what a symmetry takes to this class and these sources, None for themselves."""
-        ...
-
-
 def symmetric_closure(
-    stage: Acting,
+    modes: tuple[PathwayModes, ...],
+    symmetry: StageSymmetry,
     pairs: Sequence[tuple[Node, Node]],
     components: Sequence[frozenset[Node]],
 ) -> Closure | str:
@@ -98,11 +60,12 @@ def symmetric_closure(
     does not close with these: the sums over them are sums of theirs.
 
     Args:
-        stage: The classes of modes.
+        modes: The modes of a stage's pathways.
+        symmetry: Which pathways are alike.
         pairs: (class, class that acts on it) of all couplings.
         components: Sets of classes that couplings link.
     """
-    search = _Search(stage)
+    search = _Search(modes, symmetry)
     parts: list[frozenset[Node]] = []
     d_eff: dict[Node, Coefficients] = {}
     for component in components:
@@ -112,7 +75,7 @@ def symmetric_closure(
             return obstacle
         known = {}
         for node in component:
-            own = stage.mode_class(node).d or ()
+            own = _class(modes, node).d or ()
             total = gamma.get(node)
             known[node] = own if total is None else tuple(map(add, own, total))
         found: dict[object, list[Node]] = {}
@@ -142,13 +105,13 @@ def _sources(
 class _Search:
     """Sums of actions, each made once for pathways that are alike."""
 
-    def __init__(self, stage: Acting) -> None:
-        self.stage = stage
+    def __init__(self, modes: tuple[PathwayModes, ...], symmetry: StageSymmetry) -> None:
+        self.modes, self.symmetry = modes, symmetry
         self.totals: dict[tuple[Node, tuple[Node, ...], bool], _Total] = {}
 
     def kind(self, node: Node) -> tuple:
         """Return what tells the f, s and d of classes apart."""
-        found = self.stage.mode_class(node)
+        found = _class(self.modes, node)
         return found.minpoly, found.eigenvalue, found.d
 
     def gammas(
@@ -161,26 +124,26 @@ class _Search:
             for source in sources:
                 groups.setdefault(part(source), []).append(source)
             for key, group in groups.items():
-                inside = part(node) == key and not self.stage.mode_class(node).is_null
+                inside = part(node) == key and not _class(self.modes, node).is_null
                 total, obstacle = self.total(node, group, inside=inside)
                 if obstacle:
                     names = self._names(node, group)
-                    return {}, obstacle.format(name=self.stage.name(node), names=names)
+                    return {}, obstacle.format(name=node_name(self.modes, node), names=names)
                 if total is not None:
                     found[node] = total
         return found, ""
 
     def _names(self, node: Node, group: list[Node]) -> str:
         """Return what a class and those that act on it differ in, and their names."""
-        one, other = (self.stage.mode_class(n) for n in (node, group[0]))
+        one, other = (_class(self.modes, n) for n in (node, group[0]))
         same = (one.minpoly, one.eigenvalue) == (other.minpoly, other.eigenvalue)
         what = "in d_eff" if same and one.d == other.d else "in d" if same else "in s"
-        names = ", ".join(self.stage.name(n) for n in sorted((node, group[0])))
+        names = ", ".join(node_name(self.modes, n) for n in sorted((node, group[0])))
         return f"{what} ({names})"
 
     def total(self, node: Node, sources: Sequence[Node], *, inside: bool) -> _Total:
         """Return Gamma of a class, from a pathway that is alike where there is one."""
-        origin = self.stage.representative(node, sources)
+        origin = self.symmetry.pulled_back(node, sources)
         node, sources = (node, sorted(sources)) if origin is None else origin
         key = (node, tuple(sources), inside)
         if key not in self.totals:
@@ -188,14 +151,14 @@ class _Search:
         return self.totals[key]
 
     def _computed(self, node: Node, sources: Sequence[Node], *, inside: bool) -> _Total:
-        actions = self.stage.actions(node, sources)
+        actions = summed_actions(self.modes, node, sources)
         if not inside:
             if all(action.is_zero for row in actions for action in row):
                 return None, ""
-            if self.stage.mode_class(node).is_null:
+            if _class(self.modes, node).is_null:
                 return None, "the couplings do not cancel on null {name}"
             return None, "modes that couple differ {names}"
-        drive = self.stage.drive(node)
+        drive = self.modes[node[0]].drive(node[1])
         gamma = drive.polynomial(tuple(actions[0]))
         if gamma is None:
             return None, "the couplings on {name} do not add up to a multiple of its own drive"
@@ -204,41 +167,6 @@ class _Search:
             if any(not (x - y).is_zero for x, y in zip(row, expected, strict=True)):
                 return None, "the couplings on {name} mix its conjugate modes"
         return gamma, ""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ActingPathways:
-    """The pathways of a stage, at given sizes: see :class:`Acting`.
-
-    Attributes:
-        modes: Their modes.
-        symmetry: Which of them are alike.
-    """
-
-    modes: tuple[PathwayModes, ...]
-    symmetry: StageSymmetry
-
-    def mode_class(self, node: Node) -> _Kind:
-        """Return a class."""
-        return _class(self.modes, node)
-
-    def name(self, node: Node) -> str:
-        """Return a class in words."""
-        return node_name(self.modes, node)
-
-    def drive(self, node: Node) -> Drive:
-        """Return what a class is driven by."""
-        return self.modes[node[0]].drive(node[1])
-
-    def actions(self, node: Node, sources: Sequence[Node]) -> Actions:
-        """Return the sum of the actions of classes of one degree on a class."""
-        return summed_actions(self.modes, node, sources)
-
-    def representative(
-        self, node: Node, sources: Sequence[Node]
-    ) -> tuple[Node, Sequence[Node]] | None:
-        """Return what a symmetry takes to this class and these sources."""
-        return self.symmetry.pulled_back(node, sources)
 
 
 def node_name(modes: tuple[PathwayModes, ...], node: Node) -> str:

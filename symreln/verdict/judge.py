@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from symreln.base.summaries import short_repr
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
-from symreln.verdict.closure import ActingPathways, Closure, node_name, symmetric_closure
+from symreln.verdict.closure import Closure, node_name, symmetric_closure
 from symreln.verdict.coupling import ModeCoupling, Node, StageCouplings, stage_couplings
 from symreln.verdict.modes import Coefficients, PathwayModes
 from symreln.verdict.orbits import StageSymmetry
@@ -225,12 +225,11 @@ class _Found:
         What cancels on null modes may do so among modes that nothing else links.
         """
         parts = self.components()
-        stage = ActingPathways(modes=self.modes, symmetry=self.symmetry)
         pairs = [(c.target, c.source) for c in self.couplings.couplings]
-        first = symmetric_closure(stage, pairs, parts)
+        first = symmetric_closure(self.modes, self.symmetry, pairs, parts)
         wider = self.components(through_null=True)
         if isinstance(first, str) and len(wider) < len(parts):
-            second = symmetric_closure(stage, pairs, wider)
+            second = symmetric_closure(self.modes, self.symmetry, pairs, wider)
             return first if isinstance(second, str) else second
         return first
 

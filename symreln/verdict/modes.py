@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,22 +29,8 @@ if TYPE_CHECKING:
 Coefficients = tuple["Scalar", ...]
 
 
-class _Element(Protocol):
-    """What drives are made of: an exact matrix, or one for every size."""
-
-    @property
-    def is_zero(self) -> bool: ...
-    def frobenius(self, other: Self, /) -> Scalar: ...
-    def scale(self, factor: Scalar | int, /) -> Self: ...
-    def __add__(self, other: Self, /) -> Self: ...
-    def __sub__(self, other: Self, /) -> Self: ...
-
-
-Element = TypeVar("Element", bound=_Element)
-
-
 @dataclass(frozen=True, kw_only=True)
-class Drive(Generic[Element]):
+class Drive:
     """What a target class is driven by: Sigma^{yx}(p) T_p^i w.
 
     Attributes:
@@ -52,10 +38,10 @@ class Drive(Generic[Element]):
         degree: Degree of the class.
     """
 
-    powers: tuple[Element, ...]
+    powers: tuple[ExactMatrix, ...]
     degree: int
 
-    def polynomial(self, actions: tuple[Element, ...]) -> Coefficients | None:
+    def polynomial(self, actions: tuple[ExactMatrix, ...]) -> Coefficients | None:
         """Return q with actions[l] = Sigma^{yx}(p) q(T_p) T_p^l w for all l, or None."""
         low = self.powers[: self.degree]
         if low[0].is_zero:
@@ -68,7 +54,7 @@ class Drive(Generic[Element]):
         expected = self.shifted(q, 0, len(actions))
         return q if all((x - y).is_zero for x, y in zip(actions, expected, strict=True)) else None
 
-    def shifted(self, q: Coefficients, k: int, count: int) -> list[Element]:
+    def shifted(self, q: Coefficients, k: int, count: int) -> list[ExactMatrix]:
         """Return Sigma^{yx}(p) T_p^k q(T_p) T_p^l w for l < count."""
         result = []
         for shift in range(k, k + count):
@@ -101,7 +87,7 @@ class PathwayModes:
         self._bases: dict[int, ExactMatrix] = {}
         self._grams: dict[int, ExactMatrix] = {}
         self._projectors: dict[int, ExactMatrix] = {}
-        self._drives: dict[int, Drive[ExactMatrix]] = {}
+        self._drives: dict[int, Drive] = {}
 
     @property
     def classes(self) -> tuple[ModeClass, ...]:
@@ -158,7 +144,7 @@ class PathwayModes:
         shifted = ExactMatrix.beside(self.krylov(a, k + degree)[k:]) if k else basis
         return (shifted @ inner).reduced()
 
-    def drive(self, a: int) -> Drive[ExactMatrix]:
+    def drive(self, a: int) -> Drive:
         """Return what drives a class."""
         if a not in self._drives:
             degree = self.classes[a].degree

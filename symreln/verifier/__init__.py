@@ -10,7 +10,7 @@ read in this order:
 - :mod:`.reading`: how they are spelled, and the bounds of what is read;
 - :mod:`.modes`, :mod:`.stages`: gated pathways;
 - :mod:`.routing`: the routing network;
-- :mod:`.sizes`, :mod:`.families`: every size at once;
+- :mod:`.sizes`: every size at once;
 - :mod:`.certificate`, :mod:`.folder`: all of it together, and the files beside it.
 """
 

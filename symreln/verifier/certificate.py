@@ -3,18 +3,17 @@
 The first part is of pathways. Where gates switch, a part of pathways follows for the gates taken
 from every such step on: the same pathways, stage by stage, of which only the gates may differ. One
 on shared edges follows where they are those of a routing network. A last part may be of every size
-at once. It is proven by itself, and belongs to the first part if it says the same of the sizes at
-hand; without another part it needs no dataset.
+at once, of which the first part is one.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from .families import check_sizes, require_same
 from .numbers import CertificateError, refused, require, visible, work
 from .reading import Data, Given, canonical, digest, is_digest
 from .routing import check_routing
+from .sizes import Family
 from .stages import LEVELS, Stage, check_pathways
 
 FORMAT: Final = "symreln-certificate/3"
@@ -46,12 +45,6 @@ def verify(certificate: Any) -> tuple[str, ...]:
 
 def _lines(v: Any, seed: int) -> list[str]:
     first, *later = v.parts.items()
-    kind = first.value.get("kind")
-    if kind == "sizes" and not later:
-        bare = v.inputs.value is v.targets.value is v.level.value is None
-        good = bare and v.parameters.value == []
-        v.inputs.require(good, "null where all that is claimed is of every size")
-        return check_sizes(first, seed)[0]
     data = Data(v, seed)
     level, lines, stages = check_pathways(data, first, 0, 0)
     if [part.value["kind"] for part in later] == ["routing"]:
@@ -72,9 +65,9 @@ def _later(data: Data, parts: list[Given], stages: list[Stage], seed: int) -> li
         if part.value["kind"] == "sizes":
             good = part is parts[-1] and not before
             part.require(good, "the last one, where no gates switch")
-            shown, family = check_sizes(part, seed)
-            require_same(data, stages, family, part.path)
-            lines += [f"every size: {line}" for line in shown]
+            family = Family(part, seed)
+            family.require_same(data, stages)
+            lines += [f"every size: {line}" for line in family.lines]
         else:
             _, shown, phase = check_pathways(data, part, before + 1, MOST_STEP)
             before = part.value["step"]

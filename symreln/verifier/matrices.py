@@ -176,16 +176,6 @@ class Matrix:
                     kept[rows[i]] = {columns[j]: v for j, v in row.items() if j in columns}
         return Matrix(shape, terms, self.below)
 
-    def gathered(self, rows: list[int], columns: list[int]) -> Matrix:
-        """Return the matrix with entries (rows[i], columns[j]) of this one."""
-        terms: Any = {}
-        for key, part in self.terms.items():
-            found = terms[key] = {}
-            for i, old in enumerate(rows):
-                if row := part.get(old):
-                    found[i] = {j: row[c] for j, c in enumerate(columns) if c in row}
-        return Matrix((len(rows), len(columns)), terms, self.below)
-
     def rows(self, places: Any) -> Matrix:
         """Return row i as row places[i], rows without a new place left out."""
         terms, size, bound = self.packed

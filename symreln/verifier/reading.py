@@ -17,7 +17,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from .matrices import Matrix, Part, assembled, common_below, products
-from .numbers import PRIME, Poly, Ratio, divides, quotient, refused, render, require, value_at
+from .numbers import PRIME, Poly, Ratio, divides, refused, render, require, value_at
 
 #: Bytes of a file that is read, and of one that is JSON; lists and objects in that.
 MOST_BYTES: Final = 1 << 26
@@ -190,7 +190,6 @@ class Reader:
 
     Attributes:
         used: Parameters that have occurred.
-        divisors: The only factors that denominators may have, where that is asked; else None.
     """
 
     def __init__(self, given: Given, seed: int = 1) -> None:
@@ -204,8 +203,6 @@ class Reader:
         self.where = given.path
         self.point = [seed % (10**9 + n) for n in range(len(names))]
         self.seed = seed
-        self.divisors: list[Poly] | None = None
-        self.needed: set[int] = set()
 
     def constant(self, value: int) -> Ratio:
         """Return an integer."""
@@ -249,17 +246,7 @@ class Reader:
             good = good and top and gcd(*top.values(), *bottom.values()) == 1
             good = good and not (divides(top, bottom) or divides(bottom, top))
             given.require(good, "a number with a denominator above 1, in lowest terms")
-            self.split(bottom, given.path)
         return Ratio(top, *(below or [self.one]))
-
-    def split(self, below: Poly, path: str) -> None:
-        """Check that a polynomial is a product of divisors and a number, where there are such."""
-        for n, factor in enumerate(self.divisors or ()):
-            while (rest := quotient(below, factor)) is not None:
-                below = rest
-                self.needed.add(n)
-        good = self.divisors is None or (len(below) == 1 and self.unit in below)
-        require(good, path, "a product of divisors")
 
     def ratios(self, given: Given, length: int | None = None) -> list[Ratio]:
         """Read a list of numbers, of that length if one is given."""
@@ -297,8 +284,6 @@ class Reader:
         given.require(good, f"a {wanted[0]} x {wanted[1]} matrix, its denominator positive")
         contents = [value for entry in known.values() for value in entry.values()]
         given.require(gcd(*contents, *below.values()) == 1, "in lowest terms")
-        if below != self.one:
-            self.split(below, given.path)
         return Matrix((height, width), terms, below)
 
     def common(self, below: Iterable[Poly]) -> Poly:

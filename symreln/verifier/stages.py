@@ -72,7 +72,7 @@ def check_pathways(
 ) -> tuple[str, list[str], list[Stage]]:
     """Check one set of gates, from a step in a range on; return level, a line a stage, stages."""
     v = given.take("kind step symmetries stages level")
-    v.kind.shows("pathways", "pathways or sizes")
+    v.kind.shows("pathways")
     v.step.integer(most, least)
     data = data.afresh()
     data.symmetries = [_symmetry(data, s) for s in v.symmetries.items(least=0)]

@@ -13,8 +13,7 @@ import symreln as sr
 from benchmarks.certificate import spec_text
 from symreln.claims.solve import derive_unchecked
 from symreln.pipeline.certificate import certificate
-from tests.families.examples import EXAMPLES
-from tests.verifier import test_mutations, test_routing, test_sizes
+from tests.verifier import test_mutations, test_routing
 
 TASKS = (*test_mutations.TASKS, "contextual-4", "contextual-5", "contextual-different")
 
@@ -46,10 +45,6 @@ def main() -> int:
             told(name, 1000, test_mutations.campaign(found, name, 1000), 125)
     if wanted("routing"):
         told("routing", 4000, test_routing.campaign(4000), 900)
-    for name in (name for name in EXAMPLES if wanted(f"sizes {name}")):
-        tried, passed = test_sizes.accepted(name, 1.0)
-        wrong = [where for where in passed if not test_sizes.STATEMENT.match(where)]
-        told(f"sizes {name}", tried, len(wrong), 1)
     return failures
 
 

@@ -244,11 +244,10 @@ def long_class(degree: int) -> str:
     return json.dumps(renewed(certificate))
 
 
-def divisor(polynomial: str, symbol: str | None, values: list[int] | None) -> str:
-    """A family with one more number that is said not to vanish."""
+def sized(least: int) -> str:
+    """A family whose numbers of items are large."""
     certificate = json.loads(json.dumps(sr.derive(sr.load("contextual-C")).certificate))
-    shown = {"polynomial": polynomial, "symbol": symbol, "values": values}
-    certificate["parts"][-1]["divisors"].append(shown)
+    certificate["parts"][-1]["items"] |= {"least": least, "at": least}
     return json.dumps(renewed(certificate))
 
 
@@ -269,9 +268,8 @@ HOSTILE = {
     "many objects": lambda: f"[{'{},' * (5 * 10**6)}0]",
     "dense polynomials": dense,
     "a class of many modes": lambda: long_class(400),
-    "a divisor of a high power": lambda: divisor("1*C^9999 + 1", None, None),
-    "a divisor of a lower power": lambda: divisor("1*C^100 + -1*C^99 + 1", None, None),
-    "a divisor with large roots": lambda: divisor("1*C^2 + -9999999967", "C", []),
+    "many items": lambda: sized(2**19),
+    "items without bound": lambda: sized(2**4000),
     "nesting": lambda: "[" * 10**6,
     "no finite number": lambda: '{"format": NaN}',
 }

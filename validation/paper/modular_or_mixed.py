@@ -24,7 +24,7 @@ def times(loss):  # the number of steps where a loss never is at a level
 def head_starts(page):
     more = {f"pathway.off.{key}": ONE[key] for key in ("gate", "name")}
     mixed, modular = (sr.derive(sr.load("contextual-C", each)) for each in ({}, more))
-    off, only = (each.family.pathways[-1].modes[-1] for each in (mixed, modular))
+    off, only = (each.family.modes[-1] for each in (mixed, modular))
     text = "What a common pathway leaves, pathways off in one context (mixed) or open in one alone "
     text += "(modular) learn with the same $s$ and the same $d$ in effect, for every C and n."
     page.derive(text, off.law.s == only.law.s and off.law.d == only.law.d)

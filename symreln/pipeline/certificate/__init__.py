@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from symreln.claims.derivation import Derived, of_pathways
-from symreln.claims.families.certificate import sizes_part
+from symreln.claims.families.derivation import sizes_part
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.texts import Json, Texts
 from symreln.exact.matrix import ExactMatrix
@@ -38,8 +38,8 @@ def certificate(derivation: Derived) -> Json | None:
         *({**phase.ask(pathways_part), "step": step} for step, phase in steps),
     ]
     family = derivation.family
-    if family is not None and family.template is not None and not derivation.later:
-        parts.append(family.ask(sizes_part)[0])
+    if family is not None and family.complete:
+        parts.append(sizes_part(family))
     return _whole(derivation, parts)
 
 

@@ -1,0 +1,357 @@
+"""Every size: formulas against ordinary derivations at many sizes, what is shown, forged claims."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sympy as sp
+from click.testing import CliRunner
+
+import symreln as sr
+from symreln.claims.families.derivation import FamilyDerivation, FamilyMode, derive_family
+from symreln.claims.head_start import mode_laws
+from symreln.cli.main import cli
+from symreln.errors import CertificateError
+from symreln.exact.scalar import Scalar
+from symreln.laws.law import STRENGTH0, TIME_CONSTANT
+from symreln.task_library.structures import hierarchy
+from symreln.verdict.judge import Level
+from symreln.verifier import digest, verify
+from tests.certificates import leaves
+from tests.unchecked import derive_unchecked
+
+COMMON = {"name": "common", "gate": "all"}
+OTHERS = {"name": "off_{context}", "each": "context", "gate": "context != {context}"}
+OTHERS |= {"inputs": "items", "stage": 2}
+OWN = OTHERS | {"name": "only_{context}", "gate": "context == {context}"}
+#: Pathways of all kinds, alone and one after the other.
+PATHWAYS = {
+    "common": [COMMON],
+    "others": [COMMON, OTHERS],
+    "own": [COMMON, OWN],
+    "own alone": [OWN | {"stage": 1}],
+    "own after items": [COMMON | {"inputs": "items"}, OWN],
+    "items, contexts, others": [
+        COMMON | {"inputs": "items"},
+        {"name": "contexts", "gate": "all", "inputs": "contexts", "stage": 2},
+        OTHERS | {"stage": 3},
+    ],
+    "contexts, all": [COMMON | {"inputs": "contexts"}, {"name": "b", "gate": "all", "stage": 2}],
+}
+
+
+def tables(pathways: list[dict[str, Any]], C: Any = "C", n: Any = "n", **dataset: Any) -> Any:
+    """A contextual spec whose sizes are symbols unless given as numbers."""
+    sizes = {"C": (C, 3), "n": (n, 4)}
+    return {
+        "dataset": {"task": "contextual", "items": n, "contexts": C, "context_scale": "c"}
+        | dataset,
+        "parameters": {"c": {"positive": True, "value": 1}}
+        | {
+            name: {"integer": True, "minimum": 2, "value": value}
+            for name, (given, value) in sizes.items()
+            if given == name
+        },
+        "pathway": pathways,
+        "network": {"hidden": 10, "init_std": "1/1000", "learning_rate": "1/1000", "steps": 10},
+    }
+
+
+@cache
+def family(name: str) -> FamilyDerivation:
+    found = derive_family(sr.load(tables(PATHWAYS[name])))
+    assert found is not None
+    return found
+
+
+def copied(values: dict[str, int], part: str) -> Iterator[dict[str, Fraction]]:
+    """Yield the sizes with every number of wavelets of a size, or once of the root."""
+    numbers = [1] if part == "root" else [2**k for k in range(values["n"].bit_length() - 1)]
+    yield from ({k: Fraction(v) for k, v in {**values, "u": u}.items()} for u in numbers)
+
+
+def at(value: Scalar, values: dict[str, Fraction]) -> sp.Expr:
+    return value.substitute(values).to_sympy({"c": sp.Symbol("c", positive=True)})
+
+
+SIZES = [(2, 2), (3, 2), (4, 4), (5, 2), (2, 8), (3, 16)]
+CASES = [("others", 6, 4), ("own", 7, 2), *(("others", *size) for size in SIZES)]
+CASES += [(name, *size) for name in PATHWAYS if name != "others" for size in SIZES[::2]]
+
+
+@pytest.mark.parametrize(("name", "contexts", "items"), CASES)
+def test_formulas_are_the_ordinary_derivation_at_sizes(
+    name: str, contexts: int, items: int
+) -> None:
+    """s², d, d_eff, multiplicities, levels and losses, in c, at sizes that no proof has used."""
+    values, general = {"C": contexts, "n": items}, family(name)
+    special = derive_unchecked(sr.load(tables(PATHWAYS[name], contexts, items)))
+    for mine, stage in zip(general.stages, special.stages, strict=True):
+        expected: Counter[Any] = Counter()
+        for mode in mine.modes:
+            for here in copied(values, mode.part):
+                found = mode.found
+                many = at(found.multiplicity, here)
+                expected[tuple(at(x, here) for x in (found.s_squared, found.d, found.d_eff))] += (
+                    many
+                )
+        for p, pathway in enumerate(stage.pathways):
+            modes: Counter[Any] = Counter()
+            for a, each in enumerate(pathway.spectrum.classes):
+                (s,), (d,) = each.eigenvalue, each.d
+                if not s.is_zero:
+                    (d_eff,) = stage.verdict.d_eff.get((p, a), each.d)
+                    modes[tuple(at(x, {}) for x in (s, d, d_eff))] += each.multiplicity
+            assert modes == expected
+        closed = contexts == 2 and mine.closed_at == "C = 2"
+        assert stage.verdict.level is (Level.CLOSED if closed else mine.level)
+        for losses, known in ((mine.before, stage.initial_loss), (mine.after, stage.final_loss)):
+            total = sum(
+                at(loss, here)
+                for part, loss in zip(("root", "wavelets"), losses, strict=True)
+                for here in copied(values, part)
+            )
+            assert sp.simplify(total - known.to_sympy({})) == 0
+
+
+def tensors(items: int) -> list[tuple[int, sp.Matrix]]:
+    """Return (u, vector) of the root, u = 0, and of every wavelet."""
+    found = [(0, sp.ones(items, 1))]
+    for u in (2**k for k in range(items.bit_length() - 1)):
+        run = items // u
+        for start in range(0, items, run):
+            halves = [(start <= i < start + run) * (1 if i < start + run // 2 else -1)
+                      for i in range(items)]  # fmt: skip
+            found.append((u, sp.Matrix(halves)))
+    return found
+
+
+@pytest.mark.parametrize("items", [2, 4, 8, 16])
+def test_the_tree_has_the_eigenvalues_of_the_proof(items: int) -> None:
+    features = sp.Matrix(hierarchy(items).to_fractions(items))
+    found = tensors(items)
+    assert sp.Matrix.hstack(*(vector for _, vector in found)).rank() == items
+    for u, vector in found:
+        value = sp.Rational(items, u) - 1 if u else 2 * items - 1
+        assert features.T * features * vector == value * vector
+
+
+@pytest.mark.parametrize(("contexts", "items"), [(2, 4), (3, 8)])
+def test_the_dataset_has_the_gram_matrices_of_the_proof(contexts: int, items: int) -> None:
+    data = sr.load(tables([COMMON], contexts, items)).dataset
+    x, y = (matrix.to_sympy({}) for matrix in (data.inputs, data.targets))
+    (c,) = x.free_symbols
+    h, i, k = sp.Matrix(hierarchy(items).to_fractions(items)), sp.eye(items), sp.eye(contexts)
+    ones, all_items = sp.ones(contexts, contexts), sp.ones(items, items)
+    # Samples are context-major.
+    assert x.T * x == sp.kronecker_product(ones, i) + c**2 * sp.kronecker_product(k, all_items)
+    assert y.T * y == sp.kronecker_product(ones + k, h.T * h)
+
+
+# -- head starts -----------------------------------------------------------------------------------
+
+
+def pairs(special: sr.Derivation) -> Iterator[tuple[FamilyMode, dict[sp.Basic, Any], Any]]:
+    """Yield every mode for every size, the values of all symbols, and the same mode's law."""
+    every, laws = special.family, mode_laws(special.at_values)
+    sizes = {size.option[0]: size.value for size in special.spec.sizes}
+    for mode in every.modes:
+        name = mode.template.name.replace("{context}", "1")
+        member = next(p for p in special.at_values.pathways if p.name == name)
+        for here in copied({"C": sizes["c"], "n": sizes["i"]}, mode.part):
+            values = special.spec.values | here
+            s = float(at(mode.found.s_squared, values)) ** 0.5
+            label = next(m.label for m in member.modes if m.s.to_float({}) == pytest.approx(s))
+            shown = {every.symbols[k]: sp.Rational(str(v)) for k, v in values.items()}
+            shown |= {TIME_CONSTANT: float(special.tau), STRENGTH0: float(special.strength0)}
+            yield mode, shown, laws[label]
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize(("contexts", "scale"), [(3, "1"), (5, "27/20")])
+def test_starts_and_half_times_are_those_of_the_ordinary_derivation(contexts, scale, own):
+    keys = [f"parameters.C.value={contexts}", f"parameters.c.value={scale}"]
+    keys += ['pathway.off.gate="context == {context}"'] * own
+    ahead = 0
+    for mode, values, (copies,) in pairs(sr.derive(sr.load("contextual-C", overrides=keys))):
+        start, half = (float(x.subs(values)) for x in (mode.strength0, mode.half_time))
+        assert start == pytest.approx(float(copies.law.strength0), rel=1e-9)
+        assert half == pytest.approx(float(copies.law.half_time), rel=1e-9)
+        assert bool(copies.reached_by) == bool(mode.ahead)
+        ahead += mode.ahead is not None
+    assert ahead == 3
+
+
+# -- what is shown ---------------------------------------------------------------------------------
+
+
+def first_page(derivation: sr.Derivation) -> str:
+    return " ".join(derivation.to_latex().split("{Result}")[1].split("\\section{")[0].split())
+
+
+def test_contextual_begins_with_all_sizes_in_closed_forms_by_hand(tmp_path: Path) -> None:
+    derivation = sr.derive(sr.load("contextual-C"))
+    found = first_page(derivation)
+    assert r"\textbf{For all} $n$ that are powers of 2, from 2 on and all $C \geq 2$" in found
+    every, rest = found.split("All other sections, and what follows, are at $n = 8$, $C = 3$.")
+    assert "sec:family" in every
+    *_, last = every.split(r"(t) &=")
+    assert last.split("frac{")[1].startswith(r"\sqrt{\left(C - 1\right) \left(n - u\right)/(C u)}")
+    assert every.count(r"(t) &=") == 4
+    assert r"(t) &=" not in rest
+    symbols = derivation.family.symbols
+    c, n, C, u = (symbols[name] for name in ("c", "n", "C", "u"))
+    squares = [mode.found.s_squared.to_sympy(symbols) for mode in derivation.family.modes]
+    for square, by_hand in zip(
+        squares,
+        (
+            (2 * n - 1) * (C + 1) * (C + n * c**2) / (n * C) ** 2,
+            (2 * n - 1) * c**2 / (n * C**2),
+            (n / u - 1) * (C + 1) / (C * n**2),
+            (n / u - 1) * (C - 1) / (n**2 * C**3),
+        ),
+        strict=True,
+    ):
+        assert sp.simplify(square - by_hand) == 0
+    run = CliRunner().invoke(cli, ["derive", "contextual-C", "--out", str(tmp_path)])
+    shown = run.output
+    assert "for every size: n a power of 2, at least 2, C >= 2; u = 1, 2, 4, ..., n/2" in shown
+    assert shown.index("for every size: ") < shown.index("modes at n = 8, C = 3")
+    assert "off_{context}, wavelets: driven C times as fast until the half-time of common" in shown
+    said = json.loads((tmp_path / "derivation.json").read_text(encoding="utf-8"))["family"]
+    assert said["proven"] is True
+    off = said["pathways"][1]
+    assert (off["level"], off["closed_at"]) == ("closed by symmetry", "C = 2")
+    assert off["initial_loss"] == said["pathways"][0]["final_loss"]
+    assert off["final_loss"] == "0"
+    (mode,) = off["modes"]
+    assert (mode["d_eff"]["expr"], mode["multiplicity"]["expr"]) == ("1/(C*n)", "u")
+    assert (mode["head_start"]["faster"], mode["head_start"]["overlap"]) == ("C", "1/C")
+    done = CliRunner().invoke(cli, ["verify", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert "closed by symmetry (closed at C = 2), for n a power of 2, at least 2" in done.output
+
+
+def test_one_symbol_alone_is_every_size_too() -> None:
+    text = first_page(sr.derive(sr.load(tables(PATHWAYS["others"], n=8))))
+    assert r"\textbf{For all} $C \geq 2$:" in text
+    assert "$u = 1, 2, 4$" in text
+    derivation = sr.derive(sr.load(tables(PATHWAYS["others"], C=2)))
+    assert [stage.level for stage in derivation.family.stages] == [Level.CLOSED, Level.CLOSED]
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        (tables(PATHWAYS["others"], n=8, structures="ring"), "all have the hierarchy"),
+        (tables(PATHWAYS["others"], context_scale="c/C"), "scale of contexts depends on no size"),
+        (tables([OTHERS | {"stage": 1}]), "do not close for every size"),
+        (tables([COMMON, OTHERS | {"stage": 1}]), "every stage has one pathway"),
+        (tables([COMMON | {"gate": "context == 1"}]), "no formulas are known for 'common'"),
+        (tables([COMMON, OTHERS | {"inputs": "all"}]), "no formulas are known for 'off_{context}'"),
+        (tables([COMMON, OTHERS | {"outputs": "common"}]), "outputs common"),
+    ],
+)
+def test_what_is_not_covered_says_so_and_the_rest_stands(spec: Any, reason: str) -> None:
+    derivation = sr.derive(sr.load(spec))
+    assert derivation.stages
+    assert not derivation.family.complete
+    assert len(derivation.certificate["parts"]) == 1
+    said = derivation.to_json()["family"]
+    assert said["proven"] is False
+    assert reason in said["reason"]
+    page = first_page(derivation)
+    assert "Nothing is said of every size" in page
+    assert "For all" not in page
+
+
+def test_a_single_context_has_no_others() -> None:
+    spec = tables(PATHWAYS["others"])
+    spec["parameters"]["C"]["minimum"] = 1
+    assert "from 1 contexts on" in derive_family(sr.load(spec)).reason
+    alone = tables(PATHWAYS["common"])
+    alone["parameters"]["C"] |= {"minimum": 1, "value": 1}
+    assert sr.derive(sr.load(alone)).family.complete
+
+
+def test_other_specs_have_no_sizes() -> None:
+    derivation = sr.derive(sr.load("xor"))
+    assert derivation.family is None
+    assert "For all" not in first_page(derivation)
+
+
+# -- forged certificates ---------------------------------------------------------------------------
+
+
+@cache
+def certificate(name: str) -> str:
+    return json.dumps(sr.derive(sr.load(tables(PATHWAYS[name]))).certificate)
+
+
+def renewed(found: Any) -> Any:
+    return {**found, "digest": digest(found)}
+
+
+def variants(value: Any) -> list[Any]:
+    if value is None:
+        return ["0", []]
+    if isinstance(value, int):
+        return [value + 1, value - 1, value * 2, str(value)]
+    if isinstance(value, str):
+        bumped = re.sub(r"\d+", lambda found: str(int(found[0]) + 1), value, count=1)
+        return [x for x in (bumped, f"2*{value}", "0", f"-{value}", None) if x != value]
+    return [value[:-1], value[1:], [*value, *value[-1:]]] if isinstance(value, list) else [None]
+
+
+@pytest.mark.parametrize("name", ["others", "own", "items, contexts, others"])
+def test_no_change_of_one_field_is_accepted(name: str) -> None:
+    """A larger least size is a weaker claim, as true; C = 2 is said of the range that holds it."""
+    found = json.loads(certificate(name))
+    assert verify(found)
+    part, accepted = found["parts"][-1], []
+    for path in leaves(part):
+        holder = part
+        for key in path[:-1]:
+            holder = holder[key]
+        kept = holder[path[-1]]
+        for value in variants(copy.deepcopy(kept)):
+            holder[path[-1]] = value
+            try:
+                verify(renewed(found))
+                accepted.append((".".join(map(str, path)), value))
+            except CertificateError:
+                pass
+        holder[path[-1]] = kept
+    assert accepted == [("items.least", 4), ("contexts.least", 3)][: len(accepted)]
+
+
+def test_what_is_left_out_or_said_of_another_dataset_is_refused() -> None:
+    own = json.loads(certificate("others"))
+    part = own["parts"][-1]
+    without = [
+        part | {"stages": part["stages"][:1]},
+        part | {"items": part["items"] | {"at": 8}},
+        part | {"contexts": part["contexts"] | {"at": 4}},
+        part | {"items": {"symbol": None, "least": 4, "at": 8}},
+        part | {"scale": "2*c^1"},
+        json.loads(certificate("own"))["parts"][-1],
+        json.loads(certificate("common"))["parts"][-1],
+    ]
+    for other in without:
+        with pytest.raises(CertificateError):
+            verify(renewed({**own, "parts": [own["parts"][0], other]}))
+    alone = {**own, "parts": [part]}
+    with pytest.raises(CertificateError):
+        verify(renewed(alone))
+    xor = json.loads(json.dumps(sr.derive(sr.load("xor")).certificate))
+    with pytest.raises(CertificateError, match="of this dataset"):
+        verify(renewed({**xor, "parts": [*xor["parts"], part]}))
