@@ -73,7 +73,7 @@ class ParameterModel(StrictModel):
     integer: bool = Field(
         default=False,
         description="true or false: whether it is a size, as in contexts = "
-        '"C"; it needs a value, and results are then derived for every size',
+        '"C"; it needs a value, and results are then asked for every size',
     )
 
 
