@@ -54,7 +54,6 @@ def titles(validation: Validation) -> dict[str, str]:
         "mean_field": "mean-field simulation",
         "flow": "flow (infinitely small steps)",
         "closed": forms,
-        "modes": "modes that keep their directions",
         "descent": "gradient descent on aligned modes",
     }
     own = {"theory_vs_aligned": "scalar modes", "closed_vs_aligned": forms}
@@ -121,7 +120,6 @@ def beside_clauses(validation: Validation) -> list[str]:
         _mean_field_clause(validation),
         gate_law_sentence(validation.law),
         _aligned_clause(validation),
-        _directions_clause(validation),
         *(narrow_sentence(outcome) for outcome in validation.narrow),
         *(_failed(validation, each) for each in validation.diagnosis),
     ]
@@ -262,19 +260,6 @@ def _aligned_clause(validation: Validation) -> str:
         return found
     missed = percent(validation.metrics["closed_vs_aligned"].max_abs_over_initial)
     return f"{found}; closed forms, which have finite steps to leading order, miss it by {missed}"
-
-
-def _directions_clause(validation: Validation) -> str:
-    """Say what Assumption 2.1.1 would cost where it is not proven."""
-    if "modes_vs_gdln" not in validation.metrics:
-        return ""
-    missed = validation.metrics["modes_vs_gdln"].max_abs_over_initial
-    theory = validation.metrics["theory_vs_gdln"].max_abs_over_initial
-    shown = percent(missed, validation.tolerance)
-    text = f"modes that keep their directions would be {shown} from the GDLN"
-    if missed > validation.tolerance >= theory:
-        return f"Assumption 2.1.1 fails; the matrix reduction does not need it: {text}"
-    return text
 
 
 #: What is said of an assumption that fails, after "what fails is".
