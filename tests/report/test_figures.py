@@ -21,7 +21,6 @@ from symreln.report.cells import draw_cells, gate_pattern
 from symreln.report.curve_labels import label_curves
 from symreln.report.drawing import drawing, legend_below, new_axes, plain
 from symreln.report.figures import (
-    LawShares,
     LossCurve,
     MeasuredModes,
     PathwayModes,
@@ -505,8 +504,7 @@ def test_networks_that_agree_have_a_range_of_nothing():
     """The mean of three numbers 0.1 is above 0.1."""
     equal = np.full((3, 2), 0.1)
     assert equal.mean(axis=0)[0] > 0.1
-    panel = LawShares(title="gates", predicted=equal[:1], measured=equal)
-    (axes,) = law_shares([panel], np.array([1.0, 2.0]))
+    axes = law_shares(equal[:1], equal, np.array([1.0, 2.0]))
     (bars,) = axes.collections
     for segment in bars.get_segments():
         assert np.ptp(segment[:, 1]) == pytest.approx(0, abs=1e-15)
