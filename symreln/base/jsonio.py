@@ -144,11 +144,6 @@ def _error(place: str, found: str, needed: str) -> InputError:
     return InputError(f"JSON, {place}: found {found}; needs {needed}.")
 
 
-def write_json(path: Path, value: Json) -> None:
-    """Write ``value`` to ``path`` as :func:`dumps` says, all or nothing."""
-    write_text(path, dumps(value))
-
-
 def write_text(path: Path, text: str) -> None:
     """Write ``text`` to ``path`` as UTF-8, all or nothing."""
     write_bytes(path, text.encode())

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symreln.base import jsonio
-from symreln.base.jsonio import LINE, dumps, write_bytes, write_json, write_text
+from symreln.base.jsonio import LINE, dumps, write_bytes, write_text
 from symreln.errors import InputError
 
 values = st.recursive(
@@ -87,7 +87,7 @@ def test_refuses_with_the_place(value, place):
 
 def test_writes_like_any_other_file(tmp_path):
     path = tmp_path / "a.json"
-    write_json(path, {"a": 1})
+    write_text(path, dumps({"a": 1}))
     assert path.read_bytes() == b'{"a": 1}\n'
     (tmp_path / "plain").write_text("x")
     modes = [stat.S_IMODE(p.stat().st_mode) for p in (path, tmp_path / "plain")]
