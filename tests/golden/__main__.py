@@ -55,8 +55,8 @@ def run(command: Command, code: Path, folder: Path) -> None:
     certificate = work / "out" / "certificate.json"
     if certificate.is_file():
         verified = subprocess.run(
-            [sys.executable, "-m", "symreln", "verify", str(certificate)],
-            env=environment, capture_output=True, timeout=LONGEST, check=False,
+            [sys.executable, "-m", "symreln", "verify", "out/certificate.json"],
+            cwd=work, env=environment, capture_output=True, timeout=LONGEST, check=False,
         )  # fmt: skip
         (folder / "verified").write_text(f"{verified.returncode}\n")
     (folder / "exit").write_text(f"{done.returncode}\n")
