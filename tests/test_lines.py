@@ -375,7 +375,7 @@ CHAINS = {
     "odd-relu": (*CLOSED, r"\tau \to 2 \tau"),
     "equal-couplings": (*CLOSED, "closes by symmetry"),
     "coupled-modes": (*TO_MODES, "Dropped", r"\kappa_{ab}", "ffective start", "L(t)"),
-    "coupled-matrices": (*OPEN, "K_{12}", "G_{12}"),
+    "coupled-matrices": OPEN,
     "gains": OPEN,
     "boundary": (*CLOSED, r"\Pi_p"),
     "residual-same-outputs": (*CLOSED, "cross terms", "Head start"),
@@ -488,16 +488,10 @@ def test_only_matrices_say_that_alignment_is_not_used():
     assert "t_{1/2}" not in text
 
 
-def _numbers(body: str) -> np.ndarray:
-    """The matrix that LaTeX shows, without its dots."""
-    rows = [[x for x in row.split(" & ") if "dots" not in x] for row in body.split(r" \\ ")]
-    return np.array([[float(x) for x in row] for row in rows if row])
-
-
-def _float_modes(derivation, number):
+def _float_modes(derivation, name):
     """U, V and the masked inputs of a pathway, from NumPy's SVD."""
     stages = derivation.ask(at_values).stages
-    (found,) = [p for stage in stages for p in stage.pathways if p.number == number]
+    (found,) = [p for stage in stages for p in stage.pathways if p.name == name]
     effective = found.effective
     data = np.array(effective.features.to_numpy())
     targets = np.array(effective.targets.to_numpy())
@@ -506,39 +500,16 @@ def _float_modes(derivation, number):
     return SimpleNamespace(u=u[:, :rank], v=vt[:rank].T, data=data)
 
 
-@pytest.mark.parametrize(("name", "found"), [("contextual-different", 7), ("iris", 1)])
-def test_matrices_of_a_dataset_are_those_of_its_singular_vectors(name, found):
-    """Against NumPy's singular vectors of the masked data, whose signs are their own."""
-    derivation = derived(name)
-    on_data = [x for x in lines(name).derived if x.says.startswith("On this data")]
-    matrices = re.findall(
-        r"([KG])_\{(\d)(\d)\} &?= \\begin\{pmatrix\} (.*?) \\end",
-        " ".join(row for x in on_data for row in x.equation),
-    )
-    assert len(matrices) == found
-    for letter, first, second, body in matrices:
-        written = _numbers(body)
-        p, j = (_float_modes(derivation, int(number)) for number in (first, second))
-        if letter == "K":
-            expected = p.u.T @ j.u
-        else:
-            expected = p.v.T @ p.data @ j.data.T @ j.v / p.data.shape[1]
-        corner = expected[: len(written), : len(written[0])]
-        assert np.abs(np.abs(corner) - np.abs(written)).max() < 6e-4
-
-
-def test_a_wrong_overlap_of_a_dataset_goes_red(monkeypatch):
-    right = mode_lines_module.overlap_matrices
-    for wrong in (
-        lambda p, j: (right(p, j)[0] * (1 + 1e-6), right(p, j)[1]),
-        lambda p, j: (right(p, j)[0], right(p, j)[1].T),
-        lambda p, j: (right(p, j)[0], -right(p, j)[1]),
-    ):
-        monkeypatch.setattr(mode_lines_module, "overlap_matrices", wrong)
-        with pytest.raises(
-            ArithmeticError, match=r"line by line.*singular vectors|line by line.*float64 vectors"
-        ):
-            sr.derive(sr.load("contextual-different"))
+def test_matrices_of_a_dataset_are_those_of_its_singular_vectors():
+    """K and G of derivation.json against NumPy's singular vectors, whose signs are their own."""
+    derivation = derived("contextual-different")
+    couplings = derivation.to_json()["couplings"]
+    assert len(couplings) == 6
+    for each in couplings:
+        p, j = (_float_modes(derivation, each[end]) for end in ("to", "from"))
+        g = p.v.T @ p.data @ j.data.T @ j.v / p.data.shape[1]
+        for written, expected in ((each["overlap"], p.u.T @ j.u), (each["input_overlap"], g.T)):
+            assert np.abs(np.abs(expected) - np.abs(written)).max() < 1e-11
 
 
 @pytest.mark.parametrize("layers", ["1", "3"])

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import sympy as sp
 
-from symreln.claims.couplings import MOST_ENTRIES
 from symreln.claims.flow_lines import IN_LETTERS, whole_map
-from symreln.claims.probes import overlap_matrices, probe_bases
 from symreln.claims.relaxation import diverging
-from symreln.claims.solve import at_values
-from symreln.document.numerals import decimal_latex
-from symreln.errors import InputError
 from symreln.laws.coupled_modes import competition_lines
 from symreln.laws.flow_letters import reduced_loss_holds
 from symreln.laws.law import STRENGTH
@@ -26,11 +20,6 @@ from symreln.verdict.residual import plateau_errors, plateau_gain
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
     from symreln.laws.law import Law
-
-#: Rows and columns of a matrix that are written, and pairs of pathways.
-_MOST_SHOWN, _MOST_WRITTEN = 4, 3
-#: By how much two routes to a matrix may differ, of its largest entry: by rounding.
-_SAME = 1e-9
 
 
 def mode_lines(derivation: Derivation) -> Iterator[Line]:
@@ -106,7 +95,6 @@ def matrix_lines(derivation: Derivation) -> Iterator[Line]:
         holds=reduced_loss_holds(known.layers),
         main=True,
     )
-    yield from _on_this_data(derivation)
     if derivation.strength0 is None or known.units is None:
         return
     yield Line(
@@ -120,110 +108,6 @@ def matrix_lines(derivation: Derivation) -> Iterator[Line]:
         check="the spec's numbers put in, exact",
         holds=known.gram_scale == 2 * derivation.strength0,
     )
-
-
-def _on_this_data(derivation: Derivation) -> Iterator[Line]:
-    """Yield S, K and G of the stages that do not close, at the declared values."""
-    if not derivation.spec.has_values:
-        return
-    for number, stage in enumerate(derivation.ask(at_values).stages, start=1):
-        pathways = stage.pathways
-        wide = max(sum(m.multiplicity for m in p.modes if not m.is_null) for p in pathways)
-        if stage.verdict.level is not Level.COUPLED_MATRICES or not 0 < wide**2 <= MOST_ENTRIES:
-            continue
-        pairs = [(p, p) for p, pathway in enumerate(pathways) if not pathway.spectrum.commutes]
-        pairs += stage.verdict.couplings.coupled_pairs
-        learning = [any(not mode.is_null for mode in p.modes) for p in pathways]
-        try:
-            found = [
-                _Written.of(pathways[p], pathways[j])
-                for p, j in pairs
-                if learning[p] and learning[j]
-            ]
-            same = all(each.holds for each in found)
-        except InputError:  # float64 has no room for them
-            continue
-        where = f" of stage {number}" if len(derivation.stages) > 1 else ""
-        left = len(found) - _MOST_WRITTEN
-        more = f"; {left} more pairs are in derivation.json" if left > 0 else ""
-        yield Line(
-            says=f"On this data, at the declared values, the matrices{where} are, in the singular "
-            rf"vectors of $\Sigma^{{yx}}(p)$ and to three decimals{more},",
-            equation=tuple(row for each in found[:_MOST_WRITTEN] for row in each.rows),
-            because="definitions; $K_{pp} = 1$ in an orthonormal basis",
-            check=r"for all pairs, $S_p K_{pj} S_j$ and $G_{jp}$ from certified balls of the "
-            r"vectors against correlations times float64 vectors, and $U_p S_p V_p^{\top}$ "
-            rf"against $\Sigma^{{yx}}(p)$; they agree to ${decimal_latex(f'{_SAME:g}')}$ of the "
-            "largest entry",
-            holds=same,
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class _Written:
-    """S, K and G of two pathways of a stage in numbers.
-
-    Attributes:
-        target: p.
-        source: j.
-        k: K_{pj}, shape (modes of p, modes of j).
-        g: G_{jp}, shape (modes of j, modes of p).
-    """
-
-    target: PathwayDerivation
-    source: PathwayDerivation
-    k: np.ndarray
-    g: np.ndarray
-
-    @classmethod
-    def of(cls, target: PathwayDerivation, source: PathwayDerivation) -> _Written:
-        return cls(target, source, *overlap_matrices(target, source))
-
-    @property
-    def rows(self) -> tuple[str, ...]:
-        """S of the target, with K and G where another pathway acts, as LaTeX."""
-        p, j = self.target.number, self.source.number
-        g = rf"G_{{{j}{p}}} = {_corner(self.g)}"
-        if self.source is self.target:
-            s = ", ".join(f"{value:.3f}" for value in _strengths(self.target)[:_MOST_SHOWN])
-            dots = r", \ldots" * (len(self.g) > _MOST_SHOWN)
-            return (rf"S_{{{p}}} &= \operatorname{{diag}}({s}{dots}),", f"{g.replace('=', '&=')}")
-        return (rf"K_{{{p}{j}}} &= {_corner(self.k)}, \qquad {g}",)
-
-    @property
-    def holds(self) -> bool:
-        """Whether another route comes to the same."""
-        (u, v, _), (_, other_v, _) = map(probe_bases, (self.target, self.source))
-        cross = self.source.effective.cross_sigma_x(self.target.effective).to_numpy()
-        sigma, other_sigma = (
-            pathway.effective.sigma_yx.to_numpy() for pathway in (self.target, self.source)
-        )
-        s, other_s = map(_strengths, (self.target, self.source))
-        pairs = (
-            # Strengths beside K: a singular vector is lost in rounding where its s is small.
-            (s[:, None] * self.k * other_s, (sigma @ v).T @ (other_sigma @ other_v)),
-            (self.g, other_v.T @ cross @ v),
-            (sigma, (u * s) @ v.T),
-        )
-        return all(np.abs(a - b).max() <= _SAME * max(1.0, np.abs(a).max()) for a, b in pairs)
-
-
-def _strengths(pathway: PathwayDerivation) -> np.ndarray:
-    """Return s of every mode that learns, one by one."""
-    return np.array(
-        [m.s.to_float() for m in pathway.modes if not m.is_null for _ in range(m.multiplicity)]
-    )
-
-
-def _corner(matrix: np.ndarray) -> str:
-    """Return the LaTeX of a matrix, or of its corner with dots."""
-    rows, columns = (min(size, _MOST_SHOWN) for size in matrix.shape)
-    shown = np.round(matrix[:rows, :columns], 3) + 0.0
-    wide, tall = matrix.shape[1] > columns, matrix.shape[0] > rows
-    lines = [" & ".join(f"{x:.3f}" for x in row) + r" & \cdots" * wide for row in shown]
-    if tall:
-        lines.append(" & ".join([r"\vdots"] * columns) + r" & \ddots" * wide)
-    return r"\begin{pmatrix} " + r" \\ ".join(lines) + r" \end{pmatrix}"
 
 
 def reach_least_loss(derivation: Derivation) -> bool:
