@@ -55,7 +55,7 @@ def test_derive_writes_what_it_says(tmp_path, capsys):
         "figures",
     }
     result = json.loads((tmp_path / "derivation.json").read_text("utf-8"))
-    assert result["format"] == "symreln-derivation/1"
+    assert result["format"] == "symreln-derivation/2"
     assert result["free_constants"] == 1  # half of the units, for every pathway
     mode = result["pathways"][0]["modes"][0]
     assert mode["s"]["expr"] == "sqrt(Delta**2 + 2)/4"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import symreln as sr
-from symreln.base.jsonio import write_json, write_text
+from symreln.base.jsonio import dumps, write_text
 from symreln.base.rounding import percent
 from symreln.experiment.metrics import steps_text
 from symreln.report.drawing import draw_all
@@ -39,7 +39,7 @@ def record(name: str, seeds: int, rng: int) -> str:
     folder.mkdir(exist_ok=True)
     for drawing in draw_all(validation_sketches(validation), pdf=False):
         write_text(folder / f"{drawing.name}.svg", drawing.svg)
-    write_json(folder / "validation.json", validation.to_json())
+    write_text(folder / "validation.json", dumps(validation.to_json()))
     return validation.sentence()
 
 

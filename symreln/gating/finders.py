@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-FORMAT = "symreln-gates/1"
+FORMAT = "symreln-gates/2"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -56,7 +56,7 @@ class RaceReport(Result):
         *("format", "parameter=race.parameter", "candidates", "winner", "winner_proven"),
         *("why_not=race.why", "boundaries=race.boundaries", "pieces=race.pieces", "confronted?"),
     )
-    file, format = "race.json", "symreln-race/1"
+    file, format = "race.json", "symreln-race/2"
     race: Race
     spec: Spec
     learned: Spec

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 #: The format of nodes and edges.
-_NETWORK_FORMAT = "symreln-graph/1"
+_NETWORK_FORMAT = "symreln-graph/2"
 #: What a mode says of a start at t = 0.
 STARTING = ("strength0", "strength", "half_time")
 

@@ -10,7 +10,7 @@ from symreln.report.encode import Encoder
 if TYPE_CHECKING:
     from symreln.specs.model import NetworkSpec, Spec
 
-FORMAT = "symreln-derivation/1"
+FORMAT = "symreln-derivation/2"
 _PARAMETER = ("name", "positive", "nonnegative", "minimum", "maximum", "value")
 
 

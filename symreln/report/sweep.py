@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from symreln.sweeps.run import Failure
     from symreln.sweeps.summary import Summary, SummaryRow
 
-_FORMAT = "symreln-sweep/1"
+_FORMAT = "symreln-sweep/2"
 #: As in validation.json: the ReLU network's place is a linear network's where that is trained.
 _PAIRS = (
     "theory_vs_gdln",

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from symreln.experiment.gate_law import GateLawMeasured
     from symreln.experiment.rules import RateRule, RuleComparison, VariedTraining
 
-FORMAT = "symreln-validation/1"
+FORMAT = "symreln-validation/2"
 #: Gates that are recorded, those that a symmetry maps onto each other once.
 MOST_GATES = 24
 

@@ -16,7 +16,7 @@ from .routing import check_routing
 from .sizes import Family
 from .stages import LEVELS, Stage, check_pathways
 
-FORMAT: Final = "symreln-certificate/3"
+FORMAT: Final = "symreln-certificate/4"
 #: Step of a switch of gates.
 MOST_STEP: Final = 10**18
 KEYS: Final = "format spec parameters inputs targets parts level free_constants digest"

@@ -32,7 +32,7 @@ def test_race_of_xor(tmp_path: Path) -> None:
     shown = call("race", "xor", "--set", "parameters.Delta.value=2", "--out", str(tmp_path))
     assert "Delta = sqrt(6)/3: the speeds of 1100, 1000 cross, the winner changes" in shown
     found = json.loads((tmp_path / "race.json").read_text())
-    assert found["format"] == "symreln-race/1"
+    assert found["format"] == "symreln-race/2"
     assert found["winner"] == ["1100"]
     kinds = [(b["value"]["expr"], b["kind"]) for b in found["boundaries"]]
     assert kinds == [("0", "existence"), ("sqrt(6)/3", "speed"), ("sqrt(2)", "existence")]

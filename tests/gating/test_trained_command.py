@@ -35,7 +35,7 @@ def test_kmeans_of_xor(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     assert call("gates", "xor", "--method", "kmeans", "--clusters", "4", *SMALL, *out) == 0
     shown = capsys.readouterr().out
     found = json.loads((tmp_path / "gates.json").read_text())
-    assert (found["format"], found["method"], found["clusters"]) == ("symreln-gates/1", "kmeans", 4)
+    assert (found["format"], found["method"], found["clusters"]) == ("symreln-gates/2", "kmeans", 4)
     assert found["criterion"] == "given"
     assert sum(each["share"] for each in found["centroids"]) == pytest.approx(1)
     for each in found["centroids"]:

@@ -134,7 +134,7 @@ def test_any_graph_is_derived_and_printed():
     assert derivation.routing is None
     assert parts_of(derivation).decision.outcome is not Truth.PROVEN
     found = json.loads(json.dumps(derivation.to_json()))
-    assert found["format"] == "symreln-graph/1"
+    assert found["format"] == "symreln-graph/2"
     assert found["routing"] is None
     document = derivation.to_document()
     assert "Parts that learn apart" in latex.render(document)

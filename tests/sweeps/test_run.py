@@ -80,7 +80,7 @@ def test_networks_are_bit_for_bit_those_of_validate(spec, done):
 
 def test_a_summary_is_what_validate_says(spec, done, reference):
     summary = json.loads(reference["sweep.json"])
-    assert summary["format"] == "symreln-sweep/1"
+    assert summary["format"] == "symreln-sweep/2"
     found = plan(spec, done)
     assert [row["over"] for row in summary["rows"]] == [list(row.over) for row in found.rows]
     own = sr.validate(sr.derive(load(str(spec), found.rows[1].overrides)), seeds=SEEDS, rng=0)

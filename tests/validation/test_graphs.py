@@ -230,7 +230,7 @@ def test_the_commands_write_it(command, tmp_path):
     asked = [command, "routing", "--seeds", "2", "--quiet", "--out", str(tmp_path)]
     assert _guarded([*asked, *(f"--set={key}" for key in keys)]) == 3
     written = json.loads((tmp_path / "validation.json").read_text())
-    assert written["format"] == "symreln-validation/1"
+    assert written["format"] == "symreln-validation/2"
     assert written["metrics"]["theory_vs_aligned"]["max_abs_over_initial"] < 1e-10
     assert written["metrics"]["theory_vs_relu"] is None
     assert {"theory_vs_gdln", "gdln_vs_relu"} <= set(written["metrics"])
