@@ -134,7 +134,8 @@ def search(
         except LimitReachedError:
             partial, complete = sliding_gates(inputs, residual), False
     complete = complete and not found.sampled
-    candidates = tuple(sorted(full + partial, key=lambda each: order_key(each.s, {})))
+    ordered = sorted(full + partial, key=lambda each: each.signs, reverse=True)
+    candidates = tuple(sorted(ordered, key=lambda each: order_key(each.s, {})))
     proven = complete
     if not complete and not found.sampled and candidates:
         # No unit grows faster than the largest singular value of any gate.
