@@ -70,7 +70,5 @@ def reproduce(page):
     page.compute(text, all(np.isclose(at(x[1] * one, tau), x[2]) for x in more[: len(more) // 2]))
     right = all(None not in row[3:5] and abs(row[3]) <= row[4] for row in more)
     page.confirm("At every width the first drop is predicted within what seeds differ by.", right)
-    page.beyond(
-        "Networks differ as predicted at every width.", all(a < x < b for *_, x, a, b in more)
-    )
+    page.beyond("Networks differ as predicted at all $H$.", all(a < x < b for *_, x, a, b in more))
     page.table("Deviation over networks, over $L(0)$, and its predicted interval.", SPREAD, more)
