@@ -38,10 +38,9 @@ def test_every_step_is_proven_for_symbols():
     assert isinstance(found, sr.NetworkDerivation)
     claim = found.routing
     assert claim is not None
-    steps = list(claim.steps())
     assert claim.network == NETWORK
-    assert all(step.outcome is Truth.PROVEN for step in steps)
-    assert len(steps) >= 10
+    assert [step.outcome for step in claim.steps()] == [Truth.PROVEN] * 3
+    assert all(line.holds for line in NETWORK.lines())
 
 
 def test_conserved_differences_and_speed_as_printed():

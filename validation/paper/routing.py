@@ -21,7 +21,7 @@ def reproduce(page):
         "For every M and K one pathway stands for all. From a balanced start it obeys "
         rf"$\tau\dot{{\pi}}$ = {page.math(chain.rate)}, with a closed form in time. Pairs of "
         "domains that are never trained learn the same.",
-        {step.outcome for step in derivation.routing.steps()} == {sr.Truth.PROVEN},
+        {step.outcome for step in derivation.steps} == {sr.Truth.PROVEN},
     )
     hidden, last = chain.conserved
     page.derive(
