@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import secrets
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
-
-from symreln.errors import InputError
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 
@@ -35,18 +32,14 @@ def dumps(value: Json) -> str:
     a number with its decimal is one thing to read, and a matrix has a line for each row.
 
     Raises:
-        InputError: Something JSON cannot say (NaN, infinity, a key that is no string, half a
-            surrogate pair, another type), with its place.
+        TypeError: A key is no string, or a value of another type than JSON has.
+        ValueError: NaN, infinity, or half a surrogate pair.
     """
     parts: list[str] = []
-    try:
-        _write(value, "\n", parts)
-        parts.append("\n")
-        text = "".join(parts)
-        text.encode()
-    except (TypeError, ValueError):
-        _check(value, "$")  # once more, to find the place
-        raise
+    _write(value, "\n", parts)
+    parts.append("\n")
+    text = "".join(parts)
+    text.encode()
     return text
 
 
@@ -109,39 +102,6 @@ def _rows(value: Any) -> list[str] | None:
     text = _encode_items(value)[1:-1].replace(f"]{_BETWEEN}[", "]\n[").replace(_BETWEEN, ", ")
     rows = text.split("\n")
     return rows if kinds <= _NUMBERS or max(map(len, rows)) <= LINE else None
-
-
-def _check(value: object, place: str) -> None:
-    match value:
-        case dict():
-            for key, inner in value.items():
-                if not isinstance(key, str):
-                    raise _error(place, f"the key {key!r}", "a string")
-                _check(key, place)
-                _check(inner, f"{place}.{key}")
-        case list() | tuple():
-            for index, inner in enumerate(value):
-                _check(inner, f"{place}[{index}]")
-        case float() if not math.isfinite(value):
-            raise _error(place, str(value), "a finite number, or null where there is none")
-        case str() if not _encodable(value):
-            raise _error(place, ascii(value), "text without lone surrogates")
-        case None | bool() | int() | float() | str():
-            pass
-        case _:
-            raise _error(place, f"a value of type {type(value).__name__}", "a JSON type")
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _error(place: str, found: str, needed: str) -> InputError:
-    return InputError(f"JSON, {place}: found {found}; needs {needed}.")
 
 
 def write_text(path: Path, text: str) -> None:

@@ -79,7 +79,6 @@ def depth(
     rng: int = 0,
     progress: ProgressCallback | None = None,
     *,
-    share: float | None = None,
     ready: Any = None,
 ) -> DepthAnswer:
     """Train deep ReLU networks and a gated network of the same depth, and compare distributions.
@@ -90,7 +89,6 @@ def depth(
         seeds: Networks of each kind; at least 2.
         rng: Seed of the random streams.
         progress: Called with (done, total) in seed-steps.
-        share: Part of a layer's units that a gated node has; by default half for ReLU.
         ready: Called before the training with the widths and the units of the gated network.
 
     Raises:
@@ -104,6 +102,4 @@ def depth(
         2
     """
     asked = spec_of(spec, "depth")
-    return DepthAnswer(
-        found=depths.compare_depth(asked, seeds, rng, progress, share=share, ready=ready)
-    )
+    return DepthAnswer(found=depths.compare_depth(asked, seeds, rng, progress, ready=ready))

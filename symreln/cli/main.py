@@ -221,7 +221,6 @@ def tasks() -> None:
         part=MACHINE_PART,
         metavar="i/N",
     ),
-    flag("--collect", "Only make the summary of what is done."),
     JSON,
     QUIET,
     OUTSIDE,
@@ -241,13 +240,6 @@ def sweep() -> None:
     seeds(50, least=2),
     RNG,
     out("symreln-out/NAME-depth"),
-    option(
-        "--share",
-        "Part of a layer's units that a gated node has; counts as a constant set by hand.  "
-        "[default: half for ReLU]",
-        type=click.FloatRange(0, 1, min_open=True),
-        metavar="NUMBER",
-    ),
     JSON,
     QUIET,
     *MACHINE,

@@ -24,7 +24,6 @@ def depth_for_user(
     seeds: int,
     rng: int,
     out: Path,
-    share: float | None,
     as_json: bool,
     quiet: bool,
     allow_outside: bool,
@@ -46,7 +45,7 @@ def depth_for_user(
             click.echo(f"symreln: {text}", err=True)
 
     with training_machine(asked), Progress(quiet=quiet)("training") as report:
-        found = calls.depth(given, seeds, rng, report, share=share, ready=tell)
+        found = calls.depth(given, seeds, rng, report, ready=tell)
     with Progress(quiet=quiet)("writing the results"):
         written = found.save(out)
     if as_json:

@@ -34,7 +34,6 @@ def sweep_for_user(
     workers: int | None,
     dask: str | None,
     shard: str | None,
-    collect: bool,
     as_json: bool,
     quiet: bool,
     allow_outside: bool,
@@ -44,13 +43,10 @@ def sweep_for_user(
     Takes the options of the command.
 
     Raises:
-        InputError: Options exclude each other, or are wrong; with ``collect``, tasks are missing.
+        InputError: Options exclude each other, or are wrong.
     """
-    chosen = {"--workers": workers, "--dask": dask, "--collect": collect or None}
-    given = [name for name, value in chosen.items() if value is not None]
-    clash = given[:2] if len(given) > 1 else ["--shard", "--collect"] if shard and collect else []
-    if clash:
-        msg = f"{clash[0]} and {clash[1]}: they exclude each other. Give one of them"
+    if workers is not None and dask is not None:
+        msg = "--workers and --dask: they exclude each other. Give one of them"
         raise InputError(msg)
     part = Shard() if shard is None else Shard.read(shard)
     axes = read_axes(over, overrides)
@@ -65,13 +61,7 @@ def sweep_for_user(
         folder=out,
     )
     left = Missing.of(plan, part)
-    if collect and left.count:
-        msg = (
-            f"--collect: {left.count} tasks are missing in {plan.folder}. "
-            "Leave --collect out to do them"
-        )
-        raise InputError(msg)
-    if not (collect or quiet):
+    if not quiet:
         click.echo(f"symreln: sweep: {missing_sentence(left)}", err=True)
     with Progress(quiet=quiet)("sweeping"):
         failures = calls.fill(plan, left, workers, dask)

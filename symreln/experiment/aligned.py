@@ -18,7 +18,6 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.claims.probes import probe_bases
 from symreln.claims.widths import narrow_pathways
-from symreln.errors import InputError
 from symreln.experiment.narrow import held_modes
 from symreln.train.assignment import nearest_gates
 
@@ -120,11 +119,12 @@ def split_network(derivation: Derivation, network: TrainingRun, inputs: np.ndarr
     for seed in range(network.seeds):
         w1, w2 = weights.w1[seed], weights.w2[seed]
         size = np.linalg.norm(w1, axis=1) * np.linalg.norm(w2, axis=0)
-        assigned: UnitAssignment = assign_units(w1 @ inputs > 0, gates, size)
-        exact.append(assigned.exact_share)
-        shares.append(assigned.shares)
+        index, distance = nearest_gates(w1 @ inputs > 0, gates)
+        total = float(size.sum()) or 1.0  # nothing contributes: every share is 0 of 1
+        exact.append(float(size[distance == 0].sum()) / total)
+        shares.append(np.bincount(index, weights=size, minlength=len(gates)) / total)
         for p in range(len(gates)):
-            chosen = assigned.index == p
+            chosen = index == p
             maps[seed, p] = w2[:, chosen] @ w1[chosen] / derivation.known.slower
     found = [_pathway_alignment(derivation, p, maps[:, p]) for p in range(len(derivation.pathways))]
     return SplitNetwork(
@@ -132,11 +132,6 @@ def split_network(derivation: Derivation, network: TrainingRun, inputs: np.ndarr
         shares=tuple(float(share) for share in np.mean(shares, axis=0)),
         exact=float(np.mean(exact)),
     )
-
-
-# Predicted bases come from exact ones rounded to float64: orthonormal to a few times 1e-16 times
-# their size. A basis that misses by this much was not meant to be one.
-_ORTHONORMAL = 1e-8
 
 
 @short_repr
@@ -164,25 +159,6 @@ class Alignment:
     outside: np.ndarray
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
-class UnitAssignment:
-    """Hidden units of a ReLU network, each given to the pathway whose gate is nearest.
-
-    Attributes:
-        index: Which gate, shape (H,).
-        distance: On how many samples the unit's activity differs from it, shape (H,).
-        exact_share: Share of the contribution that comes from units at distance 0; 0 where
-            nothing contributes.
-        shares: Share of the contribution that each gate gets, shape (G,).
-    """
-
-    index: np.ndarray
-    distance: np.ndarray
-    exact_share: float
-    shares: np.ndarray
-
-
 def measure_alignment(
     maps: np.ndarray,
     u: np.ndarray,
@@ -199,21 +175,9 @@ def measure_alignment(
         groups: Partition of the modes 0 … R − 1 into G groups of equal s and d; default each alone.
         counts: How many of its modes each group has in the maps, where that is not all: as many
             singular vectors are compared with its span. A group with none of them has NaN.
-
-    Raises:
-        InputError: Shapes do not fit, a basis is not orthonormal, or groups are no partition.
     """
     groups = [[mode] for mode in range(u.shape[1])] if groups is None else [list(g) for g in groups]
-    _check(maps, u, v, groups)
     taken_of = [len(group) for group in groups] if counts is None else list(counts)
-    if len(taken_of) != len(groups) or any(
-        not 0 <= count <= len(group) for count, group in zip(taken_of, groups, strict=True)
-    ):
-        msg = (
-            f"alignment: counts are {taken_of} for groups of {[len(group) for group in groups]} "
-            "modes. Give every group a number of its modes."
-        )
-        raise InputError(msg)
     left_vectors, singular_values, right_rows = np.linalg.svd(maps, full_matrices=False)
     right_vectors = right_rows.swapaxes(-1, -2)
     core = u.T @ maps @ v
@@ -242,28 +206,6 @@ def measure_alignment(
     return Alignment(left=left, right=right, strength=strength, outside=outside)
 
 
-def _check(maps: np.ndarray, u: np.ndarray, v: np.ndarray, groups: list[list[int]]) -> None:
-    n_y, n_x = maps.shape[-2:]
-    modes = u.shape[1]
-    if u.shape != (n_y, modes) or v.shape != (n_x, modes) or not modes:
-        msg = (
-            f"alignment: u has shape {u.shape} and v {v.shape} for maps of {n_y} × {n_x}. "
-            f"Give ({n_y}, R) and ({n_x}, R), R ≥ 1."
-        )
-        raise InputError(msg)
-    for name, basis in (("u", u), ("v", v)):
-        defect = float(np.abs(basis.T @ basis - np.eye(modes)).max())
-        if defect > _ORTHONORMAL:
-            msg = (
-                f"alignment: columns of {name} are not orthonormal: {name}ᵀ{name} misses the "
-                f"identity by {defect:.2g}. Give an orthonormal basis of the predicted modes."
-            )
-            raise InputError(msg)
-    if sorted(mode for group in groups for mode in group) != list(range(modes)):
-        msg = f"alignment: groups are {groups}. Give each of the modes 0 to {modes - 1} once."
-        raise InputError(msg)
-
-
 def _group_strength(core: np.ndarray, group: list[int], count: int) -> np.ndarray:
     block = core[..., group, :][..., :, group]
     if count == len(group):
@@ -278,37 +220,3 @@ def _cosine(basis: np.ndarray, vectors: np.ndarray, taken: slice) -> float:
     """Smallest cosine of the principal angles between two spans of one dimension."""
     cosines = np.linalg.svd(basis.T @ vectors[:, taken], compute_uv=False)
     return float(min(cosines[-1], 1.0))
-
-
-def assign_units(
-    patterns: np.ndarray, gates: np.ndarray, contribution: np.ndarray | None = None
-) -> UnitAssignment:
-    """Give each hidden unit to the pathway whose gate is nearest in Hamming distance.
-
-    Args:
-        patterns: The units' activity 1[w1_h·x_μ > 0], shape (H, P).
-        gates: Shape (G, P), 0 or 1. Equally near gates: the one listed first.
-        contribution: Weight of each unit in the shares, shape (H,), such as ‖w1_h‖ ‖w2_h‖;
-            default all equal.
-
-    Raises:
-        InputError: The shapes do not fit.
-    """
-    patterns, gates = np.asarray(patterns), np.asarray(gates)
-    weight = np.ones(len(patterns)) if contribution is None else np.asarray(contribution)
-    fits = patterns.ndim == gates.ndim == 2 and patterns.shape[1:] == gates.shape[1:]
-    if not fits or not len(gates) or weight.shape != (len(patterns),):
-        msg = (
-            f"assign_units: patterns {patterns.shape}, gates {gates.shape}, contribution "
-            f"{weight.shape}. Give (H, P), (G, P) with G ≥ 1, (H,)."
-        )
-        raise InputError(msg)
-    index, distance = nearest_gates(patterns, gates)
-    total = float(weight.sum()) or 1.0  # nothing contributes: every share is 0 of 1
-    shares = np.bincount(index, weights=weight, minlength=len(gates)) / total
-    return UnitAssignment(
-        index=index,
-        distance=distance,
-        exact_share=float(weight[distance == 0].sum()) / total,
-        shares=shares,
-    )

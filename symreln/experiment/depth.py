@@ -4,8 +4,7 @@ Source: finding 4 of [Jarvis2025]: with more hidden layers trajectories differ b
 gated network can have their distribution. Both kinds start from N(0, init_std²); nothing is
 fitted. A hidden node of the gated network stands for units of a hidden layer that are open
 together; half of a layer's units are, as the theory of one hidden layer counts them
-(:func:`symreln.laws.law.pathway_units`). Another share can be given, and counts as a
-constant that was set by hand.
+(:func:`symreln.laws.law.pathway_units`).
 """
 
 from __future__ import annotations
@@ -67,7 +66,6 @@ class DepthComparison:
             of other networks than those of ReLU, trained by full batches in double precision.
         early: The early phase of the ReLU networks, from their own initial weights; None likewise.
         rng: Seed of the random streams.
-        share: What part of a layer's units a gated node has, where that was set by hand.
     """
 
     spec: Spec
@@ -77,14 +75,8 @@ class DepthComparison:
     gdln: TrainingRun
     shallow: TrainingRun
     rng: int
-    share: float | None = None
     switching: SwitchingRun | None = None
     early: EarlyPhase | None = None
-
-    @property
-    def free_constants(self) -> int:
-        """Numbers that were set by hand."""
-        return int(self.share is not None)
 
     @property
     def seeds(self) -> int:
@@ -214,7 +206,6 @@ def compare_depth(
     rng: int = 0,
     progress: ProgressCallback | None = None,
     *,
-    share: float | None = None,
     ready: Callable[[tuple[int, ...], dict[str, int]], None] | None = None,
 ) -> DepthComparison:
     """Train ReLU networks and gated networks of one depth and compare their distributions.
@@ -225,7 +216,6 @@ def compare_depth(
         seeds: Networks of each kind; at least 2.
         rng: Seed of the random streams.
         progress: Called with (done, total) in seed-steps.
-        share: What part of a layer's units a gated node has; by default half for ReLU.
         ready: Called before the training with the widths and the units of the gated network.
 
     Raises:
@@ -237,7 +227,7 @@ def compare_depth(
         msg = f"depth: found seeds = {seeds}. Give at least 2; 50 tell distributions apart."
         raise InputError(msg)
     numbers = spec.at_values()
-    graph = _counted(numbers, share)
+    graph = _counted(numbers)
     asked, settings = network_of(numbers), training_settings(numbers)
     widths = (asked.hidden,) * (graph.depth - 1)
     units = {n.name: n.size for n in graph.nodes if not n.inputs and not n.outputs}
@@ -268,13 +258,12 @@ def compare_depth(
             *data, widths[:1], settings, seeds=seeds, rng=streams[2], progress=report(2)
         ),
         rng=rng,
-        share=share,
         switching=switching,
         early=early,
     )
 
 
-def _counted(spec: Spec, share: float | None) -> GatedNetwork:
+def _counted(spec: Spec) -> GatedNetwork:
     """Return the gated network with as many units as are open together in a ReLU layer."""
     if spec.graph is None:
         msg = "depth: the spec has no nodes and edges. Give a gated network of the same depth"
@@ -290,10 +279,7 @@ def _counted(spec: Spec, share: float | None) -> GatedNetwork:
     if any(not {0.0, 1.0}.issuperset(gate) for gate in gates):
         msg = "depth: a gate has a gain other than 0 and 1, which no ReLU network realises"
         raise NotSupportedError(msg)
-    part = float(pathway_units(network)) / network.hidden if share is None else share
-    if not 0 < part <= 1:
-        msg = f"depth: share is {share}. Give a number above 0, at most 1"
-        raise InputError(msg)
+    part = float(pathway_units(network)) / network.hidden
     nodes = tuple(
         node if node.inputs or node.outputs else replace(node, size=max(1, round(part * node.size)))
         for node in graph.nodes

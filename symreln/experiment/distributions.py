@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.errors import InputError
 from symreln.experiment.metrics import Interval
 
 #: Shares of the first loss whose crossing times are compared.
@@ -123,7 +122,6 @@ def compare_crossings(
         level: The share.
         pairs: Whether curves of one row belong together, as those of the same initial weights.
     """
-    _check(one, other)
     times = crossing_times(one, level), crossing_times(other, level)
     rng = np.random.default_rng(SEED)
     pooled = np.concatenate(times)[:, None]
@@ -146,7 +144,6 @@ def compare_curves(one: np.ndarray, other: np.ndarray, *, pairs: bool = False) -
     so that the choice knows nothing of the two samples; losses are rounded to _RESOLUTION of the
     first mean loss.
     """
-    _check(one, other)
     pooled = np.concatenate([one, other])
     steps = spread_moments(pooled.mean(axis=0), MOMENTS)
     labels = _labels(len(one), len(other), np.random.default_rng(SEED), pairs=pairs)
@@ -173,16 +170,6 @@ def spread_moments(loss: np.ndarray, count: int) -> np.ndarray:
     place = time + (fallen / fallen[-1] if fallen[-1] > 0 else time)
     wanted = np.linspace(0, place[-1], min(count, len(loss)))
     return np.unique(np.searchsorted(place, wanted))
-
-
-def _check(one: np.ndarray, other: np.ndarray) -> None:
-    shapes = one.shape, other.shape
-    if any(len(shape) != 2 or shape[0] < 2 for shape in shapes) or shapes[0][1] != shapes[1][1]:
-        msg = (
-            f"distributions: curves of shapes {shapes[0]} and {shapes[1]}. Give at least two "
-            "curves each, at the same steps."
-        )
-        raise InputError(msg)
 
 
 def _labels(one: int, other: int, rng: np.random.Generator, *, pairs: bool) -> np.ndarray:

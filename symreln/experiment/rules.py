@@ -158,8 +158,6 @@ def compare_rules(
     seeds: int = 4,
     rng: int = 0,
     progress: ProgressCallback | None = None,
-    *,
-    batch_sizes: Sequence[int] | None = None,
 ) -> RuleComparison:
     """Train by other rules and compare.
 
@@ -168,11 +166,9 @@ def compare_rules(
         seeds: Networks of each kind and rule.
         rng: Seed of the random streams.
         progress: Called with (done, total) in seed-steps.
-        batch_sizes: Sizes besides the full batch; half, a quarter and one sample by default.
 
     Raises:
-        InputError: No network, a parameter without a value, a batch size out of range, or
-            full-batch training diverged.
+        InputError: No network, a parameter without a value, or full-batch training diverged.
         NotSupportedError: A network that is not compared: other than two layers, a weight decay of
             its own, gates that switch, or pathways with fewer hidden units than modes.
     """
@@ -180,7 +176,8 @@ def compare_rules(
     numbers = derivation.ask(at_values)
     check_rules(numbers)
     samples, steps = numbers.spec.dataset.samples, network_of(numbers.spec).steps
-    sizes, subjects = _checked_sizes(samples, batch_sizes), kinds(numbers.spec)
+    subjects = kinds(numbers.spec)
+    sizes = sorted({-(-samples // 2), -(-samples // 4), 1} - {samples}, reverse=True)
     kappas = pathway_kappas(numbers, numbers.ask(early_strengths))
     by_mode = mode_kappas(numbers, kappas)
     trainings = len(subjects) * (sum(_DIVISORS) + len(sizes) + 1) + len(decay_values(numbers))
@@ -211,17 +208,6 @@ def compare_rules(
         samples=samples,
         learning_rate=float(network_of(numbers.spec).learning_rate),
     )
-
-
-def _checked_sizes(samples: int, sizes: Sequence[int] | None) -> list[int]:
-    """Return batch sizes besides the full batch, falling."""
-    if sizes is None:
-        sizes = [-(-samples // 2), -(-samples // 4), 1]
-    outside = [size for size in sizes if not 1 <= size <= samples]
-    if outside:
-        msg = f"batch_sizes: found {outside}. Give numbers of samples from 1 to {samples}."
-        raise InputError(msg)
-    return sorted({*sizes} - {samples}, reverse=True)
 
 
 class _Count:

@@ -126,11 +126,6 @@ class SwitchingRun:
     units: tuple[tuple[int, ...], ...]
     readings: tuple[tuple[int, ...], ...]
 
-    @property
-    def free_constants(self) -> int:
-        """Numbers that were assumed: the share of the weight after which gates are read again."""
-        return 1
-
 
 def train_switching(
     data: tuple[np.ndarray, np.ndarray],

@@ -21,7 +21,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from symreln.errors import InputError
-from symreln.train.arrays import Array, Precision, arithmetic_of
+from symreln.train.arrays import Array, Precision
 from symreln.train.settings import TrainingSettings
 
 Library = Literal["numpy", "torch", "cupy", "jax"]
@@ -103,48 +103,22 @@ def machine() -> Machine:
 def prepared(
     inputs: Any, targets: Any, settings: TrainingSettings
 ) -> tuple[Array, Array, TrainingSettings]:
-    """Data that are checked and where they are trained, and settings in that precision.
+    """Data where they are trained, and settings in that precision.
 
     Arrays of another library than numpy stay where the caller has put them.
 
     Raises:
-        InputError: The data do not fit, or the machine does not take them.
+        InputError: The machine does not take the data.
     """
-    inputs, targets = _checked(inputs, targets)
+    inputs, targets = (
+        each if hasattr(each, "shape") else np.asarray(each, dtype=float)
+        for each in (inputs, targets)
+    )
     here = machine()
     if isinstance(inputs, np.ndarray) and isinstance(targets, np.ndarray):
         inputs, targets = here.arrays(inputs, targets)
     asked = here.precision if settings.precision == "float64" else settings.precision
     return inputs, targets, replace(settings, precision=asked)
-
-
-def _checked(inputs: Any, targets: Any) -> tuple[Any, Any]:
-    """Inputs (n_x, P) and targets (n_y, P), both with samples in columns, checked for shape.
-
-    Raises:
-        InputError: Not two matrices, or another number of samples, or nothing in one of them.
-    """
-    if not hasattr(inputs, "shape"):
-        inputs = np.asarray(inputs, dtype=np.float64)
-    if not hasattr(targets, "shape"):
-        targets = np.asarray(targets, dtype=np.float64)
-    for name, values in (("inputs", inputs), ("targets", targets)):
-        if len(values.shape) != 2 or 0 in tuple(values.shape):
-            msg = (
-                f"{name}: shape is {tuple(values.shape)}. "
-                "Give a matrix that is not empty, one column a sample."
-            )
-            raise InputError(msg)
-        if not np.isfinite(arithmetic_of(values).numpy(values)).all():
-            msg = f"{name}: an entry is NaN or infinite. Give finite numbers."
-            raise InputError(msg)
-    if inputs.shape[1] != targets.shape[1]:
-        msg = (
-            f"inputs hold {inputs.shape[1]} samples, targets {targets.shape[1]}. "
-            "Give one column a sample in both."
-        )
-        raise InputError(msg)
-    return inputs, targets
 
 
 def _torch(torch: Any, here: Machine, data: tuple[np.ndarray, ...]) -> tuple[Array, ...]:

@@ -48,19 +48,11 @@ class Model:
     ) -> None:
         self.n_x, self.samples = inputs.shape
         self.n_y = targets.shape[0]
-        network.check_fits(self.n_x, self.n_y, self.samples)
-        settings.check_fits(self.samples)
         self.arithmetic = arithmetic_of(inputs, settings.precision)
         self.inputs = self.arithmetic.array(inputs)
         self.targets = self.arithmetic.array(targets)
         self.network, self.settings, self.staged = network, settings, staged
         self.order, self.gates = order, gates
-        inner = (*network.edges, *(node for node in network.nodes if not node.inputs))
-        linear = not network.biases and not any(node.relu for node in network.nodes)
-        gated = any(item.gate is not None for item in inner)
-        if order == "maps" and (gated or not linear or not network.pathways):
-            msg = "order: 'maps' is for linear pathways gated at their inputs. Give 'samples'."
-            raise InputError(msg)
         stages = {node.stage for node in network.nodes if node.outputs}
         self.stages: tuple[int | None, ...] = tuple(sorted(stages)) if staged else (None,)
         self.rate = settings.rate(self.samples)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.errors import InputError
 from symreln.train.assignment import nearest_outputs
 from symreln.train.model import Model
 from symreln.train.network import GatedNetwork, off_boundary, own_inputs
@@ -66,36 +65,13 @@ class Recording:
     observers: Mapping[str, Observer] = field(default_factory=dict)
     steps: tuple[int, ...] | None = None
 
-    def __post_init__(self) -> None:
-        gates = tuple(tuple(float(value) for value in gate) for gate in self.gates)
-        object.__setattr__(self, "gates", gates)
-        unknown = [name for name in self.quantities if name not in get_args(_Quantity)]
-        if unknown:
-            msg = f"record.quantities: {unknown} unknown. Give any of {get_args(_Quantity)}."
-            raise InputError(msg)
-        taken = set(self.quantities) & set(self.observers)
-        if taken:
-            msg = f"record.observers: {sorted(taken)} are names of quantities. Rename them."
-            raise InputError(msg)
-
     def snapshot_steps(self, total: int) -> tuple[int, ...]:
-        """Steps in order; empty where nothing is asked for.
-
-        Raises:
-            InputError: A step outside 0 … total − 1.
-        """
+        """Steps in order; empty where nothing is asked for."""
         if not self.quantities and not self.observers:
             return ()
         if self.steps is None:
             spread = np.geomspace(1, max(total - 1, 1), 24)
             return tuple(sorted({0, *(min(round(s), total - 1) for s in spread)}))
-        outside = [step for step in self.steps if not 0 <= step < total]
-        if outside or not self.steps:
-            msg = (
-                f"record.steps: {outside or 'empty'}, with {total} recorded steps. "
-                f"Give steps from 0 to {total - 1}."
-            )
-            raise InputError(msg)
         return tuple(sorted(set(self.steps)))
 
 
@@ -103,15 +79,9 @@ def observer_of(model: Model, quantity: _Quantity, record: Recording) -> Observe
     """Observer of a quantity of a model's network.
 
     Raises:
-        InputError: This network does not have it, or ``record.gates`` do not fit.
         LimitReachedError: The network has too many paths for their maps.
     """
-    network, why = model.network, _missing(model.network, quantity)
-    if why:
-        msg = (
-            f"record.quantities: {quantity!r} is not recorded of this network: {why}. Leave it out."
-        )
-        raise InputError(msg)
+    network = model.network
     inputs = model.arithmetic.numpy(model.inputs)
     if quantity == "contribution":
         return contribution
@@ -139,25 +109,6 @@ def observer_of(model: Model, quantity: _Quantity, record: Recording) -> Observe
     return similarity
 
 
-def _missing(network: GatedNetwork, quantity: _Quantity) -> str:
-    """Why a network does not have a quantity; empty where it has it."""
-    layers = network.hidden_layers
-    relu = [node for node in network.nodes if node.relu]
-    if network.biases and quantity in ("boundary", "contribution", "maps", "gate_maps"):
-        return "it is of networks without biases"
-    if quantity == "similarity" and not layers:
-        return "it has no hidden layer"
-    if quantity == "activity" and not relu:
-        return "it is of networks with ReLU"
-    if quantity in ("boundary", "gate_maps") and not (relu and len(network.pathways) == 1):
-        return "it is of a single hidden layer with ReLU"
-    if quantity == "maps" and relu and network.depth > 2:
-        return "it is of linear networks, and of one hidden layer"
-    if quantity == "contribution" and not network.pathways:
-        return "it is of pathways with two layers"
-    return ""
-
-
 def contribution(step: int, weights: Weights) -> np.ndarray:
     """‖w1_h‖ ‖w2_h‖ of each hidden unit, all pathways in order; an observer. Shape (seeds, ΣH)."""
     parts = [
@@ -178,19 +129,8 @@ def _boundary_observer(inputs: np.ndarray) -> Observer:
 
 
 def _gate_maps_observer(inputs: np.ndarray, gates: Sequence[Sequence[float]]) -> Observer:
-    """Observer of the maps of a single hidden layer's units, gathered by best gate.
-
-    Raises:
-        InputError: No gates, or not one value a sample.
-    """
+    """Observer of the maps of a single hidden layer's units, gathered by best gate."""
     table = np.asarray(gates, dtype=float)
-    samples = inputs.shape[1]
-    if table.ndim != 2 or table.shape[1] != samples:
-        msg = (
-            f"record.gates: shape is {table.shape}. Give at least one gate, "
-            f"each with one value a sample (shape (G, {samples}))."
-        )
-        raise InputError(msg)
 
     def observe(step: int, weights: Weights) -> np.ndarray:
         w1, w2 = weights

@@ -23,11 +23,10 @@ import numpy as np
 from symreln.base import pool
 from symreln.base.processors import cores
 from symreln.base.summaries import short_repr
-from symreln.errors import InputError
 from symreln.train.chunk import Chunk, train_chunk
 from symreln.train.model import Model
 from symreln.train.program import Program
-from symreln.train.record import Recording, observer_of
+from symreln.train.record import Recording
 from symreln.train.settings import TrainingSettings
 from symreln.train.steps import program_of
 from symreln.train.weights import (
@@ -134,18 +133,12 @@ def run_training(
         progress: Callback.
 
     Raises:
-        InputError: Fewer than one seed or worker, a quantity that the model does not have, or
-            the training diverged.
+        InputError: The training diverged.
         LimitReachedError: A worker process was killed.
     """
     record, steps = record or Recording(), model.settings.steps
-    given = None if initial is None else given_weights(model.network, initial)
+    given = None if initial is None else given_weights(initial)
     seeds = seeds if given is None else len(given[0])
-    if seeds < 1 or (workers is not None and workers < 1):
-        msg = f"training: {seeds} seeds, workers {workers}. Give at least 1 of each."
-        raise InputError(msg)
-    for quantity in record.quantities:
-        observer_of(model, quantity, record)  # what is missing is told before training
     children, program = seed_children(rng, seeds), program_of(model)
     workers = _worker_count(model, program, seeds, record, workers)
     size = _seeds_per_chunk(model, program, seeds, workers)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Literal
 
-from symreln.errors import InputError
 from symreln.train.arrays import Precision
 
 
@@ -45,48 +43,10 @@ class TrainingSettings:
     batch_size: int | None = None
     precision: Precision = "float64"
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.init_std, (int, float)):
-            object.__setattr__(self, "init_std", tuple(float(std) for std in self.init_std))
-        for name in ("hidden", "steps"):
-            if getattr(self, name) < 1:
-                msg = f"network.{name}: {getattr(self, name)} is too small. Give at least 1."
-                raise InputError(msg)
-        scales = self.init_std if isinstance(self.init_std, tuple) else (self.init_std,)
-        for name, values in (("init_std", scales), ("learning_rate", (self.learning_rate,))):
-            if not values or not all(math.isfinite(value) and value > 0 for value in values):
-                found = getattr(self, name)
-                msg = f"network.{name}: found {found}. Give a positive finite number."
-                raise InputError(msg)
-        if not (math.isfinite(self.weight_decay) and self.weight_decay >= 0):
-            msg = f"weight_decay: found {self.weight_decay}. Give 0 or a positive finite number."
-            raise InputError(msg)
-        if self.batch_size is not None and self.batch_size < 1:
-            msg = f"batch_size: {self.batch_size} is too small. Give at least 1, or None for all."
-            raise InputError(msg)
-        for name, known in (
-            ("loss", ("sum", "mean")),
-            ("activation", ("relu", "linear")),
-            ("precision", ("float64", "float32")),
-        ):
-            if getattr(self, name) not in known:
-                msg = f"network.{name}: found {getattr(self, name)!r}. Give one of {known}."
-                raise InputError(msg)
-
     def layer_stds(self, layers: int) -> tuple[float, ...]:
-        """Standard deviation of each of so many layers of weights.
-
-        Raises:
-            InputError: Another number of them is given.
-        """
+        """Standard deviation of each of so many layers of weights."""
         if not isinstance(self.init_std, tuple):
             return (float(self.init_std),) * layers
-        if len(self.init_std) != layers:
-            msg = (
-                f"network.init_std: found {len(self.init_std)} numbers for {layers} layers of "
-                "weights. Give one number, or one for each."
-            )
-            raise InputError(msg)
         return self.init_std
 
     def rate(self, samples: int) -> float:
@@ -97,12 +57,3 @@ class TrainingSettings:
         """Share of every weight that weight decay takes away in a step on ``samples`` samples."""
         step = self.learning_rate * (samples if self.loss == "sum" else 1)
         return step * self.weight_decay
-
-    def check_fits(self, samples: int) -> None:
-        """Raise InputError where a batch would hold more samples than there are."""
-        if self.batch_size is not None and self.batch_size > samples:
-            msg = (
-                f"batch_size: {self.batch_size}, but the data have {samples} samples. "
-                f"Give 1 to {samples}, or None for all."
-            )
-            raise InputError(msg)

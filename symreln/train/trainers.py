@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal, Unpack, get_args
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
-from symreln.errors import InputError
 from symreln.train.arrays import Array
 from symreln.train.chunk import Chunk, train_chunk
 from symreln.train.machine import prepared
@@ -49,7 +48,7 @@ def train_network(
         **running: Seeds, random streams, what is recorded, processes.
 
     Raises:
-        InputError: Shapes do not fit, or the training diverged.
+        InputError: The training diverged.
         LimitReachedError: A worker process was killed.
 
     Example:
@@ -109,7 +108,7 @@ def train_deep_network(
         The run; its ``matrices`` are the final weights of the layers.
 
     Raises:
-        InputError: Shapes do not fit, or the training diverged.
+        InputError: The training diverged.
         LimitReachedError: A worker process was killed.
     """
     inputs, targets, settings = prepared(inputs, targets, settings)
@@ -149,19 +148,13 @@ def replay_gates(
         record: What to keep besides the losses.
 
     Raises:
-        InputError: Shapes do not fit, or the training diverged.
+        InputError: The training diverged.
     """
     inputs, targets, settings = prepared(inputs, targets, settings)
     widths = [np.shape(matrix)[1] for matrix in initial[:-1]]
-    n_x, samples = inputs.shape
-    network = dense_network(n_x, widths, targets.shape[0], relu=False, biases=biases)
-    weights = given_weights(network, initial)
-    seeds = len(weights[0])
-    needed = (seeds, settings.steps, sum(widths), samples)
-    if np.shape(gates) != needed:
-        msg = f"gates: shape is {np.shape(gates)}. Give {needed}: seeds, steps, ΣH, samples."
-        raise InputError(msg)
-    children = [] if settings.batch_size is None else seed_children(rng, seeds)
+    network = dense_network(inputs.shape[0], widths, targets.shape[0], relu=False, biases=biases)
+    weights = given_weights(initial)
+    children = [] if settings.batch_size is None else seed_children(rng, len(weights[0]))
     given = np.asarray(gates, dtype=float)
     model = Model(inputs, targets, network, settings, gates=given)
     return train_chunk(model, weights, record or Recording(), 0, lambda done: None, children)
@@ -201,7 +194,7 @@ def train_gdln(
         **running: Seeds, random streams, what is recorded, processes.
 
     Raises:
-        InputError: Shapes do not fit, names repeat, or the training diverged.
+        InputError: The training diverged.
         LimitReachedError: A worker process was killed.
     """
     inputs, targets, settings = prepared(inputs, targets, settings)
@@ -224,7 +217,7 @@ def pathway_model(
     """What :func:`train_gdln` trains, in the order of products that is fastest for it."""
     # A bias is gated with what it is added to, so the gate is behind it.
     network = pathway_network(pathways, 2, "outputs" if biases else "inputs", biases=biases)
-    order, staged = "samples" if biases else "maps", _staged(training)
+    order, staged = "samples" if biases else "maps", training == "staged"
     return Model(inputs, targets, network, settings, staged=staged, order=order)
 
 
@@ -263,28 +256,18 @@ def train_gated_network(
         The run; its ``matrices`` are the final weights of the edges, in the network's order.
 
     Raises:
-        InputError: Shapes do not fit, or the training diverged.
+        InputError: The training diverged.
         LimitReachedError: A worker process was killed.
     """
     inputs, targets, settings = prepared(inputs, targets, settings)
-    model = Model(inputs, targets, network, settings, staged=_staged(training))
+    model = Model(inputs, targets, network, settings, staged=training == "staged")
     names = [edge.name for edge in network.edges]
     given, stds = _in_order(initial, names), settings.layer_stds(len(names))
     return run_training(model, given, stds, range(len(names)), **running)
 
 
-def _staged(training: str) -> bool:
-    if training not in get_args(Training):
-        msg = f"training: found {training!r}. Give 'joint' or 'staged'."
-        raise InputError(msg)
-    return training == "staged"
-
-
 def _in_order(initial: Mapping[str, Any] | None, names: Sequence[str]) -> list[Any] | None:
-    """Initial weights in the order of ``names``, which must be theirs."""
-    if initial is not None and set(initial) != set(names):
-        msg = f"initial: weights for {sorted(initial)}. Give them for each of {sorted(names)}."
-        raise InputError(msg)
+    """Initial weights in the order of ``names``."""
     return None if initial is None else [initial[name] for name in names]
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.errors import InputError
 from symreln.train.network import GatedNetwork
 
 Weights = tuple[np.ndarray, ...]
@@ -84,21 +83,10 @@ def gaussian_weights(
     return tuple(np.pad(np.stack(edge), ((0, 0), (0, 0), (0, biases))) for edge in edges)
 
 
-def given_weights(network: GatedNetwork, matrices: Sequence[np.ndarray]) -> Weights:
+def given_weights(matrices: Sequence[np.ndarray]) -> Weights:
     """Weights that the caller chose exactly, copied.
 
     Args:
-        network: Edges and their shapes.
         matrices: One an edge, each of shape (seeds, target, source).
-
-    Raises:
-        InputError: The shapes do not fit the network.
     """
-    arrays = [np.array(matrix, dtype=float) for matrix in matrices]
-    found = [array.shape for array in arrays]
-    seeds = found[0][0] if found and len(found[0]) == 3 else 0
-    if found != [(seeds, *shape) for shape in network.shapes] or seeds < 1:
-        wanted = ", ".join(f"(seeds, {target}, {source})" for target, source in network.shapes)
-        msg = f"initial: shapes are {found}. Give one array an edge or layer, of shapes {wanted}."
-        raise InputError(msg)
-    return tuple(arrays)
+    return tuple(np.array(matrix, dtype=float) for matrix in matrices)

@@ -16,7 +16,6 @@ from fractions import Fraction
 
 from flint import fmpq
 
-from symreln.errors import InputError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.field import quotient_coefficients
 from symreln.exact.linear_programming import Direction, Number, direction, dot
@@ -80,21 +79,10 @@ class Pair:
 def gated_correlation(
     inputs: ExactMatrix, residual: ExactMatrix, gate: Sequence[int]
 ) -> ExactMatrix:
-    """Return R diag(g) Xᵀ/P, shape (n_y, n_x).
-
-    Raises:
-        InputError: X, R and the gate do not have one column or entry a sample.
-    """
-    count = inputs.shape[1]
-    if residual.shape[1] != count or len(gate) != count:
-        msg = (
-            f"self-consistent gates: X has {count} samples, the residual {residual.shape[1]} and "
-            f"the gate {len(gate)} entries; give one of each for every sample"
-        )
-        raise InputError(msg)
+    """Return R diag(g) Xᵀ/P, shape (n_y, n_x)."""
     places = [i for i, value in enumerate(gate) if value]
     seen = residual.select(columns=places) @ inputs.select(columns=places).T
-    return seen.scale(Fraction(1, count)).reduced()
+    return seen.scale(Fraction(1, inputs.shape[1])).reduced()
 
 
 def gate_spectrum(inputs: ExactMatrix, residual: ExactMatrix, gate: Sequence[int]) -> JointSpectrum:

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
-from symreln.errors import InputError
 from symreln.exact.linear import complement_projector, inverse, rank
 from symreln.exact.linear_programming import dot
 from symreln.exact.matrix import ExactMatrix
@@ -74,17 +73,7 @@ def held_on(inputs: ExactMatrix, residual: ExactMatrix, signs: Sequence[int]) ->
         inputs: X, shape (n_x, P), without parameters.
         residual: R, shape (n_y, P), without parameters.
         signs: 1 open, 0 on the boundary, -1 closed, one a sample.
-
-    Raises:
-        InputError: Shapes or signs do not fit.
     """
-    count = inputs.shape[1]
-    if residual.shape[1] != count or len(signs) != count or any(s not in (-1, 0, 1) for s in signs):
-        msg = (
-            f"partial gates: X has {count} samples, the residual {residual.shape[1]} and the signs "
-            f"are {list(signs)}; give one of -1, 0, 1 for every sample"
-        )
-        raise InputError(msg)
     closed = tuple(s if any(x) else -1 for s, x in zip(signs, columns(inputs), strict=True))
     face = face_of(inputs, residual, closed, inputs)
     if face is None:

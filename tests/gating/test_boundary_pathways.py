@@ -130,7 +130,7 @@ def test_maps_act_on_samples() -> None:
     assert run.snapshots["outputs"][0, 0] == pytest.approx(own)
     assert run.losses[0, 0] == pytest.approx(((y - own) ** 2).sum() / 4)
     with pytest.raises(InputError, match="orthogonal to samples"):
-        pathway_network([pathway], 3)
+        pathway_network([pathway], 2, biases=True)
 
 
 @pytest.mark.parametrize(

@@ -161,6 +161,3 @@ def test_bad_input() -> None:
         self_consistent_gates(dataset.inputs, dataset.targets, [])
     with pytest.raises(InputError, match="depend on Delta"):
         next(predicted_stages(dataset))
-    two, three = ExactMatrix.identity(2), ExactMatrix.identity(3)
-    with pytest.raises(InputError, match="X has 2 samples, the residual 3"):
-        self_consistent_gates(two, three, [((1, 1), 1)])

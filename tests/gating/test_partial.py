@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 import symreln as sr
-from symreln.errors import InputError, LimitReachedError
+from symreln.errors import LimitReachedError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.real_algebraic import Real
 from symreln.gating import arrangement
@@ -259,12 +259,7 @@ def test_a_rate_beyond_float64_is_found_and_written() -> None:
     assert number_text(found.candidates[0].s) == "5.00000e+399"
 
 
-def test_bad_input() -> None:
-    inputs, residual = residual_of(3, 2)
-    with pytest.raises(InputError, match="give one of -1, 0, 1"):
-        partial_gates(inputs, residual, [((1, 2, 0, 0, 0, 0), 1)])
-    with pytest.raises(InputError, match="X has 6 samples, the residual 6 and the signs"):
-        partial_gates(inputs, residual, [((1, 0), 1)])
+def test_too_many_faces_are_refused() -> None:
     many = load("contextual-3").at_values().dataset
     with pytest.raises(LimitReachedError, match="sets of samples on a boundary"):
         next(flats(many.inputs))

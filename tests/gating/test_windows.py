@@ -196,16 +196,3 @@ def test_curve_and_choice_are_errors_of_replays() -> None:
     best, errors = choose_windows(trained, trained, clusters=3)
     assert errors[len(best.windows)] == min(errors.values())
     assert min(errors) == 1
-
-
-def test_schedules_that_do_not_fit() -> None:
-    trained = trained_network(steps=10)
-    gates = np.ones((2, 2, 12, 9), dtype=bool)
-    with pytest.raises(InputError, match=r"windows start at \(0, 0\)"):
-        GateSchedule(starts=(0, 0), gates=gates)
-    with pytest.raises(InputError, match=r"windows start at \(1, 3\)"):
-        GateSchedule(starts=(1, 3), gates=gates)
-    with pytest.raises(InputError, match="for 1 windows"):
-        GateSchedule(starts=(0,), gates=gates)
-    with pytest.raises(InputError, match="starts at step 10, the training has 10"):
-        _replayed(trained, GateSchedule(starts=(0, 10), gates=gates))

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from symreln.base import jsonio
 from symreln.base.jsonio import LINE, dumps, write_bytes, write_text
-from symreln.errors import InputError
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -66,23 +65,22 @@ def test_rows_are_encoded_at_once():
 
 
 @pytest.mark.parametrize(
-    ("value", "place"),
+    "value",
     [
-        ({"a": [0, float("nan")]}, "$.a[1]"),
-        ({"a": {"b": float("-inf")}}, "$.a.b"),
-        ({"a": {1: 2}}, "$.a: found the key 1"),
-        ([sp.Rational(1, 2)], "$[0]: found a value of type Half"),
-        (["\ud800"], "$[0]"),
-        ([[1, 2], [3.0, float("inf")]], "$[1][1]"),
-        ({"a": {"b": [{2: "x"}]}}, "$.a.b[0]: found the key 2"),
-        ({"a": [{"b": object()}]}, "$.a[0].b: found a value of type object"),
-        ({"\udfff": 1}, "$: found"),
+        {"a": [0, float("nan")]},
+        {"a": {"b": float("-inf")}},
+        {"a": {1: 2}},
+        [sp.Rational(1, 2)],
+        ["\ud800"],
+        [[1, 2], [3.0, float("inf")]],
+        {"a": {"b": [{2: "x"}]}},
+        {"a": [{"b": object()}]},
+        {"\udfff": 1},
     ],
 )
-def test_refuses_with_the_place(value, place):
-    with pytest.raises(InputError) as caught:
+def test_refuses_what_json_cannot_say(value):
+    with pytest.raises((TypeError, ValueError)):
         dumps(value)
-    assert place in str(caught.value)
 
 
 def test_writes_like_any_other_file(tmp_path):

@@ -91,10 +91,8 @@ def test_shards_add_up_without_meeting(spec, tmp_path, parts):
         (("--over", "parameters.c.value=2"), "another --over"),
         (("--set", "network.hidden=3"), "--set"),
         (("--shard", "0/3"), "i/N"),
-        (("--shard", "1/2", "--collect"), "exclude"),
         (("--workers", "2", "--dask", "tcp://localhost:1"), "exclude"),
         (("--dask", "nowhere at all"), "--dask"),
-        (("--collect",), "are missing"),
     ],
 )
 def test_bad_input_ends_in_2_before_any_training(spec, tmp_path, capsys, more, fragment):

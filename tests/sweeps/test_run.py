@@ -132,7 +132,7 @@ def test_starting_again_does_only_what_is_missing(spec, done, capsys, reference,
     assert sorted(made) == sorted(gone)
     assert contents(out) == reference
     made.clear()
-    assert command(capsys, *arguments(spec, out, "--collect"))[0] == 0
+    assert command(capsys, *arguments(spec, out))[0] == 0
     assert made == []
 
 
@@ -144,7 +144,7 @@ def test_shards_add_up_to_the_whole(spec, tmp_path, capsys, here, reference):
         assert not (out / "sweep.json").exists()
         done = json.loads(said)["done"]
     assert done == 24
-    assert command(capsys, *arguments(spec, out, "--collect"))[0] == 0
+    assert command(capsys, *arguments(spec, out))[0] == 0
     assert contents(out) == reference
 
 

@@ -15,18 +15,10 @@ from symreln.train.network import (
     GatedEdge,
     GatedNetwork,
     GatedNode,
-    GatedPathway,
     dense_network,
     pathway_network,
 )
-from symreln.train.settings import TrainingSettings
-from symreln.train.trainers import (
-    replay_gates,
-    train_deep_network,
-    train_gated_network,
-    train_gdln,
-    train_network,
-)
+from symreln.train.trainers import train_gated_network, train_network
 from symreln.train.weights import LayerWeights
 from tests.train.kinds import KINDS, PATHWAYS, data, make_settings, matrices
 
@@ -91,158 +83,29 @@ def test_the_stable_rate_bounds_the_hessian_at_the_solution(weight_decay):
 # -- what is handed in ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("inputs", "targets", "message"),
-    [
-        ([1.0, 2.0], [[1.0, 2.0]], r"inputs: shape is \(2,\)"),
-        (np.ones((0, 3)), np.ones((1, 3)), r"inputs: shape is \(0, 3\)"),
-        (np.ones((2, 3)), np.ones((1, 4)), "inputs hold 3 samples, targets 4"),
-        ([[1.0, np.nan]], [[1.0, 1.0]], "inputs: an entry is NaN"),
-        ([[1.0, 1.0]], [[1.0, np.inf]], "targets: an entry is NaN or infinite"),
-    ],
-)
-def test_data_are_checked(inputs, targets, message):
-    with pytest.raises(InputError, match=message):
-        train_network(inputs, targets, make_settings())
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("network.hidden", 0),
-        ("network.steps", 0),
-        ("network.init_std", 0.0),
-        ("network.init_std", ()),
-        ("network.init_std", (1.0, -1.0)),
-        ("network.init_std", (float("inf"), 1.0)),
-        ("network.learning_rate", -1.0),
-        ("network.learning_rate", float("nan")),
-        ("network.loss", "sums"),
-        ("network.activation", "tanh"),
-        ("network.precision", "float16"),
-        ("weight_decay", -1.0),
-        ("weight_decay", float("inf")),
-        ("batch_size", 0),
-    ],
-)
-def test_settings_are_checked(name, value):
-    good = {"hidden": 1, "init_std": 1.0, "learning_rate": 1.0, "loss": "sum", "steps": 1}
-    TrainingSettings(**good)
-    with pytest.raises(InputError, match=rf"^{name}: .*Give"):
-        TrainingSettings(**{**good, name.removeprefix("network."): value})
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"gate": [0] * 7}, "open on no sample"),
-        ({"gate": [1, float("nan")] + [1] * 5}, "its gate holds nan"),
-        ({"inputs": []}, r"inputs are \(\).*at least one"),
-        ({"outputs": [1, 1]}, r"outputs are \(1, 1\)"),
-        ({"inputs": [-1]}, r"inputs are \(-1,\)"),
-        ({"hidden": 0}, "hidden is 0"),
-        ({"spread": 0.0}, "spread is 0"),
-        ({"gate": [1] * 6}, r"6 gates for 7 samples.*shape \(7,\)"),
-        ({"inputs": [4]}, "inputs hold index 4.*from 0 to 3"),
-        ({"outputs": [3]}, "outputs hold index 3.*from 0 to 2"),
-    ],
-)
-def test_pathways_are_checked(change, message):
-    good = {"name": "p", "gate": [1] * 7, "inputs": [0], "outputs": [0], "hidden": 1}
-    with pytest.raises(InputError, match=f"'p.*': .*{message}"):
-        train_gdln(*data(), [GatedPathway(**{**good, **change})], make_settings())
-
-
-def linked(*ends):
+def test_parallel_edges_are_allowed_and_closed_paths_are_not():
     nodes = (
         GatedNode(name="x", size=1, inputs=(0,)),
         GatedNode(name="h", size=1),
-        GatedNode(name="g", size=1),
         GatedNode(name="y", size=1, outputs=(0,)),
     )
-    pairs = [end.split() for end in ends]
-    edges = [GatedEdge(name=str(k), source=a, target=b) for k, (a, b) in enumerate(pairs)]
-    return GatedNetwork(nodes=nodes, edges=tuple(edges))
+
+    def train(gate):
+        ends = ("x", "h"), ("x", "h"), ("h", "y")
+        edges = tuple(
+            GatedEdge(name=str(k), source=a, target=b, gate=gate) for k, (a, b) in enumerate(ends)
+        )
+        network = GatedNetwork(nodes=nodes, edges=edges)
+        return train_gated_network(*data(), network, make_settings(steps=2))
+
+    assert len(train(None).matrices) == 3
+    with pytest.raises(InputError, match="no path from an input to an output is open"):
+        train((0.0,) * 7)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda: GatedNode(name="n", size=2, inputs=(0,)), "size is 2. Give 1"),
-        (lambda: GatedNode(name="n", size=1, inputs=(0,), outputs=(0,)), "inputs and outputs"),
-        (lambda: GatedNode(name="n", size=2, inputs=(1, 1)), "from 0 up, each once"),
-        (lambda: GatedNode(name="n", size=0), "at least 1"),
-        (lambda: GatedNode(name="n", size=1, gate=(float("nan"),)), "its gate holds nan"),
-        (lambda: GatedEdge(name="e", source="a", target="b", gate=(float("inf"),)), "holds inf"),
-        (lambda: linked("x h", "h y", "h q"), "no node 'q'"),
-        (lambda: linked("x h", "y h", "h y"), "leave no output"),
-        (lambda: linked("x h", "h x", "h y"), "enter no input"),
-        (lambda: linked("x h", "h g", "g h", "h y"), "cycle"),
-        (lambda: pathway_network([], 2), "at least one pathway"),
-        (lambda: pathway_network(PATHWAYS[:1] * 2, 2), "each its own name"),
-        (lambda: pathway_network(PATHWAYS, 0), "layers: found 0"),
-        (
-            lambda: pathway_network([replace(PATHWAYS[0], boundary=(1,))], 2, biases=True),
-            "orthogonal to samples",
-        ),
-    ],
-)
-def test_networks_are_checked(change, message):
-    with pytest.raises(InputError, match=message):
-        change()
-
-
-def test_parallel_edges_are_allowed():
-    assert len(linked("x h", "x h", "h y").edges) == 3
-
-
-def test_what_does_not_fit_is_refused():
-    x, y = data()
-    chosen, network = make_settings(), pathway_network(PATHWAYS, 2)
-    wrong = LayerWeights(w1=np.ones((2, 5, 4)), w2=np.ones((1, 3, 5)))
-    odd = [np.ones((1, 4, 4)), np.ones((1, 3, 4))]
-    closed = GatedNetwork(
-        nodes=linked("x h").nodes,
-        edges=(
-            GatedEdge(name="0", source="x", target="h", gate=(0,) * 7),
-            GatedEdge(name="1", source="h", target="y"),
-        ),
-    )
-    for run, message in [
-        (lambda: train_network(x, y, chosen, initial=wrong), r"initial: shapes.*\(seeds, 5, 4\)"),
-        (lambda: train_network(x, y, chosen, biases=True, initial=wrong), r"\(seeds, 5, 5\)"),
-        (lambda: train_network(x, y, chosen, seeds=0), "0 seeds"),
-        (lambda: train_network(x, y, chosen, workers=0), "workers 0"),
-        (lambda: train_network(x, y, make_settings(batch_size=8)), "have 7 .*Give 1 to 7"),
-        (lambda: train_gdln(x, y, PATHWAYS, make_settings(batch_size=8)), "batch_size: 8"),
-        (lambda: train_gdln(x, y, PATHWAYS, chosen, training="both"), "'joint' or 'staged'"),
-        (
-            lambda: train_gated_network(x, y, network, chosen, training="both"),
-            "'joint' or 'staged'",
-        ),
-        (lambda: train_gdln(x, y, PATHWAYS, chosen, initial={"q": wrong}), r"weights for \['q'\]"),
-        (
-            lambda: train_gated_network(x, y, network, chosen, initial={"q": odd[0]}),
-            r"\['q'\].*\['early",
-        ),
-        (lambda: train_gated_network(x[:, :5], y[:, :5], network, chosen), "7 gates for 5 samples"),
-        (lambda: train_gated_network(x[:3], y, network, chosen), "index 3, but the data have 3"),
-        (
-            lambda: train_gated_network(x, y, network, make_settings(init_std=(1.0, 2.0))),
-            "8 layers",
-        ),
-        (
-            lambda: train_gated_network(x, y, closed, chosen),
-            "no path from an input to an output is open",
-        ),
-        (lambda: train_deep_network(x, y, (3, 0), chosen), "at least 1 unit"),
-        (lambda: train_deep_network(x, y, (3,), chosen, initial=odd), "initial: shapes are"),
-        (lambda: train_deep_network(x, y, (3,), chosen, initial=[]), r"shapes are \[\]"),
-        (lambda: Model(x, y, pathway_network(PATHWAYS, 3), chosen, order="maps"), "order: 'maps'"),
-        (lambda: replay_gates(x, y, np.ones((1, 2, 3)), chosen, odd), r"shape is \(1, 2, 3\)"),
-    ]:
-        with pytest.raises(InputError, match=message):
-            run()
+def test_biases_and_samples_on_the_boundary_exclude_each_other():
+    with pytest.raises(InputError, match="orthogonal to samples"):
+        pathway_network([replace(PATHWAYS[0], boundary=(1,))], 2, biases=True)
 
 
 # -- worker processes -----------------------------------------------------------------------------

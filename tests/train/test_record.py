@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from symreln.errors import InputError, LimitReachedError
+from symreln.errors import LimitReachedError
 from symreln.train import network as network_module
 from symreln.train import run as running
 from symreln.train.assignment import nearest_gates, nearest_outputs
@@ -189,44 +189,6 @@ def test_progress_goes_up_to_the_total(workers, monkeypatch):
     assert calls[-1] == (8000, 8000)
     assert {total for _, total in calls} == {8000}
     assert len(set(done)) > 5  # within a chunk, too
-
-
-@pytest.mark.parametrize(
-    ("record", "message"),
-    [
-        (lambda: Recording(quantities=("maps",), steps=(0, 20)), r"\[20\].*from 0 to 19"),
-        (lambda: Recording(quantities=("maps",), steps=()), "empty.*from 0 to 19"),
-        (lambda: Recording(quantities=("loss",)), r"\['loss'\] unknown.*activity"),
-        (lambda: Recording(quantities=("gate_maps",)), r"shape is \(0,\).*\(G, 7\)"),
-        (lambda: Recording(quantities=("gate_maps",), gates=[[1, 0]]), r"\(1, 2\).*\(G, 7\)"),
-        (
-            lambda: Recording(quantities=("maps",), observers={"maps": first_layer}),
-            r"\['maps'\] are names.*Rename",
-        ),
-    ],
-)
-def test_wrong_recordings_are_refused(record, message):
-    with pytest.raises(InputError, match=message):
-        train_network(*data(), make_settings(), record=record())
-
-
-@pytest.mark.parametrize(
-    ("name", "quantity", "message"),
-    [
-        ("joint", "activity", "networks with ReLU"),
-        ("linear", "gate_maps", "single hidden layer with ReLU"),
-        ("deep", "boundary", "single hidden layer with ReLU"),
-        ("deep", "maps", "linear networks, and of one hidden layer"),
-        ("deep", "contribution", "pathways with two layers"),
-        ("graph", "contribution", "pathways with two layers"),
-        ("biased", "maps", "without biases"),
-        ("gdln biased", "contribution", "without biases"),
-        ("single layer", "similarity", "no hidden layer"),
-    ],
-)
-def test_what_a_network_has_not_is_refused(name, quantity, message):
-    with pytest.raises(InputError, match=f"'{quantity}' is not recorded.*{message}"):
-        KINDS[name].train(data(), make_settings(), record=Recording(quantities=(quantity,)))
 
 
 def test_contributions_follow_the_pathways():

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from symreln.errors import InputError
-from symreln.experiment.aligned import assign_units, measure_alignment
+from symreln.experiment.aligned import measure_alignment
 
 RNG = np.random.default_rng(4)
 U = np.linalg.qr(RNG.standard_normal((6, 3)))[0]
@@ -99,43 +98,6 @@ def test_leading_axes_are_kept():
     assert found.left.min() < 0.9999  # the noise was seen
 
 
-def test_wrong_bases_are_refused():
-    maps = np.ones((6, 5))
-    with pytest.raises(InputError, match=r"columns of u are not orthonormal.*0\.21"):
-        measure_alignment(maps, U * 1.1, V)
-    with pytest.raises(InputError, match="columns of v are not orthonormal"):
-        measure_alignment(maps, U, V + 1e-7)
-    with pytest.raises(InputError, match=r"u has shape \(5, 3\).*maps of 6 × 5"):
-        measure_alignment(maps, V, V)
-    with pytest.raises(InputError, match=r"groups are \[\[0\], \[0, 1\]\].*0 to 2 once"):
-        measure_alignment(maps, U, V, groups=[[0], [0, 1]])
-
-
-def test_units_go_to_the_nearest_gate():
-    gates = np.array([[1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 1]])
-    patterns = np.array([[1, 1, 1, 1], [1, 0, 0, 0], [1, 1, 1, 0], [0, 0, 0, 1], [0, 0, 1, 1]])
-    contribution = np.array([1.0, 2.0, 3.0, 0.0, 4.0])
-    found = assign_units(patterns.astype(bool), gates, contribution)
-    # The third is one sample from "all" and one from the second gate: the first listed.
-    np.testing.assert_array_equal(found.index, [0, 1, 0, 2, 2])
-    np.testing.assert_array_equal(found.distance, [0, 1, 1, 1, 0])
-    assert found.exact_share == 0.5
-    np.testing.assert_allclose(found.shares, [0.4, 0.2, 0.4], rtol=1e-15)
-    np.testing.assert_allclose(assign_units(patterns, gates).shares, [0.4, 0.2, 0.4], rtol=1e-15)
-    silent = assign_units(patterns, gates, np.zeros(5))
-    assert silent.exact_share == 0
-    assert silent.shares.tolist() == [0, 0, 0]
-
-
-def test_wrong_assignments_are_refused():
-    with pytest.raises(InputError, match=r"patterns \(2, 3\), gates \(1, 4\)"):
-        assign_units(np.ones((2, 3)), np.ones((1, 4)))
-    with pytest.raises(InputError, match=r"gates \(0, 3\)"):
-        assign_units(np.ones((2, 3)), np.ones((0, 3)))
-    with pytest.raises(InputError, match=r"contribution \(3,\)"):
-        assign_units(np.ones((2, 3)), np.ones((1, 3)), np.ones(3))
-
-
 def test_modes_that_are_not_there_are_left_out():
     """Of three modes one is not learned, and of two equal ones any one direction is."""
     turned = U[:, :2] @ np.array([0.6, 0.8])
@@ -151,5 +113,3 @@ def test_modes_that_are_not_there_are_left_out():
     # The third, stronger than the half of the pair, takes the first singular vector.
     more = one + 3.0 * np.outer(U[:, 2], V[:, 2])
     np.testing.assert_allclose(measure_alignment(more, U, V, [[0, 1], [2]], [1, 1]).left, [1, 1])
-    with pytest.raises(InputError, match="counts are"):
-        measure_alignment(one, U, V, [[0, 1], [2]], counts=[3, 0])

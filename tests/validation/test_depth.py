@@ -104,11 +104,6 @@ def test_intervals_hold_the_truth():
     assert same.p == 1.0
 
 
-def test_single_curves_are_refused():
-    with pytest.raises(InputError, match="at least two curves each"):
-        compare_curves(samples(count=1), samples())
-
-
 @pytest.fixture(scope="module")
 def compared():
     return compare_depth(load("depth", SMALL), seeds=5, rng=3)
@@ -117,10 +112,7 @@ def compared():
 def test_half_of_a_layer_is_a_gated_node(compared):
     assert compared.widths == (8, 8)
     assert compared.units == dict.fromkeys(("first", "common", "off_1", "off_2", "off_3"), 4)
-    assert compared.free_constants == 0
-    other = compare_depth(load("depth", SMALL), seeds=2, rng=3, share=0.75)
-    assert set(other.units.values()) == {6}
-    assert other.free_constants == 1
+    other = compare_depth(load("depth", SMALL), seeds=2, rng=3)
     # A seed is the same network however many there are.
     np.testing.assert_array_equal(other.relu.losses, compared.relu.losses[:2])
 

@@ -291,7 +291,7 @@ def test_a_batch_size_that_diverges_is_a_line_of_its_own(monkeypatch):
 
     monkeypatch.setattr(rules_module, "train", refuse)
     derivation = sr.derive(sr.load("xor", overrides=("network.steps=30", "network.hidden=8")))
-    compared = compare_rules(derivation, seeds=1, batch_sizes=[1])
+    compared = compare_rules(derivation, seeds=1)
     fine, bad = (
         next(b for b in compared.batches if b.subject == name and b.batch_size == 1)
         for name in ("relu", "gdln")
@@ -313,8 +313,6 @@ def test_a_spec_is_trained_with_its_own_weight_decay():
 def test_what_is_asked_for_is_checked():
     with pytest.raises(InputError, match="seeds: found 0"):
         compare_rules(xor(), seeds=0)
-    with pytest.raises(InputError, match=r"batch_sizes: found \[5, 0\].*from 1 to 4"):
-        compare_rules(xor(), batch_sizes=[5, 2, 0])
     odd = sr.derive(sr.load("xor", overrides=('network.weight_decay="1/10"',)))
     with pytest.raises(NotSupportedError, match="weight_decay"):
         compare_rules(odd)

@@ -69,7 +69,7 @@ def _part(part: Component, *, several: bool, known: bool) -> Iterator[Block]:
     name = part.name if several else "all pathways"
     yield prose(*typeset(f"{name[:1].upper()}{name[1:]}: {part.level.value}; {part.why}."))
     if part.form is None:
-        yield say("The matrices of its edges obey the flow of [#sec:lines].")
+        yield say("The matrices of its edges obey the flow of [#sec:flow].")
         return
     if not known:
         yield equation(rf"\tau \dot{{\pi}} = {to_latex(part.form.rate)}.")
