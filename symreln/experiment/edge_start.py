@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.laws.chain_start import ALIGNED, DRAWS, SEED
+from symreln.laws.chain_start import ALIGNED, DRAWS, SEED, runge_kutta
 from symreln.laws.network_flow import NetworkFlow
 
 if TYPE_CHECKING:
@@ -163,19 +163,9 @@ def blow_up(flow: NetworkFlow, weights: Sequence[np.ndarray], depth: int) -> flo
             for w, v in zip(state, first, strict=True)
             if (norm := float(np.linalg.norm(v))) > 0
         )
-        second = flow.velocity(_moved(state, first, step / 2))
-        third = flow.velocity(_moved(state, second, step / 2))
-        last = flow.velocity(_moved(state, third, step))
-        parts = zip(first, second, third, last, strict=True)
-        state = _moved(state, [(p + 2 * q + 2 * r + s) / 6 for p, q, r, s in parts], step)
+        state = runge_kutta(flow.velocity, state, first, step)
         time += step
     # Aligned weights all go as a power of the time that is left: y' = c y^(L−1).
     square = sum((state[e] ** 2).sum() for e in outer)
     growth = sum((state[e] * first[e]).sum() for e in outer)
     return float(time + square / growth / (depth - 2))
-
-
-def _moved(
-    state: Sequence[np.ndarray], slopes: Sequence[np.ndarray], step: float
-) -> list[np.ndarray]:
-    return [part + step * slope for part, slope in zip(state, slopes, strict=True)]

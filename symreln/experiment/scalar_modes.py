@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
@@ -161,12 +161,8 @@ class ScalarModes:
             LimitReachedError: The flow could not be followed.
         """
         loss = np.full(len(times), self._silent_loss()[0])
-        for part, modes in zip(self.parts, self.modes, strict=True):
-            if modes:
-                flow, many = part.flow(modes)
-                begin = [np.full(shape, start) for shape in flow.shapes]
-                states = flow.trajectory(begin, list(times), tau=1 / self._rate)
-                loss += many * np.array([flow.loss(state) for state in states])
+        for flow, many, states in self._followed(start, times):
+            loss += many * np.array([flow.loss(state) for state in states])
         return loss
 
     def closed_loss(self, start: float) -> np.ndarray:
@@ -179,13 +175,19 @@ class ScalarModes:
         """
         loss = self._silent_loss()
         times = np.arange(len(loss), dtype=float)
+        for flow, many, states in self._followed(start, times):
+            loss += many * _loss_at_steps(flow, states, times, self._rate)
+        return loss
+
+    def _followed(
+        self, start: float, times: np.ndarray
+    ) -> Iterator[tuple[NetworkFlow, int, list[list[np.ndarray]]]]:
+        """Yield the flow of every part, of how many pathways alike it is of one, and its states."""
         for part, modes in zip(self.parts, self.modes, strict=True):
             if modes:
                 flow, many = part.flow(modes)
                 begin = [np.full(shape, start) for shape in flow.shapes]
-                states = flow.trajectory(begin, times, tau=1 / self._rate)
-                loss += many * _loss_at_steps(flow, states, times, self._rate)
-        return loss
+                yield flow, many, flow.trajectory(begin, times, tau=1 / self._rate)
 
     def step_below(self, start: float, level: float) -> int | None:
         """Return about at which step the flow's loss gets down to a level, or None.

@@ -25,6 +25,7 @@ Float64, seeded, with the standard error of the mean. Nothing is fitted, no netw
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -140,15 +141,25 @@ def blow_up(a: np.ndarray, b: np.ndarray, middle: list[np.ndarray]) -> float:
             msg = "blow_up: the weights do not move; give layers that are not zero"
             raise InputError(msg)
         step = STEP / max(size, 2.0) ** order
-        second = _slopes(_moved(state, first, step / 2))
-        third = _slopes(_moved(state, second, step / 2))
-        last = _slopes(_moved(state, third, step))
-        parts = zip(first, second, third, last, strict=True)
-        state = _moved(state, [(p + 2 * q + 2 * r + s) / 6 for p, q, r, s in parts], step)
+        state = runge_kutta(_slopes, state, first, step)
         time += step
     forth, _ = _products(state)
     strength = float(state[1] @ forth[-1])
     return time + strength ** (-order / (order + 2)) / order
+
+
+def runge_kutta(
+    slopes: Callable[[list[np.ndarray]], list[np.ndarray]],
+    state: list[np.ndarray],
+    first: list[np.ndarray],
+    step: float,
+) -> list[np.ndarray]:
+    """Return the state after a step of the classical method; ``first`` are its slopes."""
+    second = slopes(_moved(state, first, step / 2))
+    third = slopes(_moved(state, second, step / 2))
+    last = slopes(_moved(state, third, step))
+    parts = zip(first, second, third, last, strict=True)
+    return _moved(state, [(p + 2 * q + 2 * r + s) / 6 for p, q, r, s in parts], step)
 
 
 def _moved(state: list[np.ndarray], slopes: list[np.ndarray], step: float) -> list[np.ndarray]:

@@ -20,12 +20,10 @@ class PartsVerdict:
     """Which reductions hold of the parts that learn apart; all parts learn in one stage.
 
     Attributes:
-        stage: The stage.
         level: The weakest of the parts' levels.
         reasons: One a part.
     """
 
-    stage: int
     level: Level
     reasons: tuple[str, ...]
 
@@ -56,8 +54,7 @@ class NetworkDerivation(Derived):
     @property
     def verdict(self) -> PartsVerdict:
         """Which reductions hold."""
-        reasons = tuple(component.why for component in self.components)
-        return PartsVerdict(stage=self.spec.stages[0], level=self.level, reasons=reasons)
+        return PartsVerdict(level=self.level, reasons=tuple(c.why for c in self.components))
 
     @property
     def routing_sizes(self) -> tuple[int, int] | str:
