@@ -337,14 +337,6 @@ def test_commands_are_listed_in_groups_each_once(capsys):
     assert sorted(names) == sorted(cli.cli.commands)
 
 
-@pytest.mark.parametrize("old", ["--against", "--runs", "--trainings", "--replays"])
-def test_a_renamed_option_is_refused_with_its_new_name(old, capsys):
-    code, _, err = run(capsys, "gates", "xor", "--method", "kmeans", old, "3")
-    assert code == 2
-    assert f"'{old}': it is --seeds now" in err
-    assert "--seeds now" not in run(capsys, "tasks", old, "3")[2]
-
-
 def test_a_closed_pipe_is_no_error(tmp_path):
     command = f"{sys.executable} -m symreln schema | head -c 1 > /dev/null; echo ${{PIPESTATUS[0]}}"
     found = subprocess.run(

@@ -13,23 +13,21 @@ from symreln.base import units
 from symreln.errors import InputError
 
 
-class _Quantity(click.ParamType):
-    """A number with a unit."""
+class _Read(click.ParamType):
+    """What a function reads from a text."""
 
-    def __init__(self, name: str, parse: Callable[[str], float]) -> None:
+    def __init__(self, name: str, read: Callable[[str], Any]) -> None:
         self.name = name
-        self._parse = parse
+        self._read = read
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Return the number in the base unit."""
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return what is read."""
         if not isinstance(value, str):
             return value
         try:
-            return self._parse(value)
+            return self._read(value)
         except InputError as error:
-            self.fail(str(error), param, ctx)
+            self.fail(str(error).rstrip("."), param, ctx)
 
 
 class _IntegerRange(click.IntRange):
@@ -44,37 +42,24 @@ class _IntegerRange(click.IntRange):
         return super().convert(value, param, ctx)
 
 
-class _Share(click.ParamType):
-    """A positive number as the spec takes it, kept as text: it is read exactly there."""
-
-    name = "share"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the text of a number such as 0.05, 1/20 or 5%."""
-        try:
-            positive = Fraction(str(value).strip().removesuffix("%")) > 0
-        except (ValueError, ZeroDivisionError):
-            positive = False
-        if not positive:
-            msg = f"'{value}' is no positive number. Give one such as 0.05, 1/20 or 5%"
-            self.fail(msg, param, ctx)
-        return str(value)
+def _share(text: str) -> str:
+    """Return a positive number such as 0.05, 1/20 or 5% as text: the spec reads it exactly."""
+    try:
+        positive = Fraction(text.strip().removesuffix("%")) > 0
+    except (ValueError, ZeroDivisionError):
+        positive = False
+    if not positive:
+        msg = f"'{text}' is no positive number. Give one such as 0.05, 1/20 or 5%"
+        raise InputError(msg)
+    return text
 
 
-class _LatexSetting(click.ParamType):
-    """One thing about how LaTeX is written, kept as text: a process can be handed it."""
+def _latex_setting(text: str) -> str:
+    """Return a thing about how LaTeX is written, once it is known to be a setting."""
+    from symreln.report.latex_style import Style
 
-    name = "setting"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the text, once it is known to be a setting."""
-        from symreln.report.latex_style import Style
-
-        try:
-            Style.of([value])
-        except InputError as error:
-            self.fail(str(error).rstrip("."), param, ctx)
-        return value
+    Style.of([text])
+    return text
 
 
 #: The headings of a command's help, in the order in which they stand there.
@@ -84,14 +69,6 @@ INPUT, WORK, OUTPUT, MACHINE_PART = (
     "Output",
     "Machine and limits",
 )
-
-#: Options that had another name in an earlier version.
-RENAMED = {
-    "--against": "--seeds",
-    "--runs": "--seeds",
-    "--trainings": "--seeds",
-    "--replays": "--seeds",
-}
 
 
 class _Option(click.Option):
@@ -128,17 +105,6 @@ class Command(click.Command):
             if part in rows:
                 with formatter.section(part):
                     formatter.write_dl(rows[part])
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments; of an option that was renamed, say its new name."""
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            new = RENAMED.get(error.option_name)
-            if new is None or not any(new in each.opts for each in self.params):
-                raise
-            msg = f"No such option '{error.option_name}': it is {new} now."
-            raise click.NoSuchOption(error.option_name, msg, ctx=ctx) from error
 
 
 def option(
@@ -203,7 +169,7 @@ LATEX = option(
     "How LaTeX is written: prefix=ctx: of labels, level=2 for subsections, numbering=all, or =S "
     "for starred equations with tags (S1), figures=FOLDER, letters such as pi=omega. May be "
     "repeated.",
-    type=_LatexSetting(),
+    type=_Read("setting", _latex_setting),
     multiple=True,
     metavar="KEY=VALUE",
     part=OUTPUT,
@@ -252,14 +218,14 @@ LIMITS = (
         "--time-limit",
         "End after this time (90, 90s, 5min, 2h); exit code 4.",
         part=MACHINE_PART,
-        type=_Quantity("time", units.seconds),
+        type=_Read("time", units.seconds),
         metavar="TIME",
     ),
     option(
         "--memory-limit",
         "End beyond this memory (500MB, 2GB) of all processes together; exit code 4.",
         part=MACHINE_PART,
-        type=_Quantity("size", units.megabytes),
+        type=_Read("size", units.megabytes),
         metavar="SIZE",
     ),
 )
@@ -279,7 +245,7 @@ TRAINING = (
     option(
         "--tolerance",
         "Largest allowed max |ΔL|/L(0); overrides the spec's.",
-        type=_Share(),
+        type=_Read("share", _share),
         metavar="NUMBER",
     ),
 )

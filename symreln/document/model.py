@@ -86,13 +86,11 @@ class Drawing:
         name: File name without extension: letters, digits, ``_`` and ``-``.
         svg: What a page shows.
         pdf: What LaTeX includes; empty where no LaTeX is asked for.
-        png: Optional raster copy.
     """
 
     name: str
     svg: str
     pdf: bytes = b""
-    png: bytes = b""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", self.name):

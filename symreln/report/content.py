@@ -108,75 +108,62 @@ def derivation_chapters(
         drawn: Names of the figures that there will be.
     """
     if isinstance(derivation, NetworkDerivation):
-        return _of_network(derivation, validation, drawn)
-    return _of_pathways(of_pathways(derivation), validation, drawn)
+        return with_drawn(_of_network(derivation, validation), drawn)
+    return with_drawn(_of_pathways(of_pathways(derivation), validation), drawn)
 
 
-def _of_network(
-    derivation: NetworkDerivation,
-    validation: Validation | None,
-    drawn: Collection[str],
-) -> tuple[Block, ...]:
-    figures = _figures(drawn, network_figures(derivation), validation)
+def _of_network(derivation: NetworkDerivation, validation: Validation | None) -> tuple[Block, ...]:
     return (
-        network_result(derivation, validation, figures),
-        *with_drawn(said_at(derivation, "chapter"), drawn),
+        network_result(derivation, validation, _figures(network_figures(derivation), validation)),
+        *said_at(derivation, "chapter"),
         *said_at(derivation, "lines"),
-        *_confronted(validation, drawn),
+        *_confronted(validation),
         checks_chapter(derivation),
         provenance_chapter(derivation, None),
     )
 
 
-def _of_pathways(
-    derivation: Derivation,
-    validation: Validation | None,
-    drawn: Collection[str],
-) -> tuple[Block, ...]:
+def _of_pathways(derivation: Derivation, validation: Validation | None) -> tuple[Block, ...]:
     names = abbreviations(derivation, mode_orbits(derivation), MOST_ROWS)
     method = "" if validation is None else validation.prediction.method
     modes = modes_figure(derivation, confronted=validation is not None, method=method)
-    chapters: list[Block] = [
-        result_chapter(derivation, validation, _figures(drawn, (modes,), validation), names),
-        data_chapter(derivation, figures="gates" in drawn),
+    return (
+        result_chapter(derivation, validation, _figures((modes,), validation), names),
+        data_chapter(derivation),
         correlation_chapter(derivation),
-        spectrum_chapter(derivation, figures="spectrum" in drawn, names=names),
+        spectrum_chapter(derivation, names),
         verdict_chapter(derivation),
-        dynamics_chapter(derivation, names=names),
-    ]
-    chapters += [*said_at(derivation, "chapter"), *said_at(derivation, "lines")]
-    chapters += _confronted(validation, drawn)
-    chapters += [checks_chapter(derivation), provenance_chapter(derivation, validation)]
-    return tuple(chapters)
+        dynamics_chapter(derivation, names),
+        *said_at(derivation, "chapter"),
+        *said_at(derivation, "lines"),
+        *_confronted(validation),
+        checks_chapter(derivation),
+        provenance_chapter(derivation, validation),
+    )
 
 
-def _figures(
-    drawn: Collection[str], own: tuple[Figure, ...], validation: Validation | None
-) -> tuple[Block, ...]:
+def _figures(own: tuple[Figure, ...], validation: Validation | None) -> tuple[Figure, ...]:
     """Return the figures of the first page, that of the losses first.
 
     Args:
-        drawn: Names of the figures that there will be.
         own: The derivation's own figures.
         validation: What training showed, or None; its figure of losses replaces the derivation's.
     """
     if validation is None:
-        found = own
-    else:
-        from symreln.report.chapters.agreement import loss_figure
+        return own
+    from symreln.report.chapters.agreement import loss_figure
 
-        found = (loss_figure(validation), *(each for each in own if each.name != "loss"))
-    return with_drawn(found, drawn)
+    return (loss_figure(validation), *(each for each in own if each.name != "loss"))
 
 
-def _confronted(validation: Validation | None, drawn: Collection[str]) -> list[Block]:
+def _confronted(validation: Validation | None) -> list[Block]:
     """Return the chapters on training, where there was some."""
     if validation is None:
         return []
     # Here, because it brings everything that trains networks.
     from symreln.report.chapters.agreement import agreement_chapters
 
-    return agreement_chapters(validation, drawn)
+    return agreement_chapters(validation)
 
 
 def whole_document(

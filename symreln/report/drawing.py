@@ -50,19 +50,15 @@ _STYLE: dict[Any, Any] = {
 }
 
 
-def new_axes(
-    height: float, columns: int = 1, *, width: float = TEXT_WIDTH, ratios: tuple[float, ...] = ()
-) -> list[Axes]:
+def new_axes(height: float, columns: int = 1) -> list[Axes]:
     """Return the axes of a new figure, in one row, without touching pyplot.
 
     Args:
         height: Inches.
         columns: How many axes.
-        width: Inches.
-        ratios: Relative widths of the columns; equal without it.
     """
-    figure = Figure(figsize=(width, height), layout="constrained", dpi=72)
-    grid = figure.add_gridspec(1, columns, width_ratios=ratios or [1.0] * columns)
+    figure = Figure(figsize=(TEXT_WIDTH, height), layout="constrained", dpi=72)
+    grid = figure.add_gridspec(1, columns)
     return [figure.add_subplot(grid[0, column]) for column in range(columns)]
 
 
@@ -173,7 +169,7 @@ def check_shape(label: str, values: NDArray[Any], shape: tuple[int, ...]) -> Non
         raise InputError(msg)
 
 
-def drawing(name: str, ax: Axes, *, pdf: bool = True, png: bool = False) -> Drawing:
+def drawing(name: str, ax: Axes, *, pdf: bool = True) -> Drawing:
     """Return the figure that ``ax`` belongs to as files.
 
     The figure keeps the places that its layout gives it here.
@@ -182,19 +178,13 @@ def drawing(name: str, ax: Axes, *, pdf: bool = True, png: bool = False) -> Draw
         name: File name without extension.
         ax: Any axes of the figure.
         pdf: Whether to make the PDF that LaTeX includes.
-        png: Whether to make a raster copy.
     """
     figure = ax.figure.figure
     # A context, because the SVG and PDF writers read these from rcParams alone.
     with mpl.rc_context(_STYLE), _transparent(figure):
         if figure.get_layout_engine() is not None:
             _arrange(figure)
-        return Drawing(
-            name=name,
-            svg=_svg(figure),
-            pdf=_pdf(figure) if pdf else b"",
-            png=_png(figure) if png else b"",
-        )
+        return Drawing(name=name, svg=_svg(figure), pdf=_pdf(figure) if pdf else b"")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -255,12 +245,6 @@ def _pdf(figure: Figure) -> bytes:
     return stream.getvalue()
 
 
-def _png(figure: Figure) -> bytes:
-    stream = io.BytesIO()
-    figure.savefig(stream, format="png", metadata={"Software": None}, dpi=200)
-    return stream.getvalue()
-
-
 _PAD = 4.0  # points between what belongs to different axes, and at the figure's edge
 _LEAST = 0.1  # share of the figure that axes keep, however long their labels are
 
@@ -304,13 +288,11 @@ def _place(figure: Figure, renderer: object, beside: float, floor: float) -> Non
     around = np.array([_overhangs(ax, renderer) for ax in axes]) + _PAD * figure.dpi / 72
     left, bottom, right, top = around.T
     room = max(width - beside - float((left + right).sum()), _LEAST * width)
-    grid = axes[0].get_gridspec()
-    ratios = np.array(grid.get_width_ratios() if grid else [1.0] * len(axes), dtype=float)
-    widths = room * ratios / ratios.sum()
+    wide = room / len(axes)
     below = float(bottom.max()) + floor
     tall = max(height - below - float(top.max()), _LEAST * height)
     start = 0.0
-    for ax, before, after, wide in zip(axes, left, right, widths, strict=True):
+    for ax, before, after in zip(axes, left, right, strict=True):
         start += before
         ax.set_position((start / width, below / height, wide / width, tall / height))
         start += wide + after

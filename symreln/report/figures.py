@@ -149,9 +149,7 @@ _NAMES = 0.12  # share of given axes that names of curves take at the right
 
 
 @styled
-def mode_trajectories(
-    pathways: Sequence[PathwayModes], *, ax: Axes | None = None, time_label: str = TIME
-) -> Axes:
+def mode_trajectories(pathways: Sequence[PathwayModes], *, ax: Axes | None = None) -> Axes:
     r"""Draw the strengths :math:`\pi_\alpha(t)`: a colour and dashes a pathway.
 
     A thin line is a plateau, a marker a strength in trained networks. Curves are named where
@@ -160,7 +158,6 @@ def mode_trajectories(
     Args:
         pathways: What is drawn.
         ax: Where; a new figure by default.
-        time_label: Name of the time axis.
     """
     measured: dict[str, Role] = {
         found.label: found.role for each in pathways for found in each.measured
@@ -187,28 +184,23 @@ def mode_trajectories(
         ]
     for label, role in measured.items():
         shown.plot([], [], label=plain(label), **measured_look(role))
-    dress(shown, x=time_label, y=r"mode strength $\pi_{p,\alpha}(t)$")
+    dress(shown, x=TIME, y=r"mode strength $\pi_{p,\alpha}(t)$")
     shown.margins(x=0.01)
     shown.set_ylim(bottom=0)
     if ax is not None and named:  # names stay inside: what is beside the axes is another's
         left, right = shown.get_xlim()
         shown.set_xlim(right=right + _NAMES * (right - left))
     label_curves(shown, named)
-    _legend(shown, ax)
+    if ax is None:
+        legend_below(shown, columns=_COLUMNS)
+    else:
+        legend_inside(shown)
     return shown
 
 
 def _pathway_label(pathway: PathwayModes) -> str:
     name = plain(pathway.label)
     return f"{name} (${pathway.number}$)" if pathway.number else name
-
-
-def _legend(shown: Axes, given: Axes | None) -> None:
-    """Put a legend below a figure of our own, and into axes that were given."""
-    if given is None:
-        legend_below(shown, columns=_COLUMNS)
-    else:
-        legend_inside(shown)
 
 
 def _plateau_line(
@@ -225,48 +217,23 @@ def _plateau_line(
 
 
 @styled
-def loss_curve(
-    curves: Sequence[LossCurve],
-    *,
-    ax: Axes | None = None,
-    time_label: str = TIME,
-    log: bool = False,
-) -> Axes:
-    """Draw losses on one scale.
-
-    Args:
-        curves: What is drawn.
-        ax: Where; a new figure by default.
-        time_label: Name of the time axis.
-        log: Whether the scale is logarithmic.
-    """
-    shown = ax or new_axes(2.4 + _ROW * -(-len(curves) // _COLUMNS))[0]
-    _draw_losses(shown, curves, log=log)
-    dress(shown, x=time_label, y=LOSS)
-    _legend(shown, ax)
-    return shown
+def loss_curve(curves: Sequence[LossCurve], ax: Axes) -> Axes:
+    """Draw losses on a linear scale into given axes."""
+    _draw_losses(ax, curves, log=False)
+    dress(ax, x=TIME, y=LOSS)
+    legend_inside(ax)
+    return ax
 
 
 @styled
-def loss_curves(
-    curves: Sequence[LossCurve],
-    *,
-    axes: tuple[Axes, Axes] | None = None,
-    time_label: str = TIME,
-) -> tuple[Axes, Axes]:
-    """Draw losses on a linear and a logarithmic scale, side by side.
-
-    Args:
-        curves: What is drawn.
-        axes: Where; new ones by default.
-        time_label: Name of the time axis.
-    """
-    linear, logarithmic = axes or new_axes(2.3 + _ROW * -(-len(curves) // _COLUMNS), 2)
+def loss_curves(curves: Sequence[LossCurve]) -> tuple[Axes, Axes]:
+    """Draw losses on a linear and a logarithmic scale, side by side."""
+    linear, logarithmic = new_axes(2.3 + _ROW * -(-len(curves) // _COLUMNS), 2)
     _draw_losses(linear, curves, log=False)
     _draw_losses(logarithmic, curves, log=True)
-    dress(linear, x=time_label, y=LOSS)
-    dress(logarithmic, x=time_label, y="loss $L(t)$, logarithmic")
-    _legend(linear, axes and axes[0])
+    dress(linear, x=TIME, y=LOSS)
+    dress(logarithmic, x=TIME, y="loss $L(t)$, logarithmic")
+    legend_below(linear, columns=_COLUMNS)
     return linear, logarithmic
 
 
@@ -330,7 +297,6 @@ def gate_motion(
     times: NDArray[np.float64],
     *,
     groups: Sequence[tuple[str, int]] = (),
-    time_label: str = TIME,
 ) -> tuple[Axes, Axes]:
     """Draw gates as a pattern and, beside it, their shares over time, stacked.
 
@@ -338,7 +304,6 @@ def gate_motion(
         classes: What is drawn, the first at the bottom.
         times: Shape (T,).
         groups: Label and number of samples of each run of columns, such as a context.
-        time_label: Name of the time axis.
     """
     pattern, shares = new_axes(2.6, 2)
     gates = np.array([list(each.gate) for each in classes]) == "1"
@@ -354,7 +319,7 @@ def gate_motion(
         )
     left = max(times[-1] / 1000, 1)
     _letter_areas(shares, times, carried, left)
-    dress(shares, x=time_label, y="share of the weight")
+    dress(shares, x=TIME, y="share of the weight")
     # Gates settle early and move within a few growth times: equal ratios of time show it.
     shares.set_xlim(left=left)
     log_scale(shares, of="x")
@@ -386,8 +351,6 @@ def law_shares(
     predicted: NDArray[np.float64],
     measured: NDArray[np.float64],
     times: NDArray[np.float64],
-    *,
-    time_label: str = TIME,
 ) -> Axes:
     """Draw the share of the weight with the first stage's gates, by the law and in networks.
 
@@ -395,9 +358,8 @@ def law_shares(
         predicted: By order, shape (orders, K).
         measured: Of every network, shape (seeds, K).
         times: Shape (K,).
-        time_label: Name of the time axis.
     """
-    (ax,) = new_axes(2.5, 1)
+    (ax,) = new_axes(2.5)
     orders = ("first", "second", "third", "fourth")
     for index, share in enumerate(predicted):
         ax.plot(times, share, label=f"law, {orders[index]} order", **line_style(index))
@@ -413,7 +375,7 @@ def law_shares(
         label="trained networks, with their range",
         **points("relu"),
     )
-    dress(ax, title="", x=time_label, y="share of the weight")
+    dress(ax, x=TIME, y="share of the weight")
     log_scale(ax, of="x")
     ax.set_ylim(-0.03 * 1.03, 1.03)
     legend_below(ax, columns=4)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from mpl_toolkits.axes_grid1 import make_axes_locatable
 
 from symreln.claims.derivation import Derivation, Derived
@@ -17,13 +16,14 @@ from symreln.errors import NoClosedFormError
 from symreln.laws.integrate import DRAWN
 from symreln.report.drawing import FONT_SIZE, dress, styled
 from symreln.report.drawings import network_sketches
-from symreln.report.figures import PathwayModes, loss_curve, mode_trajectories
+from symreln.report.figures import loss_curve
 from symreln.report.looks import INK
 from symreln.report.plots import derivation_sketches, drawn_times
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import numpy as np
     from matplotlib.axes import Axes
 
     from symreln.claims.curves import Prediction
@@ -58,25 +58,12 @@ def plot_derivation(derivation: Derived, ax: Axes | None = None) -> Axes:
 
 
 @styled
-def plot_curves(found: Prediction, ax: Axes | None = None) -> Axes:
-    """Draw predicted strengths, a look a pathway, and below the loss."""
-    names = dict.fromkeys(curve.pathway for curve in found.modes)
-    rows = {name: [c.of(found.judged) for c in found.modes if c.pathway == name] for name in names}
-    shown = [
-        PathwayModes(label=n, times=found.times, strengths=np.array(r)) for n, r in rows.items()
-    ]
-    upper, lower = _panels(ax)
-    mode_trajectories(shown, ax=upper)
-    return _draw_loss(upper, lower, found.times, found.loss)
-
-
-@styled
 def plot_validation(validation: Validation, ax: Axes | None = None) -> Axes:
     """Draw the losses of theory and networks."""
     # Here, because it brings everything that trains networks.
     from symreln.report.validation_plots import losses_of
 
-    return loss_curve(losses_of(validation), ax=new_panel() if ax is None else ax)
+    return loss_curve(losses_of(validation), new_panel() if ax is None else ax)
 
 
 def _panels(ax: Axes | None) -> tuple[Axes, Axes]:

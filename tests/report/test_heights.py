@@ -75,7 +75,7 @@ def test_heights_of_coupled_pathways_are_over_d_eff(three):
         limit = sp.limit(mode.strength.expr.subs(mode.strength.t, t / rate), t, sp.oo)
         assert sp.simplify(limit - mode.strength.plateau) == 0
         assert inlines(row[4]) == (Math(to_latex(mode.strength.plateau)),)
-    drawn = [b for b in spectrum_chapter(three, figures=True).blocks if isinstance(b, Figure)]
+    drawn = [b for b in spectrum_chapter(three, NO_NAMES).blocks if isinstance(b, Figure)]
     assert r"s/d_{\mathrm{eff}}" in plain_text(drawn[0].caption)
 
 

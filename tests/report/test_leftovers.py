@@ -31,7 +31,7 @@ def test_sizes_that_are_symbols_are_among_the_declared_parameters():
 
 
 def test_without_parameters_there_is_no_table_of_them():
-    chapter = data_chapter(sr.derive(contexts_spec(RATIONAL, 3)), figures=False)
+    chapter = data_chapter(sr.derive(contexts_spec(RATIONAL, 3)))
     captions = [str(getattr(block, "caption", "")) for block in chapter.blocks]
     assert not any("Declared" in caption for caption in captions)
     assert any("Pathways" in caption for caption in captions)

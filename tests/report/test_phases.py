@@ -150,11 +150,9 @@ def test_the_document_says_what_holds_when():
 
 def test_alignment_is_said_to_be_that_of_the_last_gates():
     found = sr.validate(derivation(), seeds=2)
-    assert "those from step 60 on" in str(agreement_chapter(found, figures=False))
+    assert "those from step 60 on" in str(agreement_chapter(found))
     still = sr.load({**SPEC, "pathway": [{"name": "all"}]})
-    assert "from step" not in str(
-        agreement_chapter(sr.validate(sr.derive(still), seeds=2), figures=False)
-    )
+    assert "from step" not in str(agreement_chapter(sr.validate(sr.derive(still), seeds=2)))
 
 
 @pytest.mark.parametrize(("layers", "product"), [(1, ["1"]), (2, ["2", "1"]), (3, ["3", "2", "1"])])

@@ -393,7 +393,7 @@ def test_what_the_theory_starts_from_is_recorded_and_said_with_its_error():
     assert set(strengths["modes"]) == set(found.early)
     assert all(0 < mode["error"] < 0.1 * mode["kappa"] for mode in strengths["modes"].values())
     name, kappa = next(iter(found.kappas.items()))
-    text = str(agreement_chapter(found, figures=False))
+    text = str(agreement_chapter(found))
     assert f"{name} {kappa:.3f} ± {next(iter(found.early.values())).error:.3f}" in text
     linear_text = str(agreement_chapter(linear(0), figures=False))
     assert linear(0).to_json()["initial_strengths"] is None

@@ -170,7 +170,7 @@ def test_coupled_matrices_predict_what_gated_networks_hold():
     # As near as networks are to each other, at every step and not at the end alone.
     assert (gdln.distance < 1.5 * gdln.floor).all()
     assert gdln.correlation[-1] > 0.999
-    (text, *_) = representation_chapter(found, "ReLU network", figures=False).blocks
+    (text, *_) = representation_chapter(found, "ReLU network").blocks
     assert "coupled matrices" in plain_text(text.content)
 
 
@@ -196,7 +196,7 @@ def test_chapter_figure_and_json_say_what_was_measured(compared):
     drawing = representation_drawing(found, validation.network_name, pdf=False)
     assert drawing.svg.startswith("<?xml")
     assert drawing.svg == representation_drawing(found, validation.network_name, pdf=False).svg
-    table = representation_chapter(found, "linear network", figures=True).blocks[1]
+    table = representation_chapter(found, "linear network").blocks[1]
     rows = [[cell[0].value for cell in row] for row in table.rows]
     assert [row[0] for row in rows] == ["linear network"] * 2 + ["GDLN"] * 2
     assert rows[1][2] == f"{found.subjects[0].correlation[-1]:.3f}"

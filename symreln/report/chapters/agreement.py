@@ -39,8 +39,6 @@ from symreln.report.chapters.rules import rule_blocks
 from symreln.report.sentences import beside_clauses, metric_rows, titles
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from symreln.experiment.aligned import PathwayAlignment
     from symreln.experiment.metrics import GateDrift
 
@@ -48,23 +46,14 @@ if TYPE_CHECKING:
 MOST = 40
 
 
-def agreement_chapters(validation: Validation, drawn: Collection[str]) -> list[Block]:
-    """Return what training showed: the chapter on it, and that on hidden layers.
-
-    Args:
-        validation: What was trained.
-        drawn: Names of the figures that there will be.
-    """
-    figures = validation.edges is not None or "loss" in drawn
-    chapters: list[Block] = [agreement_chapter(validation, figures=figures)]
-    if validation.representations is not None:
-        shown = "representations" in drawn
-        name = validation.network_name
-        chapters.append(representation_chapter(validation.representations, name, figures=shown))
-    return chapters
+def agreement_chapters(validation: Validation) -> list[Block]:
+    """Return what training showed: the chapter on it, and that on hidden layers."""
+    found = validation.representations
+    hidden = [] if found is None else [representation_chapter(found, validation.network_name)]
+    return [agreement_chapter(validation), *hidden]
 
 
-def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
+def agreement_chapter(validation: Validation) -> Section:
     """Return the chapter on theory against training."""
     blocks: list[Block] = [
         *_beside(validation),
@@ -83,8 +72,8 @@ def agreement_chapter(validation: Validation, *, figures: bool) -> Section:
             *judgement_blocks(validation),
             *_closed_forms(validation),
             *_strengths(validation),
-            *gate_law_blocks(validation, figures=figures),
-            *mean_field_blocks(validation, figures=figures),
+            *gate_law_blocks(validation),
+            *mean_field_blocks(validation),
             *rule_blocks(validation),
             *_assumptions(validation),
         ]

@@ -20,7 +20,7 @@ from symreln.pipeline.certificate import certificate
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derived
-    from symreln.document.inlines import Content
+    from symreln.document.inlines import Content, Inline
     from symreln.experiment.confront import Validation
     from symreln.specs.model import NetworkSpec
 
@@ -43,7 +43,7 @@ MOST_NAMED = 8
 
 def checks_chapter(derivation: Derived) -> Section:
     """Return the list of checks."""
-    again: list[Content] = [
+    again: list[Inline | str] = [
         "The certificate beside it can be checked again by ",
         Code("symreln verify certificate.json"),
         ", which uses rational arithmetic alone.",

@@ -58,7 +58,7 @@ def _described(dataset: Dataset) -> tuple[Inline | str, ...]:
     return typeset(dataset.description)
 
 
-def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
+def data_chapter(derivation: Derivation) -> Section:
     """Return the chapter on the dataset and the gates."""
     spec = derivation.spec
     dataset = spec.dataset
@@ -83,9 +83,7 @@ def data_chapter(derivation: Derivation, *, figures: bool) -> Section:
         )
     if spec.parameters or spec.sizes:
         blocks.append(_parameters(spec))
-    blocks += [_read_as(spec), _pathway_table(spec)]
-    if figures:
-        blocks.append(_gates_figure(spec))
+    blocks += [_read_as(spec), _pathway_table(spec), _gates_figure(spec)]
     return Section(title="Dataset and pathways", blocks=tuple(blocks), label="sec:data")
 
 
@@ -181,7 +179,7 @@ def _parameters(spec: Spec) -> Table:
     """Return the declared symbols: those in the data, and those that stand for sizes."""
     rows: list[tuple[Content, ...]] = [
         (
-            Math(_symbol(size.name)),
+            Math(symbol_latex(size.name)),
             (f"number of {size.option}, ", Math(_range(size))),
             Code(str(size.value)),
         )
@@ -189,7 +187,7 @@ def _parameters(spec: Spec) -> Table:
     ]
     rows += [
         (
-            Math(_symbol(p.name)),
+            Math(symbol_latex(p.name)),
             assumption(p),
             "none" if p.value is None else Code(written(p.value)),
         )
@@ -206,15 +204,11 @@ def _parameters(spec: Spec) -> Table:
 
 def _range(size: SizeSymbol) -> str:
     most = "" if size.maximum is None else rf" \leq {size.maximum}"
-    return rf"{size.minimum} \leq {_symbol(size.name)}{most}"
+    return rf"{size.minimum} \leq {symbol_latex(size.name)}{most}"
 
 
-def _short(text: str, limit: int = 36) -> str:
-    return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
-def _symbol(name: str) -> str:
-    return symbol_latex(name)
+def _short(text: str) -> str:
+    return text if len(text) <= 36 else text[:35] + "…"
 
 
 def correlation_chapter(derivation: Derivation) -> Section:
@@ -345,7 +339,7 @@ def _matrix(
 
 
 def _field(derivation: Derivation) -> str:
-    names = ", ".join(_symbol(parameter.name) for parameter in derivation.spec.parameters)
+    names = ", ".join(symbol_latex(parameter.name) for parameter in derivation.spec.parameters)
     return rf"\mathbb{{Q}}({names})" if names else r"\mathbb{Q}"
 
 

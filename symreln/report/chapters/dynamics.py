@@ -28,7 +28,6 @@ from symreln.document.typeset import say, typeset
 from symreln.document.words import fraction_latex
 from symreln.laws.choice import law_of
 from symreln.laws.two_layer import TwoLayer
-from symreln.report.abbreviations import NO_NAMES, Abbreviations
 from symreln.report.chapters.formulas import formula_blocks, formulas_later
 from symreln.report.chapters.loss import any_coupled, loss_written_out
 from symreln.report.chapters.reductions import matrix_reduction, not_closed
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
         Derivation,
     )
     from symreln.document.inlines import Inline
+    from symreln.report.abbreviations import Abbreviations
 
 #: What the method of a prediction from the matrices of all pathways says.
 MATRICES = "coupled matrices"
@@ -66,7 +66,7 @@ _NAMED = (
 _MEASURED = (" Markers are measured strengths, where they can be attributed to a mode.",)
 
 
-def dynamics_chapter(derivation: Derivation, *, names: Abbreviations = NO_NAMES) -> Section:
+def dynamics_chapter(derivation: Derivation, names: Abbreviations) -> Section:
     """Return the chapter on the dynamics.
 
     Args:
@@ -82,7 +82,7 @@ def dynamics_chapter(derivation: Derivation, *, names: Abbreviations = NO_NAMES)
     return Section(title="Dynamics", blocks=tuple(blocks), label="sec:dynamics")
 
 
-def modes_figure(derivation: Derivation, *, confronted: bool = False, method: str = "") -> Figure:
+def modes_figure(derivation: Derivation, *, confronted: bool, method: str) -> Figure:
     """Return the figure of the strengths.
 
     Args:
@@ -103,7 +103,7 @@ def modes_figure(derivation: Derivation, *, confronted: bool = False, method: st
 
 
 def _figure_caption(
-    derivation: Derivation, confronted: bool, method: str = ""
+    derivation: Derivation, confronted: bool, method: str
 ) -> tuple[str | Inline, ...]:
     """Say whether the curves are the closed forms or the prediction, which may differ."""
     height = plateaus_latex(mode_orbits(derivation), decay=derivation.known.lowers_plateaus)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _ORDERS = ("second", "third", "fourth")
 
 
-def gate_law_blocks(validation: Validation, *, figures: bool) -> list[Block]:
+def gate_law_blocks(validation: Validation) -> list[Block]:
     """Return what the law of gates comes to beside the networks; nothing where there is no law."""
     law = validation.law
     if law is None:
@@ -31,19 +31,16 @@ def gate_law_blocks(validation: Validation, *, figures: bool) -> list[Block]:
             "share of units is assumed for later pathways.",
             name=Strong("The law of gates"),
             text=text,
-        )
+        ),
+        Figure(
+            name="gate_law",
+            caption=(
+                "Share of the weight whose gate is one of the first stage's: by the law of "
+                "gates (lines) and in the trained networks (dots: mean, bars: range)."
+            ),
+            alt="Predicted and measured shares of gates against steps.",
+        ),
     ]
-    if figures:
-        blocks.append(
-            Figure(
-                name="gate_law",
-                caption=(
-                    "Share of the weight whose gate is one of the first stage's: by the law of "
-                    "gates (lines) and in the trained networks (dots: mean, bars: range)."
-                ),
-                alt="Predicted and measured shares of gates against steps.",
-            )
-        )
     if law.distances:
         blocks.append(_losses(validation))
     elif law.why_not:

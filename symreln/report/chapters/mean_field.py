@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MOST_GATES = 7
 
 
-def mean_field_blocks(validation: Validation, *, figures: bool) -> list[Block]:
+def mean_field_blocks(validation: Validation) -> list[Block]:
     """Return what the mean-field simulation gives, or why there is none."""
     found = validation.mean_field
     if found is None:
@@ -26,7 +26,7 @@ def mean_field_blocks(validation: Validation, *, figures: bool) -> list[Block]:
             return []
         why = f": none was run; {validation.no_mean_field}."
         return [prose(Strong("Mean-field simulation"), why)]
-    blocks: list[Block] = [
+    return [
         say(
             "**Mean-field simulation** (wide ReLU network, {particles} particles). It is the "
             "limit of infinite width, and not a prediction of the theory: its gates are found "
@@ -36,22 +36,18 @@ def mean_field_blocks(validation: Validation, *, figures: bool) -> list[Block]:
             "particles together. Monte Carlo error: {percent} of $L(0)$.",
             particles=str(found.particles),
             percent=percent(found.error),
-        )
+        ),
+        Figure(
+            name="mean_field",
+            caption=(
+                "Gates of the mean-field simulation, the heaviest of each class, and the "
+                "share of all particles' weight that each class carries over time, stacked "
+                "from the first class up; grey is the rest."
+            ),
+            alt="Gate patterns, and their shares against steps.",
+        ),
+        _table(found),
     ]
-    if figures:
-        blocks.append(
-            Figure(
-                name="mean_field",
-                caption=(
-                    "Gates of the mean-field simulation, the heaviest of each class, and the "
-                    "share of all particles' weight that each class carries over time, stacked "
-                    "from the first class up; grey is the rest."
-                ),
-                alt="Gate patterns, and their shares against steps.",
-            )
-        )
-    blocks.append(_table(found))
-    return blocks
 
 
 def _table(found: MeanField) -> Table:

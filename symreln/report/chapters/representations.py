@@ -18,32 +18,27 @@ if TYPE_CHECKING:
 NAME = "representations"
 
 
-def representation_chapter(
-    found: RepresentationComparison, network_name: str, *, figures: bool
-) -> Section:
+def representation_chapter(found: RepresentationComparison, network_name: str) -> Section:
     """Return the chapter on the similarity of samples to the hidden layer."""
     names = {"relu": network_name, "gdln": "GDLN"}
     blocks: list[Block] = [
         _matrices() if found.by_matrices else _modes(),
         _table(found, names),
+        Figure(
+            name=NAME,
+            caption=(
+                "Representations. Above: similarities of all pairs of samples, on one scale. "
+                "Below: paths of the samples from the common start, in the plane that shows "
+                "the network's distances at the end best (classical scaling, every moment "
+                "turned onto the next in all dimensions, theory onto the network; it shows "
+                f"{100 * found.shown['theory']:.0f} % of the predicted spread at the end and "
+                f"{100 * found.shown[found.subjects[0].name]:.0f} % of the trained one); "
+                "correlation with the prediction over time, and dotted the distance "
+                "relative to the network's size."
+            ),
+            alt="Matrices of similarities and paths of samples, predicted and trained.",
+        ),
     ]
-    if figures:
-        blocks.append(
-            Figure(
-                name=NAME,
-                caption=(
-                    "Representations. Above: similarities of all pairs of samples, on one scale. "
-                    "Below: paths of the samples from the common start, in the plane that shows "
-                    "the network's distances at the end best (classical scaling, every moment "
-                    "turned onto the next in all dimensions, theory onto the network; it shows "
-                    f"{100 * found.shown['theory']:.0f} % of the predicted spread at the end and "
-                    f"{100 * found.shown[found.subjects[0].name]:.0f} % of the trained one); "
-                    "correlation with the prediction over time, and dotted the distance "
-                    "relative to the network's size."
-                ),
-                alt="Matrices of similarities and paths of samples, predicted and trained.",
-            )
-        )
     return Section(title="Representations", blocks=tuple(blocks), label="sec:representations")
 
 

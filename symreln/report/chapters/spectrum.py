@@ -26,7 +26,6 @@ from symreln.document.words import (
     Values,
     evaluable,
 )
-from symreln.report.abbreviations import NO_NAMES, Abbreviations
 from symreln.report.chapters.formulas import (
     MOST_ROWS,
     NUMBERS,
@@ -39,14 +38,13 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation
     from symreln.document.inlines import Content, Inline
     from symreln.exact.algebraic import AlgebraicNumber
+    from symreln.report.abbreviations import Abbreviations
 
 #: Terms and printed letters up to which a polynomial is printed.
 MOST_POLYNOMIAL_TERMS, LONGEST_POLYNOMIAL = 8, 70.0
 
 
-def spectrum_chapter(
-    derivation: Derivation, *, figures: bool, names: Abbreviations = NO_NAMES
-) -> Section:
+def spectrum_chapter(derivation: Derivation, names: Abbreviations) -> Section:
     """Return the chapter on the spectra, where the document's abbreviations are defined."""
     groups, others = mode_orbits(derivation), other_modes(derivation)
     heights = plateaus_latex(groups)
@@ -74,14 +72,13 @@ def spectrum_chapter(
         blocks.append(say(f"[#tab:modes] has the modes{more}."))
     blocks += [modes_table(derivation, [chosen], names) for chosen in others]
     blocks += _definitions(derivation, groups)
-    if figures:
-        blocks.append(
-            Figure(
-                name="spectrum",
-                caption=_figure_caption(derivation),
-                alt="Stems of the modes of every pathway, with multiplicities.",
-            )
+    blocks.append(
+        Figure(
+            name="spectrum",
+            caption=_figure_caption(derivation),
+            alt="Stems of the modes of every pathway, with multiplicities.",
         )
+    )
     return Section(title="Joint spectrum", blocks=tuple(blocks), label="sec:spectrum")
 
 
