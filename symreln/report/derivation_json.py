@@ -18,19 +18,21 @@ from symreln.claims.rules import values_of as found_values
 from symreln.claims.texts import Texts
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.scalar import Scalar
 from symreln.pipeline.certificate import certificate
 from symreln.report.encode import Encoder
-from symreln.report.spec_json import spec_to_json
 from symreln.specs.values import values_of
 from symreln.verifier.folder import sealed_json
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import ModeDerivation, PathwayDerivation
-    from symreln.specs.model import Spec
+    from symreln.specs.model import NetworkSpec, Spec
 
 
+FORMAT = "symreln-derivation/2"
 #: The format of nodes and edges.
 _NETWORK_FORMAT = "symreln-graph/2"
+_PARAMETER = ("name", "positive", "nonnegative", "minimum", "maximum", "value")
 #: What a mode says of a start at t = 0.
 STARTING = ("strength0", "strength", "half_time")
 
@@ -38,11 +40,21 @@ STARTING = ("strength0", "strength", "half_time")
 def derivation_to_json(derivation: Derived) -> dict[str, Any]:
     """Return the derivation as JSON values."""
     spec, proof = derivation.spec, derivation.ask(certificate)
-    encode = Encoder.of(spec)
+    encode, data = Encoder.of(spec), spec.dataset
     content = {
-        **spec_to_json(spec),
+        "format": FORMAT,
+        "title": spec.title,
+        "source": spec.source,
         "free_constants": count_free(derivation.ask(printed_constants)),
         "constants": encode(derivation.ask(printed_constants)),
+        "parameters": [encode.fields(parameter, *_PARAMETER) for parameter in spec.parameters],
+        "dataset": {
+            "samples": data.samples,
+            "inputs": data.n_x,
+            "outputs": data.n_y,
+            "description": data.description,
+        },
+        "network": None if spec.network is None else _network(spec.network, data.samples, encode),
         **_found(derivation, encode),
         "steps": encode(derivation.steps),
         "spec": values_of(spec),
@@ -50,6 +62,11 @@ def derivation_to_json(derivation: Derived) -> dict[str, Any]:
         "versions": library_versions(),
     }
     return sealed_json(content, proof)
+
+
+def _network(network: NetworkSpec, samples: int, encode: Encoder) -> dict[str, Any]:
+    tau = encode(Scalar.of(network.tau(samples)))
+    return {**encode.fields(network, *network.keys), "tau": tau}
 
 
 def _data(spec: Spec) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from symreln.base.rounding import percent, positional
 from symreln.base.tables import show_table
 from symreln.experiment.metrics import METHOD
 from symreln.experiment.words import interval_text, share_text
-from symreln.report.judgement_json import floor_to_json
+from symreln.report.validation_json import floor_to_json
 from symreln.sweeps.run import Missing, Shard
 
 if TYPE_CHECKING:

@@ -14,27 +14,26 @@ from symreln.base.provenance import library_versions
 from symreln.claims.derivation import of_pathways
 from symreln.claims.early import early_strengths
 from symreln.claims.regime import regime_of
+from symreln.experiment import metrics, strengths
 from symreln.experiment.comparing import PAIRS
 from symreln.experiment.outcome import Validation
 from symreln.experiment.scalar_modes import EdgeModes
 from symreln.pipeline.certificate import certificate
 from symreln.report.encode import Encoder
-from symreln.report.judgement_json import (
-    diagnosis_to_json,
-    floor_to_json,
-    intervals_to_json,
-    judgement_to_json,
-)
 from symreln.verifier.folder import NONE, sealed_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from symreln.experiment.aligned import PathwayAlignment
+    from symreln.experiment.findings import Finding, PairDiagnosis
     from symreln.experiment.gate_law import GateLawMeasured
+    from symreln.experiment.metrics import Distance, SeedFloor
     from symreln.experiment.rules import RateRule, RuleComparison, VariedTraining
+    from symreln.experiment.strengths import ModeMeasured
 
 FORMAT = "symreln-validation/2"
+#: Significant digits of strengths that were measured.
+DIGITS = 6
 #: Gates that are recorded, those that a symmetry maps onto each other once.
 MOST_GATES = 24
 
@@ -66,7 +65,7 @@ def validation_to_json(validation: Validation, files: Mapping[str, bytes] = NONE
         | {name: asdict(found) for name, found in validation.metrics.items()},
         "seed_floor": floor_to_json(validation.floor),
         "not_tested": None if uninformative is None else asdict(uninformative),
-        "intervals": intervals_to_json(validation.intervals if validation.seeds > 1 else {}),
+        "intervals": _intervals(validation.intervals if validation.seeds > 1 else {}),
         **diagnosis_to_json(validation.diagnosis),
         "verdict": validation.verdict,
         "disagreements": list(validation.disagreements),
@@ -118,11 +117,86 @@ def _of_pathways(validation: Validation) -> dict[str, Any]:
         **_narrow(validation),
         "gate_drift": _drift(validation),
         "gate_law": None if validation.law is None else _gate_law(validation.law),
-        **judgement_to_json(validation),
+        "modes": _modes(validation) if validation.modes else None,
         "rules": None if validation.rules is None else _rules_to_json(validation.rules),
         **_representations(validation),
         "published": None if published is None else asdict(published),
     }
+
+
+def _intervals(found: Mapping[str, Distance]) -> dict[str, Any] | None:
+    """Return the entry "intervals", None where there are none."""
+    if not found:
+        return None
+    pairs = {name: asdict(each) for name, each in found.items()}
+    return {"level": metrics.LEVEL, "method": metrics.METHOD, "pairs": pairs}
+
+
+def floor_to_json(found: SeedFloor | None) -> dict[str, Any] | None:
+    """Return the entry "seed_floor"."""
+    return None if found is None else {"mean": asdict(found.mean), "maximum": asdict(found.maximum)}
+
+
+def diagnosis_to_json(found: tuple[PairDiagnosis, ...]) -> dict[str, Any]:
+    """Return the entries that say what was replaced, and what fails."""
+    tried = [_finding(pair.pair, each) for pair in found for each in pair.findings]
+    failing = [
+        {
+            "pair": each.pair,
+            "failed": list(each.failed),
+            "unexplained": not each.failed,
+            "left": each.left,
+        }
+        for each in found
+    ]
+    return {"diagnosis": tried, "failing": failing}
+
+
+def _finding(pair: str, found: Finding) -> dict[str, Any]:
+    return {
+        "pair": pair,
+        "assumption": found.assumption,
+        "replaced_by": found.replaced,
+        "distance_before": found.before,
+        "distance_after": found.after,
+        "interval": None if found.low is None else [found.low, found.high],
+        "explains": None if found.undecided else found.explains,
+        "fitted": found.fitted,
+        "why_not": found.why_not or None,
+        "measured": found.measured or None,
+    }
+
+
+def _modes(validation: Validation) -> dict[str, Any]:
+    return {
+        "method": strengths.METHOD,
+        "steps": {mode.subject: list(mode.steps) for mode in validation.modes},
+        "strengths": [_mode(mode) for mode in validation.modes],
+    }
+
+
+def _mode(mode: ModeMeasured) -> dict[str, Any]:
+    band = mode.band
+    return {
+        "subject": mode.subject,
+        "pathway": mode.pathway,
+        "label": mode.label,
+        "multiplicity": mode.multiplicity,
+        "plateau": mode.plateau,
+        "metrics": {
+            "max_abs_over_plateau": asdict(mode.largest),
+            "last_over_plateau": asdict(mode.last),
+            "half_time_error_steps": asdict(mode.half_time_error),
+        },
+        "predicted": _short(mode.predicted),
+        "measured": _short(mode.mean),
+        "low": None if band is None else _short(band[0]),
+        "high": None if band is None else _short(band[1]),
+    }
+
+
+def _short(values: np.ndarray) -> list[float]:
+    return [float(f"{value:.{DIGITS}g}") for value in values]
 
 
 def _strengths(validation: Validation) -> dict[str, Any] | None:
@@ -132,36 +206,31 @@ def _strengths(validation: Validation) -> dict[str, Any] | None:
     pathway's gate, and which is closed on all; null where no pathway has a gate that units keep.
     """
     found = of_pathways(validation.derivation).ask(early_strengths)
+    encode = Encoder.of(validation.derivation.spec)
     if not found and not found.unsupported:
         return None
     return {
         "unsupported": dict(found.unsupported),
-        "units": {
-            "followed": found.followed,
-            "elsewhere": found.elsewhere,
-            "closed": found.closed,
-        }
+        "units": encode.fields(found, "followed", "elsewhere", "closed")
         if found.followed
         else None,
         "pathways": dict(validation.kappas),
         "modes": {
-            label: {
-                "kappa": each.kappa,
-                "error": each.error,
-                "spread": each.spread,
-                "share": each.share,
-                "orbit": list(each.orbit),
-            }
+            label: encode.fields(each, "kappa", "error", "spread", "share", "orbit")
             for label, each in found.items()
         },
     }
 
 
 def _alignments(validation: Validation) -> dict[str, Any]:
-    split = validation.split
+    split, encode = validation.split, Encoder.of(validation.derivation.spec)
+    gdln, relu = (
+        [encode.fields(a, "pathway", "modes", "left", "right", "outside") for a in found]
+        for found in (validation.gdln_alignment, () if split is None else split.alignment)
+    )
     return {
-        "gdln": [_alignment(a) for a in validation.gdln_alignment],
-        "network": None if split is None else [_alignment(a) for a in split.alignment],
+        "gdln": gdln,
+        "network": None if split is None else relu,
         "network_share_of_pathways": None if split is None else list(split.shares),
         "network_share_with_exact_gates": None if split is None else split.exact,
     }
@@ -247,23 +316,10 @@ def _chain(validation: Validation) -> dict[str, Any] | None:
     found = validation.chain
     if found is None:
         return None
-    return {
-        "layers": found.layers,
-        "units": found.units,
-        "kappa": found.kappa,
-        "error": found.error,
-        "followed": len(found.times),
-    }
-
-
-def _alignment(found: PathwayAlignment) -> dict[str, Any]:
-    return {
-        "pathway": found.pathway,
-        "modes": list(found.modes),
-        "left": list(found.left),
-        "right": list(found.right),
-        "outside": found.outside,
-    }
+    shown = Encoder.of(validation.derivation.spec).fields(
+        found, "layers", "units", "kappa", "error"
+    )
+    return {**shown, "followed": len(found.times)}
 
 
 def _rules_to_json(found: RuleComparison) -> dict[str, Any]:

@@ -102,7 +102,7 @@ def test_a_height_without_one_root_keeps_its_symbols(two):
 
 @pytest.mark.parametrize("confronted", [False, True])
 def test_the_caption_says_that_the_closed_forms_are_the_prediction(three, confronted):
-    found = plain_text(modes_figure(three, confronted=confronted).caption)
+    found = plain_text(modes_figure(three, confronted=confronted, method="").caption)
     assert found.startswith("Predicted strengths: their closed forms; later stages begin at their")
     assert r"s/d_{\mathrm{eff}}" in found
 
@@ -110,7 +110,8 @@ def test_the_caption_says_that_the_closed_forms_are_the_prediction(three, confro
 def test_one_closed_stage_shows_its_closed_forms():
     derivation = sr.derive(sr.load("xor"))
     alone, beside = (
-        plain_text(modes_figure(derivation, confronted=each).caption) for each in (False, True)
+        plain_text(modes_figure(derivation, confronted=each, method="").caption)
+        for each in (False, True)
     )
     # Beside training the caption says what the markers are, and nothing else differs.
     markers = " Markers are measured strengths, where they can be attributed to a mode."

@@ -33,8 +33,8 @@ from symreln.experiment.starts import fitted_start, measured_start
 from symreln.experiment.training import gated_pathways, training_settings
 from symreln.laws.law import Regime
 from symreln.report.chapters.judgement import judgement_blocks
-from symreln.report.judgement_json import diagnosis_to_json
 from symreln.report.sentences import failed_text
+from symreln.report.validation_json import diagnosis_to_json
 from symreln.specs.model import Spec
 from symreln.train.trainers import train_gdln
 from tests.cases import matrix_spec
