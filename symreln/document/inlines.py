@@ -49,16 +49,6 @@ class Strong:
 
 
 @dataclass(frozen=True)
-class Emphasis:
-    """Stressed words, or a term where it is defined."""
-
-    content: Content
-
-    def __post_init__(self) -> None:
-        set_fields(self, content=inlines(self.content))
-
-
-@dataclass(frozen=True)
 class Reference:
     """A numbered thing of this document by its label: "Proposition 2", "(7)"."""
 
@@ -91,7 +81,7 @@ class Link:
             raise InputError(msg)
 
 
-Inline = Text | Math | Code | Strong | Emphasis | Reference | Citation | Link
+Inline = Text | Math | Code | Strong | Reference | Citation | Link
 Content = str | Inline | tuple["str | Inline", ...]
 
 
@@ -111,7 +101,7 @@ def plain_text(content: Content) -> str:
         match part:
             case Text(value) | Code(value) | Math(value):
                 words.append(value)
-            case Strong(inner) | Emphasis(inner) | Link(inner, _):
+            case Strong(inner) | Link(inner, _):
                 words.append(plain_text(inner))
             case Reference(name) | Citation(name, _):
                 words.append(name)
@@ -122,7 +112,7 @@ def flat(content: Content) -> Iterator[Inline]:
     """Yield every inline of ``content``, those inside others included."""
     for part in inlines(content):
         yield part
-        if isinstance(part, Strong | Emphasis | Link):
+        if isinstance(part, Strong | Link):
             yield from flat(part.content)
 
 

@@ -1,4 +1,4 @@
-r"""Matrices in print: ruled into blocks, and abbreviated where they are large."""
+r"""Matrices in print, abbreviated where they are large."""
 
 from __future__ import annotations
 
@@ -16,20 +16,16 @@ LARGEST = 10  # rows or columns in full; more do not fit on a line of print
 def matrix_latex(
     rows: Sequence[Sequence[Entry]],
     *,
-    row_blocks: Sequence[int] = (),
-    column_blocks: Sequence[int] = (),
     largest: int = LARGEST,
 ) -> str:
-    r"""Return the LaTeX of a matrix, with rules between its blocks.
+    r"""Return the LaTeX of a matrix.
 
     More than ``largest`` rows or columns are abbreviated: the first and the last are shown, with
-    dots between (and no rules, which would say something untrue of what is left out).
+    dots between.
 
     Args:
         rows: Entries: LaTeX of our own making, expressions, or integers. A matrix of blocks is the
             same thing with the blocks' names as entries.
-        row_blocks: Sizes of the blocks of rows; they add up to the number of rows.
-        column_blocks: Sizes of the blocks of columns.
         largest: Rows or columns that are shown in full.
     """
     cells = [[_cell(entry) for entry in row] for row in rows]
@@ -37,32 +33,15 @@ def matrix_latex(
         msg = f"matrix: rows of {[len(row) for row in cells]} entries. Give rows of one length."
         raise InputError(msg)
     if max(len(cells), len(cells[0])) > largest:
-        return _array(_abbreviated(cells, largest), set(), "")
-    rules = _ends(row_blocks, len(cells), "rows")
-    bars = _ends(column_blocks, len(cells[0]), "columns")
-    letters = "".join("|" * (c in bars) + "c" for c in range(len(cells[0])))
-    return _array(cells, rules, letters if rules or bars else "")
+        cells = _abbreviated(cells, largest)
+    body = r" \\ ".join(" & ".join(row) for row in cells)
+    return rf"\begin{{pmatrix}} {body} \end{{pmatrix}}"
 
 
 def _cell(entry: Entry) -> str:
     if isinstance(entry, str):
         return entry
     return to_latex(sp.Integer(entry) if isinstance(entry, int) else entry)
-
-
-def _ends(sizes: Sequence[int], total: int, what: str) -> set[int]:
-    if sizes and sum(sizes) != total:
-        msg = f"matrix: blocks of {list(sizes)} for {total} {what}. Give sizes that add up."
-        raise InputError(msg)
-    return {sum(sizes[:index]) for index in range(1, len(sizes))}
-
-
-def _array(cells: list[list[str]], rules: set[int], letters: str) -> str:
-    lines = [(r"\hline " if r in rules else "") + " & ".join(row) for r, row in enumerate(cells)]
-    body = r" \\ ".join(lines)
-    if not letters:
-        return rf"\begin{{pmatrix}} {body} \end{{pmatrix}}"
-    return rf"\left(\begin{{array}}{{{letters}}} {body} \end{{array}}\right)"
 
 
 def _abbreviated(cells: list[list[str]], largest: int) -> list[list[str]]:

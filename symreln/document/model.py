@@ -22,7 +22,6 @@ from symreln.document.inlines import (
     Citation,
     Code,
     Content,
-    Emphasis,
     Inline,
     Link,
     Math,
@@ -45,13 +44,11 @@ __all__ = [
     "Details",
     "Document",
     "Drawing",
-    "Emphasis",
     "Equation",
     "Figure",
     "Inline",
     "Items",
     "Link",
-    "Listing",
     "Math",
     "Paragraph",
     "Reference",
@@ -143,7 +140,6 @@ class Document:
     subtitle: Content = ()
     figures: tuple[Drawing, ...] = ()
     bibliography: tuple[Source, ...] = ()
-    language: str = "en"
     interactive: Interactive | None = None
 
     def __post_init__(self) -> None:
@@ -357,18 +353,10 @@ class Details:
 
 
 @dataclass(frozen=True)
-class Listing:
-    """Program text or a file, line by line."""
-
-    text: str
-
-
-@dataclass(frozen=True)
 class Items:
     """A list; each item is inline content."""
 
     items: tuple[Content, ...]
-    ordered: bool = False
 
     def __post_init__(self) -> None:
         set_fields(self, items=tuple(map(inlines, self.items)))
@@ -386,7 +374,7 @@ class Section:
         set_fields(self, title=inlines(self.title))
 
 
-Block = Paragraph | Equation | Theorem | Table | Figure | Details | Listing | Items | Section
+Block = Paragraph | Equation | Theorem | Table | Figure | Details | Items | Section
 
 
 def with_drawn(blocks: Iterable[Block], drawn: Collection[str]) -> tuple[Block, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from symreln.document.escape import GREEK
 from symreln.errors import InputError
@@ -33,7 +34,7 @@ _DELIMITERS = "left right bigl bigr Bigl Bigr langle rangle lvert rvert lVert rV
 _ACCENTS = "dot ddot hat bar tilde vec overline underline overbrace underbrace"
 _STRUCTURES = (
     "frac tfrac dfrac sqrt binom text mathrm mathbf mathbb mathcal boldsymbol operatorname "
-    "operatorname* limits displaystyle textstyle phantom begin end hline prime lbrace rbrace "
+    "operatorname* limits displaystyle textstyle phantom begin end prime lbrace rbrace "
     "lbrack rbrack vert Vert"
 )
 _SINGLE = frozenset("\\" + character for character in ",;:!{}|\\_%&#$ ")
@@ -45,9 +46,7 @@ COMMANDS = frozenset(
 )
 COMMANDS |= frozenset("\\" + name for name in (_ACCENTS + " " + _STRUCTURES).split())
 COMMANDS |= frozenset("\\" + name for name in GREEK.values()) | {r"\varepsilon", r"\varphi"}
-_ENVIRONMENTS = frozenset(
-    ["matrix", "pmatrix", "bmatrix", "vmatrix", "smallmatrix", "cases", "array", "aligned"]
-)
+_ENVIRONMENTS = frozenset(["pmatrix", "smallmatrix", "aligned"])
 
 # The commands whose argument is words, not mathematics.
 WORDS = frozenset({r"\text", r"\mathrm", r"\operatorname", r"\operatorname*"})
@@ -64,7 +63,6 @@ ARITY: dict[str, int] = dict.fromkeys((r"\frac", r"\tfrac", r"\dfrac", r"\binom"
 ARITY |= dict.fromkeys([r"\sqrt", r"\phantom", *("\\" + name for name in _ACCENTS.split())], 1)
 ARITY |= dict.fromkeys((r"\mathbf", r"\mathbb", r"\mathcal", r"\boldsymbol"), 1)
 _TOKEN = re.compile(r"\\(?:operatorname\*|[A-Za-z]+|.)|.", re.DOTALL)
-_ALIGNMENT = re.compile(r"[lcr|]+")
 
 
 def tokens(latex: str) -> list[str]:
@@ -167,12 +165,7 @@ def _outside_words(parts: list[str], latex: str) -> Iterator[tuple[int, str]]:
                 raise _error(latex, f"{parts[index]} of {words!r}", "escape it with text_in_math")
             index = after
         elif parts[index] in (r"\begin", r"\end"):
-            begins = parts[index] == r"\begin"
-            name, index = group(parts, index + 1)
-            if begins and name == "array":
-                columns, index = group(parts, index)
-                if not _ALIGNMENT.fullmatch(columns):
-                    raise _error(latex, f"array columns {columns!r}", "use l, c, r and |")
+            _, index = group(parts, index + 1)
         else:
             index += 1
 
@@ -199,23 +192,16 @@ def _error(latex: str, found: str, hint: str) -> InputError:
     return InputError(f"mathematics {shown!r}: found {found}. To mend it, {hint}.")
 
 
-class Environment:
-    """An environment met in mathematics: its name, column letters (array only) and contents."""
+class Environment(NamedTuple):
+    """An environment met in mathematics: its name and contents."""
 
-    __slots__ = ("columns", "contents", "name")
-
-    def __init__(self, name: str, columns: str, contents: list[str]) -> None:
-        self.name = name
-        self.columns = columns
-        self.contents = contents
+    name: str
+    contents: list[str]
 
 
 def environment(parts: list[str], index: int) -> tuple[Environment, int]:
     r"""Read the environment whose ``\begin`` is at ``index``; return it and the index after it."""
     name, start = group(parts, index + 1)
-    columns = ""
-    if name == "array":
-        columns, start = group(parts, start)
     depth, end = 1, start
     while depth:
         if end >= len(parts):
@@ -223,7 +209,7 @@ def environment(parts: list[str], index: int) -> tuple[Environment, int]:
         depth += (parts[end] == r"\begin") - (parts[end] == r"\end")
         end += 1
     _, after = group(parts, end)
-    return Environment(name, columns, parts[start : end - 1]), after
+    return Environment(name, parts[start : end - 1]), after
 
 
 def rows_and_cells(parts: list[str]) -> list[list[str]]:
@@ -242,17 +228,6 @@ def rows_and_cells(parts: list[str]) -> list[list[str]]:
     return cells[:-1] if cells[-1] == [""] and len(cells) > 1 else cells
 
 
-def rules(rows: list[list[str]]) -> tuple[list[list[str]], set[int]]:
-    r"""Take ``\hline`` out of the rows; return them and the numbers of the rows below a rule."""
-    ruled = {n for n, row in enumerate(rows) if row[0].startswith(r"\hline")}
-    return [[row[0].replace(r"\hline", "").strip(), *row[1:]] for row in rows], ruled
-
-
-def columns(found: Environment) -> tuple[str, set[int]]:
-    """Return the alignment letters of an environment and the columns with a rule to their left."""
-    if found.name == "array":
-        letters = found.columns.replace("|", "")
-        before = found.columns.split("|")[:-1]
-        bars = {sum(map(len, before[: n + 1])) for n in range(len(before))} - {0, len(letters)}
-        return letters, bars
-    return {"cases": "l", "aligned": "rl"}.get(found.name, "c"), set()
+def columns(name: str) -> str:
+    """Return the alignment letters of an environment's columns, again and again."""
+    return "rl" if name == "aligned" else "c"

@@ -41,7 +41,7 @@ _FUNCTIONS = frozenset("\\" + name for name in FUNCTIONS.split())
 _STACKED = frozenset([r"\sum", r"\prod", r"\bigoplus", r"\lim", r"\min", r"\max"])
 _FRACTIONS = frozenset([r"\frac", r"\dfrac", r"\tfrac", r"\binom"])
 _UNPRINTED = frozenset(
-    [*"&}", *("\\" + name for name in ["displaystyle", "textstyle", "limits", "hline"])]
+    [*"&}", *("\\" + name for name in ["displaystyle", "textstyle", "limits"])]
     + [
         "\\" + name
         for name in ["dot", "ddot", "hat", "bar", "tilde", "vec", "overline", "underline"]

@@ -15,13 +15,11 @@ from symreln.document.model import (
     Content,
     Details,
     Document,
-    Emphasis,
     Equation,
     Figure,
     Inline,
     Items,
     Link,
-    Listing,
     Math,
     Paragraph,
     Reference,
@@ -53,7 +51,7 @@ def render(document: Document) -> str:
     scripts = []
     if moved is not None and moved.script:
         scripts = [moved.script, *map(asset, LIVE_SCRIPTS)]
-    return whole_page(title, document.language, body, renderer.characters, scripts)
+    return whole_page(title, body, renderer.characters, scripts)
 
 
 def framed(document: Document, summary: str) -> str:
@@ -132,13 +130,9 @@ class _Renderer:
                 summary = f"<summary>{self.inline(block.summary)}</summary>"
                 kind = ' class="aside"' if block.page_only else ""
                 return f"<details{kind}>\n{summary}\n{self.blocks(block.blocks, depth)}</details>"
-            case Listing(text):
-                lines = "\n".join(map(escape_html, text.splitlines()))
-                return f'<pre class="listing" tabindex="0">{lines}</pre>'
             case Items():
-                tag = "ol" if block.ordered else "ul"
                 items = "".join(f"<li>{self.inline(item)}</li>\n" for item in block.items)
-                return f"<{tag}>\n{items}</{tag}>"
+                return f"<ul>\n{items}</ul>"
 
     def section(self, block: Section, anchor: Anchor | None, depth: int) -> str:
         number = anchor.number if anchor else ""
@@ -245,8 +239,6 @@ class _Renderer:
                 return f"<code>{escape_html(value)}</code>"
             case Strong(inner):
                 return f"<strong>{self.inline(inner)}</strong>"
-            case Emphasis(inner):
-                return f"<em>{self.inline(inner)}</em>"
             case Reference(label):
                 return f'<a href="#{label}">{self.anchors[label].text}</a>'
             case Citation(key, note):

@@ -18,13 +18,11 @@ from symreln.document.model import (
     Content,
     Details,
     Document,
-    Emphasis,
     Equation,
     Figure,
     Inline,
     Items,
     Link,
-    Listing,
     Math,
     Paragraph,
     Reference,
@@ -169,8 +167,6 @@ class _Renderer:
             case Details():
                 summary = rf"\paragraph{{{self.inline(block.summary).rstrip('.')}.}}"
                 return self.titled(summary, block.blocks, depth)
-            case Listing(text):
-                return _listing(text)
             case Items():
                 return self.items(block)
 
@@ -205,9 +201,8 @@ class _Renderer:
         return "\n".join([r"\begin{figure}", r"\centering", shown, caption, r"\end{figure}"])
 
     def items(self, block: Items) -> str:
-        name = "enumerate" if block.ordered else "itemize"
         items = [rf"\item {_guarded(self.inline(item))}" for item in block.items]
-        return "\n".join([rf"\begin{{{name}}}", *items, rf"\end{{{name}}}"])
+        return "\n".join([r"\begin{itemize}", *items, r"\end{itemize}"])
 
     def bibliography(self) -> list[str]:
         sources = self.source.bibliography
@@ -233,8 +228,6 @@ class _Renderer:
                 return rf"\texttt{{{_code(value)}}}"
             case Strong(inner):
                 return rf"\textbf{{{self.inline(inner)}}}"
-            case Emphasis(inner):
-                return rf"\emph{{{self.inline(inner)}}}"
             case Reference(label):
                 return self.reference(label)
             case Citation(key, note):
@@ -350,13 +343,6 @@ def _shrunk(body: str) -> str:
 def _guarded(text: str) -> str:
     """Return what follows a command that would take a bracket as its option."""
     return "{}" + text if text.startswith("[") else text
-
-
-def _listing(text: str) -> str:
-    """Return lines in a fixed width; spaces are kept, long lines wrap."""
-    lines = [_code(line).replace(" ", "~") or "~" for line in text.splitlines() or [""]]
-    body = "\\\\\n".join(rf"\texttt{{{line}}}" for line in lines)
-    return f"\\begin{{flushleft}}\\footnotesize\n{body}\n\\end{{flushleft}}"
 
 
 def _code(value: str) -> str:

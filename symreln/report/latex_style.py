@@ -119,8 +119,6 @@ def letters(parts: list[str]) -> Iterator[int]:
         part, after = parts[index], parts[index + 1 : index + 2]
         if part in WORDS or part in (r"\begin", r"\end") or part in _FONTS:
             index = group_end(parts, index + 1) + 1
-            if part == r"\begin" and "".join(parts[index - 6 : index]) == "array}":
-                index = group_end(parts, index) + 1
         elif part == r"\Sigma" and after == ["^"] and parts[index + 2] == "{":
             yield index
             index = group_end(parts, index + 2) + 1

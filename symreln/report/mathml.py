@@ -3,7 +3,7 @@ r"""LaTeX mathematics as MathML Core, the part of MathML that browsers draw.
 latex2mathml does the parsing. What it writes for MathML 3 and browsers dropped (``mathvariant``,
 ``columnalign``), and where its reading differs from TeX's, is mended here. Words and environments
 are taken out before it runs, each leaving one private-use character in its place, and put back as
-elements of our own: it splits ``\mathrm{rank}`` into letters and misplaces the rules of an array.
+elements of our own: it splits ``\mathrm{rank}`` into letters.
 
 What is put right in latex2mathml's elements, so that a browser draws what TeX prints.
 """
@@ -21,24 +21,16 @@ from symreln.document.escape import text_from_math
 from symreln.document.tex import (
     FUNCTIONS,
     WORDS,
-    Environment,
     columns,
     environment,
     group,
     rows_and_cells,
-    rules,
     tokens,
 )
 
 _PRIVATE = 0xE000
 # latex2mathml reads "2pt" as a length: an empty group keeps a coefficient from its letters.
 _LENGTH = re.compile(r"(\d)(?=\s*(?:in|mm|cm|pt|em|ex|pc|bp|dd|cc|sp|mu))")
-_FENCES = {
-    "pmatrix": ("(", ")"),
-    "bmatrix": ("[", "]"),
-    "vmatrix": ("|", "|"),
-    "cases": ("{", ""),
-}
 
 
 def to_mathml(latex: str, *, display: bool = False, wide: bool = False) -> Element:
@@ -62,7 +54,7 @@ def lines_to_mathml(lines: tuple[str, ...]) -> Element:
         return to_mathml(lines[0], display=True)
     body = " \\\\\n".join(lines)
     annotation = rf"\begin{{aligned}}{body}\end{{aligned}}"
-    return _math(_table(rows, Environment("aligned", "", [])), annotation, True)
+    return _math(_table(rows, "aligned"), annotation, True)
 
 
 def _math(content: Element, annotation: str, display: bool) -> Element:
@@ -99,7 +91,7 @@ def _hold(parts: list[str], held: dict[str, Element], display: bool) -> str:
         elif parts[index] == r"\begin":
             found, after = environment(parts, index)
             rows = rows_and_cells(found.contents)
-            kept.append(_place(held, _fenced(_table(rows, found, display), found.name)))
+            kept.append(_place(held, _fenced(_table(rows, found.name, display), found.name)))
         else:
             kept.append(parts[index])
             after = index + 1
@@ -129,32 +121,25 @@ def _words(command: str, words: str) -> Element:
 
 
 def _fenced(table: Element, name: str) -> Element:
-    if name not in _FENCES:
+    if name != "pmatrix":
         return table
-    opening, closing = _FENCES[name]
     row = Element("mrow")
-    for character, form in ((opening, "prefix"), (closing, "postfix")):
-        if character:
-            fence = SubElement(row, "mo", fence="true", form=form, stretchy="true")
-            fence.text = character
-        if form == "prefix":
-            row.append(table)
+    SubElement(row, "mo", fence="true", form="prefix", stretchy="true").text = "("
+    row.append(table)
+    SubElement(row, "mo", fence="true", form="postfix", stretchy="true").text = ")"
     return row
 
 
-def _table(rows: list[list[str]], found: Environment, display: bool = True) -> Element:
-    table = Element("mtable", {"class": found.name})
-    if found.name == "aligned":
+def _table(rows: list[list[str]], name: str, display: bool = True) -> Element:
+    table = Element("mtable", {"class": name})
+    if name == "aligned":
         table.set("displaystyle", "true")
-    rows, ruled = rules(rows)
-    letters, bars = columns(found)
-    for number, row in enumerate(rows):
+    letters = columns(name)
+    for row in rows:
         element = SubElement(table, "mtr")
         for column, cell in enumerate(row):
-            marks = [letters[column % len(letters)]]
-            marks += ["rule-above"] * (number in ruled) + ["rule-left"] * (column in bars)
-            entry = SubElement(element, "mtd", {"class": " ".join(marks)})
-            entry.extend(_row(cell, display and found.name == "aligned"))
+            entry = SubElement(element, "mtd", {"class": letters[column % len(letters)]})
+            entry.extend(_row(cell, display and name == "aligned"))
     return table
 
 

@@ -28,7 +28,6 @@ LIVE_SCRIPTS = ("live_plot.js", "live.js")
 
 def whole_page(
     title: str,
-    language: str,
     body: str,
     characters: Collection[str],
     own: Sequence[str] = (),
@@ -37,7 +36,6 @@ def whole_page(
 
     Args:
         title: Plain text.
-        language: Of the words, as HTML names it.
         body: Markup: what stands in the ``body`` element.
         characters: Those of the page's mathematics; its font is cut down to them.
         own: Scripts that only this page has.
@@ -47,7 +45,7 @@ def whole_page(
     scripts = [*(asset(name) for name in SCRIPTS), *own]
     parts = [
         "<!DOCTYPE html>",
-        f'<html lang="{escape_html(language)}">',
+        '<html lang="en">',
         "<head>",
         '<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{_policy(scripts)}">',

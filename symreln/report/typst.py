@@ -24,13 +24,11 @@ from symreln.document.model import (
     Details,
     Document,
     Drawing,
-    Emphasis,
     Equation,
     Figure,
     Inline,
     Items,
     Link,
-    Listing,
     Math,
     Paragraph,
     Reference,
@@ -90,10 +88,10 @@ class _Renderer:
 
     def document(self) -> str:
         source = self.source
-        look = f"{string(plain_text(source.title))}, {string(source.language)}"
+        title = string(plain_text(source.title))
         parts = [
             (files("symreln.report") / "page.typ").read_text(encoding="utf-8"),
-            f"#show: body => look({look}, body)",
+            f"#show: body => look({title}, body)",
             f"#title[{self.inline(source.title)}][{self.inline(source.subtitle)}]",
             *self.blocks(source.blocks, 0),
             self.bibliography(),
@@ -133,12 +131,9 @@ class _Renderer:
                 stop = "" if plain_text(block.summary).endswith(".") else "."
                 head = f"#strong[{self.inline(block.summary)}{stop}]"
                 return "\n\n".join(self.headed(head, block.blocks, depth))
-            case Listing(text):
-                lines = (_code(line) or '#raw(" ");' for line in text.splitlines() or [""])
-                return "#listing[" + "\\\n".join(lines) + "]"
             case Items():
                 items = "".join(f"[{self.inline(item)}]" for item in block.items)
-                return f"#{'enum' if block.ordered else 'list'}{items}"
+                return f"#list{items}"
 
     def section(self, block: Section, anchor: Anchor | None, depth: int) -> str:
         number = string(anchor.number if anchor else "")
@@ -205,8 +200,6 @@ class _Renderer:
                 return _code(value)
             case Strong(inner):
                 return f"#strong[{self.inline(inner)}]"
-            case Emphasis(inner):
-                return f"#emph[{self.inline(inner)}]"
             case Reference(label):
                 return _leads(label, self.anchors[label].text)
             case Citation(key, note):

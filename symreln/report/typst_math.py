@@ -20,7 +20,6 @@ from symreln.document.tex import (
     environment,
     group,
     rows_and_cells,
-    rules,
     tokens,
 )
 from symreln.errors import NotSupportedError
@@ -51,7 +50,6 @@ _SIZED = {
     r"\bigl": ("opening", "1.2em"), r"\bigr": ("closing", "1.2em"),
     r"\Bigl": ("opening", "1.8em"), r"\Bigr": ("closing", "1.8em"),
 }  # fmt: skip
-_FENCES = {"pmatrix": '"("', "bmatrix": '"["', "vmatrix": '"|"', "cases": '("{", none)'}
 
 
 def to_typst(latex: str) -> str:
@@ -220,15 +218,12 @@ def _fenced(parts: list[str], index: int) -> tuple[str, int]:
 
 
 def _environment(found: Environment) -> str:
-    rows, ruled = rules(rows_and_cells(found.contents))
-    letters, bars = columns(found)
+    letters = columns(found.name)
     cells = [
         ",".join(_cell(cell, mark, found) for cell, mark in zip(row, cycle(letters), strict=False))
-        for row in rows
+        for row in rows_and_cells(found.contents)
     ]
-    lines = {"hline": sorted(ruled), "vline": sorted(bars)}
-    drawn = ",".join(f"{kind}:({','.join(map(str, at))},)" for kind, at in lines.items() if at)
-    options = f"delim:#{_FENCES.get(found.name, 'none')}" + f",augment:#({drawn})" * bool(drawn)
+    options = "delim:#" + ('"("' if found.name == "pmatrix" else "none")
     options += ",column-gap:#0pt" * (found.name == "aligned")
     matrix = f"mat({options},{';'.join(cells)})"
     return f"script({matrix})" if found.name == "smallmatrix" else matrix

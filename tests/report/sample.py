@@ -10,12 +10,10 @@ from symreln.document.model import (
     Details,
     Document,
     Drawing,
-    Emphasis,
     Equation,
     Figure,
     Items,
     Link,
-    Listing,
     Math,
     Paragraph,
     Reference,
@@ -48,20 +46,18 @@ def drawings() -> tuple[Drawing, ...]:
 SOLUTION = r"\pi_{\alpha}(t) = \frac{s/d}{1 + \left(\frac{s}{d \pi_{0}} - 1\right) e^{-2 s t/\tau}}"
 BLOCKS = matrix_latex(
     [[r"\tfrac{1}{8} I_8", r"\tfrac{c}{24}\mathbf{1}"], ["0", "I_3"]],
-    row_blocks=(1, 1),
-    column_blocks=(1, 1),
 )
 
 
 def document() -> Document:
     """Return a small derivation; numbered things come in more than one order."""
     return Document(
-        title=("Three contexts, ", Emphasis("equal structures")),
+        title=("Three contexts, ", Strong("equal structures")),
         subtitle=("Derived for ", Code("contextual-3")),
         figures=drawings(),
         bibliography=(
             Source(key="Saxe2014", content="A. Saxe et al.", url="https://arxiv.org/abs/1312.6120"),
-            Source(key="Saxe2022", content=("The neural race, ", Emphasis("ICML"), ".")),
+            Source(key="Saxe2022", content=("The neural race, ", Strong("ICML"), ".")),
         ),
         blocks=(
             Section(title="Setting", label="sec:setting", blocks=_setting()),
@@ -84,7 +80,7 @@ def _setting() -> tuple[Paragraph | Equation | Section | Items, ...]:
             label="sec:gates",
             blocks=(
                 Figure(name="gates", alt="Which samples are seen", caption="Gates", label="fig:g"),
-                Items(("first", ("second, ", Math("x^2"))), ordered=True),
+                Items(("first", ("second, ", Math("x^2")))),
             ),
         ),
     )
@@ -125,7 +121,7 @@ def _solutions() -> tuple[Equation | Details | Figure, ...]:
             summary=("Proof of ", Reference("eq:solution")),
             blocks=(
                 equation(r"L ={}& a + b", r"& {} - c", label="eq:loss"),
-                Listing("def residual(self):\n    return 0  # <zero> & nothing else"),
+                prose(Code("return 0  # <zero> & nothing else")),
             ),
         ),
         Figure(name="modes", alt="Strengths", caption=("Over ", Math("t")), label="fig:modes"),

@@ -8,7 +8,6 @@ from symreln.document.model import (
     Details,
     Document,
     Items,
-    Listing,
     Math,
     Section,
     Table,
@@ -57,7 +56,7 @@ PRIVATE = {"fitted", "room", "unnumbered", "codepoint", "url", "href", "hyperref
 PRIVATE |= {"mathbb", "checkmark", "newcommand", "def", "usepackage", "endhead", "arraybackslash"}
 PLAIN = {
     *("equation", "equation*", "align*", "gather*", "aligned", "gathered", "array", "pmatrix"),
-    *("table", "tabular", "figure", "center", "flushleft", "itemize", "enumerate"),
+    *("table", "tabular", "figure", "center", "itemize"),
     *("lemma", "proposition", "remark", "definition", "assumption", "proof", "thebibliography"),
 }
 
@@ -148,7 +147,7 @@ def test_words_in_mathematics_are_escaped_for_tex():
 
 def hostile_document():
     blocks = [prose(text) for text in HOSTILE]
-    blocks += [Section(title=text, blocks=(Listing(text),)) for text in HOSTILE]
+    blocks += [Section(title=text, blocks=(prose(Code(text)),)) for text in HOSTILE]
     blocks += [equation("x_{" + text_in_math(text[:30]) + "}") for text in HOSTILE]
     blocks += [Items(HOSTILE)]
     rows = tuple((text[:20], text) for text in HOSTILE)

@@ -20,7 +20,6 @@ from symreln.report.latex_style import Style, renamed
         (r"\Sigma^{yx} y x", {"x": "z"}, r"\Sigma^{yx} y z"),
         (r"\text{s of} s \mathrm{const}", {"s": r"\sigma"}, r"\text{s of} \sigma \mathrm{const}"),
         (r"st", {"s": r"\sigma"}, r"\sigma t"),
-        (r"\begin{array}{c} c \end{array}", {"c": "k"}, r"\begin{array}{c} k \end{array}"),
         (r"s d", {"s": "d", "d": "s"}, "d s"),
     ],
 )  # fmt: skip

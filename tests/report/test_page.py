@@ -102,7 +102,7 @@ PARTS_OUTSIDE = """(() => {
   document.querySelectorAll("details").forEach((each) => { each.open = true; });
   const box = (e) => e.getBoundingClientRect();
   const outside = [...document.querySelectorAll("body *")].filter((e) =>
-    !e.closest(".scroll, .listing, svg, math.wide, .skip, .unseen")
+    !e.closest(".scroll, svg, math.wide, .skip, .unseen")
     && (box(e).right > innerWidth + 1 || box(e).left < -1));
   const cut = [...document.querySelectorAll(".scroll")].filter((e) =>
     (e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== "auto")
