@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import click
@@ -11,7 +11,6 @@ from symreln.base.jsonio import dumps
 from symreln.base.progress import Progress
 from symreln.calls import inform
 from symreln.errors import InputError
-from symreln.report.inform import checks_said, machine_said, tasks_said
 from symreln.task_library.registry import spec_path
 from symreln.verifier.folder import CERTIFICATE
 
@@ -21,16 +20,31 @@ def verify(certificate: Path, *, as_json: bool) -> int:
     with Progress(quiet=False)("verifying"):
         checks = inform.verify(certificate)
     path = certificate / CERTIFICATE if certificate.is_dir() else certificate
-    click.echo(checks_said(path, checks, as_json=as_json), nl=False)
+    if as_json:
+        click.echo(dumps({"certificate": str(path), "checks": checks}), nl=False)
+        return 0
+    for check in checks:
+        click.echo(f"  ok  {check}")
+    click.echo(f"{path}: every identity holds")
     return 0
 
 
 def show_tasks(name: str | None, *, as_json: bool) -> int:
     """Print the ready-made specs, or one of them in full."""
     found = inform.tasks()
-    said = tasks_said(found, as_json=as_json) if name is None else _spec_text(name, found)
+    if name is not None:
+        said = _spec_text(name, found)
+    elif as_json:
+        said = dumps([{"name": name, "summary": summary} for name, summary in found.items()])
+    else:
+        said = _columns(found)
     click.echo(said, nl=False)
     return 0
+
+
+def _columns(pairs: Mapping[str, str]) -> str:
+    width = max(map(len, pairs))
+    return "".join(f"{name:<{width}}  {value}\n" for name, value in pairs.items())
 
 
 def _spec_text(name: str, names: Collection[str]) -> str:
@@ -42,7 +56,8 @@ def _spec_text(name: str, names: Collection[str]) -> str:
 
 def show_info(*, as_json: bool) -> int:
     """Print versions and the machine."""
-    click.echo(machine_said(inform.info(), as_json=as_json), nl=False)
+    found = inform.info()
+    click.echo(dumps(found) if as_json else _columns(found), nl=False)
     return 0
 
 

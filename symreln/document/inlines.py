@@ -57,26 +57,24 @@ class Reference:
 
 @dataclass(frozen=True)
 class Citation:
-    """An entry of the document's bibliography, by its key; ``note`` says where in it."""
+    """An entry of the document's bibliography, by its key."""
 
     key: str
-    note: str = ""
 
 
 @dataclass(frozen=True)
 class Link:
-    """Words that lead to a label of this document (``#label``), an https address or a file."""
+    """Words that lead to an https address or to a file beside the document."""
 
     content: Content
     target: str
 
     def __post_init__(self) -> None:
         set_fields(self, content=inlines(self.content))
-        known = URL.fullmatch(self.target) or FILE.fullmatch(self.target)
-        if not self.target.startswith("#") and not known:
+        if not (URL.fullmatch(self.target) or FILE.fullmatch(self.target)):
             msg = (
-                f"link to {self.target!r}: found none of what can be linked. Give '#label', an "
-                "https:// address or a file beside the document, such as 'loss/page.html'."
+                f"link to {self.target!r}: found none of what can be linked. Give an https:// "
+                "address or a file beside the document, such as 'loss/page.html'."
             )
             raise InputError(msg)
 
@@ -103,7 +101,7 @@ def plain_text(content: Content) -> str:
                 words.append(value)
             case Strong(inner) | Link(inner, _):
                 words.append(plain_text(inner))
-            case Reference(name) | Citation(name, _):
+            case Reference(name) | Citation(name):
                 words.append(name)
     return "".join(words)
 

@@ -169,10 +169,8 @@ def _check_document(document: Document) -> None:
         match part:
             case Reference(label):
                 _known(label, labels, "reference")
-            case Citation(key, _):
+            case Citation(key):
                 _known(key, keys, "citation")
-            case Link(_, target) if target.startswith("#"):
-                _known(target[1:], labels, "link")
 
 
 def _labels(document: Document) -> list[str]:

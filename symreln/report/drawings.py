@@ -93,13 +93,16 @@ def _prediction(derivation: Derivation, validation: Validation | None) -> Predic
     no_start = derivation.strength0 is None  # no network, or no initial strength is derived
     if network is None or no_start or any(p.value is None for p in derivation.spec.parameters):
         return None
-    times = drawn_times(network.steps)
     try:
-        return closed_forms(derivation.ask(at_values), times) or predict(
-            derivation.ask(at_values), times, accuracy=DRAWN
-        )
+        return drawn_prediction(derivation, network.steps)
     except (InputError, NotSupportedError):
         return None
+
+
+def drawn_prediction(derivation: Derivation, steps: int) -> Prediction:
+    """Return the closed forms at declared values, or where there are none the reduction."""
+    numbers, times = derivation.ask(at_values), drawn_times(steps)
+    return closed_forms(numbers, times) or predict(numbers, times, accuracy=DRAWN)
 
 
 def _measured(validation: Validation | None) -> list[tuple[str, ModeMeasured]]:

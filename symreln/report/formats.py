@@ -29,10 +29,10 @@ class Format:
         name: What ``--format`` says, and the ending of the file.
         renderer: Its module, with a function ``render``.
         comment: What begins and ends a comment of one line.
-        figures: Whether it takes PDF figures from the folder ``figures`` beside it.
+        latex: Whether it takes PDF figures from the folder ``figures`` beside it, and its function
+            a :class:`symreln.report.latex_style.Style`.
         ending: Of the file, where it is not the name.
         function: Of the renderer.
-        styled: Whether the function takes a :class:`symreln.report.latex_style.Style` too.
         interactive: Whether its reader can move what is drawn.
         package: What it needs beside symreln's own requirements: the extra of symreln that has
             the format's name installs it.
@@ -42,10 +42,9 @@ class Format:
     name: str
     renderer: str
     comment: tuple[str, str]
-    figures: bool = False
+    latex: bool = False
     ending: str = ""
     function: str = "render"
-    styled: bool = False
     interactive: bool = False
     package: str = ""
     default: bool = True
@@ -58,13 +57,13 @@ class Format:
     def render(self, document: Document, style: Style | None = None) -> bytes:
         """Return a document as the bytes of its file, LaTeX in a style."""
         renderer = getattr(import_module(self.renderer), self.function)
-        made = renderer(document, style) if self.styled else renderer(document)
+        made = renderer(document, style) if self.latex else renderer(document)
         return made.encode() if isinstance(made, str) else made
 
 
 _LATEX = "symreln.report.latex"
 FORMATS = (
-    Format(name="tex", renderer=_LATEX, comment=("% ", ""), figures=True, styled=True),
+    Format(name="tex", renderer=_LATEX, comment=("% ", ""), latex=True),
     Format(
         name="html",
         renderer="symreln.report.html",
@@ -82,10 +81,9 @@ FORMATS = (
         name="fragment",
         renderer=_LATEX,
         comment=("% ", ""),
-        figures=True,
+        latex=True,
         ending="fragment.tex",
         function="fragment",
-        styled=True,
         default=False,
     ),
 )

@@ -241,17 +241,11 @@ class _Renderer:
                 return f"<strong>{self.inline(inner)}</strong>"
             case Reference(label):
                 return f'<a href="#{label}">{self.anchors[label].text}</a>'
-            case Citation(key, note):
-                return self.citation(key, note)
-            case Link(inner, target) if target.startswith("#"):
-                return f'<a href="{escape_html(target)}">{self.inline(inner)}</a>'
+            case Citation(key):
+                keys = [entry.key for entry in self.source.bibliography]
+                return f'<a href="#cite-{key}">[{keys.index(key) + 1}]</a>'
             case Link(inner, target):
                 return _address(target, self.inline(inner))
-
-    def citation(self, key: str, note: str) -> str:
-        keys = [entry.key for entry in self.source.bibliography]
-        words = f"{keys.index(key) + 1}" + (f", {escape_html(note)}" if note else "")
-        return f'<a href="#cite-{key}">[{words}]</a>'
 
     def display(self, lines: tuple[str, ...]) -> str:
         return self.mathematics_of(("display", *lines), lambda: lines_to_mathml(lines))

@@ -230,10 +230,8 @@ class _Renderer:
                 return rf"\textbf{{{self.inline(inner)}}}"
             case Reference(label):
                 return self.reference(label)
-            case Citation(key, note):
-                return rf"\cite[{{{escape_latex(note)}}}]{{{key}}}" if note else rf"\cite{{{key}}}"
-            case Link(inner, target) if target.startswith("#"):
-                return self.inline(inner)
+            case Citation(key):
+                return rf"\cite{{{key}}}"
             case Link(inner, target):
                 return rf"{self.inline(inner)} (\texttt{{{_code(target)}}})"
 

@@ -143,19 +143,19 @@ class Modes(Sequence[ModeRow]):
         return text.getvalue()
 
     def __repr__(self) -> str:
-        rows = [[*_named(row), *map(_text, _values(row)), *_rest(row)] for row in self._shown()]
+        rows = [
+            [row.label, row.pathway, *map(_text, _values(row)), *_rest(row)]
+            for row in self.rows[:MOST_ROWS]
+        ]
         table = plain_table(self._title(), list(_HEADER), rows) if rows else self._title()
         return "\n".join(line.rstrip() for line in table.splitlines() if line.strip())
 
     def _repr_html_(self) -> str:
         """Return the table for a notebook, numbers as mathematics."""
         head = "".join(f"<th>{name}</th>" for name in _HEADER)
-        body = "".join(_html_row(row) for row in self._shown())
+        body = "".join(_html_row(row) for row in self.rows[:MOST_ROWS])
         title = escape(self._title())
         return f"<table><caption>{title}</caption><tr>{head}</tr>{body}</table>"
-
-    def _shown(self) -> tuple[ModeRow, ...]:
-        return self.rows[:MOST_ROWS]
 
     def _title(self) -> str:
         left = len(self.rows) - MOST_ROWS
@@ -213,10 +213,6 @@ def _value(number: AlgebraicNumber, symbols: Mapping[str, sp.Symbol], letter: st
 def certified(decimal: str) -> sp.Float:
     """Return a number of which 21 digits are printed."""
     return sp.Float(decimal, _DECIMALS)
-
-
-def _named(row: ModeRow) -> list[str]:
-    return [row.label, row.pathway]
 
 
 def _values(row: ModeRow) -> tuple[sp.Expr | None, ...]:

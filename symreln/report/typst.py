@@ -202,11 +202,9 @@ class _Renderer:
                 return f"#strong[{self.inline(inner)}]"
             case Reference(label):
                 return _leads(label, self.anchors[label].text)
-            case Citation(key, note):
+            case Citation(key):
                 keys = [entry.key for entry in self.source.bibliography]
-                return _leads(_cited(key), f"[{keys.index(key) + 1}{f', {note}' * bool(note)}]")
-            case Link(inner, target) if target.startswith("#"):
-                return f"#link(label({string(target[1:])}))[{self.inline(inner)}]"
+                return _leads(_cited(key), f"[{keys.index(key) + 1}]")
             case Link(inner, target):
                 return f"#link({string(target)})[{self.inline(inner)}]"
 

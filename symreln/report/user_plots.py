@@ -10,15 +10,12 @@ from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.integration import network_of
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.network.in_numbers import in_numbers
-from symreln.claims.prediction import closed_forms, predict
-from symreln.claims.solve import at_values
 from symreln.errors import NoClosedFormError
-from symreln.laws.integrate import DRAWN
 from symreln.report.drawing import FONT_SIZE, dress, styled
-from symreln.report.drawings import network_sketches
+from symreln.report.drawings import drawn_prediction, network_sketches
 from symreln.report.figures import loss_curve
 from symreln.report.looks import INK
-from symreln.report.plots import derivation_sketches, drawn_times
+from symreln.report.plots import derivation_sketches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +23,6 @@ if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
 
-    from symreln.claims.curves import Prediction
     from symreln.experiment.outcome import Validation
     from symreln.report.drawing import Sketch
 
@@ -100,18 +96,12 @@ def _drawn(derivation: Derived) -> tuple[Sketch, np.ndarray, np.ndarray]:
             raise NoClosedFormError(msg)
         return _strengths(network_sketches(derivation)), curves.times, curves.loss
     assert isinstance(derivation, Derivation)
-    steps = network_of(derivation.spec).steps
-    prediction = _prediction(derivation.ask(at_values), drawn_times(steps))
+    prediction = drawn_prediction(derivation, network_of(derivation.spec).steps)
     return (
         _strengths(derivation_sketches(derivation, prediction)),
         prediction.times,
         prediction.loss,
     )
-
-
-def _prediction(numbers: Derivation, times: np.ndarray) -> Prediction:
-    """Return the closed forms, or where there are none the integrated reduction."""
-    return closed_forms(numbers, times) or predict(numbers, times, accuracy=DRAWN)
 
 
 def _strengths(sketches: Iterable[Sketch]) -> Sketch:

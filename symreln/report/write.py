@@ -89,7 +89,7 @@ def _write_documents(
     # Here, because Matplotlib takes time to import: without documents there are no figures.
     from symreln.report.drawings import derivation_drawings
 
-    pdf = any(each.figures for each in wanted)
+    pdf = any(each.latex for each in wanted)
     figures = derivation_drawings(derivation, validation, pdf=pdf)
     drawn = [each.name for each in figures]
     chapters = derivation_chapters(derivation, validation, drawn)
@@ -103,7 +103,7 @@ def _write_documents(
     files: dict[str, str | bytes] = {}
     drawings = {f"figures/{drawn.name}.pdf": drawn.pdf for drawn in figures if drawn.pdf}
     for each in wanted:
-        beside = drawings if each.figures else {}
+        beside = drawings if each.latex else {}
         made, proof = each.render(document, style), derivation.ask(certificate)
         files[each.file] = sealed(made, proof, each.comment, beside)
         files |= beside

@@ -72,7 +72,7 @@ def document() -> Document:
 
 def _setting() -> tuple[Paragraph | Equation | Section | Items, ...]:
     return (
-        prose("See ", Citation("Saxe2022", note="section 2"), ", ", Reference("eq:solution"), "."),
+        prose("See ", Citation("Saxe2022"), ", ", Reference("eq:solution"), "."),
         equation("a = b"),
         equation(r"\Sigma^{x} = " + BLOCKS, label="eq:blocks"),
         Section(

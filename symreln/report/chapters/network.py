@@ -10,7 +10,7 @@ from symreln.claims.network.routing import routing_of
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Figure, Section, equation, prose
 from symreln.document.typeset import say, typeset
-from symreln.report.chapters.result import trust, verdict_sentence
+from symreln.report.chapters.result import first_page, verdict_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,14 +54,7 @@ def network_result(
     if len(parts) > MOST_PARTS:
         blocks.append(say(f"{len(parts) - MOST_PARTS} more parts are in [#sec:parts]."))
     blocks += figures
-    if validation is not None:
-        # Here, because a derivation without training needs no SciPy.
-        from symreln.report.chapters.judgement import agreement_table, outcomes_block
-
-        blocks.insert(1, outcomes_block(validation))
-        blocks.append(agreement_table(validation))
-    blocks.append(trust(derivation, validation))
-    return Section(title="Result", label="sec:result", blocks=tuple(blocks))
+    return first_page(blocks, derivation, validation)
 
 
 def _part(part: Component, *, several: bool, known: bool) -> Iterator[Block]:

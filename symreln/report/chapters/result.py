@@ -96,14 +96,7 @@ def result_chapter(
     if shown:
         blocks.append(modes_table(derivation, shown, names, label=MODES))
     blocks += figures
-    if validation is not None:
-        # Here, because a derivation without training needs no SciPy.
-        from symreln.report.chapters.judgement import agreement_table, outcomes_block
-
-        blocks.insert(1, outcomes_block(validation))
-        blocks.append(agreement_table(validation))
-    blocks.append(trust(derivation, validation))
-    return Section(title="Result", label="sec:result", blocks=tuple(blocks))
+    return first_page(blocks, derivation, validation)
 
 
 def _verdict(derivation: Derivation) -> list:
@@ -221,7 +214,18 @@ def _judged_start(validation: Validation) -> Block:
     )
 
 
-def trust(derivation: Derived, validation: Validation | None) -> Items:
+def first_page(blocks: list[Block], derivation: Derived, validation: Validation | None) -> Section:
+    """Return the first page of some blocks: with what agrees, and with what was proven."""
+    if validation is not None:
+        # Here, because a derivation without training needs no SciPy.
+        from symreln.report.chapters.judgement import agreement_table, outcomes_block
+
+        blocks = [blocks[0], outcomes_block(validation), *blocks[1:], agreement_table(validation)]
+    trusted = _trust(derivation, validation)
+    return Section(title="Result", label="sec:result", blocks=(*blocks, trusted))
+
+
+def _trust(derivation: Derived, validation: Validation | None) -> Items:
     """Say what was proven, and which numbers of the prediction are free."""
     judged = None if validation is None else validation.constants
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
