@@ -301,22 +301,6 @@ class SeedFloor:
 
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SeedBand:
-    """Spread over seeds at each step.
-
-    Attributes:
-        quantiles: Q numbers in [0, 1].
-        values: Loss at each quantile, shape (Q, steps).
-        mean: Mean over seeds, shape (steps,).
-    """
-
-    quantiles: tuple[float, ...]
-    values: np.ndarray
-    mean: np.ndarray
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
 class GateDrift:
     """How far hidden activity patterns are from those of the last snapshot.
 
@@ -431,17 +415,6 @@ def _over_seeds(each: Sequence[CurveComparison], reduce: Callable) -> CurveCompa
         for metric in METRICS
     }
     return CurveComparison(**found)
-
-
-def seed_band(losses: np.ndarray, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> SeedBand:
-    """Quantiles over seeds of the loss at each step.
-
-    Args:
-        losses: Shape (seeds, steps).
-        quantiles: Numbers in [0, 1]; between two seeds the value is interpolated.
-    """
-    values = np.quantile(losses, quantiles, axis=0)
-    return SeedBand(quantiles=tuple(quantiles), values=values, mean=losses.mean(axis=0))
 
 
 def gate_drift(

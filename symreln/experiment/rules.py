@@ -33,7 +33,7 @@ from symreln.claims.solve import at_values
 from symreln.claims.widths import own_curves
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.changed import changed
-from symreln.experiment.metrics import CurveComparison, compare, seed_band
+from symreln.experiment.metrics import CurveComparison, compare
 from symreln.experiment.training import GDLN, ProgressCallback, Variation, kinds, train
 from symreln.specs.arguments import check_counts
 from symreln.train.record import Recording
@@ -274,7 +274,7 @@ def _compared(
     """Compare a training with the spec's own, ``full``, and with the prediction."""
     initial, noise, band = full.mean_loss[0], None, None
     if run.seeds > 1:
-        low, high = seed_band(run.losses, (0.05, 0.95)).values
+        low, high = np.quantile(run.losses, (0.05, 0.95), axis=0)
         noise = float((run.losses - full.losses).std(axis=0, ddof=1).max() / initial)
         band = float((high - low).max() / initial)
     return VariedTraining(

@@ -40,16 +40,12 @@ class SampleGroup:
     """Permutations of the samples that keep given relations.
 
     Attributes:
-        samples: P.
         generators: Images of all samples, one array a generator.
         order: Number of permutations.
-        complete: Whether no search was given up, so that there are no more.
     """
 
-    samples: int
     generators: tuple[np.ndarray, ...]
     order: int
-    complete: bool
 
 
 def sample_group(*matrices: ExactMatrix) -> SampleGroup:
@@ -87,10 +83,8 @@ def sample_group(*matrices: ExactMatrix) -> SampleGroup:
                 orbit = _orbit(point, generators)
         sizes.append(len(orbit))
     return SampleGroup(
-        samples=len(relations),
         generators=tuple(generators),
         order=prod(sizes),
-        complete=not search.cut_short,
     )
 
 
@@ -140,7 +134,6 @@ class _Search:
         self._relations = relations
         self._after = relations if after is None else after
         self._kinds = int(max(relations.max(initial=0), self._after.max(initial=0))) + 1
-        self.cut_short = False
         self._left = 0
 
     def refined(self, fixed: Sequence[int]) -> np.ndarray:
@@ -155,7 +148,6 @@ class _Search:
     def _follow(self, source: list[int], target: list[int]) -> np.ndarray | None:
         self._left -= 1
         if self._left < 0:
-            self.cut_short = True
             return None
         before, after = self._pair(source, target)
         if not np.array_equal(np.sort(before), np.sort(after)):

@@ -71,11 +71,8 @@ def _trained(validation: Validation | None) -> list[dict[str, Any]]:
 
 
 def _run(name: str, run: TrainingRun) -> dict[str, Any]:
-    # Here: a derivation alone is written without what compares and trains.
-    from symreln.experiment.metrics import seed_band
-
-    band = seed_band(run.losses)
-    chosen = np.unique(np.linspace(0, len(band.mean) - 1, _POINTS).astype(int))
+    mean, band = run.mean_loss, np.quantile(run.losses, (0.05, 0.95), axis=0)
+    chosen = np.unique(np.linspace(0, len(mean) - 1, _POINTS).astype(int))
 
     def rounded(curve: np.ndarray) -> list[float]:
         return [float(f"{value:.6g}") for value in curve[chosen]]
@@ -83,8 +80,8 @@ def _run(name: str, run: TrainingRun) -> dict[str, Any]:
     return {
         "name": name,
         "xs": chosen.tolist(),
-        "y": rounded(band.mean),
-        "band": [rounded(band.values[0]), rounded(band.values[-1])],
+        "y": rounded(mean),
+        "band": [*map(rounded, band)],
     }
 
 

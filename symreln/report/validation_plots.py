@@ -8,7 +8,7 @@ import numpy as np
 
 from symreln.claims.derivation import Derivation
 from symreln.document.model import Drawing
-from symreln.experiment.metrics import drop_time, seed_band
+from symreln.experiment.metrics import drop_time
 from symreln.experiment.outcome import Validation
 from symreln.report.chapters.mean_field import MOST_GATES
 from symreln.report.drawing import Sketch, draw_all
@@ -130,16 +130,16 @@ def _mean_field_sketch(found: MeanField, derivation: Derivation) -> Sketch:
 def _network_curve(
     name: str, role: Role, run: TrainingRun, times: np.ndarray, chosen: np.ndarray
 ) -> LossCurve:
-    band = seed_band(run.losses)
+    mean, (low, high) = run.mean_loss, np.quantile(run.losses, (0.05, 0.95), axis=0)
     several = run.seeds > 1
     return LossCurve(
         label=name,
         role=role,
         times=times,
-        loss=band.mean[chosen],
-        low=band.values[0][chosen] if several else None,
-        high=band.values[-1][chosen] if several else None,
-        drop_time=_drop(band.mean),
+        loss=mean[chosen],
+        low=low[chosen] if several else None,
+        high=high[chosen] if several else None,
+        drop_time=_drop(mean),
     )
 
 

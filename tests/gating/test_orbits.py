@@ -35,7 +35,6 @@ def test_group_and_orbits_against_all_permutations(seed: int) -> None:
     inputs = ExactMatrix.from_rows(rows)
     group = sample_group(inputs)
     everyone = kept(rows)
-    assert group.complete
     assert group.order == len(everyone)
     assert all(tuple(g.tolist()) in everyone for g in group.generators)
     found = enumerate_gates(inputs)

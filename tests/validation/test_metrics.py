@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from symreln.errors import InputError
-from symreln.experiment.metrics import compare, drop_time, gate_drift, seed_band, seed_floor
+from symreln.experiment.metrics import compare, drop_time, gate_drift, seed_floor
 
 
 def test_metrics_by_hand():
@@ -104,15 +104,6 @@ def test_seed_floor_without_others_or_drops():
     assert [one.drop_time_error_steps for one in floor.each] == [None, 0, 0]
     assert floor.mean.drop_time_error_steps is None
     assert floor.maximum.drop_time_error_steps is None
-
-
-def test_seed_band():
-    losses = np.arange(5.0)[::-1, None] * np.array([1.0, 10.0])
-    band = seed_band(losses, (0.0, 0.25, 0.5, 0.6, 1.0))
-    np.testing.assert_allclose(band.values[:, 0], [0, 1, 2, 2.4, 4], rtol=1e-15)
-    np.testing.assert_allclose(band.values[:, 1], [0, 10, 20, 24, 40], rtol=1e-15)
-    np.testing.assert_array_equal(band.mean, [2, 20])
-    assert band.quantiles == (0.0, 0.25, 0.5, 0.6, 1.0)
 
 
 def test_gate_drift_by_hand():
