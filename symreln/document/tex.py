@@ -30,12 +30,11 @@ RELATIONS = (
 _LETTERS = "infty partial nabla ell top bot emptyset forall exists neg hbar aleph"
 _DOTS = "dots ldots cdots vdots ddots"
 _SPACES = "quad qquad"
-_DELIMITERS = "left right bigl bigr Bigl Bigr langle rangle lvert rvert lVert rVert lfloor rfloor"
-_ACCENTS = "dot ddot hat bar tilde vec overline underline overbrace underbrace"
+_DELIMITERS = "left right bigl bigr Bigl Bigr langle rangle"
+_ACCENTS = "dot ddot hat bar tilde vec overline underline"
 _STRUCTURES = (
-    "frac tfrac dfrac sqrt binom text mathrm mathbf mathbb mathcal boldsymbol operatorname "
-    "operatorname* limits displaystyle textstyle phantom begin end prime lbrace rbrace "
-    "lbrack rbrack vert Vert"
+    "frac tfrac dfrac sqrt text mathrm mathbf mathbb mathcal operatorname limits displaystyle "
+    "begin end"
 )
 _SINGLE = frozenset("\\" + character for character in ",;:!{}|\\_%&#$ ")
 
@@ -49,7 +48,7 @@ COMMANDS |= frozenset("\\" + name for name in GREEK.values()) | {r"\varepsilon",
 _ENVIRONMENTS = frozenset(["pmatrix", "smallmatrix", "aligned"])
 
 # The commands whose argument is words, not mathematics.
-WORDS = frozenset({r"\text", r"\mathrm", r"\operatorname", r"\operatorname*"})
+WORDS = frozenset({r"\text", r"\mathrm", r"\operatorname"})
 
 # By whether it is \text: plain names elsewhere, there what text_in_math() writes.
 _ARGUMENT = {
@@ -59,10 +58,10 @@ _ARGUMENT = {
     ),
 }
 # How many arguments in braces a command takes.
-ARITY: dict[str, int] = dict.fromkeys((r"\frac", r"\tfrac", r"\dfrac", r"\binom"), 2)
-ARITY |= dict.fromkeys([r"\sqrt", r"\phantom", *("\\" + name for name in _ACCENTS.split())], 1)
-ARITY |= dict.fromkeys((r"\mathbf", r"\mathbb", r"\mathcal", r"\boldsymbol"), 1)
-_TOKEN = re.compile(r"\\(?:operatorname\*|[A-Za-z]+|.)|.", re.DOTALL)
+ARITY: dict[str, int] = dict.fromkeys((r"\frac", r"\tfrac", r"\dfrac"), 2)
+ARITY |= dict.fromkeys([r"\sqrt", *("\\" + name for name in _ACCENTS.split())], 1)
+ARITY |= dict.fromkeys((r"\mathbf", r"\mathbb", r"\mathcal"), 1)
+_TOKEN = re.compile(r"\\(?:[A-Za-z]+|.)|.", re.DOTALL)
 
 
 def tokens(latex: str) -> list[str]:

@@ -39,14 +39,14 @@ _BINARY = frozenset([*"+-*", r"\cdot", r"\times", r"\pm", r"\mp", r"\cap", r"\cu
 _RELATION, _OPERATOR, _SIGN = 1.34, 1.23, 0.78  # with their spaces; a sign without
 _FUNCTIONS = frozenset("\\" + name for name in FUNCTIONS.split())
 _STACKED = frozenset([r"\sum", r"\prod", r"\bigoplus", r"\lim", r"\min", r"\max"])
-_FRACTIONS = frozenset([r"\frac", r"\dfrac", r"\tfrac", r"\binom"])
+_FRACTIONS = frozenset([r"\frac", r"\dfrac", r"\tfrac"])
 _UNPRINTED = frozenset(
-    [*"&}", *("\\" + name for name in ["displaystyle", "textstyle", "limits"])]
+    [*"&}", r"\displaystyle", r"\limits"]
     + [
         "\\" + name
         for name in ["dot", "ddot", "hat", "bar", "tilde", "vec", "overline", "underline"]
     ]
-    + ["\\" + name for name in ["boldsymbol", "mathbf", "mathbb", "mathcal", "phantom"]]
+    + ["\\" + name for name in ["mathbf", "mathbb", "mathcal"]]
 )
 _DELIMITERS = frozenset([r"\left", r"\right", r"\bigl", r"\bigr", r"\Bigl", r"\Bigr"])
 _DELIMITER = 0.68

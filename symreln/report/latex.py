@@ -46,8 +46,6 @@ from symreln.report.latex_style import LEVELS, Style, letters, renamed
 from symreln.report.latex_tables import table
 from symreln.report.numbering import Anchor, anchors
 
-FIGURES = "figures"
-
 _PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 \usepackage[T1]{fontenc}
 \IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}

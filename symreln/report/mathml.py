@@ -110,12 +110,9 @@ def _words(command: str, words: str) -> Element:
         element = Element("mtext")
         element.text = text_from_math(words).replace(" ", "\N{NO-BREAK SPACE}")
         return element
-    if command == r"\operatorname*":
-        element = Element("mo", movablelimits="true", lspace="0", rspace="0.167em")
-    else:
-        element = Element("mi", {"mathvariant": "normal"} if len(words) == 1 else {})
-        if command == r"\operatorname":
-            element.set("class", "operator")
+    element = Element("mi", {"mathvariant": "normal"} if len(words) == 1 else {})
+    if command == r"\operatorname":
+        element.set("class", "operator")
     element.text = words.replace(r"\,", "\N{NO-BREAK SPACE}").replace(" ", "")
     return element
 
@@ -182,7 +179,6 @@ _BIG = frozenset("∑∏⨁")
 _LIMITS = {"msub": "munder", "msup": "mover", "msubsup": "munderover"}
 _VARIANTS = {
     "bold": "BOLD",
-    "bold-italic": "BOLD ITALIC",
     "double-struck": "DOUBLE-STRUCK",
     "script": "SCRIPT",
 }
@@ -193,16 +189,11 @@ _PRIMES = frozenset("\N{PRIME}\N{DOUBLE PRIME}\N{TRIPLE PRIME}")
 _BARS = frozenset("|\N{DOUBLE VERTICAL LINE}")
 # Delimiters that latex2mathml leaves as commands after \Bigl and its like.
 _DELIMITERS = {
-    **dict.fromkeys((r"\|", r"\Vert", r"\lVert", r"\rVert"), "\N{DOUBLE VERTICAL LINE}"),
-    **dict.fromkeys((r"\vert", r"\lvert", r"\rvert"), "|"),
-    **dict.fromkeys((r"\{", r"\lbrace"), "{"),
-    **dict.fromkeys((r"\}", r"\rbrace"), "}"),
-    **dict.fromkeys((r"\lbrack",), "["),
-    **dict.fromkeys((r"\rbrack",), "]"),
+    r"\|": "\N{DOUBLE VERTICAL LINE}",
+    r"\{": "{",
+    r"\}": "}",
     r"\langle": "\N{MATHEMATICAL LEFT ANGLE BRACKET}",
     r"\rangle": "\N{MATHEMATICAL RIGHT ANGLE BRACKET}",
-    r"\lfloor": "\N{LEFT FLOOR}",
-    r"\rfloor": "\N{RIGHT FLOOR}",
 }
 # After these, and first in a row, a minus is a sign and not an operation.
 _BEFORE_SIGNS = frozenset("=<>≤≥≈≠≡∝→∈,([{") | _RELATIONS
@@ -248,11 +239,8 @@ def _mend_token(element: Element) -> None:
 
 
 def _in_variant(character: str, variant: str) -> str:
-    r"""Return a letter in bold, bold italic, double-struck or script, as a character of its own.
-
-    TeX's ``\boldsymbol`` leaves capital Greek upright.
-    """
-    style = "BOLD" if character in _CAPITAL_GREEK else _VARIANTS[variant]
+    """Return a letter in bold, double-struck or script, as a character of its own."""
+    style = _VARIANTS[variant]
     name = unicodedata.name(character, "").replace("LATIN ", "").replace("GREEK ", "")
     name = name.replace("LETTER ", "")
     for styled in (f"MATHEMATICAL {style} {name}", f"{style} {name}"):
@@ -260,7 +248,7 @@ def _in_variant(character: str, variant: str) -> str:
             return unicodedata.lookup(styled)
         except KeyError:
             continue
-    return character if style != "BOLD ITALIC" else _in_variant(character, "bold")
+    return character
 
 
 def _mend_operator(element: Element) -> None:

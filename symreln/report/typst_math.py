@@ -36,16 +36,14 @@ _SINGLE = {
 }  # fmt: skip
 _CALLS = {
     r"\frac": "frac({},{})", r"\dfrac": "display(frac({},{}))", r"\tfrac": "inline(frac({},{}))",
-    r"\binom": "binom({},{})", r"\dot": "dot({})", r"\ddot": "dot.double({})", r"\hat": "hat({})",
+    r"\dot": "dot({})", r"\ddot": "dot.double({})", r"\hat": "hat({})",
     r"\bar": "macron({})", r"\tilde": "tilde({})", r"\vec": "arrow({})",
     r"\overline": "overline({})", r"\underline": "underline({})",
-    r"\overbrace": "limits(overbrace({}))", r"\underbrace": "limits(underbrace({}))",
-    r"\mathbf": "upright(bold({}))", r"\boldsymbol": "bold({})", r"\mathbb": "bb({})",
-    r"\mathcal": "cal({})", r"\phantom": "#hide(${}$)",
+    r"\mathbf": "upright(bold({}))", r"\mathbb": "bb({})",
+    r"\mathcal": "cal({})",
 }  # fmt: skip
 _CALL = re.compile(r"[a-z]{2,}[(]")
 _SCRIPTS = ("_", "^", "'")
-_STYLES = {r"\displaystyle": "display", r"\textstyle": "inline"}
 _SIZED = {
     r"\bigl": ("opening", "1.2em"), r"\bigr": ("closing", "1.2em"),
     r"\Bigl": ("opening", "1.8em"), r"\Bigr": ("closing", "1.8em"),
@@ -75,8 +73,8 @@ def _content(parts: list[str]) -> str:
     index = _after_spaces(parts, 0)
     while index < len(parts):
         part = parts[index]
-        if part in _STYLES:  # of all that follows in its group
-            atoms.append(f"{_STYLES[part]}({_content(parts[index + 1 :])})")
+        if part == r"\displaystyle":  # of all that follows in its group
+            atoms.append(f"display({_content(parts[index + 1 :])})")
             break
         base, index = (_NOTHING, index) if part in _SCRIPTS else _atom(parts, index)
         index = _after_spaces(parts, index)
@@ -196,7 +194,7 @@ def _words(command: str, words: str) -> str:
     name = words.replace(r"\,", "\N{THIN SPACE}").replace(" ", "")
     if command == r"\mathrm":
         return f"upright({string(name)})"
-    return _operator(name, limits=command == r"\operatorname*")
+    return _operator(name, limits=False)
 
 
 def _operator(name: str, *, limits: bool) -> str:

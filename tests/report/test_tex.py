@@ -14,7 +14,7 @@ from tests.report.corpus import HOSTILE
     [
         r"\frac{s/d}{1 + \left(\frac{s}{d} - 1\right) e^{-2 s t}}",
         r"\begin{pmatrix} 1 & x > 0 \\ 0 & \text{otherwise} \end{pmatrix}",
-        r"\operatorname*{arg\,max}_{p} \operatorname{tr} A^{\top}",
+        r"\max_{p} \operatorname{tr} A^{\top}",
         r"\sqrt[3]{5} \, x_{1}^{2} \; a' \{1, 2\}",
         "",
     ],
