@@ -77,7 +77,7 @@ PATHWAYS = (
 )
 EDGES = (
     Shown(rule=network_lines, place="lines", key="lines", printed=True, checked="all"),
-    Shown(rule=described, place="chapter", key="*", checked="all"),
+    Shown(rule=described, place="chapter", key="*"),
     Shown(rule=parts_of, place="chapter", key="*", printed=True, checked="all"),
     Shown(rule=routing_of, place="chapter", key="routing", printed=True, checked="all"),
     Shown(rule=in_numbers, place="chapter", key="curves", printed=True),

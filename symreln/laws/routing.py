@@ -14,7 +14,7 @@ A chain of three shared edges (:mod:`symreln.laws.shared_chain`). Source: [Saxe2
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import sympy as sp
@@ -160,18 +160,6 @@ class RoutingNetwork:
             and bool(known.overlaps(arb(str(sp.N(expected, 40))) + arb(0, 1e-30))),
             main=True,
         )
-
-    def sharings(self) -> dict[tuple[str, ...], SharedChain]:
-        """Return the chain of every choice of edges to share, from none to all, by their names."""
-        found = {}
-        for choice in range(8):
-            taken = [bool(choice >> place & 1) for place in range(3)]
-            counts = zip(self.chain.counts, taken, strict=True)
-            names = tuple(name for name, t in zip(EDGES, taken, strict=True) if t)
-            found[names] = replace(
-                self.chain, counts=tuple(n if t else sp.S.One for n, t in counts)
-            )
-        return found
 
     def time_of_equal_weights(self) -> sp.Expr:
         r"""Return lim w_0·(time to leave the start)·s/tau, all edges starting at w_0.

@@ -25,7 +25,7 @@ from symreln.document.numerals import decimal_latex
 from symreln.exact.enclosure import decimal_of, precision
 from symreln.exact.words import Letter, Rules, Words
 from symreln.laws.choice import law_of, solve
-from symreln.laws.finite_steps import delay, delay_residual
+from symreln.laws.finite_steps import delay
 from symreln.laws.law import STRENGTH, STRENGTH0, TIME_CONSTANT, Regime
 from symreln.laws.line import CANCELS, Line, moves, vanish
 
@@ -293,10 +293,6 @@ class SharedChain:
     def delay(self) -> sp.Expr:
         """By how many steps gradient descent comes later to π than the flow, to leading order."""
         return delay(self.layers, S, D, STRENGTH, STRENGTH0)
-
-    def delay_residual(self) -> sp.Expr:
-        """Zero exactly when the delay grows as a step's excess does, with w_l = √n_l z."""
-        return delay_residual(self.layers)
 
     @property
     def is_solved(self) -> bool:

@@ -6,21 +6,17 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
 import symreln as sr
 from symreln.claims.network.in_numbers import Curves
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.truth import Truth
-from symreln.laws.network_flow import NetworkFlow
 from symreln.networks.bundles import NetworkData
 from symreln.report import html, latex
 from symreln.specs.model import NetworkSpec
 from symreln.task_library.load import load
 from symreln.verdict.judge import Level
-from symreln.verdict.spaces import minimal_spaces
-from tests.networks.reduction import reduce_edges
 
 NETWORK = NetworkSpec(
     hidden=4, init_std=Fraction(2, 5), learning_rate=Fraction(1, 10), loss="mean", steps=90
@@ -93,24 +89,6 @@ def test_correlations_that_differ_between_coupled_pathways_are_refuted_with_a_pr
     assert component.reason == "its pathways have different numbers of edges"
     assert found.level is Level.COUPLED_MATRICES
     assert "is not symmetric" in component.why
-
-
-def test_what_is_kept_as_matrices_is_reduced_exactly() -> None:
-    """Four inputs of which the data ask for two: smaller matrices, the same flow."""
-    x = [[1, 1, 0], [0, 1, 1], [0, 0, 0], [1, 2, 1]]
-    found = chain(x, [[1, 0, 2], [2, 0, 4]])
-    assert found.level is Level.COUPLED_MATRICES
-    spaces = minimal_spaces(found.data)
-    assert (spaces.dimension("x"), spaces.dimension("y")) == (2, 1)
-    reduction, flow = reduce_edges(found.data, spaces), NetworkFlow.of(found.data)
-    random = np.random.default_rng(1)
-    small = [random.uniform(-0.5, 0.5, shape) for shape in reduction.flow.shapes]
-    times = [0.0, 2.0, 9.0]
-    full = flow.trajectory(reduction.lift(small), times)
-    reduced = reduction.flow.trajectory(small, times)
-    for a, b in zip(full, reduced, strict=True):
-        worst = max(np.abs(p - q).max() for p, q in zip(a, reduction.lift(b), strict=True))
-        assert worst < 1e-10
 
 
 def test_null_modes_are_listed_and_stay_at_nothing() -> None:

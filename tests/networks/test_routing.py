@@ -38,20 +38,22 @@ def test_every_step_is_proven_for_symbols():
     assert isinstance(found, sr.NetworkDerivation)
     claim = found.routing
     assert claim is not None
-    steps = list(claim.steps())
     assert claim.network == NETWORK
-    assert all(step.outcome is Truth.PROVEN for step in steps)
-    assert len(steps) >= 10
+    assert [step.outcome for step in claim.steps()] == [Truth.PROVEN] * 3
+    assert all(line.holds for line in NETWORK.lines())
 
 
 def test_conserved_differences_and_speed_as_printed():
     a, b, c = routing.STRENGTHS
     assert NETWORK.chain.conserved == (b**2 - M * a**2, c**2 - a**2)
     assert sp.simplify(NETWORK.chain.gain - K * sp.cbrt(M)) == 0
-    speeds = {shared: chain.gain for shared, chain in NETWORK.sharings().items()}
-    assert speeds[()] == 1
-    assert sp.simplify(speeds[("hidden",)] - sp.cbrt(K * M)) == 0
-    assert sp.simplify(speeds[("input", "output")] - sp.cbrt(K) ** 2) == 0
+    for counts, speed in (
+        ((1, 1, 1), 1),
+        ((1, K * M, 1), sp.cbrt(K * M)),
+        ((K, 1, K), sp.cbrt(K) ** 2),
+    ):
+        shared = replace(NETWORK.chain, counts=tuple(map(sp.sympify, counts)))
+        assert sp.simplify(shared.gain - speed) == 0
 
 
 @pytest.mark.parametrize("m", range(1, 7))

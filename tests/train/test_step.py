@@ -30,10 +30,8 @@ from symreln.train.trainers import (
     train_network,
 )
 from symreln.train.weights import LayerWeights, seed_children
-from symreln.verdict.spaces import minimal_spaces
 from tests.networks.examples import backpropagated, random_data, start
-from tests.networks.reduction import reduce_edges
-from tests.networks.test_flow import arrays, inside
+from tests.networks.test_flow import arrays
 from tests.strategies import examples
 from tests.train.kinds import GAINED, KINDS, PATHWAYS, WHOLE, data, make_settings, matrices, same
 
@@ -192,28 +190,24 @@ def test_a_step_goes_down_the_gradient_of_a_random_graph(seed):
 
 @settings(max_examples=8, deadline=None)
 @given(st.integers(0, 10**6))
-def test_steps_are_those_of_the_flow_per_edge_and_of_its_reduction(seed):
-    """The exact correlations of pathways, and starts inside the spaces, in the small matrices."""
+def test_steps_are_those_of_the_flow_per_edge(seed):
+    """The exact correlations of pathways."""
     problem = random_data(seed, gains=bool(seed % 2))
     if not problem.paths:
         return
-    weights = arrays(inside(problem, seed))
+    weights = arrays(start(problem, seed))
     network, count = gated_network(problem.graph), 40
     chosen = make_settings(steps=count, learning_rate=0.02)
     run = train_gated_network(*floats(problem), network, chosen, initial=by_name(network, weights))
-    reduction = reduce_edges(problem, minimal_spaces(problem))
-    for flow, now, lift in (
-        (NetworkFlow.of(problem), weights, lambda w: w),
-        (reduction.flow, reduction.project(weights), reduction.lift),
-    ):
-        losses = [flow.loss(now)]
-        for _ in range(count - 1):
-            slopes = flow.velocity(now)
-            now = [w + 0.02 * slope for w, slope in zip(now, slopes, strict=True)]
-            losses.append(flow.loss(now))
-        np.testing.assert_allclose(run.losses[0], losses, rtol=1e-10, atol=1e-11)
-        for found, expected in zip(run.matrices, lift(now), strict=True):
-            np.testing.assert_allclose(found[0], expected, atol=1e-10)
+    flow, now = NetworkFlow.of(problem), weights
+    losses = [flow.loss(now)]
+    for _ in range(count - 1):
+        slopes = flow.velocity(now)
+        now = [w + 0.02 * slope for w, slope in zip(now, slopes, strict=True)]
+        losses.append(flow.loss(now))
+    np.testing.assert_allclose(run.losses[0], losses, rtol=1e-10, atol=1e-11)
+    for found, expected in zip(run.matrices, now, strict=True):
+        np.testing.assert_allclose(found[0], expected, atol=1e-10)
 
 
 def test_stages_of_a_shared_edge_add_up():

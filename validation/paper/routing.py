@@ -1,5 +1,8 @@
 """Routing: shared pathways learn faster, for every M and K (neural race reduction)."""
 
+from dataclasses import replace
+from itertools import compress
+
 import sympy as sp
 
 import symreln as sr
@@ -21,7 +24,7 @@ def reproduce(page):
         "For every M and K one pathway stands for all. From a balanced start it obeys "
         rf"$\tau\dot{{\pi}}$ = {page.math(chain.rate)}, with a closed form in time. Pairs of "
         "domains that are never trained learn the same.",
-        {step.outcome for step in derivation.routing.steps()} == {sr.Truth.PROVEN},
+        {step.outcome for step in derivation.steps} == {sr.Truth.PROVEN},
     )
     hidden, last = chain.conserved
     page.derive(
@@ -30,10 +33,16 @@ def reproduce(page):
         f"{page.math(sp.solve(hidden, b)[0] / a)} times as strong as the outer ones.",
         all(chain.along(each) == 0 for each in chain.conserved) and sp.solve(last, c) == [a],
     )
+    rows = []
+    for choice in range(8):
+        shared = [bool(choice >> place & 1) for place in range(3)]
+        uses = tuple(n if s else sp.S.One for n, s in zip(chain.counts, shared, strict=True))
+        names = compress(("input", "hidden", "output"), shared)
+        rows.append((", ".join(names) or "none", *uses, replace(chain, counts=uses).gain))
     page.table(
         "Pathways that use an edge, and speed against unshared edges, by what is shared.",
         ("shared", "input", "hidden", "output", "speed"),
-        [(", ".join(s) or "none", *x.counts, x.gain) for s, x in network.sharings().items()],
+        rows,
     )
     counts, curves = (2, 4, 8, 16, 32), {}
     for name, speed in (("balanced start", chain.gain), ("equal small weights", equal)):

@@ -8,8 +8,6 @@ Started alike at each place, the edges of a regular component
 the term of place l times :math:`n_l`
 (:func:`symreln.laws.shared_chain.place_proofs`): a single chain of L edges where every n is 1, the
 routing network for L = 3. Source: [Saxe2022].
-
-A chain of shared edges, said: what it conserves, its equation and its closed form, proven.
 """
 
 from __future__ import annotations
@@ -23,10 +21,10 @@ import sympy as sp
 
 from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
-from symreln.claims.claim import Claim, Step
+from symreln.claims.claim import Claim
 from symreln.claims.solve import derive_unchecked
 from symreln.document.mathtext import slashed_latex, to_latex
-from symreln.document.model import Block, Code, Math, Section, Strong, Table, equation, prose
+from symreln.document.model import Block, Code, Math, Section, Strong, Table, prose
 from symreln.document.roots import plain_formula
 from symreln.document.typeset import say, typeset
 from symreln.document.words import Notation, decimal_cell, number_cell
@@ -35,7 +33,7 @@ from symreln.exact.truth import Truth
 from symreln.laws.depth import Depth
 from symreln.laws.law import Law
 from symreln.laws.network_flow import NetworkFlow
-from symreln.laws.shared_chain import SharedChain, place_proofs
+from symreln.laws.shared_chain import SharedChain
 from symreln.networks.bundles import NetworkData
 from symreln.verdict.diagonal import Diagonality, decide_diagonal
 from symreln.verdict.judge import Level
@@ -226,9 +224,7 @@ class Component(Claim):
         """Say it in a section of the chapter."""
         why = self.why
         blocks: list[Block] = [prose(*typeset(f"{why[:1].upper()}{why[1:]}."))]
-        if self.form is not None:
-            blocks += _closed_blocks(self.form)
-        elif self.is_regular:
+        if self.is_regular and self.form is None:
             blocks.append(
                 prose(
                     "The edges of a place are used by equally many pathways, so that one matrix a "
@@ -244,7 +240,7 @@ class Component(Claim):
                     "`[[pathway]]`."
                 )
             )
-        else:
+        elif not self.is_regular:
             blocks.append(prose("It is not regular: ", *typeset(self.reason), "."))
         blocks += self.mode_tables()
         title, label = f"Part {self.number}", f"sec:part-{self.number}"
@@ -360,104 +356,3 @@ def solution(mode: Law) -> list[str]:
         rf"{name} = {share},",
         rf"T({name}) &= {to_latex(mode.stage)}",
     ]
-
-
-def chain_steps(chain: SharedChain) -> Iterator[Step]:
-    """Say how a chain of shared edges was reduced and solved."""
-    yield step(
-        "reduction",
-        "edges that start equal at their place stay equal",
-        "one pathway's term stands in the bases of its edge alone",
-        holds=all(place_proofs(chain.layers)),
-    )
-    if chain.layers > 1:
-        yield step(
-            "conserved differences",
-            "the differences of squares that are printed do not move",
-            "its derivative along the flow cancels",
-            holds=all(chain.along(expr) == 0 for expr in chain.conserved),
-        )
-        yield step(
-            "balanced equation",
-            "a balanced start stays balanced, and its strength closes",
-            "all edges move equally, and the product rule",
-            holds=all(part == 0 for part in chain.balanced_residuals()),
-        )
-    yield step(
-        "closed form",
-        "it solves the equation of a balanced start",
-        "put into its family's equation, which with its time constant is this one",
-        holds=chain.is_solved,
-    )
-    yield step(
-        "finite steps",
-        "gradient descent comes to a strength later than the flow, by the steps that are printed, "
-        "to leading order in a step",
-        "its derivative along the flow is half that of the speed",
-        holds=chain.delay_residual() == 0,
-    )
-
-
-def step(name: str, statement: str, check: str, *, holds: bool) -> Step:
-    """Return a step that is proven where its check holds."""
-    outcome = Truth.PROVEN if holds else Truth.UNDECIDED
-    return Step(name=name, statement=statement, check=check, outcome=outcome)
-
-
-def _delay_blocks(chain: SharedChain) -> list[Block]:
-    """Say when gradient descent is where the closed form, that of the flow, says."""
-    return [
-        say(
-            r"These are of infinitely small steps. A step of gradient descent goes along the curve "
-            r"less far than its flow where that speeds up, and further where it slows down: it "
-            r"comes to the strength $\pi$ later by"
-        ),
-        equation(rf"\Delta n = \tfrac{{1}}{{2}} {to_latex(2 * chain.delay)}"),
-        say(
-            r"steps, up to terms of the order of $1/\tau$: half the logarithm of how much faster "
-            "edges move there than at the start."
-        ),
-    ]
-
-
-def chain_blocks(chain: SharedChain) -> list[Block]:
-    """Say what a chain of shared edges conserves, and how its strength closes."""
-    return [
-        prose("Differences that are conserved; their derivatives cancel:"),
-        equation(*(rf"{to_latex(expr)} &= \mathrm{{const}}" for expr in chain.conserved)),
-        prose("From a balanced start, where these are 0, the strength ", Math(r"\pi"), " closes:"),
-        equation(rf"\tau \dot{{\pi}} = {to_latex(chain.rate)}"),
-        prose(f"It is solved by the family “{chain.family}”:"),
-        equation(*solution(chain.mode)),
-        *_delay_blocks(chain),
-    ]
-
-
-def _closed_blocks(chain: SharedChain) -> list[Block]:
-    """Say the closed form of a part whose pathways are used alike."""
-    used = ", ".join(map(str, chain.counts))
-    if chain.layers == 1:
-        return [
-            equation(chain.mode.equation),
-            equation(*solution(chain.mode)),
-            *_delay_blocks(chain),
-        ]
-    blocks: list[Block] = [
-        prose(
-            f"Edges at the {chain.layers} places are used by {used} pathways each. Started equal "
-            "at each place, edges stay equal, and a mode of strengths ",
-            Math("w_l"),
-            " follows one pathway's flow with every term multiplied by the uses.",
-        ),
-        *chain_blocks(chain),
-    ]
-    if chain.gain != 1:
-        blocks.append(
-            prose(
-                "Against pathways with edges of their own, from the same strength, it is faster "
-                "by exactly the factor ",
-                Math(to_latex(chain.gain)),
-                ".",
-            )
-        )
-    return blocks

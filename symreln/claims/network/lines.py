@@ -10,7 +10,6 @@ import sympy as sp
 
 from symreln.claims.flow_lines import IN_LETTERS
 from symreln.claims.lines import DerivationLines, derivation_lines
-from symreln.claims.network.described import IN_BASES, described
 from symreln.claims.network.on_data import chain, follows_its_gradient, runs_along_paths
 from symreln.exact.truth import Truth
 from symreln.laws.flow_letters import loss_in_correlations, stays_diagonal
@@ -57,12 +56,19 @@ def _flow(derivation: NetworkDerivation) -> Iterator[Line]:
     )
     yield Line(
         says=r"Gradient flow $\tau \dot{W}_e = -\partial L/\partial W_e$ of every edge: the terms "
-        "of all paths that use it; paths that see the same **effective dataset** are a bundle $b$, "
-        "whose products of weights add up to $T_b$:",
+        "of all paths that use it, whose weights after and before $e$ have the products "
+        r"$W_{\mathrm{after}(e,p)}$ and $W_{\mathrm{before}(e,p)}$. Paths with the same input "
+        "node, output node and gate see the same data and are a bundle $b$; the products of their "
+        "weights add up to $T_b$. Of its **effective dataset** $X_b$ has the rows of $X$ at the "
+        "input node and $Y_b$ those of $Y$ at the output node, each column times the gate; "
+        "$O_{bb'}$ is 1 where an output of bundle $b'$ is one of $b$'s, and 0 elsewhere "
+        "[@Saxe2022]:",
         equation=(
             r"\tau \dot{W}_e &= \sum_{p \ni e} W_{\mathrm{after}(e,p)}^{\top} E_{b(p)} "
             r"W_{\mathrm{before}(e,p)}^{\top},",
-            r"E_b &= \Sigma^{yx}(b) - \sum_{b'} O_{bb'} T_{b'} \Sigma^{x}(b', b)",
+            r"E_b &= \Sigma^{yx}(b) - \sum_{b'} O_{bb'} T_{b'} \Sigma^{x}(b', b),",
+            r"\Sigma^{yx}(b) &= \tfrac{1}{P}\, Y_b X_b^{\top}, \qquad "
+            r"\Sigma^{x}(b', b) = \tfrac{1}{P}\, X_{b'} X_b^{\top}",
         ),
         because="product rule: no path holds an edge twice",
         check="the loss summed over the samples, its central difference along a direction of every "
@@ -74,14 +80,17 @@ def _flow(derivation: NetworkDerivation) -> Iterator[Line]:
     depths = {len(path.edges) for path in data.paths}
     yield Line(
         says="**Change of basis** at every node $n$, with an orthonormal $R_n$, and the "
-        f"correlations in these bases, {IN_BASES}:",
+        r"correlations in the bases of the input and output nodes of bundles, "
+        r"$S_b = R_{\mathrm{out}(b)}^{\top} \Sigma^{yx}(b) R_{\mathrm{in}(b)}$, "
+        r"$K_{bb'} = R_{\mathrm{out}(b)}^{\top} O_{bb'} R_{\mathrm{out}(b')}$ and "
+        r"$D_{b'b} = R_{\mathrm{in}(b')}^{\top} \Sigma^{x}(b', b) R_{\mathrm{in}(b)}$:",
         equation=(
             r"W_e &= R_{\mathrm{to}(e)} B_e R_{\mathrm{from}(e)}^{\top},",
             r"\tau \dot{B}_e &= \sum_{p \ni e} B_{\mathrm{after}(e,p)}^{\top} "
             r"\Bigl[ S_b - \sum_{b'} K_{bb'} B_{b'} D_{b'b} \Bigr] B_{\mathrm{before}(e,p)}^{\top}",
         ),
-        because="the spaces of input and output nodes contain the images of the correlations, "
-        f"of dimension {sum(size for _, size in derivation.ask(described)._outer)} in all",
+        because="the spaces of input and output nodes contain the images of the correlations, and "
+        "weights that start between such spaces stay there",
         check="the term of every place in letters, shortened by orthonormality: it stands between "
         "the bases of its edge",
         holds=all(all(place_proofs(depth)) for depth in depths),

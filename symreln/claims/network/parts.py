@@ -11,7 +11,6 @@ from symreln.claims.network.components import (
     MOST_PARTS,
     MOST_ROWS,
     Component,
-    chain_steps,
     diagonal_values,
 )
 from symreln.document.model import Block, Section, Table, prose
@@ -47,7 +46,7 @@ class Parts(Claim):
             yield f"… and {left} more parts"
 
     def steps(self) -> Iterator[Step]:
-        """Say how the levels were decided and the closed forms proven."""
+        """Say how the levels were decided."""
         for part in self.parts:
             decision = part.decision
             yield Step(
@@ -56,9 +55,6 @@ class Parts(Claim):
                 check=decision.reason,
                 outcome=decision.outcome,
             )
-        for part in self.parts:
-            if part.form is not None:
-                yield from chain_steps(part.form)
 
     def says(self) -> Iterator[Block]:
         """Say it in a chapter of its own."""

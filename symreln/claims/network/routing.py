@@ -9,31 +9,27 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symreln.claims.claim import Claim, Step
-from symreln.claims.network.components import chain_blocks, chain_steps, mode_values, step
+from symreln.claims.network.components import mode_values
 from symreln.claims.network.in_numbers import InNumbers, in_numbers
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
     Block,
     Math,
     Section,
-    Table,
-    Theorem,
     equation,
     prose,
 )
 from symreln.document.numerals import decimal_latex
 from symreln.document.roots import plain_formula
-from symreln.document.typeset import phrase, say
+from symreln.document.typeset import say
+from symreln.exact.truth import Truth
 from symreln.laws.routing import (
     DOMAINS,
     EDGES,
     PARTNERS,
     SIGNS,
-    STRENGTHS,
     RoutingNetwork,
-    circulant_uses,
 )
-from symreln.laws.shared_chain import SharedChain, other_ends_follow
 from symreln.laws.three_edges import DELTA, X
 
 if TYPE_CHECKING:
@@ -76,10 +72,6 @@ class Routing(Claim):
             ],
             "speed": self._at(network.chain.gain),
             "speed_from_equal_weights": self._at(network.speed_of_equal_weights),
-            "sharings": [
-                {"shared": shared, "speed": chain.gain}
-                for shared, chain in network.sharings().items()
-            ],
             "modes": mode_values(self.spectrum),
             "speed_from_start": None if isinstance(found, str) else found.speed,
         }
@@ -125,42 +117,20 @@ class Routing(Claim):
 
     def steps(self) -> Iterator[Step]:
         """Say what was proven for every M and K."""
-        network, chain = self.network, self.network.chain
-        yield from chain_steps(chain)
-        yield step(
-            "counts",
-            "the ready-made pairing is regular for every M and K",
-            "one index runs over all domains once; the other is free",
-            holds=circulant_uses() == chain.counts,
-        )
-        yield step(
-            "untrained pairs",
-            "pairs that are never trained have the strength of those that are",
-            "product of the three matrices in letters",
-            holds=other_ends_follow(chain.layers),
-        )
         for sign, words in SIGNS.items():
-            yield step(
-                f"closed form, {words} difference",
-                "the time solves the equation where input and output edges start equal",
-                "its slope times the flow's is 1; sums over roots as traces of the companion "
+            holds = self.network.equal_ends(sign).residual() == 0
+            yield Step(
+                name=f"closed form, {words} difference",
+                statement="the time solves the equation where input and output edges start equal",
+                check="its slope times the flow's is 1; sums over roots as traces of the companion "
                 "matrix",
-                holds=network.equal_ends(sign).residual() == 0,
+                outcome=Truth.PROVEN if holds else Truth.UNDECIDED,
             )
-        yield step(
-            "speed from equal weights",
-            "as the common start goes to 0, the ratio of times is the expression given",
-            "ratio of the two limits of the start times the time",
-            holds=network.equal_weights_residual() == 0,
-        )
 
     def says(self) -> Iterator[Block]:
         """Say it in a chapter of its own."""
         blocks: list[Block] = [
             _setting(),
-            *_theorem(self.network),
-            *_equations(self.network.chain),
-            *chain_blocks(self.network.chain),
             *_equal_ends(self.network),
             *_speed(self.network),
             *_start(self.curves),
@@ -189,55 +159,9 @@ def _setting() -> Block:
         "pathways share one hidden edge [@Saxe2022]. Samples of different pairs are "
         "different samples, so pathways do not couple; every pair's data are the same "
         "up to the bases of its domains. $s$ and $d$ are the singular value and the "
-        "input eigenvalue of a mode of one pathway, over the whole dataset."
+        "input eigenvalue of a mode of one pathway, over the whole dataset; $a$, $b$ and $c$ are "
+        r"the strengths of an input, the hidden and an output edge in it, and $\pi = abc$."
     )
-
-
-def _theorem(network: RoutingNetwork) -> list[Block]:
-    pairs = zip(EDGES, network.chain.counts, strict=True)
-    uses = ", ".join(f"{name}: ${to_latex(count)}$" for name, count in pairs)
-    return [
-        Theorem(
-            kind="Proposition",
-            title=phrase("Reduction for every $M$ and $K$"),
-            label="thm:routing",
-            blocks=(
-                say(
-                    "Started equal and aligned, all input edges keep one common matrix in their "
-                    "bases, and so do all output edges. The three matrices follow the flow of one "
-                    "pathway, each term multiplied by the number of pathways that use the edge "
-                    f"({uses}). Pairs that are never trained have the same strength as those that "
-                    "are."
-                ),
-            ),
-        ),
-        Theorem(
-            kind="Proof",
-            blocks=(
-                say(
-                    "The term of one pathway, shortened by the orthonormality of the bases, "
-                    "stands between the two bases of its edge and holds no other, so that it is "
-                    "the same for every pathway of the edge. An input edge is in $K$ pairs; summed "
-                    "over the $M$ input domains that is $KM$, all of which use the hidden edge; "
-                    "the $M$ output domains divide them equally."
-                ),
-            ),
-        ),
-    ]
-
-
-def _equations(chain: SharedChain) -> list[Block]:
-    lines = [
-        rf"\tau \dot{{{w.name}}} &= {to_latex(rate)}"
-        for w, rate in zip(STRENGTHS, chain.velocities, strict=True)
-    ]
-    return [
-        say(
-            "With the strengths $a$ of an input edge, $b$ of the hidden edge and $c$ of an "
-            r"output edge in a mode, and $\pi = abc$:"
-        ),
-        equation(*lines, label="eq:routing"),
-    ]
 
 
 def _equal_ends(network: RoutingNetwork) -> list[Block]:
@@ -279,27 +203,13 @@ def _equal_ends(network: RoutingNetwork) -> list[Block]:
 
 
 def _speed(network: RoutingNetwork) -> list[Block]:
-    rows = tuple(
-        (
-            ", ".join(shared) or "none",
-            Math(r",\; ".join(to_latex(count) for count in chain.counts)),
-            Math(to_latex(chain.gain)),
-        )
-        for shared, chain in network.sharings().items()
-    )
     return [
         prose(
             "Balanced, and from the same initial strength, a mode is faster than with three edges "
             "of its own for every pathway by exactly"
         ),
         equation(to_latex(network.chain.gain), label="eq:speed"),
-        prose("because the two rates differ by that number. For every choice of edges to share:"),
-        Table(
-            header=("shared edges", "pathways of an input, hidden, output edge", "speed"),
-            rows=rows,
-            alignment="lll",
-            caption="Speed against unshared pathways.",
-        ),
+        prose("because the two rates differ by that number."),
         say(
             "When all edges start at one strength $w_0$ instead, the ratio of the times to "
             "any fixed strength below the plateau goes, as $w_0$ goes to 0, to"

@@ -62,7 +62,7 @@ def _part(part: Component, *, several: bool, known: bool) -> Iterator[Block]:
     name = part.name if several else "all pathways"
     yield prose(*typeset(f"{name[:1].upper()}{name[1:]}: {part.level.value}; {part.why}."))
     if part.form is None:
-        yield say("The matrices of its edges obey the flow of [#sec:flow].")
+        yield say("The matrices of its edges obey the flow of [#sec:lines].")
         return
     if not known:
         yield equation(rf"\tau \dot{{\pi}} = {to_latex(part.form.rate)}.")
