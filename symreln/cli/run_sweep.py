@@ -11,12 +11,7 @@ from symreln.base.progress import Progress
 from symreln.calls import sweep as calls
 from symreln.errors import InputError
 from symreln.report.folder import require_folder, write_together
-from symreln.report.sweep import (
-    failure_sentence,
-    missing_sentence,
-    part_said,
-    show_sweep,
-)
+from symreln.report.sweep import failure_sentence, missing_sentence, part_said, show_sweep
 from symreln.sweeps.plan import Plan, read_axes
 from symreln.sweeps.run import Failure, Missing, Shard
 

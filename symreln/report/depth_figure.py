@@ -10,12 +10,7 @@ from matplotlib.figure import Figure
 
 from symreln.base.jsonio import dumps
 from symreln.base.provenance import library_versions
-from symreln.experiment.distributions import (
-    MOMENTS,
-    SIGNIFICANT,
-    crossing_times,
-    spread_moments,
-)
+from symreln.experiment.distributions import MOMENTS, SIGNIFICANT, crossing_times, spread_moments
 from symreln.report import html
 from symreln.report.chapters.depth import NAME, depth_document
 from symreln.report.drawing import (

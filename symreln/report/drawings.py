@@ -20,14 +20,7 @@ from symreln.claims.prediction import closed_forms, predict
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
 from symreln.laws.integrate import DRAWN
-from symreln.report.drawing import (
-    FONT_SIZE,
-    Sketch,
-    draw_all,
-    new_axes,
-    plain,
-    styled,
-)
+from symreln.report.drawing import FONT_SIZE, Sketch, draw_all, new_axes, plain, styled
 from symreln.report.figures import LossCurve, PathwayModes
 from symreln.report.looks import FAINT, GROUND, INK, PALETTE
 from symreln.report.plots import (

@@ -18,15 +18,7 @@ from symreln.document.model import Interactive
 from symreln.errors import FloatRangeError, NoClosedFormError
 from symreln.laws.law import TIME
 from symreln.report.live import live_of
-from symreln.report.live_values import (
-    HALF,
-    START,
-    Group,
-    Live,
-    LiveMode,
-    LiveRace,
-    Speed,
-)
+from symreln.report.live_values import HALF, START, Group, Live, LiveMode, LiveRace, Speed
 
 if TYPE_CHECKING:
     from symreln.experiment.outcome import Validation

@@ -10,14 +10,7 @@ from matplotlib.lines import Line2D
 
 from symreln.experiment.representation import PLANE
 from symreln.report.chapters.representations import NAME
-from symreln.report.drawing import (
-    FONT_SIZE,
-    TEXT_WIDTH,
-    drawing,
-    dress,
-    plain,
-    styled,
-)
+from symreln.report.drawing import FONT_SIZE, TEXT_WIDTH, drawing, dress, plain, styled
 from symreln.report.figures import TIME
 from symreln.report.looks import DASHES, FAINT, INK, PALETTE, look
 

@@ -12,16 +12,7 @@ from symreln.base.summaries import few
 from symreln.claims.constants import JUDGED, constants_text
 from symreln.claims.early import mode_kappas, start_factors
 from symreln.experiment.comparing import is_aligned
-from symreln.experiment.findings import (
-    ALIGNMENT,
-    FLOW,
-    GATES,
-    NETWORKS,
-    SCALE,
-    STAGES,
-    STEP,
-    WIDTH,
-)
+from symreln.experiment.findings import ALIGNMENT, FLOW, GATES, NETWORKS, SCALE, STAGES, STEP, WIDTH
 from symreln.experiment.metrics import METRICS, Interval, metric_cells, steps_text
 from symreln.experiment.outcome import Validation
 from symreln.experiment.words import share_text

@@ -12,12 +12,7 @@ from symreln.experiment.metrics import drop_time
 from symreln.experiment.outcome import Validation
 from symreln.report.chapters.mean_field import MOST_GATES
 from symreln.report.drawing import Sketch, draw_all
-from symreln.report.figures import (
-    GateShare,
-    LossCurve,
-    gate_motion,
-    law_shares,
-)
+from symreln.report.figures import GateShare, LossCurve, gate_motion, law_shares
 from symreln.report.numbering import letter
 from symreln.report.plots import loss_sketch, sample_groups, thinned
 from symreln.report.representation_figure import representation_drawing

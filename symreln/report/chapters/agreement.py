@@ -29,10 +29,7 @@ from symreln.experiment.metrics import METRICS
 from symreln.experiment.outcome import Validation
 from symreln.experiment.scalar_modes import EdgeModes
 from symreln.report.chapters.gate_law import gate_law_blocks
-from symreln.report.chapters.judgement import (
-    diagnosis_blocks,
-    judgement_blocks,
-)
+from symreln.report.chapters.judgement import diagnosis_blocks, judgement_blocks
 from symreln.report.chapters.mean_field import mean_field_blocks
 from symreln.report.chapters.representations import representation_chapter
 from symreln.report.chapters.rules import rule_blocks

@@ -14,16 +14,7 @@ from symreln.claims.orbits import mode_orbits, plateaus_latex
 from symreln.claims.rules import said_at
 from symreln.claims.widths import own_curves
 from symreln.document.mathtext import to_latex
-from symreln.document.model import (
-    Block,
-    Details,
-    Figure,
-    Math,
-    Section,
-    Theorem,
-    equation,
-    prose,
-)
+from symreln.document.model import Block, Details, Figure, Math, Section, Theorem, equation, prose
 from symreln.document.typeset import say, typeset
 from symreln.document.words import fraction_latex
 from symreln.laws.choice import law_of
@@ -43,9 +34,7 @@ from symreln.report.chapters.solution import (
 )
 
 if TYPE_CHECKING:
-    from symreln.claims.derivation import (
-        Derivation,
-    )
+    from symreln.claims.derivation import Derivation
     from symreln.document.inlines import Inline
     from symreln.report.abbreviations import Abbreviations
 

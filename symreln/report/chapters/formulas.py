@@ -16,14 +16,7 @@ from symreln.claims.orbits import PathwayOrbit, mode_orbits, plateaus_latex
 from symreln.document.model import Block, Math, Reference, Table, equation, prose
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import typeset
-from symreln.document.words import (
-    NONE,
-    Notation,
-    decimal_cell,
-    evaluable,
-    height_cell,
-    number_cell,
-)
+from symreln.document.words import NONE, Notation, decimal_cell, evaluable, height_cell, number_cell
 from symreln.report.chapters.solution import implicit, implicit_formula
 
 if TYPE_CHECKING:

@@ -13,15 +13,7 @@ from symreln.claims.families.claim import every_size
 from symreln.claims.head_start import mode_laws
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.phases import until_text
-from symreln.document.model import (
-    Block,
-    Items,
-    Math,
-    Reference,
-    Section,
-    Strong,
-    prose,
-)
+from symreln.document.model import Block, Items, Math, Reference, Section, Strong, prose
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import phrase, say, typeset
 from symreln.document.words import Notation, scalar_latex

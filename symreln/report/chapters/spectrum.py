@@ -9,23 +9,11 @@ import sympy as sp
 from symreln.claims.orbits import PathwayOrbit, mode_orbits, plateaus_latex
 from symreln.claims.widths import narrow_pathways
 from symreln.document.mathtext import to_latex
-from symreln.document.model import (
-    Block,
-    Figure,
-    Math,
-    Reference,
-    Section,
-    Table,
-    equation,
-)
+from symreln.document.model import Block, Figure, Math, Reference, Section, Table, equation
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import say
 from symreln.document.widths import latex_width
-from symreln.document.words import (
-    NONE,
-    Values,
-    evaluable,
-)
+from symreln.document.words import NONE, Values, evaluable
 from symreln.report.chapters.formulas import (
     MOST_ROWS,
     NUMBERS,
