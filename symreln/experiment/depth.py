@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import comb
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -77,6 +77,8 @@ class DepthComparison:
     rng: int
     switching: SwitchingRun | None = None
     early: EarlyPhase | None = None
+    #: Numbers of the networks with fixed gates that were set by hand.
+    free_constants: ClassVar[int] = 0
 
     @property
     def seeds(self) -> int:

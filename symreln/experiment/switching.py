@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -125,6 +126,8 @@ class SwitchingRun:
     losses: np.ndarray
     units: tuple[tuple[int, ...], ...]
     readings: tuple[tuple[int, ...], ...]
+    #: Numbers that were assumed: the share of the weight after which gates are read again.
+    free_constants: ClassVar[int] = 1
 
 
 def train_switching(

@@ -260,7 +260,7 @@ class _Drawn:
         first, last = (np.einsum("um,um->u", part, part) for part in (seen, written))
         seeing = self.still + seen @ (units.inputs.T @ units.signed)
         weight = np.sqrt((first + self.beside) * (last + self.outside))
-        return weight, (seeing > 0).all(axis=1)
+        return weight, np.all(seeing > 0, axis=1)
 
 
 def _turned(vector: np.ndarray) -> np.ndarray:

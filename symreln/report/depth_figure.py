@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from symreln.experiment.depth import DepthComparison
     from symreln.experiment.distributions import CrossingComparison
 
-FORMAT = "symreln-depth/1"
+FORMAT = "symreln-depth/2"
 #: Points of a drawn curve.
 POINTS = 400
 #: Levels whose crossing times are drawn.
@@ -66,7 +66,7 @@ def depth_to_json(found: DepthComparison) -> dict[str, Any]:
             "samples": found.spec.dataset.samples,
         },
         "gated_units": found.units,
-        "free_constants": 0,
+        "free_constants": found.free_constants,
         "curves": asdict(found.curves),
         "crossings": [_crossing(each) for each in found.crossings],
         "switching": _switching(found),

@@ -41,7 +41,7 @@ def values_of(value: Any) -> Any:
     return value
 
 
-def spec_of_values(values: Any, certificate: Mapping[str, Any]) -> Spec:
+def spec_of_values(values: Any, certificate: Any) -> Spec:
     """Return the spec of values that :func:`values_of` has made, with a certificate's data.
 
     Raises:
@@ -58,10 +58,10 @@ def spec_of_values(values: Any, certificate: Mapping[str, Any]) -> Spec:
         raise InputError(msg) from error
 
 
-def _read(kind: Any, value: Any, names: tuple[str, ...], data: Mapping[str, Any]) -> Any:
+def _read(kind: Any, value: Any, names: tuple[str, ...], data: Any) -> Any:
     """Return a value of a kind, a type as dataclasses are annotated with."""
     choices = [each for each in get_args(kind) if each is not NoneType]
-    if is_dataclass(kind):
+    if isinstance(kind, type) and is_dataclass(kind):
         hints = get_type_hints(kind)
         given = {key: _read(hints[key], item, names, data) for key, item in value.items()}
         matrices = [key for key, hint in hints.items() if hint is ExactMatrix]

@@ -167,7 +167,7 @@ def test_the_command_writes_what_it_prints(tmp_path):
     assert "by their loss curves" in result.stdout
     assert result.stderr == ""
     told = json.loads((tmp_path / "depth.json").read_text())
-    assert (told["format"], told["seeds"]) == ("symreln-depth/1", 3)
+    assert (told["format"], told["seeds"]) == ("symreln-depth/2", 3)
     assert "Distributions over seeds" in (tmp_path / "depth.html").read_text()
     assert (tmp_path / "depth.svg").read_text().startswith("<?xml")
     with np.load(tmp_path / "curves.npz", allow_pickle=False) as curves:

@@ -70,10 +70,10 @@ def scatter_text(found: DepthComparison) -> str:
 
 def depth_sentences(found: DepthComparison) -> list[str]:
     """Say whether distributions of the curves differ, and what the early phase predicts."""
-    sentences = [_sentence(found, found.curves, "their gated network")]
+    sentences = [_sentence(found, found.curves, "their gated network", found.free_constants)]
     if found.switched is not None and found.switching is not None and any(found.switching.units):
-        name = "gated networks whose gates switch"
-        sentences.append(_sentence(found, found.switched, name, pairs=True))
+        constants, name = found.switching.free_constants, "gated networks whose gates switch"
+        sentences.append(_sentence(found, found.switched, name, constants, pairs=True))
         read = [len(each) for each in found.switching.readings]
         first = [each[0] for each in found.switching.readings if each]
         when = f", first at step {np.median(first):.0f} (median)" if first else ""
@@ -93,7 +93,9 @@ def depth_sentences(found: DepthComparison) -> list[str]:
     return sentences
 
 
-def _sentence(found: DepthComparison, test: CurveTest, gated: str, *, pairs: bool = False) -> str:
+def _sentence(
+    found: DepthComparison, test: CurveTest, gated: str, constants: int, *, pairs: bool = False
+) -> str:
     """Say whether distributions differ."""
     depth = len(found.widths)
     within = " within pairs of the same initial weights" if pairs else ""
@@ -120,7 +122,7 @@ def _sentence(found: DepthComparison, test: CurveTest, gated: str, *, pairs: boo
     inside = f"{100 * test.inside:.0f} % of the ReLU networks' losses lie in the gated "
     return (
         f"{head} by their loss curves: {told}; {inside}networks' 5 % to 95 % band; "
-        f"free constants: {int(pairs)}"  # when switching gates are read again is assumed
+        f"free constants: {constants}"
     )
 
 
@@ -151,9 +153,9 @@ def depth_document(found: DepthComparison, figure: Drawing) -> Document:
         prose(
             f"{found.seeds} ReLU networks with hidden layers of {layers} units and as many gated "
             "deep linear networks were trained from independent random weights of one law. A "
-            f"hidden node of the gated network has half of a layer's units, as many as are open "
+            "hidden node of the gated network has half of a layer's units, as many as are open "
             f"together in one of ReLU: {sizes}. Free constants: ",
-            Strong("0"),
+            Strong(str(found.free_constants)),
             ".",
         ),
         *(prose(Strong(_capital(each) + ".")) for each in depth_sentences(found)),
