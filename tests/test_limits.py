@@ -232,3 +232,17 @@ def test_wrong_quantities_are_refused(text):
     for parse in (seconds, megabytes):
         with pytest.raises(InputError):
             parse(text)
+
+
+def test_a_command_that_ends_by_itself_leaves_the_files_of_others_alone(tmp_path, monkeypatch):
+    other, started = tmp_path / "out" / "tasks" / ".other.npz.aaaa.tmp", limited._started
+
+    def beside(*asked):
+        other.parent.mkdir(parents=True)
+        other.write_text("being written by another program")
+        return started(*asked)
+
+    monkeypatch.setattr(limited, "_started", beside)
+    asked = ["derive", "linear-hierarchy", "--out", str(tmp_path / "out"), "-q"]
+    assert limited.limited(asked, tmp_path / "out", 300, None) == 0
+    assert other.is_file()

@@ -51,8 +51,8 @@ def test_a_narrow_pathway_that_is_closed_at_the_declared_values_alone() -> None:
     )
     assert found.verdict.level is not sr.Level.CLOSED
     assert found.at_values.verdict.level is sr.Level.CLOSED
-    said = " ".join(found.to_latex().split())
-    assert "so that other values may give another answer" in said
+    width = found.to_json()["width"]["pathways"]
+    assert [each["name"] for each in width] == ["all"]
 
 
 def test_rates_that_float64_data_lose_are_checked_exactly() -> None:

@@ -45,8 +45,9 @@ def limited(
         try:
             reached = _reached(child, seconds, size)
         finally:
+            by_itself = (child.poll() or 0) >= 0 and child.poll() is not None
             _end(child, told)
-            new = _files(out) - before
+            new = set() if by_itself else _files(out) - before
             _clear(path for path, _ in new)
         ended = child.returncode or 0
         if not reached and ended >= 0:
@@ -119,8 +120,11 @@ def _said(told: IO[bytes]) -> str:
 
 def _files(folder: Path | None) -> set[tuple[Path, int]]:
     """Return what a folder holds, with the time of its last change."""
-    held = () if folder is None else folder.rglob("*")
-    return {(path, path.lstat().st_mtime_ns) for path in held}
+    found = set()
+    for path in () if folder is None else folder.rglob("*"):
+        with contextlib.suppress(FileNotFoundError):  # another program's, gone meanwhile
+            found.add((path, path.lstat().st_mtime_ns))
+    return found
 
 
 def _clear(paths: Iterable[Path]) -> None:

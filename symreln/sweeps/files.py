@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,9 @@ import numpy as np
 from symreln.base.jsonio import write_bytes
 from symreln.base.summaries import short_repr
 from symreln.errors import InputError
+
+#: What NumPy and zipfile raise where a byte is not what was written.
+_DAMAGE = (OSError, ValueError, LookupError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 
 @short_repr
@@ -35,7 +39,11 @@ def write_result(path: Path, result: Result) -> None:
     """Write a result, all or nothing; the bytes are the same every time."""
     buffer, held = io.BytesIO(), dict[str, Any](result.arrays)
     np.savez(buffer, values=np.array(json.dumps(result.values)), **held)
-    write_bytes(path, buffer.getvalue())
+    try:
+        write_bytes(path, buffer.getvalue())
+    except FileNotFoundError:  # tidied away by another run, which has the same result
+        if not path.exists():
+            raise
 
 
 def read_result(path: Path) -> Result | None:
@@ -50,7 +58,7 @@ def read_result(path: Path) -> Result | None:
         return Result(values=json.loads(str(arrays.pop("values"))), arrays=arrays)
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+    except _DAMAGE as error:
         msg = f"{path}: it is damaged. Remove it, and the same command makes it again"
         raise InputError(msg) from error
 

@@ -150,7 +150,7 @@ class Targets:
         found = []
         for side, x in enumerate((items + own, own)):
             y = self.left[place][side]
-            if self.zero not in (x, y):
+            if self.zero not in (x, y, self.dimensions[side]):
                 many, d = self.copies[place] * self.dimensions[side], x / self.samples
                 found.append(Mode(place, d * y / self.samples, d, d, many))
                 self.left[place][side] = self.zero

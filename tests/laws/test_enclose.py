@@ -26,8 +26,13 @@ FAMILIES = {
 }
 
 
-@pytest.mark.parametrize("name", FAMILIES)
-@pytest.mark.parametrize("strength0", [Fraction(1, 10**5), Fraction(40)])
+#: Many layers are integrated in float64 from above their plateau.
+STARTS = [(name, Fraction(1, 10**5)) for name in FAMILIES] + [
+    (name, Fraction(40)) for name in FAMILIES if "layers" not in name
+]
+
+
+@pytest.mark.parametrize(("name", "strength0"), STARTS)
 def test_enclosed_from_a_given_start_is_what_floats_say(name, strength0):
     derivation = sr.derive(load(**FAMILIES[name]))
     known = derivation.known

@@ -167,6 +167,9 @@ def test_a_file_that_is_missing_or_no_json_is_named(saved, name):
     (saved / name).write_text("{")
     with pytest.raises(CertificateError, match=name):
         sr.open(saved)
+    (saved / name).write_text("null")
+    with pytest.raises((CertificateError, InputError), match=name):
+        sr.open(saved)
     (saved / name).unlink()
     with pytest.raises(InputError, match=f"open: found no {name} in "):
         sr.open(saved)

@@ -37,8 +37,8 @@ def spec(activation: str = "linear", **network: Any) -> sr.Spec:
     )
 
 
-def caption(derivation, **told: Any) -> str:
-    return str(modes_figure(derivation, **told))
+def caption(derivation, *, confronted: bool = False, method: str = "") -> str:
+    return str(modes_figure(derivation, confronted=confronted, method=method))
 
 
 @pytest.mark.parametrize("layers", [1, 3])

@@ -6,11 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pytest
 
 from symreln.errors import InputError
+from symreln.sweeps import files
 from symreln.sweeps.files import Result, read_result, tidy, write_result
 
 NAME = "network-0123456789abcdef-0-3.npz"
@@ -55,6 +57,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import numpy as np
+from symreln.sweeps import files
 from symreln.sweeps.files import Result, write_result
 setattr(os, sys.argv[2], lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL))
 write_result(Path(sys.argv[1]), Result(arrays={"gdln": np.ones(3)}))
@@ -74,3 +77,27 @@ def test_a_writer_that_is_killed_leaves_no_file_under_the_name(tmp_path, moment)
     write_result(path, result())
     tidy(tmp_path)
     assert os.listdir(tmp_path) == [NAME]
+
+
+def test_a_flipped_byte_is_said_or_changes_nothing(tmp_path):
+    path = tmp_path / NAME
+    write_result(path, result())
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x40]) + whole[place + 1 :])
+        with suppress(InputError):  # any other error would be called a bug of symreln
+            read_result(path)
+
+
+def test_a_writer_whose_file_another_run_tidied_away_is_content(tmp_path, monkeypatch):
+    path = tmp_path / NAME
+    write_result(path, result())
+
+    def gone(*_):
+        raise FileNotFoundError
+
+    monkeypatch.setattr(files, "write_bytes", gone)
+    write_result(path, result())
+    path.unlink()
+    with pytest.raises(FileNotFoundError):
+        write_result(path, result())

@@ -277,7 +277,7 @@ def test_it_is_written(tmp_path):
     assert written["chain_start"]["error"] < 0.05 * written["chain_start"]["kappa"]
     with np.load(tmp_path / "curves.npz") as curves:
         assert curves["gdln_aligned"].shape == (1, 1000)
-    text = str(agreement_chapter(report, figures=False))
+    text = str(agreement_chapter(report))
     assert "Aligned start" in text
     assert "isolated modes of random layers" in text
     assert "40 a layer" in str(provenance_chapter(report.derivation, report))

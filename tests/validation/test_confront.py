@@ -395,6 +395,6 @@ def test_what_the_theory_starts_from_is_recorded_and_said_with_its_error():
     name, kappa = next(iter(found.kappas.items()))
     text = str(agreement_chapter(found))
     assert f"{name} {kappa:.3f} ± {next(iter(found.early.values())).error:.3f}" in text
-    linear_text = str(agreement_chapter(linear(0), figures=False))
+    linear_text = str(agreement_chapter(linear(0)))
     assert linear(0).to_json()["initial_strengths"] is None
     assert "kappa" not in linear_text

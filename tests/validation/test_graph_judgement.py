@@ -124,7 +124,7 @@ def test_large_initial_weights_are_the_initial_scale_and_not_alignment():
     assert "what fails is the initial scale, which is too large" in found.sentence()
     (entry,) = validation_to_json(found)["failing"]
     assert entry["failed"] == [SCALE]
-    assert "1/4 of the initial scale" in str(agreement_chapter(found, figures=True))
+    assert "1/4 of the initial scale" in str(agreement_chapter(found))
 
 
 def test_what_two_assumptions_share_is_named_after_none_of_them():

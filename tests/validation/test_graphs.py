@@ -94,7 +94,7 @@ def test_the_routing_network_is_its_scalar_modes():
     assert found.metrics["theory_vs_aligned"].max_abs_over_initial < 1e-10
     assert found.verdicts["modes"].value < 1e-10
     assert len(found.edges.strengths) == 8 * 4
-    text = str(agreement_chapter(found, figures=True))
+    text = str(agreement_chapter(found))
     assert "32 isolated modes of random weights" in text
     assert f"{found.edges.start.amplitude:.4g} ± " in text
     # Random weights: the strengths rise when the start says, as far as networks agree themselves.
@@ -204,7 +204,7 @@ def test_starts_that_are_not_derived_are_said(name, reason):
     result = derivation_chapters(found.derivation, found, ("loss",))[0]
     assert "against the GDLN that started aligned" in str(result)
     assert validation_to_json(found)["initial_strengths"]["why_not"] == found.edges.start
-    assert "recorded, and not compared" in str(agreement_chapter(found, figures=True))
+    assert "recorded, and not compared" in str(agreement_chapter(found))
 
 
 def test_what_is_not_covered_is_refused(tmp_path, capsys):

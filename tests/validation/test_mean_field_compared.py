@@ -65,7 +65,7 @@ def test_the_reason_is_recorded_and_printed(monkeypatch):
     found = sr.validate(sr.derive(sr.load("xor", overrides=("network.steps=60",))), seeds=2)
     assert found.mean_field is None
     assert "it takes minutes" in found.to_json()["mean_field"]["why_not"]
-    assert "none was run; it takes minutes" in (str(agreement_chapter(found, figures=True)))
+    assert "none was run; it takes minutes" in (str(agreement_chapter(found)))
     assert len(validation_sketches(found)) == 1
 
 
@@ -75,7 +75,7 @@ def test_the_record_and_the_document_hold_the_classes():
     assert record["classes"][0]["gate"] == "".join(map(str, first.gate))
     assert record["classes"][0]["carries"] == list(first.carries(xor().mean_field.steps))
     assert len(record["classes"][0]["shares"]) == len(record["steps"])
-    chapter = agreement_chapter(xor(), figures=True)
+    chapter = agreement_chapter(xor())
     (table,) = [
         b for b in chapter.blocks if isinstance(b, Table) and "open samples" in str(b.header)
     ]

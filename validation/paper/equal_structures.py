@@ -10,10 +10,8 @@ def symbolic(page):
         " by the symmetry of the contexts, and so has the head start of every later mode.",
         family.complete,
     )
-    rows = [
-        (f"`{m.template.name}`", m.law.s, m.law.d, m.multiplicity.to_sympy()) for m in family.modes
-    ]
-    head = ("pathway", "$s$", "$d$ in effect", "multiplicity")
+    head, known = ("pathway", "$s$", "$d$ in effect", "multiplicity"), family.modes
+    rows = [(f"`{m.template.name}`", m.law.s, m.law.d, m.multiplicity.to_sympy()) for m in known]
     page.table("Modes for every C and n; u = 1, 2, 4, …, n/2: splits of the hierarchy.", head, rows)
     page.derive(
         "Until the common pathway has learned a split, context pathways learn it C times as fast "

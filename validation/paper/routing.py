@@ -1,7 +1,7 @@
 """Routing: shared pathways learn faster, for every M and K (neural race reduction)."""
 
 from dataclasses import replace
-from itertools import compress
+from itertools import compress, product
 
 import sympy as sp
 
@@ -13,7 +13,7 @@ def reproduce(page):
     derivation = sr.derive(sr.load("routing", small))
     network = derivation.routing.network
     chain, equal = network.chain, network.speed_of_equal_weights
-    many, partners = ({x.name: x for x in equal.free_symbols}[name] for name in "MK")
+    many, few = ({x.name: x for x in equal.free_symbols}[name] for name in "MK")
     a, b, c = chain.strengths
     page.assume(
         "M input and M output domains with white inputs, each trained with K partners. All pairs "
@@ -33,22 +33,17 @@ def reproduce(page):
         f"{page.math(sp.solve(hidden, b)[0] / a)} times as strong as the outer ones.",
         all(chain.along(each) == 0 for each in chain.conserved) and sp.solve(last, c) == [a],
     )
-    rows = []
-    for choice in range(8):
-        shared = [bool(choice >> place & 1) for place in range(3)]
-        uses = tuple(n if s else sp.S.One for n, s in zip(chain.counts, shared, strict=True))
-        names = compress(("input", "hidden", "output"), shared)
-        rows.append((", ".join(names) or "none", *uses, replace(chain, counts=uses).gain))
-    page.table(
-        "Pathways that use an edge, and speed against unshared edges, by what is shared.",
-        ("shared", "input", "hidden", "output", "speed"),
-        rows,
-    )
-    counts, curves = (2, 4, 8, 16, 32), {}
+    rows, names = [], ("input", "hidden", "output")
+    for bits in product((False, True), repeat=3):
+        uses = tuple(n if s else sp.S.One for n, s in zip(chain.counts, bits[::-1], strict=True))
+        shared = ", ".join(compress(names, bits[::-1])) or "none"
+        rows.append((shared, *uses, replace(chain, counts=uses).gain))
+    text = "Pathways that use an edge, and speed against unshared edges, by what is shared."
+    page.table(text, ("shared", *names, "speed"), rows)
+    ms, curves = (2, 4, 8, 16, 32), {}
     for name, speed in (("balanced start", chain.gain), ("equal small weights", equal)):
         for k in (1, 2, 4):
-            up = [float(speed.subs({many: m, partners: k})) for m in counts]
-            curves[f"{name}, K = {k}"] = counts, up
+            curves[f"{name}, K = {k}"] = ms, [float(speed.subs({many: m, few: k})) for m in ms]
     page.plot("speed", "Speed of full sharing.", curves, x="M", y="speed", log="xy")
     found = page.validate(derivation)
     apart, random = found.distance("theory_vs_aligned"), found.distance("theory_vs_gdln")
@@ -58,12 +53,11 @@ def reproduce(page):
         f"{random:.1%}.",
         apart < 1e-9,
     )
-    domains, declared = derivation.routing.domains, derivation.curves.speed
-    size = {many: domains, partners: derivation.routing.partners}
-    limit = float(equal.subs(size))
+    domains, pairs = derivation.routing.domains, derivation.routing.partners
+    declared, limit = derivation.curves.speed, float(equal.subs({many: domains, few: pairs}))
     page.beyond(
         f"When all edges start equally small, sharing makes a mode {page.math(equal)} times as "
-        f"fast. For M = {domains} and K = {size[partners]} this is {limit:.3g}, and integration "
+        f"fast. For M = {domains} and K = {pairs} this is {limit:.3g}, and integration "
         f"from the declared initial weights, {declared:.3g}, is within 1%.",
         abs(declared / limit - 1) < 0.01,
         by="computed",
