@@ -45,9 +45,10 @@ def limited(
         try:
             reached = _reached(child, seconds, size)
         finally:
-            by_itself = (child.poll() or 0) >= 0 and child.poll() is not None
+            code = child.poll()
             _end(child, told)
-            new = set() if by_itself else _files(out) - before
+            # A child that ended by itself has left no draft: any there is another program's.
+            new = _files(out) - before if code is None or code < 0 else set()
             _clear(path for path, _ in new)
         ended = child.returncode or 0
         if not reached and ended >= 0:
