@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -19,7 +20,6 @@ from symreln.base.units import megabytes, seconds
 from symreln.cli import limited
 from symreln.cli import main as cli
 from symreln.errors import InputError
-from symreln.report.folder import MOVING
 from symreln.verifier import verify_file
 
 ROOT = str(Path(cli.__file__).parents[2])
@@ -132,22 +132,77 @@ def test_of_a_run_the_derivation_that_was_finished_stays_whole(tmp_path, capsys,
     assert verify_file(out)
 
 
-def test_files_that_belong_together_take_their_places_together(tmp_path):
+def test_nothing_ends_while_files_that_belong_together_take_their_places(tmp_path):
+    # Neither the command nor a worker of it: each moves two files, with a pause between them.
     program = (
-        "import sys, time; from pathlib import Path; from symreln.base import watched;"
-        "assert watched.begin(); here = Path(sys.argv[1]);"
-        f"watched.say('deriving: {MOVING}'); (here / 'one').touch(); time.sleep(0.5);"
-        "(here / 'two').touch(); watched.say('deriving'); time.sleep(60)"
+        "import sys, time; from pathlib import Path; from symreln.base import pool, watched\n"
+        "from tests.test_limits import moved\n"
+        "assert watched.begin()\n"
+        "with pool.processes(1) as executor:\n"
+        "    executor.submit(moved, Path(sys.argv[1], 'worker'))\n"
+        "    moved(Path(sys.argv[1], 'command'))\n"
     )
     with tempfile.NamedTemporaryFile() as told:
         child = psutil.Popen(
             [sys.executable, "-c", program, str(tmp_path)],
             env={**os.environ, "PYTHONPATH": ROOT, watched.FILE: told.name},
         )
-        wait_for(lambda: (tmp_path / "one").exists())
-        limited._end(child, told)
+        wait_for(lambda: len([*tmp_path.glob("*/one")]) == 2)
+        started = {each.pid for each in child.children() if "spawn_main" in str(each.cmdline())}
+        assert limited._end(child, told) == {child.pid, *started}
     assert child.returncode == -signal.SIGKILL
-    assert (tmp_path / "two").exists()
+    assert {path.name for path in tmp_path.glob("*/*")} == {"one", "two"}
+    assert len([*tmp_path.glob("*/two")]) == 2
+
+
+def moved(folder: Path) -> None:
+    folder.mkdir()
+    with watched.undisturbed():
+        (folder / "one").touch()
+        time.sleep(0.7)
+        (folder / "two").touch()
+    time.sleep(60)
+    (folder / "three").touch()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_a_limit_leaves_nothing_of_worker_processes_in_memory(tmp_path):
+    own: set[int] = set()  # other programs have theirs
+
+    def started() -> bool:
+        for each in parent.children():
+            maps = Path(f"/proc/{each.pid}/maps").read_text()
+            own.update(map(int, re.findall(r" (\d+) +/dev/shm/sem\.", maps)))
+        return left()
+
+    def left() -> bool:
+        with os.scandir("/dev/shm") as there:
+            return not own.isdisjoint([each.inode() for each in there])
+
+    asked = ["sweep", "xor", "--over", "network.hidden=60,80", "--seeds", "200", "--workers", "2"]
+    parent = psutil.Popen(
+        [sys.executable, "-m", "symreln", *asked, "--out", str(tmp_path / "out"),
+         "--time-limit", "300"],
+        env={**os.environ, "PYTHONPATH": ROOT}, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    wait_for(started)
+    parent.send_signal(signal.SIGTERM)
+    err = parent.communicate(timeout=60)[1]
+    assert "resource_tracker" not in err
+    wait_for(lambda: not left())
+    assert not [*tmp_path.rglob(".*.tmp")]
+
+
+def test_what_was_being_written_goes_and_folders_that_it_left_empty(tmp_path):
+    ours, theirs = (tmp_path / name for name in ("a/b/.x.npz.11-0123456789ab.tmp", "c/d"))
+    for each in (ours, theirs / ".x.npz.22-0123456789ab.tmp"):
+        each.parent.mkdir(parents=True)
+        each.touch()
+    draft = tmp_path / ".symreln.11-0123456789ab.tmp"
+    (draft / "inner").mkdir(parents=True)
+    (draft / "inner" / "page.json").touch()
+    limited._clear({*tmp_path.rglob("*")}, {11})
+    assert {*tmp_path.rglob("*")} == {tmp_path / "c", theirs, *theirs.iterdir()}
 
 
 def wait_for(event) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -127,8 +128,25 @@ def write_bytes(path: Path, data: bytes) -> None:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
+def draft_name(path: Path) -> Path:
+    """Return a new name beside ``path`` for what this process is writing, to take its place."""
+    return path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(6)}.tmp")
+
+
+def written_by(draft: Path) -> int | None:
+    """Return the process that a draft's name is of, None where it is no draft.
+
+    Example:
+        >>> written_by(draft_name(Path("derivation.json"))) == os.getpid()
+        True
+        >>> written_by(Path("derivation.json"))
+    """
+    found = re.fullmatch(r"\..*\.(\d+)-[0-9a-f]{12}\.tmp", draft.name)
+    return found and int(found[1])
+
+
 def _write_bytes(path: Path, data: bytes) -> None:
-    name = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    name = draft_name(path)
     handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
     try:
         with os.fdopen(handle, "wb") as stream:

@@ -13,6 +13,7 @@ from multiprocessing import active_children, get_context, parent_process
 from types import ModuleType
 from typing import Any
 
+from symreln.base import watched
 from symreln.errors import LimitReachedError
 
 #: A process that has threads must not be copied, so workers are started anew.
@@ -32,18 +33,17 @@ def processes(workers: int, shared: Any = None) -> Iterator[Executor]:
         LimitReachedError: A worker was killed.
     """
     before = active_children()
-    executor = _Processes(workers, mp_context=CONTEXT, initializer=_begin, initargs=(shared,))
+    known = (shared, watched.path())
+    executor = _Processes(workers, mp_context=CONTEXT, initializer=_begin, initargs=known)
     try:
         with executor:
             try:
                 yield executor
             except BaseException:
-                executor.shutdown(wait=False, cancel_futures=True)
-                started = [child for child in active_children() if child not in before]
-                for child in started:  # amid work that nobody waits for any more
-                    child.kill()
-                for child in started:
-                    child.join()
+                for child in active_children():
+                    if child not in before:
+                        child.kill()  # amid work that nobody waits for any more
+                executor.shutdown(cancel_futures=True)
                 raise
     except BrokenExecutor as error:
         msg = (
@@ -86,9 +86,10 @@ def shared_memory() -> Any:
     return _shared
 
 
-def _begin(shared: Any) -> None:
+def _begin(shared: Any, path: str | None) -> None:
     global _shared
     _shared = shared
+    watched.join(path)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -26,7 +26,7 @@ from symreln.base.provenance import library_versions
 from symreln.base.summaries import short_repr
 from symreln.calls.answers import AbstractAnswer
 from symreln.calls.paper_page import Page
-from symreln.errors import InputError, SymrelnError
+from symreln.errors import InputError, SpecError, SymrelnError
 from symreln.report.folder import UNFINISHED, together, write_files
 from symreln.report.prediction_table import comparison_table
 from symreln.report.reproduction import (
@@ -200,6 +200,7 @@ def _together(failures: Mapping[str, Exception]) -> Exception:
             return error
     told = "; ".join(f"{name}: {error}" for name, error in failures.items())
     kind = type(next(iter(failures.values())))
+    kind = InputError if kind is SpecError else kind  # a spec's error is a list of problems
     return kind(f"reproduce: pages that could not be made: {told}. The others are ready")
 
 

@@ -6,12 +6,13 @@ A child, because no signal that Python handles interrupts a long call of FLINT.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -19,13 +20,15 @@ import click
 import psutil
 
 from symreln.base import watched
+from symreln.base.jsonio import written_by
 from symreln.base.units import shown_bytes, shown_seconds
-from symreln.report.folder import MOVING, without_empty
+from symreln.report.folder import without_empty
 
 #: The exit code where a limit was reached.
 REACHED = 4
 #: Seconds between two looks. The shorter, the less a fast allocation gets beyond its limit.
 _LOOK = 0.1
+_TRACKER = "ignore::UserWarning:multiprocessing.resource_tracker"
 
 
 def limited(
@@ -46,10 +49,10 @@ def limited(
             reached = _reached(child, seconds, size)
         finally:
             code = child.poll()
-            _end(child, told)
-            # A child that ended by itself has left no draft: any there is another program's.
-            new = _files(out) - before if code is None or code < 0 else set()
-            _clear(path for path, _ in new)
+            killed = _end(child, told)
+            new = _files(out) - before
+            if code is None or code < 0:  # one that ended by itself has left nothing to clear
+                _clear({path for path, _ in new} - {path for path, _ in before}, killed)
         ended = child.returncode or 0
         if not reached and ended >= 0:
             return ended
@@ -69,6 +72,9 @@ def _started(arguments: Sequence[str], told: str) -> psutil.Popen:
         env={
             **os.environ,
             watched.FILE: told,
+            # Its resource tracker says so when it removes the semaphores of processes that were
+            # killed.
+            "PYTHONWARNINGS": ",".join(filter(None, (os.environ.get("PYTHONWARNINGS"), _TRACKER))),
             "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
         },
         start_new_session=True,
@@ -96,21 +102,23 @@ def _memory(child: psutil.Popen) -> int:
     return total
 
 
-def _end(child: psutil.Popen, told: IO[bytes]) -> None:
-    """End a child with all that it started, but not while files take their places together."""
-    while child.poll() is None:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            child.suspend()
-            time.sleep(0.01)
-            if _said(told).endswith(MOVING):
-                child.resume()
-                time.sleep(0.01)
-                continue
-            for each in child.children(recursive=True):
-                with contextlib.suppress(psutil.NoSuchProcess):
+def _end(child: psutil.Popen, told: IO[bytes]) -> set[int]:
+    """End a child with all that it started, none amid :func:`watched.undisturbed`; return which.
+
+    Python's resource tracker ends by itself, when it has removed what the others leave in memory.
+    """
+    fcntl.flock(told, fcntl.LOCK_EX)
+    ended = {child.pid}
+    with contextlib.suppress(psutil.NoSuchProcess):
+        child.suspend()  # it starts no other meanwhile
+        for each in child.children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                if "multiprocessing.resource_tracker" not in " ".join(each.cmdline()):
                     each.kill()
-            child.kill()
-        child.wait()
+                    ended.add(each.pid)
+        child.kill()
+    child.wait()
+    return ended
 
 
 def _said(told: IO[bytes]) -> str:
@@ -128,11 +136,11 @@ def _files(folder: Path | None) -> set[tuple[Path, int]]:
     return found
 
 
-def _clear(paths: Iterable[Path]) -> None:
-    """Remove what was being written."""
-    for path in paths:
-        if path.name.startswith(".") and path.suffix == ".tmp":
-            if path.is_dir():
-                shutil.rmtree(path)
-            else:
-                path.unlink(missing_ok=True)
+def _clear(paths: Collection[Path], writers: Collection[int]) -> None:
+    """Remove what some processes were writing, and folders that are empty, among new paths."""
+    for path in sorted(paths, reverse=True):  # what lies in a folder, before the folder
+        with contextlib.suppress(OSError):  # another program's, or it is gone
+            if written_by(path) in writers:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            elif path.is_dir():
+                path.rmdir()

@@ -106,11 +106,8 @@ class LinearUnits:
         """The samples that tell gates apart, turned so that the gate is where w·x > 0."""
         return (self.samples * np.where(self.gate, 1.0, -1.0))[:, self.tells]
 
-    def covariance(self, angles: np.ndarray) -> np.ndarray:
-        """Return K, shape (P, P), from θ of every mode."""
-        return self._covariance(angles, self.samples)
-
-    def _covariance(self, angles: np.ndarray, samples: np.ndarray) -> np.ndarray:
+    def covariance(self, angles: np.ndarray, samples: np.ndarray) -> np.ndarray:
+        """Return K of P samples, shape (P, P), from θ of every mode."""
         first, last = self.scales
         seen = self.inputs.T @ samples
         grown = (first**2 + last**2) * np.sinh(angles) ** 2
@@ -190,7 +187,7 @@ class LinearUnits:
         assert self._binding is not None  # asked before
         first, last = self.scales
         walls = self._binding / np.linalg.norm(self._binding, axis=0)
-        between = self._covariance(angles, walls)
+        between = self.covariance(angles, walls)
         # The early part is v·w + u·b of the leading mode, on the side that opens the gate.
         side = np.sign((self.inputs[:, 0] @ self.signed).sum())
         early = first**2 * np.cosh(angles[0]) + last**2 * np.sinh(angles[0])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.jsonio import write_bytes
-from symreln.base.progress import phase
+from symreln.base.jsonio import draft_name, write_bytes
+from symreln.base.watched import undisturbed
 from symreln.errors import InputError
 from symreln.report.formats import FORMATS
 
@@ -23,9 +22,7 @@ if TYPE_CHECKING:
 CERTIFICATE = "certificate.json"
 _DOCUMENTS = tuple(each.file for each in FORMATS)
 #: Folders of files on their way, which a process that is killed leaves.
-UNFINISHED = ".symreln-*.tmp"
-#: What is being done while files that belong together take their places.
-MOVING = "moving the results"
+UNFINISHED = ".symreln.*.tmp"
 
 
 def write_files(folder: Path, files: Mapping[str, str | bytes]) -> list[Path]:
@@ -76,13 +73,14 @@ def together(folder: Path) -> Iterator[Draft]:
         OSError: One cannot be written; ``filename`` is the place that it was to take.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    place = folder / UNFINISHED.replace("*", secrets.token_hex(8))
+    place = draft_name(folder / "symreln")
     place.mkdir()
     try:
         yield Draft(place, folder)
-        files = sorted(path.relative_to(place) for path in place.rglob("*") if path.is_file())
-        with phase(MOVING):
-            _replace(folder, place, files)
+        files = [path.relative_to(place) for path in place.rglob("*") if path.is_file()]
+        with undisturbed():
+            # JSON last: a page is there, and a derivation is read, by what that says.
+            _replace(folder, place, sorted(files, key=lambda path: (path.suffix == ".json", path)))
     except OSError as error:
         if error.filename is None or not Path(error.filename).is_relative_to(place):
             raise

@@ -38,7 +38,7 @@ class Result:
 def write_result(path: Path, result: Result) -> None:
     """Write a result, all or nothing; the bytes are the same every time."""
     buffer, held = io.BytesIO(), dict[str, Any](result.arrays)
-    np.savez(buffer, values=np.array(json.dumps(result.values)), **held)
+    np.savez(buffer, values=np.array(json.dumps([result.values, sorted(held)])), **held)
     try:
         write_bytes(path, buffer.getvalue())
     except FileNotFoundError:  # tidied away by another run, which has the same result
@@ -55,7 +55,11 @@ def read_result(path: Path) -> Result | None:
     try:
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as data:
             arrays = dict(data)
-        return Result(values=json.loads(str(arrays.pop("values"))), arrays=arrays)
+        values, names = json.loads(str(arrays.pop("values")))
+        if sorted(arrays) != names:
+            msg = f"found {', '.join(arrays)}"
+            raise LookupError(msg)
+        return Result(values=values, arrays=arrays)
     except FileNotFoundError:
         return None
     except _DAMAGE as error:

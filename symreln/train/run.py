@@ -16,6 +16,8 @@ from concurrent.futures import FIRST_EXCEPTION, wait
 from dataclasses import dataclass
 from functools import partial
 from operator import setitem
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypedDict
 
 import numpy as np
@@ -216,6 +218,7 @@ def _here(parts: Sequence[_Part], report: Callable[[int], None]) -> list[Chunk]:
 
 
 _POLL_SECONDS = 0.1  # between two calls of progress
+_SNAPSHOT = "snapshot "
 
 
 def _in_processes(
@@ -223,16 +226,37 @@ def _in_processes(
 ) -> list[Chunk]:
     """Train each part in the first process that is free."""
     done = pool.CONTEXT.RawArray("q", len(parts))
-    with pool.processes(workers, done) as executor:
-        futures = [executor.submit(_there, part, place) for place, part in enumerate(parts)]
+    with TemporaryDirectory() as folder, pool.processes(workers, done) as executor:
+        futures = [
+            executor.submit(_there, part, place, Path(folder, f"{place}.npz"))
+            for place, part in enumerate(parts)
+        ]
         pending = set(futures)
         while pending:
             finished, pending = wait(pending, _POLL_SECONDS, FIRST_EXCEPTION)
             for future in finished:
                 future.result()
             report(sum(done))
-    return [future.result() for future in futures]
+        return [_read(future.result()) for future in futures]
 
 
-def _there(part: _Part, place: int) -> Chunk:
-    return part(partial(setitem, pool.shared_memory(), place))
+def _there(part: _Part, place: int, file: Path) -> Path:
+    """Train a part and write it; whoever reads a pipe waits for ever if its writer is killed."""
+    chunk = part(partial(setitem, pool.shared_memory(), place))
+    kept = {f"{_SNAPSHOT}{name}": held for name, held in chunk.snapshots.items()}
+    np.savez(file, *chunk.matrices, losses=chunk.losses, **kept)
+    return file
+
+
+def _read(file: Path) -> Chunk:
+    with np.load(file, allow_pickle=False) as data:
+        held = dict(data)
+    return Chunk(
+        losses=held.pop("losses"),
+        snapshots={
+            name.removeprefix(_SNAPSHOT): held.pop(name)
+            for name in [*held]
+            if name.startswith(_SNAPSHOT)
+        },
+        matrices=tuple(held[f"arr_{place}"] for place in range(len(held))),
+    )

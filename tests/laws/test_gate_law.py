@@ -94,7 +94,7 @@ def test_the_covariance_is_that_of_units_that_move_linearly():
         pull = (angles / steps)[:, None]
         w, b = w + v @ (pull * b), b + pull * (v.T @ w)
     made = samples.T @ w @ w.T @ samples
-    assert law.covariance(angles) == pytest.approx(made, rel=1e-3)
+    assert law.covariance(angles, samples) == pytest.approx(made, rel=1e-3)
 
 
 def test_units_turn_as_the_exponential_of_the_drive_says():

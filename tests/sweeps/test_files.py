@@ -53,6 +53,25 @@ def test_damage_is_said_with_its_mend(tmp_path):
         read_result(path)
 
 
+def test_no_changed_byte_changes_what_is_read_unseen(tmp_path):
+    path = tmp_path / NAME
+    write_result(path, result())
+    data, refused = path.read_bytes(), 0
+    for place in range(len(data)):
+        path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+        try:
+            found = read_result(path)
+        except InputError:
+            refused += 1
+            continue
+        assert found.values == result().values
+        assert found.arrays.keys() == result().arrays.keys()
+        assert all(
+            np.array_equal(found.arrays[name], array) for name, array in result().arrays.items()
+        )
+    assert refused > len(data) / 2
+
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path

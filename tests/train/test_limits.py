@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
 import re
+import select
 from dataclasses import replace
 from multiprocessing import active_children
 
 import numpy as np
 import pytest
 
+from symreln.base import pool
 from symreln.errors import InputError, LimitReachedError
 from symreln.train.model import Model
 from symreln.train.network import (
@@ -128,6 +131,21 @@ def test_workers_end_with_an_interrupt_and_with_one_of_them(dies):
         train_network(*data(), chosen, seeds=3, workers=2, progress=interrupt)
     assert len(started) == 2
     assert not any(child.is_alive() for child in started)
+
+
+def test_what_a_worker_hands_over_is_in_the_pipe_at_once(monkeypatch):
+    # Who waits for the rest of it would wait for ever where the worker is killed in between.
+    handed, submit = [], pool._Processes.submit
+
+    def noted(self, work, *given):
+        future = submit(self, work, *given)
+        handed.append(future)
+        return future
+
+    monkeypatch.setattr(pool._Processes, "submit", noted)
+    found = train_network(*data(), make_settings(steps=5000), seeds=2, workers=2)
+    assert found.losses.shape == (2, 5000)
+    assert [len(pickle.dumps(each.result())) < select.PIPE_BUF for each in handed] == [True] * 2
 
 
 def test_kinds_share_one_form_of_result():
