@@ -243,7 +243,7 @@ def _in_processes(
 def _there(part: _Part, place: int, file: Path) -> Path:
     """Train a part and write it; whoever reads a pipe waits for ever if its writer is killed."""
     chunk = part(partial(setitem, pool.shared_memory(), place))
-    kept = {f"{_SNAPSHOT}{name}": held for name, held in chunk.snapshots.items()}
+    kept: dict[str, Any] = {_SNAPSHOT + name: held for name, held in chunk.snapshots.items()}
     np.savez(file, *chunk.matrices, losses=chunk.losses, **kept)
     return file
 
