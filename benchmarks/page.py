@@ -4,9 +4,8 @@
 
 Specs are names or files (default: contextual-3, contextual-5, and twenty modes of own data). The
 first paint is of a fresh tab, the median of the repeats with the smallest and largest. A step of a
-slider is all that its event runs before the page can draw again, at 400 points; what the page
-computes of the law of gates afterwards, some milliseconds at a time, is beside it: the longest of
-these parts, and the time until the curve is whole.
+slider is all that its event runs before the page can draw again, at 400 points; beside it the
+longest task that kept the page from drawing.
 """
 
 from __future__ import annotations
@@ -27,8 +26,6 @@ _STEPS = """(async () => {
   const slider = document.querySelector(".control input"), found = [], parts = [];
   const watch = new PerformanceObserver((list) => parts.push(...list.getEntries()));
   watch.observe({ type: "longtask" });
-  const said = document.querySelectorAll("#explore p:not(.status)");
-  const words = () => [...said].map((each) => each.textContent).join();
   for (let n = 0; n < 60; n += 1) {
     slider.value = Number(slider.min) + ((n % 30) + 1) / 40 * (slider.max - slider.min);
     const begin = performance.now();
@@ -36,12 +33,7 @@ _STEPS = """(async () => {
     found.push(performance.now() - begin);
     await new Promise((go) => setTimeout(go, 20));
   }
-  const begin = performance.now(); let last = words(), changed = begin;
-  while (performance.now() < changed + 3000) {
-    await new Promise((go) => setTimeout(go, 20));
-    if (words() !== last) { last = words(); changed = performance.now(); }
-  }
-  return [found, Math.max(0, ...parts.map((each) => each.duration)), changed - begin];
+  return [found, Math.max(0, ...parts.map((each) => each.duration))];
 })()"""
 
 
@@ -67,12 +59,12 @@ def measure(name: str, chromium: browser.Browser, folder: Path) -> str:
         paints.append(tab.eval(_PAINT))
         tab.close()
     tab = browser.Tab(chromium, page.as_uri())
-    steps, longest, until = tab.eval(_STEPS)
+    steps, longest = tab.eval(_STEPS)
     modes = len(tab.eval("[...document.querySelectorAll('#explore tbody tr')].map(() => 1)"))
     tab.close()
     shown = f"{name}: {page.stat().st_size / 1e3:.0f} kB; first paint {spread(paints)} ms"
     shown += f"; step of a slider {spread(steps)} ms with {modes} modes"
-    return f"{shown}; longest task {longest:.0f} ms; gates whole after {until:.0f} ms"
+    return f"{shown}; longest task {longest:.0f} ms"
 
 
 def spread(values: list[float]) -> str:

@@ -3,9 +3,8 @@
     python -m benchmarks.sweep [--kills 20] [--seeds 100] [--rng 0]
 
 Every kill is SIGKILL, of a worker or of the whole command, and both end it; then it is started
-again. Printed
-are the kills, how many finished files were made again (none may be), and whether the two folders
-hold the same bytes. Linux, because it finds the workers in /proc.
+again. Printed are the kills, how many finished files were made again (none may be), and whether the
+two folders hold the same bytes.
 """
 
 from __future__ import annotations
@@ -18,7 +17,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
+
+import psutil
 
 #: Ten combinations: a hundred seeds of each are a thousand networks of each kind.
 ASKED = (
@@ -46,20 +48,19 @@ def start(folder: Path, seeds: int) -> subprocess.Popen[bytes]:
     )
 
 
-def children(pid: int) -> list[int]:
-    """Return the processes that a process has started."""
+def workers(pid: int) -> list[int]:
+    """Return the worker processes that a process has started."""
     found: list[int] = []
-    for listing in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            found += map(int, listing.read_text().split())
-        except OSError:
-            continue
+    with suppress(psutil.NoSuchProcess):
+        for child in psutil.Process(pid).children():
+            if "spawn_main" in " ".join(child.cmdline()):  # beside Python's resource tracker
+                found.append(child.pid)
     return found
 
 
 def kill(client: subprocess.Popen[bytes], rng: random.Random) -> str:
     """Kill the command or one of its workers; return which, or "" where there is none."""
-    victims = [client.pid, *children(client.pid)]
+    victims = [client.pid, *workers(client.pid)]
     victim = rng.choice(victims)
     try:
         os.kill(victim, signal.SIGKILL)

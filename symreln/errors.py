@@ -12,7 +12,7 @@ from dataclasses import dataclass
 class SymrelnError(Exception):
     """Base of every error that symreln raises on purpose.
 
-    ``exit_code`` is what the command line ends with (see the README's table).
+    ``exit_code`` is what the command line ends with (see docs/commands.md).
     """
 
     exit_code = 2

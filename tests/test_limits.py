@@ -121,8 +121,13 @@ def test_earlier_results_stay_as_they_were(tmp_path, capsys, ends_while):
     assert held(out) == before
 
 
-def test_of_a_run_the_derivation_that_was_finished_stays_whole(tmp_path, capsys, ends_while):
-    out = tmp_path / "out"
+def test_of_a_run_the_derivation_that_was_finished_stays_whole(
+    tmp_path, capsys, ends_while, monkeypatch
+):
+    out, temporary = tmp_path / "out", tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", None)
     ends_while("validating: training")
     asked = ["run", "xor", "--seeds", "200", "--format", "json", "--out", str(out)]
     assert cli._guarded([*asked, "--time-limit", "90"]) == 4
@@ -130,6 +135,7 @@ def test_of_a_run_the_derivation_that_was_finished_stays_whole(tmp_path, capsys,
     assert f"while validating: training; 2 finished files are new in {out}" in err
     assert {*held(out)} == {"certificate.json", "derivation.json"}
     assert verify_file(out)
+    assert not [*temporary.iterdir()]
 
 
 def test_nothing_ends_while_files_that_belong_together_take_their_places(tmp_path):
@@ -290,14 +296,17 @@ def test_wrong_quantities_are_refused(text):
 
 
 def test_a_command_that_ends_by_itself_leaves_the_files_of_others_alone(tmp_path, monkeypatch):
-    other, started = tmp_path / "out" / "tasks" / ".other.npz.aaaa.tmp", limited._started
+    started, others = limited._started, []
 
     def beside(*asked):
-        other.parent.mkdir(parents=True)
-        other.write_text("being written by another program")
-        return started(*asked)
+        child = started(*asked)
+        # Of another machine, where a process may have the same number.
+        others.append(tmp_path / "out" / "tasks" / f".x.npz.{child.pid}-0123456789ab.tmp")
+        others[0].parent.mkdir(parents=True)
+        others[0].write_text("being written by another program")
+        return child
 
     monkeypatch.setattr(limited, "_started", beside)
     asked = ["derive", "linear-hierarchy", "--out", str(tmp_path / "out"), "-q"]
     assert limited.limited(asked, tmp_path / "out", 300, None) == 0
-    assert other.is_file()
+    assert others[0].is_file()

@@ -35,17 +35,23 @@ def processes(workers: int, shared: Any = None) -> Iterator[Executor]:
     before = active_children()
     known = (shared, watched.path())
     executor = _Processes(workers, mp_context=CONTEXT, initializer=_begin, initargs=known)
+    with killed_is_a_limit(BrokenExecutor), executor:
+        try:
+            yield executor
+        except BaseException:
+            for child in active_children():
+                if child not in before:
+                    child.kill()  # amid work that nobody waits for any more
+            executor.shutdown(cancel_futures=True)
+            raise
+
+
+@contextmanager
+def killed_is_a_limit(kind: type[Exception]) -> Iterator[None]:
+    """Raise LimitReachedError where a kind of error says that a worker was killed."""
     try:
-        with executor:
-            try:
-                yield executor
-            except BaseException:
-                for child in active_children():
-                    if child not in before:
-                        child.kill()  # amid work that nobody waits for any more
-                executor.shutdown(cancel_futures=True)
-                raise
-    except BrokenExecutor as error:
+        yield
+    except kind as error:
         msg = (
             "a worker process was killed, as systems do that are short of memory. What is "
             "written stays; start the same command again"
@@ -56,12 +62,12 @@ def processes(workers: int, shared: Any = None) -> Iterator[Executor]:
 class _Processes(ProcessPoolExecutor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Hand a task over; starts a process where one is missing."""
-        with _started_apart():
+        with _without_script():
             return super().submit(fn, *args, **kwargs)
 
 
 @contextmanager
-def _started_apart() -> Iterator[None]:
+def _without_script() -> Iterator[None]:
     """Start processes that run no script and that no Ctrl-C reaches: their parent ends them.
 
     A script without ``if __name__ == "__main__"`` would start its work again in each of them.

@@ -21,7 +21,7 @@ _path: str | None = None
 
 
 def begin() -> bool:
-    """Return whether this process is such a child; it then ends with its parent."""
+    """Return whether this process is such a child; on Linux it then ends with its parent."""
     path = os.environ.pop(FILE, None)  # what this process starts is none
     if path is not None:
         join(path)

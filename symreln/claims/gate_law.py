@@ -15,9 +15,7 @@ import numpy as np
 from symreln.base.rounding import percent
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Claim
-from symreln.claims.early import (
-    unsupported_pathways,
-)
+from symreln.claims.early import unsupported_pathways
 from symreln.claims.integration import network_of
 from symreln.claims.lines import DerivationLines
 from symreln.claims.orbits import short_list
@@ -256,14 +254,14 @@ def _when(each: PathwayGates, step: float | None, share: float) -> str:
 def _row(each: PathwayGates, tolerance: float) -> tuple[str, ...]:
     if each.shares is None:
         return (each.name, "–", "–", "no unit has it", "–")
-    shares, place = each.shares, -1
-    units = percent(float(shares.units[place]))
-    spread = float(shares.units_error[place])
+    shares = each.shares
+    units = percent(float(shares.units[-1]))
+    spread = float(shares.units_error[-1])
     return (
         each.name,
         _when(each, each.until, 1 - tolerance),
         _when(each, each.half, 0.5),
-        f"{percent(float(shares.weight[place]))} ± {percent(float(shares.error[place]))}",
+        f"{percent(float(shares.weight[-1]))} ± {percent(float(shares.error[-1]))}",
         f"{units} (exact)" if shares.exact else f"{units} ± {percent(spread)}",
     )
 

@@ -59,7 +59,7 @@ class NarrowLaw:
         return float(found / self.losses[:, 0].mean())
 
 
-def narrow_law(derivation: Derivation, draws: int | None = None) -> NarrowLaw:
+def narrow_law(derivation: Derivation) -> NarrowLaw:
     """Draw networks and descend them.
 
     Pathways do not couple where this is asked, so each is drawn by itself; what is left of their
@@ -67,16 +67,14 @@ def narrow_law(derivation: Derivation, draws: int | None = None) -> NarrowLaw:
 
     Args:
         derivation: Without free parameters, with a network of two layers; closed, in one stage.
-        draws: How many networks; as many as a few seconds are enough for where not given.
 
     Raises:
         InputError: They diverge.
     """
     network, random = network_of(derivation.spec), np.random.default_rng(SEED)
     drawn = [_Pathway.of(derivation, pathway) for pathway in derivation.pathways]
-    if draws is None:
-        sizes = (len(p.d) * p.units * p.outputs for p in drawn)
-        draws = int(min(DRAWS, max(FEWEST, BUDGET // (3 * sum(sizes) * network.steps))))
+    sizes = (len(p.d) * p.units * p.outputs for p in drawn)
+    draws = int(min(DRAWS, max(FEWEST, BUDGET // (3 * sum(sizes) * network.steps))))
     rate, losses = 1 / float(derivation.tau or 1), np.zeros((draws, network.steps))
     strengths = {}
     for pathway in drawn:

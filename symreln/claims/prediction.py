@@ -237,7 +237,6 @@ def closed_forms(
     strength0: float | None = None,
     *,
     flow: bool = False,
-    factors: Mapping[str, float] = NO_FACTORS,
 ) -> Prediction | None:
     """Evaluate the closed forms alone, or return None where there are none.
 
@@ -250,7 +249,6 @@ def closed_forms(
         strength0: Where modes of three or more layers start
             (:mod:`symreln.laws.chain_start`).
         flow: Whether steps are taken as infinitely small.
-        factors: By how many times modes start stronger, by label, where they do.
 
     Raises:
         InputError: A number is too large or too small for float64.
@@ -258,7 +256,7 @@ def closed_forms(
     if not derivation.closed or derivation.later:
         return None
     check_range(derivation)
-    curves = closed_curves(derivation, times, strength0, flow=flow, factors=factors)
+    curves = closed_curves(derivation, times, strength0, flow=flow)
     if not are_followed(derivation, curves):
         return None
     loss = loss_of_modes(derivation, curves, times)

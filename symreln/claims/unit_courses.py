@@ -82,7 +82,7 @@ class Course:
     """The units of one pathway over time.
 
     Attributes:
-        linear: They.
+        linear: Hidden units of the pathway.
         times: Those of :class:`PathwayGates`.
         motions: Their motions at any times.
     """

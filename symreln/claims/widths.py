@@ -130,7 +130,7 @@ class NarrowPathway(Claim):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Width(Claim):
-    """What narrow pathways cost.
+    """What narrow pathways learn, and at which loss.
 
     Attributes:
         loss: Loss on the plateau, certified; None where a narrow pathway is undecided.

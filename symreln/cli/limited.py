@@ -26,8 +26,8 @@ from symreln.report.folder import without_empty
 
 #: The exit code where a limit was reached.
 REACHED = 4
-#: Seconds between two looks. The shorter, the less a fast allocation gets beyond its limit.
-_LOOK = 0.1
+#: Between two looks at the child. The shorter, the less a fast allocation gets beyond its limit.
+_POLL_SECONDS = 0.1
 _TRACKER = "ignore::UserWarning:multiprocessing.resource_tracker"
 
 
@@ -43,20 +43,22 @@ def limited(
         size: Limit of memory in bytes, or None.
     """
     before = _files(out)
-    with tempfile.NamedTemporaryFile(prefix="symreln-") as told, without_empty(out or Path()):
-        child = _started(arguments, told.name)
+    # The child's own temporary files are there too, and go with the folder.
+    folder = tempfile.TemporaryDirectory(prefix="symreln-", ignore_cleanup_errors=True)
+    with folder, Path(folder.name, "status").open("w+b") as status, without_empty(out or Path()):
+        child = _started(arguments, status.name)
         try:
             reached = _reached(child, seconds, size)
         finally:
             code = child.poll()
-            killed = _end(child, told)
+            killed = _end(child, status)
             new = _files(out) - before
             if code is None or code < 0:  # one that ended by itself has left nothing to clear
                 _clear({path for path, _ in new} - {path for path, _ in before}, killed)
         ended = child.returncode or 0
         if not reached and ended >= 0:
             return ended
-        text = f"{reached or f'signal {-ended} ended the work'} while {_said(told) or 'starting'}"
+        text = f"{reached or f'signal {-ended} ended the work'} while {_said(status) or 'starting'}"
         if out is not None:
             left = sum(path.is_file() for path, _ in new)
             text += f"; {left or 'no'} finished files are new in {out}"
@@ -64,14 +66,15 @@ def limited(
         return REACHED if reached else 128 - ended
 
 
-def _started(arguments: Sequence[str], told: str) -> psutil.Popen:
+def _started(arguments: Sequence[str], status: str) -> psutil.Popen:
     """Start the same command, which says in a file what it is doing."""
     # A session of its own: Ctrl-C reaches this process alone, which ends the child.
     return psutil.Popen(
         [sys.executable, "-P", "-m", "symreln", *arguments],
         env={
             **os.environ,
-            watched.FILE: told,
+            watched.FILE: status,
+            "TMPDIR": str(Path(status).parent),
             # Its resource tracker says so when it removes the semaphores of processes that were
             # killed.
             "PYTHONWARNINGS": ",".join(filter(None, (os.environ.get("PYTHONWARNINGS"), _TRACKER))),
@@ -89,7 +92,7 @@ def _reached(child: psutil.Popen, seconds: float | None, size: int | None) -> st
             return f"time limit {shown_seconds(seconds)} reached"
         if size is not None and (used := _memory(child)) > size:
             return f"memory limit {shown_bytes(size)} reached: {shown_bytes(used)} were in use"
-        time.sleep(_LOOK)
+        time.sleep(_POLL_SECONDS)
     return ""
 
 
@@ -102,12 +105,12 @@ def _memory(child: psutil.Popen) -> int:
     return total
 
 
-def _end(child: psutil.Popen, told: IO[bytes]) -> set[int]:
+def _end(child: psutil.Popen, status: IO[bytes]) -> set[int]:
     """End a child with all that it started, none amid :func:`watched.undisturbed`; return which.
 
     Python's resource tracker ends by itself, when it has removed what the others leave in memory.
     """
-    fcntl.flock(told, fcntl.LOCK_EX)
+    fcntl.flock(status, fcntl.LOCK_EX)
     ended = {child.pid}
     with contextlib.suppress(psutil.NoSuchProcess):
         child.suspend()  # it starts no other meanwhile
@@ -121,10 +124,10 @@ def _end(child: psutil.Popen, told: IO[bytes]) -> set[int]:
     return ended
 
 
-def _said(told: IO[bytes]) -> str:
+def _said(status: IO[bytes]) -> str:
     """Return what the child says that it is doing."""
-    told.seek(0)
-    return told.read().decode(errors="ignore").strip()
+    status.seek(0)
+    return status.read().decode(errors="ignore").strip()
 
 
 def _files(folder: Path | None) -> set[tuple[Path, int]]:

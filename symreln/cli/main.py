@@ -38,6 +38,7 @@ from symreln.cli.options import (
     out,
     seeds,
 )
+from symreln.errors import NotSupportedError
 from symreln.gating.finders import FINDERS
 from symreln.report.formats import NAMES
 
@@ -103,6 +104,9 @@ def _command(
 
     def call(time_limit: float | None = None, memory_limit: int | None = None, **asked: Any) -> int:
         if (time_limit or memory_limit) and not watched.begin():
+            if sys.platform == "win32":
+                msg = "--time-limit and --memory-limit need Linux or macOS. Leave them out"
+                raise NotSupportedError(msg)
             from symreln.cli.limited import limited
 
             # The parts of a sweep may share a folder: what is new there is not of this one alone.

@@ -108,7 +108,8 @@ class Assumptions:
 
     Attributes:
         trials: Makes the experiments of a confrontation.
-        given: What is known of a pair already: chance, and what was confronted with it anyway.
+        given: What is known of a pair already: that more networks alone remove its distance, and
+            what was confronted with it anyway.
         candidates: What may fail, in order.
         many: Whether the theory takes many units.
         settled: Whether alignment may settle it. Else width is asked beside alignment, because more
@@ -201,7 +202,7 @@ def _tried(again: Trials, pair: str, one: Candidate) -> Finding:
 
 
 def _given(again: Again, pair: str) -> Iterator[Finding]:
-    """Yield what chance gives a pair, and what is replaced by something confronted already."""
+    """Yield whether more networks suffice, and what something confronted already replaces."""
     case = again.case
     found = _more_networks(again, pair)
     yield from [found] if found else filter(None, [_alignment(case, pair), _no_gates(again, pair)])
@@ -412,9 +413,8 @@ def _no_gates(again: Again, pair: str) -> Finding | None:
         return None
     before, what = case.distance(pair), "one pathway, always open, as in a linear network"
     assert before is not None
-    aligned = case.distance(
-        "descent_vs_aligned"
-    )  # deep layers that start at random may fail by that alone
+    # Deep layers that start at random may fail by that alone.
+    aligned = case.distance("descent_vs_aligned")
     if not case.gdln_bears_out and not (aligned is not None and aligned <= case.tolerance):
         why = "the GDLN, whose gates are the spec's, disagrees too"
         return Finding(assumption=GATES, replaced=what, before=before, after=None, why_not=why)

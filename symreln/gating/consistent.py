@@ -187,7 +187,7 @@ def self_consistent_gates(
         progress: Called with (gates done, of so many).
 
     Raises:
-        InputError: Shapes do not fit, or a parameter occurs.
+        InputError: A parameter occurs.
     """
     inputs, residual = without_parameters(inputs), without_parameters(residual)
     samples = columns(inputs)

@@ -170,7 +170,7 @@ def observe(
 
     Raises:
         InputError: The network has no gates of one hidden layer, or the training diverges.
-        LimitReachedError: What is recorded would not fit into memory.
+        LimitReachedError: A worker process was killed.
     """
     settings = _settings(spec)
     inputs, targets = spec.dataset.arrays

@@ -87,7 +87,7 @@ def partial_gates(
         signs: (sign vector, how many are alike); entries 1 open, 0 on the boundary, -1 closed.
 
     Raises:
-        InputError: Shapes or signs do not fit, or a parameter occurs.
+        InputError: A parameter occurs.
     """
     inputs, residual = without_parameters(inputs), without_parameters(residual)
     found = []
@@ -162,9 +162,6 @@ def _gate_on_face(
         residual: R, shape (n_y, P), without parameters.
         signs: 1 open, 0 on the boundary, -1 closed, one a sample.
         size: How many are alike.
-
-    Raises:
-        InputError: Shapes or signs do not fit.
     """
     found = held_on(inputs, residual, signs)
     if found is None:

@@ -215,7 +215,6 @@ def predicted_stages(
     dataset: Dataset,
     *,
     most: int = 8,
-    limit: int = LIMIT,
     found: RealisableGates | None = None,
 ) -> Iterator[GateStage]:
     """Yield the gates that are predicted to win, stage by stage, from the data alone.
@@ -227,19 +226,18 @@ def predicted_stages(
     Args:
         dataset: Without parameters.
         most: Stages after which to stop.
-        limit: Number of realisable gates above which the enumeration ends.
         found: Gates to choose from; all that the dataset allows if left out.
 
     Raises:
         InputError: A parameter occurs.
-        LimitReachedError: There are more gates than ``limit``.
+        LimitReachedError: There are more gates than :data:`LIMIT`.
     """
     dataset = replace(
         dataset,
         inputs=without_parameters(dataset.inputs),
         targets=without_parameters(dataset.targets),
     )
-    gates = enumerate_gates(dataset.inputs, limit=limit) if found is None else found
+    gates = enumerate_gates(dataset.inputs, limit=LIMIT) if found is None else found
     residual = dataset.targets
     for number in range(1, most + 1):
         if residual.is_zero:

@@ -16,7 +16,7 @@ from symreln.laws.line import CANCELS, Line, vanish
 if TYPE_CHECKING:
     from symreln.laws.law import Law
 
-_X0, _Y0, _THETA, _RHO = sp.symbols("x_0 y_0 theta rho", real=True)
+_X0, _Y0, _THETA = sp.symbols("x_0 y_0 theta", real=True)
 _FIRST, _LAST = sp.symbols("sigma_1 sigma_2", positive=True)
 #: v·w and u·b of a mode, and what leads a unit to its gate early on.
 _SEEN = _X0 * sp.cosh(_THETA) + _Y0 * sp.sinh(_THETA)

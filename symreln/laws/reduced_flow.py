@@ -93,7 +93,6 @@ class ReducedFlow:
         probes: Sequence[ModeProbe] = (),
         accuracy: Accuracy = PRECISE,
         starts: Sequence[ModeStart] | None = None,
-        factors: Mapping[int, float] | None = None,
     ) -> Trajectory:
         """Integrate the flow.
 
@@ -102,8 +101,6 @@ class ReducedFlow:
             probes: Modes; the mean of uᵀ W_p v over the equal ones is returned, one row a probe.
             accuracy: How the flow is integrated.
             starts: Modes that do not start as expected, each once; None where all do.
-            factors: What Q Qᵀ of whole pathways is multiplied by, where it is not 1; with
-                ``starts``, were it empty.
 
         Raises:
             NotSupportedError: There is weight decay, and the flow is written without.
@@ -116,7 +113,7 @@ class ReducedFlow:
             len(times),
             probes,
             starts,
-            factors,
+            None,
         )
 
     def descent(

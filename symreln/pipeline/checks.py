@@ -21,11 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from fractions import Fraction
 
-    from symreln.claims.derivation import (
-        Derivation,
-        ModeDerivation,
-        PathwayDerivation,
-    )
+    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.laws.law import Law
 
 

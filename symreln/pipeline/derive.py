@@ -6,10 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from symreln.base.progress import phase
-from symreln.claims.derivation import (
-    Derivation,
-    Step,
-)
+from symreln.claims.derivation import Derivation, Step
 from symreln.claims.families.derivation import derive_family
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.network.derive import derive_network, network_steps

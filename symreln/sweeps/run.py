@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
+from symreln.base.pool import killed_is_a_limit
 from symreln.base.processors import one_blas_thread
 from symreln.claims.derivation import Derivation
 from symreln.claims.solve import at_values
@@ -41,8 +42,8 @@ class Shard:
     """Part ``index`` of ``parts``, counted from 1.
 
     Attributes:
-        index: Which.
-        parts: Of how many.
+        index: Number of the part, from 1.
+        parts: Number of parts.
     """
 
     index: int = 1
@@ -146,7 +147,7 @@ class Task:
         """What it makes."""
         return self.networks or (self.theory,)
 
-    def apart(self) -> list[Task]:
+    def one_by_one(self) -> list[Task]:
         """Return the same work in tasks of one seed."""
         return [
             replace(self, first=seed, networks=(file,))
@@ -246,7 +247,7 @@ def attempt(task: Task) -> list[Failure]:
         raise
     except Exception as error:
         if len(task.networks) > 1:  # what seeds cannot do together, each tries by itself
-            return [failure for each in task.apart() for failure in attempt(each)]
+            return [failure for each in task.one_by_one() for failure in attempt(each)]
         known = isinstance(error, SymrelnError)
         message = str(error) if known else f"a bug of symreln: {type(error).__name__}: {error}"
         code = error.exit_code if isinstance(error, SymrelnError) else 1
@@ -335,9 +336,10 @@ def cluster(address: str) -> Iterator[tuple[Executor, int]]:
 
     Raises:
         InputError: dask.distributed is not installed, or nobody answers there.
+        LimitReachedError: A worker was killed.
     """
     try:
-        from dask.distributed import Client
+        from dask.distributed import Client, KilledWorker
     except ImportError as error:
         msg = "--dask needs dask.distributed: python -m pip install 'symreln[dask]'"
         raise InputError(msg) from error
@@ -346,5 +348,5 @@ def cluster(address: str) -> Iterator[tuple[Executor, int]]:
     except (OSError, ValueError, TypeError) as error:
         msg = f"--dask {address}: no scheduler answers there ({type(error).__name__})"
         raise InputError(msg) from error
-    with client:  # pure: no task is taken for another
+    with client, killed_is_a_limit(KilledWorker):  # pure: no task is taken for another
         yield client.get_executor(pure=False), max(1, sum(client.nthreads().values()))

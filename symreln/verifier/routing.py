@@ -6,11 +6,12 @@ between. Every one of the M input and of the M output domains is in K pairs, so 
 of edges are used by n = (K, KM, K) pathways. The first part proves that the modes of every pathway
 do not act on other pathways, and here it is checked that all pathways have the same correlations.
 Edges that start alike by kind, aligned with the modes (s, d) of one pathway, stay alike: with
-strengths w_l in a mode, :math:`\tau\dot w_l = n_l\prod_{m\ne l} w_m (s - d\pi)`, π = Π w_m. For
-*Proof* let R_n have orthonormal columns, those of an input or output domain being a pathway's modes
-there, and :math:`W_e = R_t B_e R_s^T`. In the term :math:`W_{after}^T E W_{before}^T` of a pathway
-every two bases that meet cancel, so that it is R_t (…) R_sᵀ, with what is the same for all pathways
-of the edge between. ∎ Modes that close by themselves in every pathway close here by symmetry.
+strengths w_l in a mode, :math:`\tau\dot w_l = n_l\prod_{m\ne l} w_m (s - d\pi)`, π = Π w_m.
+*Proof.* Let R_n have orthonormal columns, those of an input or output domain being a pathway's
+modes there, and :math:`W_e = R_t B_e R_s^T`. In the term :math:`W_{after}^T E W_{before}^T` of a
+pathway every two bases that meet cancel, so that it is R_t (…) R_sᵀ, with what is the same for all
+pathways of the edge between. ∎ Modes that close by themselves in every pathway close here by
+symmetry.
 
 *For all* M and K are claimed: the counts, the conserved differences, the closed forms of a balanced
 start and of equal outer edges, the speed N^{1/3} = K M^{1/3} against unshared pathways, and the

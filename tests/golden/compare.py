@@ -25,7 +25,7 @@ PREDICTED = (
     "theory",
 )
 #: Files that are not compared: proofs have a form of their own, figures are drawn from the curves.
-SKIPPED = ("certificate.json", "certificate-family.json")
+SKIPPED = ("certificate.json",)
 #: How a line begins that holds nothing but digests.
 DIGESTS = ("% provenance ",)
 #: Fields whose values are measured times or name the program's version.
@@ -61,7 +61,6 @@ def _files(folder: Path) -> Iterator[Path]:
         if (
             path.is_file()
             and path.name not in SKIPPED
-            and not path.name.startswith("certificate-step-")
             and path.suffix not in (".pdf", ".svg", ".png")
         ):
             yield path

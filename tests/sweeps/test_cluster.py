@@ -6,7 +6,7 @@ import builtins
 
 import pytest
 
-from symreln.errors import InputError
+from symreln.errors import InputError, LimitReachedError
 from symreln.sweeps.run import Missing, Shard, cluster, sweep
 from tests.sweeps.examples import arguments, command, contents, files, plan, spec, swept
 
@@ -40,6 +40,11 @@ def test_a_cluster_makes_the_same_files(spec, tmp_path, capsys):
         with cluster(address) as (executor, workers):
             assert workers == 2
             failures = sweep(failing, Missing.of(failing, Shard()), executor, workers)
+        with (
+            pytest.raises(LimitReachedError, match="a worker process was killed"),
+            cluster(address),
+        ):
+            raise distributed.KilledWorker(one, None, 3)  # as its results do
     assert [f.seed for f in failures] == 4 * [None]
     assert all("changed while the sweep ran" in f.message for f in failures)
     assert contents(one.tasks) == contents(other / "tasks")

@@ -1,4 +1,4 @@
-"""Divergence, wrong shapes, interrupts: told, and nothing left behind."""
+"""Divergence, interrupts, killed workers: said, and nothing left behind."""
 
 from __future__ import annotations
 

@@ -232,8 +232,7 @@ class ExceptionalSets(Claim):
             yield say(
                 f"Which modes pathway{'s' * many} {numbers} with few hidden units "
                 f"learn{'s' * (not many)}, and which loss remains, is decided at the declared "
-                "values of the parameters. [#sec:dynamics] says for which other values it is the "
-                "same."
+                "values of the parameters."
             )
         yield Theorem(
             kind="Remark",

@@ -135,10 +135,10 @@ class Component(Claim):
         shared = len(set(edges)) < len(edges)
         if self.is_regular or shared or any(len(p.edges) != 2 for p in self.data.paths):
             return None
-        return self.apart
+        return self.unshared
 
     @cached_property
-    def apart(self) -> Derivation:
+    def unshared(self) -> Derivation:
         """The derivation of its pathways as if each had two edges of its own."""
         pathways = tuple(self.spec.pathways[place] for place in self.paths)
         spec = replace(self.spec, pathways=pathways, graph=None, network=None)

@@ -47,7 +47,7 @@ def _of_network(derivation: NetworkDerivation) -> Json | None:
     sizes = derivation.routing_sizes
     if isinstance(sizes, str):
         return None
-    apart = derivation.components[0].apart.ask(pathways_part)
+    apart = derivation.components[0].unshared.ask(pathways_part)
     return _whole(derivation, [apart, routing_part(derivation.data, *sizes)])
 
 

@@ -43,13 +43,13 @@ MOST_NAMED = 8
 
 def checks_chapter(derivation: Derived) -> Section:
     """Return the list of checks."""
-    again: list[Inline | str] = [
+    note: list[Inline | str] = [
         "The certificate beside it can be checked again by ",
         Code("symreln verify certificate.json"),
         ", which uses rational arithmetic alone.",
     ]
     if derivation.ask(certificate) is None:
-        again = [
+        note = [
             "No certificate comes with it: of nodes and edges there is one where they are a "
             "routing network."
         ]
@@ -58,7 +58,7 @@ def checks_chapter(derivation: Derived) -> Section:
         label="sec:checks",
         blocks=(
             prose(
-                "Every step below was checked by the program while it wrote this document. ", *again
+                "Every step below was checked by the program while it wrote this document. ", *note
             ),
             Table(
                 header=("step", "claim", "check", "outcome"),

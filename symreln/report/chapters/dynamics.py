@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 #: What the method of a prediction from the matrices of all pathways says.
 MATRICES = "coupled matrices"
 #: Solutions that are printed one by one; the rest is in derivation.json.
-_MOST_SOLUTIONS = 40
 #: Solutions of a pathway above which they are folded away on a page.
 _FOLDED_SOLUTIONS = 8
 
