@@ -151,7 +151,12 @@ def test_nothing_ends_while_files_that_belong_together_take_their_places(tmp_pat
     with tempfile.NamedTemporaryFile() as told:
         child = psutil.Popen(
             [sys.executable, "-c", program, str(tmp_path)],
-            env={**os.environ, "PYTHONPATH": ROOT, watched.FILE: told.name},
+            env={
+                **os.environ,
+                "PYTHONPATH": ROOT,
+                "PYTHONWARNINGS": limited._TRACKER,
+                watched.FILE: told.name,
+            },
         )
         wait_for(lambda: len([*tmp_path.glob("*/one")]) == 2)
         started = {each.pid for each in child.children() if "spawn_main" in str(each.cmdline())}

@@ -116,7 +116,7 @@ def _end(child: psutil.Popen, status: IO[bytes]) -> set[int]:
         child.suspend()  # it starts no other meanwhile
         for each in child.children(recursive=True):
             with contextlib.suppress(psutil.NoSuchProcess):
-                if "multiprocessing.resource_tracker" not in " ".join(each.cmdline()):
+                if "multiprocessing.resource_tracker import" not in " ".join(each.cmdline()):
                     each.kill()
                     ended.add(each.pid)
         child.kill()
