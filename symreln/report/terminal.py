@@ -83,14 +83,15 @@ def summary_of(derivation: Derived) -> Summary:
     sizes = ", ".join(f"{size.name} = {size.value}" for size in derivation.spec.sizes)
     until = until_text(derivation.spec)
     phases = [_modes_of(phase, f" from step {begin}") for begin, phase in derivation.phases[1:]]
-    first = _modes_of(derivation, f" at {sizes}" if sizes else until)
+    at = f" at {sizes}" if sizes else until
+    first = _modes_of(derivation, at)
     return {
         **first,
         "head": [
             derivation.spec.title,
-            f"verdict{until}: {derivation.verdict.level.value}",
-            *first["head"][1:],
             *lines_of(derivation, every_size),
+            f"verdict{at}: {derivation.verdict.level.value}",
+            *first["head"][1:],
         ],
         "formulas": [*plain_lines(derivation)],
         "phases": phases,

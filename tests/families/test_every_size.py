@@ -204,6 +204,8 @@ def test_contextual_begins_with_all_sizes_in_closed_forms_by_hand(tmp_path: Path
     assert r"\textbf{For all} $n$ that are powers of 2, from 2 on and all $C \geq 2$" in found
     every, rest = found.split("All other sections, and what follows, are at $n = 8$, $C = 3$.")
     assert "sec:family" in every
+    assert "Verdict" not in every
+    assert rest.lstrip().startswith("Verdict")
     *_, last = every.split(r"(t) &=")
     assert last.split("frac{")[1].startswith(r"\sqrt{\left(C - 1\right) \left(n - u\right)/(C u)}")
     assert every.count(r"(t) &=") == 4
@@ -225,7 +227,7 @@ def test_contextual_begins_with_all_sizes_in_closed_forms_by_hand(tmp_path: Path
     run = CliRunner().invoke(cli, ["derive", "contextual-C", "--out", str(tmp_path)])
     shown = run.output
     assert "for every size: n a power of 2, at least 2, C >= 2; u = 1, 2, 4, ..., n/2" in shown
-    assert shown.index("for every size: ") < shown.index("modes at n = 8, C = 3")
+    assert shown.index("for every size: ") < shown.index("verdict at n = 8, C = 3: closed by")
     assert "off_{context}, wavelets: driven C times as fast until the half-time of common" in shown
     said = json.loads((tmp_path / "derivation.json").read_text(encoding="utf-8"))["family"]
     assert said["proven"] is True

@@ -79,9 +79,8 @@ def result_chapter(
     """
     sizes = derivation.ask(every_size)
     shown = first_modes(derivation)
-    blocks: list[Block] = [prose(*_verdict(derivation))]
-    if sizes is not None:
-        blocks += sizes.first_page()
+    blocks: list[Block] = [] if sizes is None else [*sizes.first_page()]
+    blocks.append(prose(*_verdict(derivation)))
     blocks += _formulas(derivation, names)
     if validation is not None and validation.kappas and validation.judged == "closed":
         blocks.append(_judged_start(validation))
