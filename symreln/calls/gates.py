@@ -156,7 +156,7 @@ def gates(
         if unheard and given[name] != parameter.default:
             msg = f'gates: {name} has no meaning with method="{finder.name}". Leave it out'
             raise InputError(msg)
-    with phase("gates"):
+    with phase("finding gates"):
         found = finder.find(at_values("gates", spec), finder.name, **given)
     return FoundGates(found=found, spec=spec, method=finder.name)
 
@@ -195,7 +195,7 @@ def race(
         True
     """
     spec = spec_of(spec, "race")
-    with phase("race"):
+    with phase("racing gates"):
         if by is not None and over is None:
             found = races.by_label(at_values("race", spec), by, seeds, rng)
         else:
@@ -235,7 +235,7 @@ def replay(
 
     spec = spec_of(spec, "replay")
     numbers = at_values("replay", spec)
-    with phase("replay"):
+    with phase("replaying"):
         found = replay_report(numbers, curve=curve, seeds=seeds, every=every, rng=rng)
     return GateAnswer(found=found, spec=numbers)
 

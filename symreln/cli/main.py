@@ -48,7 +48,7 @@ Exit codes:
   0    done
   1    a bug of symreln, or nobody reads on what it prints (`| head`)
   2    wrong usage, an invalid spec or certificate, or a file or stream that cannot be written
-  3    the loss does not agree: it disagrees, is undecided or not tested
+  3    run, validate: the loss does not agree: it disagrees, is undecided or not tested
   4    a limit was hit
   130  interrupted (SIGINT)
   143  ended (SIGTERM)

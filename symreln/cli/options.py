@@ -223,7 +223,7 @@ LIMITS = (
     ),
     option(
         "--memory-limit",
-        "End beyond this memory (500MB, 2GB) of all processes together; exit code 4.",
+        "End beyond this memory (500, 500MB, 2GB) of all processes together; exit code 4.",
         part=MACHINE_PART,
         type=_Read("size", units.megabytes),
         metavar="SIZE",

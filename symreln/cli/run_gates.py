@@ -35,7 +35,7 @@ def find_gates(
     finder = next(each for each in FINDERS if each.name == method)
     _refuse("gates", f"--method {method}", {*asked} - {*finder.options, "rng"})
     given = load(spec, overrides, allow_outside=allow_outside)
-    with Progress(quiet=quiet)("gates"):
+    with Progress(quiet=quiet)("finding gates"):
         found = calls.gates(given, finder.name, **asked)
     _write(out, found, as_json=as_json, quiet=quiet)
     return 0
@@ -66,7 +66,7 @@ def race_gates(
         _refuse("race", "--by", {"limit"})
     if asked["seeds"]:
         network_of(given)
-    with Progress(quiet=quiet)("race"):
+    with Progress(quiet=quiet)("racing gates"):
         found = calls.race(given, over, by=label, **asked)
     _write(out, found, as_json=as_json, quiet=quiet)
     return 0
@@ -89,7 +89,7 @@ def replay_gates(
     """
     given = load(spec, overrides, allow_outside=allow_outside)
     require_folder(out)
-    with Progress(quiet=quiet)("replay"):
+    with Progress(quiet=quiet)("replaying"):
         found = calls.replay(given, **asked)
     _write(out, found, as_json=as_json, quiet=quiet)
     return 0

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from .certificate import verify
-from .numbers import refused
+from .numbers import CertificateError, refused
 from .reading import parsed, read_bytes, read_json
 
 CERTIFICATE: Final = "certificate.json"
@@ -42,7 +42,11 @@ def verify_file(path: str | Path) -> tuple[str, ...]:
         return verify(read_json(path))
     folder = Path(path)
     certificate = read_json(folder / CERTIFICATE)
-    lines = verify(certificate)
+    try:
+        lines = verify(certificate)
+    except CertificateError as error:
+        msg = f"{folder / CERTIFICATE}: {error}"
+        raise CertificateError(msg) from error
     _require_one(folder, certificate)
     return lines
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import sympy as sp
 
 import symreln as sr
 from symreln.errors import CertificateError, InputError
-from symreln.verifier.folder import sealed_json
+from symreln.verifier.folder import sealed_json, verify_file
 
 NETWORK = sr.network(hidden=50, init_std=0.001, learning_rate="1/10", steps=80, loss="mean")
 X = [[1.0, 1, 0.5], [1, -1, -0.5], [-1, 1, -0.5], [-1, -1, 0.5]]
@@ -121,6 +122,14 @@ def test_a_file_that_was_changed_is_named(saved):
     path.write_text(path.read_text("utf-8").replace('"title": "', '"title": "Not ', 1))
     with pytest.raises(CertificateError, match=r"derivation\.json: .*changed after it was written"):
         sr.open(saved)
+
+
+def test_a_certificate_that_was_changed_is_named(saved):
+    path = saved / "certificate.json"
+    path.write_text(path.read_text("utf-8").replace('"level": "', '"level": "not ', 1))
+    for check in (sr.open, verify_file):
+        with pytest.raises(CertificateError, match=re.escape(f"{path}: certificate, digest: ")):
+            check(saved)
 
 
 def test_a_certificate_of_another_derivation_is_named(saved, tmp_path):
