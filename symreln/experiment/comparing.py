@@ -89,7 +89,11 @@ def curve_pairs(
             pairs["mean_field_vs_relu"] = curve_pair(wide.losses, network, wide.error)
     reduced, closed = prediction.reduced, prediction.closed_loss
     flow = prediction.flow_loss
-    for curve, losses in (("closed", closed), ("reduced", reduced)):
+    for curve, losses in (
+        ("closed", closed),
+        ("reduced", reduced),
+        ("modes", predictions.straight),
+    ):
         if losses is not None:
             pairs |= {
                 f"{curve}_vs_{name}": curve_pair(losses, run) for name, run in trained.items()

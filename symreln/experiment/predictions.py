@@ -1,6 +1,20 @@
-"""All that is predicted of the networks of a spec before any of them is trained.
+r"""All that is predicted of the networks of a spec before any of them is trained.
 
 The Monte Carlo error of the judged curve, from the standard errors of estimated constants.
+
+What Assumption 2.1.1 would predict where it does not hold: modes that keep to their directions.
+
+Mutual diagonalisability says that the singular vectors of every pathway's correlation stay the
+network's own: W_p(t) = Σ_α π_α(t) u_α v_αᵀ at all times. Projecting the pathway's error on them,
+
+.. math:: \tau \dot\pi_\alpha = 2 \pi_\alpha u_\alpha^\top E(p) v_\alpha, \qquad
+          E(p) = \Sigma^{yx}(p) - \sum_j O_p O_j W_j \Sigma^x(j, p),
+
+which is the whole flow of an aligned start where the assumption holds. Where it does not, the
+directions turn, and what this curve misses is what the assumption costs. The square roots of the
+strengths descend by the finite steps of gradient descent, so nothing else is left out.
+
+Source: the assumption is 2.1.1 of [Jarvis2025]; float64.
 """
 
 from __future__ import annotations
@@ -14,18 +28,21 @@ from scipy.special import ndtri
 from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
 from symreln.claims.constants import chain_constants, training_constants
-from symreln.claims.early import early_strengths, mode_kappas, pathway_kappas
-from symreln.claims.integration import network_of
+from symreln.claims.early import early_strengths, mode_kappas, pathway_kappas, start_factor
+from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.mean_field import run_mean_field, why_no_mean_field
 from symreln.claims.prediction import closed_forms, predict_training
+from symreln.claims.probes import probe_bases
+from symreln.claims.widths import own_curves
 from symreln.experiment.closed import check_covered, closed_start, predict_chain
 from symreln.experiment.metrics import LEVEL, simultaneous_radius
+from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from symreln.claims.curves import Prediction
-    from symreln.claims.derivation import Derivation
+    from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.laws.chain_start import ChainStart
     from symreln.laws.early_phase import EarlyStrength
     from symreln.laws.mean_field import MeanField
@@ -46,6 +63,8 @@ class Predictions:
         mean_field: The mean-field simulation; None where there is none.
         no_mean_field: Why there is none, or "".
         chain: Where modes of three or more layers start; None for one or two.
+        straight: Loss of modes that keep to their directions, as Assumption 2.1.1 has it, where it
+            is not proven; None where it is, and where gates switch or pathways are narrow.
     """
 
     prediction: Prediction
@@ -55,6 +74,7 @@ class Predictions:
     mean_field: MeanField | None = None
     no_mean_field: str = ""
     chain: ChainStart | None = None
+    straight: np.ndarray | None = None
 
 
 def predict_all(numbers: Derivation) -> Predictions:
@@ -87,6 +107,7 @@ def predict_all(numbers: Derivation) -> Predictions:
         kappas=kappas,
         mean_field=mean_field,
         no_mean_field=why,
+        straight=mode_descent(numbers, by_mode) if _turns(numbers) else None,
     )
 
 
@@ -108,6 +129,11 @@ def _fastest(numbers: Derivation, name: str, early: Mapping[str, EarlyStrength])
     """Return the label of the mode whose κ a pathway starts from."""
     (pathway,) = (each for each in numbers.pathways if each.name == name)
     return next(mode.label for mode in pathway.modes if mode.label in early)
+
+
+def _turns(numbers: Derivation) -> bool:
+    """Whether Assumption 2.1.1 is not proven, so that modes may leave their directions."""
+    return numbers.verdict.level is Level.COUPLED_MATRICES and own_curves(numbers).holds
 
 
 #: Standard errors of the ends of an interval for a mean.
@@ -165,3 +191,72 @@ def _largest(moved: Prediction, prediction: Prediction) -> tuple[float, float]:
         if other.plateau
     ]
     return float(loss), max(strengths, default=0.0)
+
+
+def mode_descent(numbers: Derivation, kappas: Mapping[str, float]) -> np.ndarray:
+    """Return the loss of modes that keep to their directions, at every step of the network.
+
+    Args:
+        numbers: Without free parameters, of one phase, with a network of two layers.
+        kappas: κ by the label of the modes that start from it.
+    """
+    network = network_of(numbers.spec)
+    pathways = numbers.pathways
+    dataset = numbers.spec.dataset
+    targets = dataset.targets.to_numpy() / np.sqrt(dataset.samples)
+    inputs = dataset.inputs.to_numpy() / np.sqrt(dataset.samples)
+    outputs, features, stages, amplitude = [], [], [], []
+    usual = float(numbers.strength0 or 0)
+    for pathway in pathways:
+        u, v, labels = probe_bases(pathway)
+        outputs.append(u)
+        features.append(v.T @ _seen(pathway, inputs))
+        stages += [pathway.stage] * len(labels)
+        amplitude += [
+            np.sqrt(usual * (start_factor(network, kappas[label]) if label in kappas else 1))
+            for label in labels
+        ]
+    u, seen = np.hstack(outputs), np.concatenate(features)
+    # Every mode writes u_α π_α (v_α·x): products of these patterns are all that is needed.
+    drive = np.einsum("ya,yp,ap->a", u, targets, seen, optimize=True)
+    overlap = (u.T @ u) * (seen @ seen.T)
+    felt = overlap * _felt(np.array(stages), staged=network.training == "staged")
+    return _descend(
+        np.array(amplitude),
+        drive,
+        felt,
+        overlap,
+        float(numbers.initial_loss.to_fraction()),
+        1 / float(numbers.tau or 1),
+        network.steps,
+    )
+
+
+def _seen(pathway: PathwayDerivation, inputs: np.ndarray) -> np.ndarray:
+    """Return X_p/√P of a pathway's own inputs."""
+    spec = pathway.effective.pathway
+    if spec.boundary:
+        return pathway.effective.inputs.to_numpy() / np.sqrt(inputs.shape[1])
+    return inputs[list(spec.inputs)] * gate_floats(spec)
+
+
+def _felt(stages: np.ndarray, *, staged: bool) -> np.ndarray:
+    """Return 1 where the mode of the row sees that of the column: earlier stages see no later."""
+    return (stages[None, :] <= stages[:, None]) if staged else np.ones((len(stages), len(stages)))
+
+
+def _descend(
+    amplitude: np.ndarray,
+    drive: np.ndarray,
+    felt: np.ndarray,
+    overlap: np.ndarray,
+    initial: float,
+    rate: float,
+    steps: int,
+) -> np.ndarray:
+    losses = np.empty(steps)
+    for step in range(steps):
+        strength = amplitude**2
+        losses[step] = initial - drive @ strength + 0.5 * strength @ overlap @ strength
+        amplitude = amplitude + rate * amplitude * (drive - felt @ strength)
+    return losses

@@ -45,6 +45,7 @@ def titles(validation: Validation) -> dict[str, str]:
         "mean_field": "mean-field simulation",
         "flow": "flow (infinitely small steps)",
         "closed": forms,
+        "modes": "modes that keep their directions",
         "descent": "gradient descent on aligned modes",
     }
     own = {"theory_vs_aligned": "scalar modes", "closed_vs_aligned": forms}

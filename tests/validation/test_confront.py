@@ -194,6 +194,7 @@ def test_with_gains_only_the_gdln_is_trained_and_the_theory_holds_for_it():
         "theory_vs_gdln",
         "reduced_vs_gdln",
         "flow_vs_gdln",
+        "modes_vs_gdln",
     }
     # Three seeds of 100 units: their start scatters by some per cent, the drop by a few steps.
     assert found.metrics["theory_vs_gdln"].max_abs_over_initial < 0.05

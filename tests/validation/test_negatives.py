@@ -41,6 +41,7 @@ from tests.validation.test_confront import (
     NETWORK,
     SWAPPED,
     TWO,
+    linear,
     one_pathway,
     relu,
     xor,
@@ -343,6 +344,17 @@ def test_deep_networks_with_nothing_to_learn_are_predicted_to_stay_where_they_ar
     assert found.verdict == "not tested"
     assert "nothing can be learned of these targets" in found.sentence()
     assert "smaller" not in found.sentence()
+
+
+def test_directions_that_turn_are_assumption_2_1_1():
+    found = turning()
+    assert found.verdict == "agrees"
+    turned, kept = (found.metrics[f"{each}_vs_gdln"] for each in ("modes", "theory"))
+    assert turned.max_abs_over_initial > 2 * found.tolerance > 10 * kept.max_abs_over_initial
+
+
+def test_where_correlations_commute_nothing_is_said_of_2_1_1():
+    assert "modes_vs_gdln" not in linear(0).metrics
 
 
 # -- known positives -------------------------------------------------------------------------------

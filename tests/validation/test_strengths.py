@@ -12,6 +12,7 @@ from scipy.stats import t as student
 import symreln as sr
 from symreln.claims.probes import probe_bases
 from symreln.document.model import Table
+from symreln.experiment.predictions import mode_descent
 from symreln.experiment.rules import trained_strengths
 from symreln.experiment.strengths import MARKS, ModeMeasured, marks, mean_interval
 from symreln.experiment.training import network_recording, telling_gates
@@ -19,6 +20,7 @@ from symreln.report.chapters.judgement import judgement_blocks
 from symreln.train.assignment import nearest_outputs
 from tests.cases import matrix_spec
 from tests.pathways.examples import one_hot_contexts
+from tests.unchecked import derive_unchecked
 from tests.validation.test_confront import NETWORK, TWO, gained, linear, one_pathway, relu, xor
 
 
@@ -188,3 +190,33 @@ def test_the_record_and_the_document_hold_modes_and_intervals():
         assert found["max_abs_over_initial"]["value"] == pytest.approx(value, rel=1e-12)
     tables = [b for b in judgement_blocks(linear(0)) if isinstance(b, Table)]
     assert any("half-time" in str(table.header) for table in tables)
+
+
+# -- Assumption 2.1.1, taken at its word -----------------------------------------------------------
+
+
+def test_where_correlations_commute_directions_stay():
+    numbers = linear(0).derivation.at_values
+    curve = mode_descent(numbers, {})
+    # What differs is the start alone: the modes' π0 here, g I there.
+    start = float(numbers.strength0) / float(numbers.initial_loss.to_fraction())
+    largest = np.abs(curve - linear(0).prediction.reduced).max() / curve[0]
+    assert largest < 4 * start
+
+
+def test_modes_that_keep_to_their_directions_still_learn_and_cannot_learn_all():
+    numbers = derive_unchecked(
+        matrix_spec(
+            [[1, 0], [2, 1]], [[1, 3], [0, 2]], [[1, 1]], network=NETWORK | {"steps": 20001}
+        )
+    ).at_values
+    curve = mode_descent(numbers, {})
+    assert np.all(np.diff(curve) <= 1e-12)
+    u, v, _ = probe_bases(numbers.pathways[0])
+    pathway = numbers.pathways[0].effective
+    drive = np.diag(u.T @ pathway.sigma_yx.to_numpy() @ v)
+    felt = np.diag(v.T @ pathway.sigma_x.to_numpy() @ v)
+    # Each mode ends at s/d of its own direction.
+    end = float(numbers.initial_loss.to_fraction()) - np.sum(drive**2 / (2 * felt))
+    assert curve[-1] == pytest.approx(end, rel=1e-3)
+    assert end > float(numbers.final_loss.to_fraction()) + 0.01
