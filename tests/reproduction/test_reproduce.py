@@ -174,6 +174,14 @@ def test_pages_of_other_settings_do_not_stand_in_the_index(scripts, tmp_path):
     assert [page["name"] for page in found.pages] == ["two"]
 
 
+def test_a_page_of_the_paper_is_made_by_its_own_script(tmp_path):
+    # It goes through every ready-made task, and needs metrics by name.
+    (page,) = sr.reproduce("assumption", tmp_path).pages
+    outcomes = [each["outcome"] for each in page["statements"] if each["outcome"]]
+    assert sorted({*outcomes}) == ["confirmed", "proven"]
+    assert len(outcomes) == 7
+
+
 def test_a_page_that_fails_is_not_written(scripts, tmp_path):
     more = "raise sr.load('nothing')"
     (tmp_path / "one.py").write_text(PAGE.format(log=scripts, more=more).lstrip())
