@@ -46,7 +46,7 @@ def verify_file(path: str | Path) -> tuple[str, ...]:
         lines = verify(certificate)
     except CertificateError as error:
         msg = f"{folder / CERTIFICATE}: {error}"
-        raise CertificateError(msg) from error
+        raise refused(msg) from error  # the name of a folder is escaped too
     _require_one(folder, certificate)
     return lines
 

@@ -130,6 +130,9 @@ def test_a_certificate_that_was_changed_is_named(saved):
     for check in (sr.open, verify_file):
         with pytest.raises(CertificateError, match=re.escape(f"{path}: certificate, digest: ")):
             check(saved)
+    strange = saved.rename(saved.with_name("red\x1b[31m"))
+    with pytest.raises(CertificateError, match=r"red\\x1b\[31m/certificate\.json: certificate, "):
+        verify_file(strange)
 
 
 def test_a_certificate_of_another_derivation_is_named(saved, tmp_path):
