@@ -23,7 +23,7 @@ from symreln.document.symbols import symbol_latex
 from symreln.errors import InputError, NoClosedFormError
 from symreln.laws.choice import expected_start, law_of
 from symreln.laws.law import HEAD_START, STRENGTH0, TIME_CONSTANT
-from symreln.laws.unbalanced import Unbalanced
+from symreln.laws.unbalanced import IMBALANCE
 from symreln.specs.finding import nearest, shown
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from symreln.laws.law import Law
 
 LOSS = "loss"
-#: Of layers that start apart: the letter of print, c, may be a parameter's.
-IMBALANCE = sp.Symbol("imbalance", positive=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,10 +266,9 @@ def _numbers(derivation: Derivation, mode: ModeDerivation) -> Iterator[Letter]:
 
 
 def _law(mode: ModeDerivation) -> Law:
-    """Return the law of a mode that has one, with letters that no parameter has."""
-    law = mode.strength
-    assert law is not None
-    return replace(law, imbalance=IMBALANCE) if isinstance(law, Unbalanced) else law
+    """Return the law of a mode that has one."""
+    assert mode.strength is not None
+    return mode.strength
 
 
 def _head(place: str, number: int, starts: tuple[Copies, ...]) -> Letter:

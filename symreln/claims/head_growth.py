@@ -8,11 +8,11 @@ While its weights are small a pathway p of a later stage grows linearly in what 
 the sum over the modes of pathways j of earlier stages, h their plateaus. To leading order each adds
 its D until its half-time and nothing afterwards, since
 :math:`\int_0^\infty (1 - \pi_\alpha/h_\alpha)\,dt = t_\alpha`. Between half-times E_p is E_k for
-:math:`\Delta_k` steps, each of which multiplies the amplitudes (a, b) of inputs and outputs by
+:math:`T_k` steps, each of which multiplies the amplitudes (a, b) of inputs and outputs by
 :math:`1 + F_k/\tau`,
 
 .. math:: F_k = \begin{pmatrix} 0 & E_k^T \\ E_k & 0 \end{pmatrix}, \qquad
-          \Phi = \prod_k (1 + F_k/\tau)^{\Delta_k},
+          \Phi = \prod_k (1 + F_k/\tau)^{T_k},
 
 later phases to the left.
 

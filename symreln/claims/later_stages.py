@@ -250,7 +250,7 @@ def _what_drives() -> Iterator[Block]:
         "The weights of $p$ are still small then, and grow linearly. Since $\\int_0^\\infty (1 - "
         "\\pi_\\alpha/h_\\alpha)\\, dt$ is the half-time $t_\\alpha$, each earlier mode counts "
         "in full until then and not at all afterwards, to leading order: between half-times "
-        "$E_p$ is a constant $E_k$ for $\\Delta_k$ steps, each of which multiplies the "
+        "$E_p$ is a constant $E_k$ for $T_k$ steps, each of which multiplies the "
         "amplitudes of inputs and outputs by $1 + F_k/\\tau$. Initial weights are, in the "
         "mean, equally large in all directions. From the last half-time $t_m$ on a mode "
         "$(s, u, v)$ with plateau $h$ and $q = (v, u)/\\sqrt{2}$ follows its own closed form "
@@ -258,7 +258,7 @@ def _what_drives() -> Iterator[Block]:
     )
     yield equation(
         r"\tilde{\pi}_0 = \pi_0 \left(1 + \frac{s}{\tau}\right)^{-2 t_m} q^{\top} \Phi "
-        r"\Phi^{\top} q, \qquad \Phi = \prod_k \left(1 + \frac{F_k}{\tau}\right)^{\Delta_k}, "
+        r"\Phi^{\top} q, \qquad \Phi = \prod_k \left(1 + \frac{F_k}{\tau}\right)^{T_k}, "
         r"\qquad F_k = \begin{pmatrix} 0 & E_k^{\top} \\ E_k & 0 \end{pmatrix}."
     )
 

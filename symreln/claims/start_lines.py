@@ -73,7 +73,7 @@ def _single(derivation: Derivation) -> Line:
 def _followed(known: Regime) -> Line:
     """Say where the modes of three and more random layers start, in effect."""
     layers = known.layers
-    scale, time, kappa = sp.symbols("c T kappa", positive=True)
+    scale, time, kappa = sp.symbols("r T kappa", positive=True)
     law = Depth(s=_S, d=sp.S.Zero, layers=sp.Integer(layers))  # while little is learned
     strength, unit = (scale * X) ** layers, TIME_CONSTANT / (_S * scale ** (layers - 2))
     speed = law.rate.subs(STRENGTH, strength) / TIME_CONSTANT / strength.diff(X) * unit
@@ -82,7 +82,7 @@ def _followed(known: Regime) -> Line:
     solved = ((layers - 2) * time) ** sp.Rational(-1, layers - 2)
     return Line(
         says=f"No formula says where a product of {layers} random matrices starts. But while "
-        r"outputs are small a mode's amplitudes, in units of $c = \sigma \sqrt{H}$ and over times "
+        r"outputs are small a mode's amplitudes, in units of $r = \sigma \sqrt{H}$ and over times "
         rf"${to_latex(unit)}$, know nothing of the data: they run to infinity at a time $T$ that "
         "is a property of depth and width $H$ alone. The balanced amplitude $\\kappa$ that arrives "
         "with them is the **effective start**, and $T$ is found by following single "
@@ -247,12 +247,12 @@ def _product() -> Line:
     return Line(
         says="While its own weights are small they grow linearly, in steps of $1 + F_k/\\tau$ "
         r"with $F_k = \bigl(\begin{smallmatrix} 0 & E_k^{\top} \\ E_k & 0 \end{smallmatrix}\bigr)$ "
-        r"and $E_k$ all that it sees between two half-times, $\Delta_k$ steps apart. From the last "
+        r"and $E_k$ all that it sees between two half-times, $T_k$ steps apart. From the last "
         "of them, $t_m$, it follows its own formula, as if it had started from",
         equation=(
             rf"{to_latex(HEAD_START)} = \pi_0 \left(1 + \frac{{s}}{{\tau}}\right)^{{-2 t_m}} "
             r"q^{\top} \Phi \Phi^{\top} q, \qquad \Phi = \prod_k \left(1 + "
-            r"\frac{F_k}{\tau}\right)^{\Delta_k}, \qquad q = \frac{1}{\sqrt{2}} "
+            r"\frac{F_k}{\tau}\right)^{T_k}, \qquad q = \frac{1}{\sqrt{2}} "
             r"\begin{pmatrix} v \\ u \end{pmatrix}",
         ),
         because="of a mode's weights only the part along $q$ grows on; where earlier modes add "

@@ -5,39 +5,43 @@ from __future__ import annotations
 import re
 
 from symreln.document.escape import GREEK, text_in_math
+from symreln.specs.letters import MARK, pieces
 
 # The papers' notation for the quantities that every derivation has.
 _NOTATION = {
     "strength": r"\pi_{\alpha}",
     "strength0": r"\pi_{0}",
     "pitilde_0": r"\tilde{\pi}_{0}",
+    "imbalance": r"\delta",
     "infty": r"\infty",
 }
 _GREEK_NAMES = frozenset(GREEK.values()) | {"varepsilon", "varphi"}
-_SPELLINGS = {"lamda": "lambda", "lambda_": "lambda"}
 # A strength, or the start of all, as sentences and keys spell it; names of users stand in quotes.
 _STRENGTH = re.compile(r"(?<![\w'])pi_(\d+|p(?=_\d))(?:_(\d+))?(?![\w'])")
 _SUBSCRIPTS = str.maketrans("0123456789p", "₀₁₂₃₄₅₆₇₈₉ₚ")
-_PIECES = re.compile(r"([^\W\d_]+)|(\d+)")
 
 
 def symbol_latex(name: str) -> str:
     r"""Return the LaTeX of a symbol's name.
 
     Greek names become letters, other words of several letters stand upright, and what follows an
-    underscore, or a number at the end, becomes the index.
+    underscore, or a number at the end, becomes the index. An underscore at the end is a bar: the
+    letter is a parameter's (:mod:`symreln.specs.letters`).
 
     Example:
         >>> symbol_latex("Delta"), symbol_latex("context_scale"), symbol_latex("c1")
         ('\\Delta', '\\mathrm{context}_{\\mathrm{scale}}', 'c_{1}')
+        >>> symbol_latex("pi_0_")
+        '\\bar{\\pi}_{0}'
     """
     if name in _NOTATION:
         return _NOTATION[name]
-    name = _SPELLINGS.get(name, name)
-    pieces = [_piece(match[0]) for match in _PIECES.finditer(name)]
-    if not pieces or not re.fullmatch(r"[^\W\d][\w]*", name):
+    parts = [_piece(part) for part in pieces(name)]
+    if not parts or not re.fullmatch(r"[^\W\d][\w]*", name):
         return text_in_math(name)
-    head, *index = pieces
+    head, *index = parts
+    for _ in range(len(name) - len(name.rstrip(MARK))):
+        head = rf"\bar{{{head}}}"
     return f"{head}_{{{','.join(index)}}}" if index else head
 
 

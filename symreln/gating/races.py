@@ -97,7 +97,8 @@ def _asked(spec: Spec, over: str | None, stage: int) -> tuple[Range, Spec]:
         InputError: No parameter, or no stage, is meant.
     """
     names = [parameter.name for parameter in spec.parameters]
-    name = over or (names[0] if len(names) == 1 else None)
+    written = {parameter.given: parameter.name for parameter in spec.parameters}
+    name = written.get(over, over) if over else (names[0] if len(names) == 1 else None)
     if not names:
         msg = (
             "race: found a spec without parameters; a race is over one, declared as "

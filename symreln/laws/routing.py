@@ -28,7 +28,7 @@ from symreln.laws.three_edges import ThreeEdges
 
 DOMAINS, PARTNERS = sp.symbols("M K", integer=True, positive=True)
 EDGES = ("input", "hidden", "output")
-STRENGTHS = sp.symbols("a b c", positive=True)
+STRENGTHS = sp.symbols("a b h", positive=True)
 #: Signs of the difference b(0)²/(KM) - a(0)²/K, in words.
 SIGNS = {-1: "negative", 0: "zero", 1: "positive"}
 _START = sp.Symbol("w_0", positive=True)
@@ -86,7 +86,7 @@ class RoutingNetwork:
 
     @cached_property
     def chain(self) -> SharedChain:
-        """The reduced equations of one mode: edge strengths a, b, c.
+        """The reduced equations of one mode: edge strengths a, b, h.
 
         Every input domain is in K pairs, which makes KM; the shared hidden edge carries all of
         them, and the output domains, as many as input domains, divide them equally.
@@ -121,7 +121,7 @@ class RoutingNetwork:
         counts = circulant_uses()
         yield Line(
             says="**For every number** $M$ of domains and $K$ of partners each the lines hold with "
-            "the strengths $a$ of an input, $b$ of the hidden and $c$ of an output edge, used by",
+            "the strengths $a$ of an input, $b$ of the hidden and $h$ of an output edge, used by",
             equation=(rf"n = ({', '.join(map(to_latex, self.chain.counts))})",),
             because="an input domain is in $K$ pairs, which makes $K M$ that use the hidden edge; "
             "the output domains divide them equally",

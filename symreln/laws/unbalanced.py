@@ -1,13 +1,13 @@
 r"""Two layers of weights that start apart, with weight decay and without.
 
 Let a and b be the amplitudes, :math:`a' = b(s - dab)`, :math:`b' = a(s - dab)` in units of tau.
-Then :math:`c = |a^2 - b^2|` is conserved, and so the sum of squares is
-:math:`a^2 + b^2 = \sqrt{c^2 + 4\pi^2}` for :math:`\pi = ab`. With :math:`u = (a + b)^2/c`,
-:math:`\pi = c(u - 1/u)/4` and u solves the Riccati equation
+Then :math:`\delta = |a^2 - b^2|` is conserved, and so the sum of squares is
+:math:`a^2 + b^2 = \sqrt{\delta^2 + 4\pi^2}` for :math:`\pi = ab`. With :math:`u = (a + b)^2/\delta`,
+:math:`\pi = \delta(u - 1/u)/4` and u solves the Riccati equation
 :math:`u' = 2su - \tfrac{1}{2} cd (u^2 - 1)`, whose solution is linear fractional in
-:math:`E = e^{-kt}`, :math:`k = \sqrt{4s^2 + c^2d^2}`. The roles of a and b do not matter.
+:math:`E = e^{-kt}`, :math:`k = \sqrt{4s^2 + \delta^2d^2}`. The roles of a and b do not matter.
 
-Weight decay lets the difference shrink, :math:`c(t) = c_0 e^{-2\lambda t}`: the equation then has
+Weight decay lets the difference shrink, :math:`\delta(t) = \delta_0 e^{-2\lambda t}`: the equation then has
 no solution in elementary functions, and is integrated.
 """
 
@@ -46,28 +46,28 @@ from symreln.laws.ops import NUMPY, defect
 from symreln.laws.two_layer import SOURCE, WEIGHT_DECAY, TwoLayerDecay, pair_steps
 
 #: Conserved difference |a² − b²| of the two squared amplitudes.
-IMBALANCE = sp.Symbol("c", positive=True)
+IMBALANCE = sp.Symbol("imbalance", positive=True)
 #: Under weight decay: relative local error of θ; its absolute error, where its relative one is kept
 #: and where it starts at 0; and θ from which the imbalance, e^-2θ of the strength, is negligible.
 TOLERANCE, LEAST, FROM_ZERO, NEGLIGIBLE = 1e-12, 1e-250, 1e-30, 21.0
 
 _S, _D, _C, _P0 = sp.symbols("_s _d _c _p0", positive=True)
-# The rate k, u(0), and r = sqrt(c² + 4 pi_0²): free symbols whose defining equations are used.
+# The rate k, u(0), and r = sqrt(δ² + 4 pi_0²): free symbols whose defining equations are used.
 # E = exp(-k t/tau) is one too, with tau dE/dt = -k E.
 _K, _U0, _R, _E = sp.symbols("_k _u0 _r _e", positive=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Unbalanced(Law):
-    r"""One decoupled mode with amplitudes :math:`a^2 - b^2 = \pm c`.
+    r"""One decoupled mode with amplitudes :math:`a^2 - b^2 = \pm \delta`.
 
-    Solves :math:`\tau \dot\pi = \sqrt{c^2 + 4\pi^2}\,(s - d\pi)`, :math:`\pi(0) = \pi_0`.
+    Solves :math:`\tau \dot\pi = \sqrt{\delta^2 + 4\pi^2}\,(s - d\pi)`, :math:`\pi(0) = \pi_0`.
 
     Source: [Saxe2014].
     Assumes: two layers, aligned at t = 0; mutual diagonalisability PROVEN.
 
     Attributes:
-        imbalance: c, positive.
+        imbalance: δ, positive.
     """
 
     name = "two-layer unbalanced"
@@ -91,12 +91,12 @@ class Unbalanced(Law):
 
     @classmethod
     def start(cls, regime: Regime) -> Start | None:
-        r"""Return where modes start: at 0 on average, with c = units · (σ₁² + σ₂²).
+        r"""Return where modes start: at 0 on average, with δ = units · (σ₁² + σ₂²).
 
         A mode's amplitudes are vectors a, b over the hidden units, with
         :math:`\dot a = b(s - d\pi)`, :math:`\dot b = a(s - d\pi)`, π = a·b. So a + b grows as a − b
         shrinks, :math:`|a + b||a - b|` is conserved, and
-        :math:`(|a|^2 + |b|^2)^2 = 4\pi^2 + c^2` with c that product: the unbalanced equation,
+        :math:`(|a|^2 + |b|^2)^2 = 4\pi^2 + \delta^2` with δ that product: the unbalanced equation,
         whatever the two distributions. Fluctuations are of the relative order 1/sqrt(units).
         """
         if regime.units is None or regime.variances is None:
@@ -121,7 +121,7 @@ class Unbalanced(Law):
     def equation(self) -> str:
         """LaTeX of the equation, without delimiters."""
         return (
-            r"\tau \dot{\pi} = \sqrt{c^2 + 4 \pi^2} \left(s - d\, \pi\right), \qquad \pi(0) = \pi_0"
+            r"\tau \dot{\pi} = \sqrt{\delta^2 + 4 \pi^2} \left(s - d\, \pi\right), \qquad \pi(0) = \pi_0"
         )
 
     def strength(self, t: Any) -> Any:
@@ -184,7 +184,7 @@ class Unbalanced(Law):
 
     @property
     def ratio(self) -> sp.Expr:
-        """u(t) = (a + b)²/c, written with exp(-k t/tau), which is finite for any t >= 0."""
+        """u(t) = (a + b)²/δ, written with exp(-k t/tau), which is finite for any t >= 0."""
         top, bottom = _printed()
         found: Any = (top / bottom).xreplace(self._values())
         return found
@@ -200,7 +200,7 @@ class Unbalanced(Law):
         return self.growth
 
     def angle(self, strength: Any, strength0: Any, t: Any) -> Any:
-        """Return half of the growth of ln(2π + √(c² + 4π²)); None with weight decay."""
+        """Return half of the growth of ln(2π + √(δ² + 4π²)); None with weight decay."""
         if not self.closed:
             return None
         sizes = [2 * x + self.ops.hypot(self.imbalance, 2 * x) for x in (strength, strength0)]
@@ -208,11 +208,11 @@ class Unbalanced(Law):
 
     @property
     def relaxation(self) -> Any:
-        """The rate sqrt(4h² + c²) d."""
+        """The rate sqrt(4h² + δ²) d."""
         return self.ops.hypot(2 * self.plateau, self.imbalance) * self.d
 
     def steps(self) -> Iterator[np.ndarray]:
-        """Yield the strengths: |a ± b|²/4 is (|a|² + |b|² ± 2π)/4, (|a|² + |b|²)² = 4π² + c²."""
+        """Yield the strengths: |a ± b|²/4 is (|a|² + |b|² ± 2π)/4, (|a|² + |b|²)² = 4π² + δ²."""
         half = self.ops.hypot(self.strength0, self.imbalance / 2) / 2
         return pair_steps(self, half + self.strength0 / 2, half - self.strength0 / 2)
 
@@ -237,10 +237,10 @@ class Unbalanced(Law):
         # What is printed, with the root that it has in amplitudes.
         rate = self.rate.subs(sp.sqrt(self.imbalance**2 + 4 * STRENGTH**2), squares)
         yield Line(
-            says="With $c = |a^2 - b^2|$ the sum of squares is known from the strength, and one "
+            says="With $\\delta = |a^2 - b^2|$ the sum of squares is known from the strength, and one "
             "closed equation is left (the roles of $a$ and $b$ do not matter):",
             equation=(
-                r"a^2 + b^2 &= \sqrt{c^2 + 4 \pi^2},",
+                r"a^2 + b^2 &= \sqrt{\delta^2 + 4 \pi^2},",
                 moves(r"\pi", self.rate) + r", \qquad \pi(0) = \pi_0",
             ),
             because=r"product rule for $\pi = a b$",
@@ -262,9 +262,9 @@ class Unbalanced(Law):
         ratio = u / own
         rate = 2 * s * X - c * d * (X**2 - 1) / 2
         yield Line(
-            says="The square root goes with $u = (a + b)^2/c$:",
+            says="The square root goes with $u = (a + b)^2/\\delta$:",
             equation=(
-                r"\pi &= \tfrac{1}{4} c \left(u - \frac{1}{u}\right),",
+                r"\pi &= \tfrac{1}{4} \delta \left(u - \frac{1}{u}\right),",
                 moves("u", rate.subs(X, sp.Symbol("u"))),
             ),
             because=r"$\dot{u}/u$ is twice the growth of $a + b$: a Riccati equation",
@@ -281,7 +281,7 @@ class Unbalanced(Law):
         found = sp.log((X - below) * (start - above) / ((X - above) * (start - below))) / k
         separated = 1 / rate
         yield Line(
-            says=rf"Separate the variables; the roots are $u_\pm = (2 s \pm k)/(c d)$ with "
+            says=rf"Separate the variables; the roots are $u_\pm = (2 s \pm k)/(\delta d)$ with "
             f"$k = {to_latex(sp.sqrt(square))}$:",
             equation=(
                 integral(separated, "u_0", "u(t)") + r" = \frac{t}{\tau}, \qquad "
@@ -382,14 +382,14 @@ class Unbalanced(Law):
 class UnbalancedDecay(Unbalanced):
     r"""One decoupled, unbalanced mode under weight decay: integrated, for it has no closed form.
 
-    :math:`\tau \dot\pi = \sqrt{c(t)^2 + 4\pi^2}\,(s - d\pi) - 2\lambda\pi`,
-    :math:`c(t) = c_0 e^{-2\lambda t/\tau}`, :math:`\pi(0) = \pi_0`.
+    :math:`\tau \dot\pi = \sqrt{\delta(t)^2 + 4\pi^2}\,(s - d\pi) - 2\lambda\pi`,
+    :math:`\delta(t) = \delta_0 e^{-2\lambda t/\tau}`, :math:`\pi(0) = \pi_0`.
 
     Source: the amplitudes' equations of this module with −λa and −λb added.
 
     Attributes:
         weight_decay: λ, positive.
-        imbalance: c₀, positive.
+        imbalance: δ₀, positive.
     """
 
     name = "two-layer unbalanced, weight decay"
@@ -402,7 +402,7 @@ class UnbalancedDecay(Unbalanced):
         unfit = "" if regime.weight_decay else "no weight decay"
         unfit = unfit or regime.unfit_for_two_layers(wants_balanced=False)
         found = (
-            "two layers of weights, the mode is decoupled, a² − b² = c₀ exp(−2λt/τ); its equation "
+            "two layers of weights, the mode is decoupled, a² − b² = δ₀ exp(−2λt/τ); its equation "
             "has no closed form and is integrated"
         )
         return Match(holds=not unfit, why=unfit or found)
@@ -411,19 +411,19 @@ class UnbalancedDecay(Unbalanced):
     def equation(self) -> str:
         """LaTeX of the equation, without delimiters."""
         return (
-            r"\tau \dot{\pi} = \sqrt{c_0^2 e^{-4 \lambda t/\tau} + 4 \pi^2} "
+            r"\tau \dot{\pi} = \sqrt{\delta_0^2 e^{-4 \lambda t/\tau} + 4 \pi^2} "
             r"\left(s - d\, \pi\right) - 2 \lambda \pi, \qquad \pi(0) = \pi_0"
         )
 
     def lines(self) -> Iterator[Line]:
         """Yield the equation of the strength, which has no closed form and is integrated."""
-        own = replace(self, imbalance=sp.Symbol("c_0", positive=True))
+        own = replace(self, imbalance=sp.Symbol("delta_0", positive=True))
         yield from amplitude_lines(self.s, self.d, self.weight_decay)
         yield Line(
-            says=rf"So $c(t) = |a^2 - b^2| = {to_latex(own._left)}$, and the strength follows an "
+            says=rf"So $\delta(t) = |a^2 - b^2| = {to_latex(own._left)}$, and the strength follows an "
             "equation without a solution in elementary functions; it is integrated in float64:",
             equation=(moves(r"\pi", own.rate) + r", \qquad \pi(0) = \pi_0",),
-            because=r"product rule for $\pi = a b$, with $a^2 + b^2 = \sqrt{c(t)^2 + 4 \pi^2}$",
+            because=r"product rule for $\pi = a b$, with $a^2 + b^2 = \sqrt{\delta(t)^2 + 4 \pi^2}$",
             check=f"squares subtracted, $(a^2 + b^2)^2 - (a^2 - b^2)^2 = 4 a^2 b^2$; {CANCELS}",
             holds=own.residual() == 0,
             main=True,
@@ -431,7 +431,7 @@ class UnbalancedDecay(Unbalanced):
 
     @property
     def _left(self) -> sp.Expr:
-        """c(t)."""
+        """δ(t)."""
         return self.imbalance * sp.exp(-2 * self.weight_decay * self.t / self.tau)
 
     @property
@@ -466,7 +466,7 @@ class UnbalancedDecay(Unbalanced):
         return
 
     def strength(self, t: np.ndarray) -> np.ndarray:
-        r"""Integrate θ = arsinh(2π/c(t)), :math:`\tau \dot\theta = 2s - d\, c(t) \sinh\theta`.
+        r"""Integrate θ = arsinh(2π/δ(t)), :math:`\tau \dot\theta = 2s - d\, \delta(t) \sinh\theta`.
 
         Float64, to 1e-12, until the imbalance is negligible: from there the balanced law holds.
 
@@ -491,7 +491,7 @@ class UnbalancedDecay(Unbalanced):
             sp.expand(along(c, slopes) + 2 * decay * c),
             sp.expand(self.tau * left.diff(self.t) + 2 * decay * left),
             left.subs(self.t, 0) - self.imbalance,
-            # 2 ab = c sinh θ and a² + b² = c cosh θ: θ = ln((a + b)/(a − b)).
+            # 2 ab = δ sinh θ and a² + b² = δ cosh θ: θ = ln((a + b)/(a − b)).
             sp.cancel(
                 along(sp.log((FIRST + SECOND) / (FIRST - SECOND)), slopes) - 2 * (s - d * strength)
             ),
@@ -499,14 +499,14 @@ class UnbalancedDecay(Unbalanced):
 
 
 def _integrated(row: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Return the strengths of one mode (s, d, λ, c₀, π₀) at times in units of tau."""
+    """Return the strengths of one mode (s, d, λ, δ₀, π₀) at times in units of tau."""
     from scipy.integrate import solve_ivp
 
     s, d, decay, c, strength0 = row.tolist()
     grid, place = np.unique(times, return_inverse=True)
 
     def strength(t: float | np.ndarray, theta: np.ndarray) -> np.ndarray:
-        # c(t) sinh(θ)/2, without overflow.
+        # δ(t) sinh(θ)/2, without overflow.
         return c / 4 * np.exp(theta - 2 * decay * t) * -np.expm1(-2 * theta)
 
     def negligible(_: float, theta: np.ndarray) -> float:
@@ -556,7 +556,7 @@ def _residual() -> sp.Expr:
     top, bottom = _printed()
     u = top / bottom
     strength = _C * (u - 1 / u) / 4
-    root = _C * (u + 1 / u) / 2  # positive, and its square is c² + 4 pi²
+    root = _C * (u + 1 / u) / 2  # positive, and its square is δ² + 4 pi²
     slope = -_K * _E * strength.diff(_E)
     first = (2 * _P0 + _R) / _C
     k_squared = 4 * _S**2 + _C**2 * _D**2
@@ -586,7 +586,7 @@ class _Symbols(Unbalanced):
 
 
 def _evaluation_defect(printed: sp.Expr) -> sp.Expr:
-    """Return 0 exactly when ``strength`` is what is printed: c = pm, and u(0) = p/m."""
+    """Return 0 exactly when ``strength`` is what is printed: δ = pm, and u(0) = p/m."""
     c = _P * _M
     law = _Symbols(s=_S, d=_D, imbalance=c, strength0=(_P**2 - _M**2) / 4)
     evaluated = law._fraction(_E, (1 - _E) / _K)

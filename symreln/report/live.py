@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symreln.claims.derivation import Derivation, Derived
-from symreln.claims.formulas import IMBALANCE
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import NoClosedFormError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.laws.choice import law_of
 from symreln.laws.law import STRENGTH0, TIME_CONSTANT
+from symreln.laws.unbalanced import IMBALANCE
 from symreln.report.live_modes import family_groups, pathway_groups, put_values
 from symreln.report.live_race import race_of
 from symreln.report.live_sliders import sliders_of

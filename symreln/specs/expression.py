@@ -51,14 +51,16 @@ class Declared:
     """The names that formulas of a spec may use.
 
     Attributes:
-        names: Declared parameters, in order.
+        names: Declared parameters, in order, as they are written in results.
         nonnegative: Those of them that are declared >= 0; sqrt(c**2) is c for these only.
         sizes: Values of the symbols that stand for sizes; options may use them beside the names.
+        written: How a name in the spec's formulas is written in results, where it differs.
     """
 
     names: tuple[str, ...] = ()
     nonnegative: Collection[str] = frozenset()
     sizes: Mapping[str, int] = field(default_factory=dict)
+    written: Mapping[str, str] = field(default_factory=dict)
 
     def value(self, text: object) -> Value:
         """Return the exact value of a formula, a Fraction where no name occurs in it.
@@ -69,7 +71,16 @@ class Declared:
         Raises:
             Finding: It is no formula, uses an undeclared name, or is too large.
         """
-        return _evaluate(text, self.names, self.nonnegative)
+        return _evaluate(text, self._spelled(self.names), self.nonnegative)
+
+    def _spelled(self, names: tuple[str, ...]) -> dict[str, str]:
+        """Return names in results by how formulas of the spec spell them."""
+        given = {written: name for name, written in self.written.items()}
+        return {given.get(name, name): name for name in names}
+
+    def respelled(self, text: str) -> str:
+        """Return a text of the spec with its names as they are written in results."""
+        return re.sub(r"\w+", lambda match: self.written.get(match[0], match[0]), text)
 
     def parse(self, text: object) -> Scalar:
         """Return the exact value of a formula in these names and sizes, in Q(names).
@@ -84,7 +95,8 @@ class Declared:
             Scalar((2*c + 3)/2)
         """
         names = (*self.names, *self.sizes)
-        value = Scalar.of(_evaluate(text, names, {*self.nonnegative, *self.sizes}), names)
+        nonnegative = {*self.nonnegative, *self.sizes}
+        value = Scalar.of(_evaluate(text, self._spelled(names), nonnegative), names)
         try:
             return value.substitute({name: Fraction(size) for name, size in self.sizes.items()})
         except ZeroDivisionError:
@@ -93,25 +105,26 @@ class Declared:
 
 
 def _evaluate(
-    text: object, parameters: tuple[str, ...] | None, nonnegative: Collection[str] = ()
+    text: object, spelled: Mapping[str, str] | None, nonnegative: Collection[str] = ()
 ) -> Value:
-    """Return the value of a formula; ``parameters`` is None where no names may stand."""
+    """Return the value of a formula in names by their spelling, None where none may stand."""
     if not isinstance(text, str):
         if isinstance(text, int | float | Fraction | DecimalText) and not isinstance(text, bool):
             return exact_number(text)
         raise Finding(shown(text), "a number or a formula in quotes")
-    return _Parser(text, parameters, nonnegative).parse()
+    return _Parser(text, spelled, nonnegative).parse()
 
 
 class _Parser:
     """Recursive descent over one formula; values are bounded before each operation."""
 
     def __init__(
-        self, text: str, parameters: tuple[str, ...] | None, nonnegative: Collection[str]
+        self, text: str, spelled: Mapping[str, str] | None, nonnegative: Collection[str]
     ) -> None:
         self.tokens = Tokens(text, _TOKEN, _MADE_OF)
-        self.parameters = parameters or ()
-        self.names_allowed = parameters is not None
+        self.spelled = spelled or {}
+        self.parameters = tuple(self.spelled.values())
+        self.names_allowed = spelled is not None
         self.nonnegative = frozenset(nonnegative)
 
     def parse(self) -> Value:
@@ -182,18 +195,18 @@ class _Parser:
         return value
 
     def _name(self, token: Token) -> Scalar:
-        if token.text in self.parameters:
-            return Scalar.symbol(token.text, self.parameters)
+        if token.text in self.spelled:
+            return Scalar.symbol(self.spelled[token.text], self.parameters)
         declare = f"Declare it: [parameters.{token.text[:30]}]."
         if self.tokens.ahead.text == "(":
             hint = "The only function is sqrt."
         elif not self.names_allowed:
             hint = "This must be a number."
-        elif self.parameters:
-            hint = f"{nearest(token.text, self.parameters)} Or d{declare[1:]}"
+        elif self.spelled:
+            hint = f"{nearest(token.text, self.spelled)} Or d{declare[1:]}"
         else:
             hint = declare
-        known = f"declared names ({', '.join(self.parameters) or 'none here'})"
+        known = f"declared names ({', '.join(self.spelled) or 'none here'})"
         raise self.tokens.wrong(token, f"the undeclared name {quoted(token.text)}", known, hint)
 
     def _inverse(self, operator: Token, value: Value) -> Value:

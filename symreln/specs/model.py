@@ -32,7 +32,9 @@ class Parameter:
     """A declared symbol.
 
     Attributes:
-        name: An identifier.
+        name: An identifier, in all formulas and results.
+        given: What the spec calls it: the same, but where formulas use that for something else
+            (:mod:`symreln.specs.letters`).
         positive: Whether it is assumed > 0.
         nonnegative: Whether it is assumed >= 0.
         minimum: Smallest value allowed, or None.
@@ -48,6 +50,7 @@ class Parameter:
     """
 
     name: str
+    given: str = ""
     positive: bool = False
     nonnegative: bool = False
     integer: bool = False

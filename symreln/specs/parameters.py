@@ -13,6 +13,7 @@ from symreln.exact.scalar import Scalar
 from symreln.networks.parts import Edge, Gain, Node
 from symreln.specs.expression import Declared
 from symreln.specs.finding import Finding, key_path, quoted
+from symreln.specs.letters import written_names
 from symreln.specs.model import Dataset, Parameter, PathwaySpec
 from symreln.specs.problems import Problems
 from symreln.specs.schema import MAX_PARAMETERS, ParameterModel
@@ -20,8 +21,6 @@ from symreln.specs.schema import MAX_PARAMETERS, ParameterModel
 Gated = TypeVar("Gated", PathwaySpec, Node, Edge)
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}", re.ASCII)
-_RESERVED = frozenset({"t", "tau", "pi", "x", "theta", "sqrt", "exp"})
-"""Names that the printed formulas use for something else."""
 
 
 class Parameters(NamedTuple):
@@ -50,6 +49,7 @@ def read_parameters(value: object, problems: Problems) -> Parameters:
     names = tuple(tables)
     if len(names) > MAX_PARAMETERS:
         problems.add("parameters", f"{len(names)} parameters", f"at most {MAX_PARAMETERS}")
+    written = written_names(names)
     good = []
     for name in names[:MAX_PARAMETERS]:
         path = key_path(("parameters", name))
@@ -58,14 +58,17 @@ def read_parameters(value: object, problems: Problems) -> Parameters:
         model = problems.check(ParameterModel, tables[name], path)
         before = len(problems.found)
         if model is not None:
-            parameter = Parameter(name=name, **dict(model))
+            parameter = Parameter(name=written[name], given=name, **dict(model))
             _check_consistent(parameter, path, problems)
             if len(problems.found) == before:
                 good.append(parameter)
     nonnegative = frozenset(p.name for p in good if p.is_nonnegative)
-    sizes = {p.name for p in good if p.integer}
+    sizes = {p.given for p in good if p.integer}
     usable = tuple(n for n in names[:MAX_PARAMETERS] if _NAME.fullmatch(n) and n not in sizes)
-    return Parameters(tuple(good), names, Declared(names=usable, nonnegative=nonnegative))
+    declared = Declared(
+        names=tuple(written[name] for name in usable), nonnegative=nonnegative, written=written
+    )
+    return Parameters(tuple(good), names, declared)
 
 
 def _check_name(name: str) -> None:
@@ -73,9 +76,6 @@ def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         hint = "Write Greek letters by name: Delta, kappa." if not name.isascii() else ""
         raise Finding(f"the name {quoted(name)}", expected, hint)
-    if name in _RESERVED:
-        hint = "The printed formulas use this one."
-        raise Finding(f"the name {quoted(name)}", "another name", hint)
 
 
 def _check_consistent(parameter: Parameter, path: str, problems: Problems) -> None:
@@ -131,7 +131,7 @@ def check_used(parameters: Iterable[Parameter], used: set[str], problems: Proble
     for parameter in parameters:
         if parameter.name not in used:
             problems.add(
-                key_path(("parameters", parameter.name)),
+                key_path(("parameters", parameter.given)),
                 "a parameter on which no entry of the dataset and no gate depends",
                 f"one that is used{among}",
                 "Use it in a formula, or remove it.",

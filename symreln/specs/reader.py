@@ -181,7 +181,10 @@ def _read_dataset(
             task.options, numbers, "dataset", aside=("task",), context=declared
         )
         if options is not None:
-            written = _written_options(table, task.options) if sizes else {}
+            written = {}
+            if sizes:
+                options_text = _written_options(table, task.options)
+                written = {key: declared.respelled(text) for key, text in options_text.items()}
             return _Data(task.build(options), sizes, written)
     return _Data()
 
@@ -245,7 +248,7 @@ def _read_sizes(
         problems: Collects.
     """
     before = len(problems.found)
-    known = {parameter.name: parameter for parameter in parameters.good}
+    known = {parameter.given: parameter for parameter in parameters.good}
     sizes: list[SizeSymbol] = []
     ill_declared = False
     for option, smallest in size_options(options).items():
@@ -263,7 +266,7 @@ def _read_sizes(
                 if number is not None and number < smallest:
                     path = key_path(("parameters", name, key))
                     problems.add(path, str(number), f"at least {smallest}, as for {option}")
-            if any(size.name == name for size in sizes):
+            if any(size.name == known[name].name for size in sizes):
                 raise Finding(f"{name}, which is another size already", "its own")
             sizes.append(_symbol(parameter, option, smallest))
     return None if ill_declared or len(problems.found) > before else tuple(sizes)
@@ -299,11 +302,11 @@ def _check_sizes_used(
     able = list(size_options(options)) if options is not None else []
     used = [table.get(option) for option in able]
     for parameter in parameters.good:
-        if not parameter.integer or parameter.name in used:
+        if not parameter.integer or parameter.given in used:
             continue
-        expected = " or ".join(f'{option} = "{parameter.name}" in [dataset]' for option in able)
+        expected = " or ".join(f'{option} = "{parameter.given}" in [dataset]' for option in able)
         problems.add(
-            key_path(("parameters", parameter.name, "integer")),
+            key_path(("parameters", parameter.given, "integer")),
             "a whole-number parameter that is no size of the dataset",
             expected or "no sizes as symbols: this dataset has none",
             "Use it as a size, or remove integer = true.",
@@ -314,7 +317,7 @@ def _size_parameter(name: str, known: Mapping[str, Parameter]) -> Parameter:
     expected = "a whole number, or the name of a parameter with integer = true"
     parameter = known.get(name)
     if parameter is None:
-        integers = [p.name for p in known.values() if p.integer]
+        integers = [name for name, p in known.items() if p.integer]
         hint = nearest(name, integers) or f"Declare it: [parameters.{name[:30]}] integer = true."
         raise Finding(f"the undeclared name {quoted(name)}", expected, hint)
     if not parameter.integer:

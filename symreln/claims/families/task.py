@@ -116,7 +116,7 @@ def task_of(spec: Spec) -> Task:
     _require(structures == {"hierarchy"}, "formulas are known where all have the hierarchy")
     scaled = {size.name for size in spec.sizes} & {*re.findall(r"\w+", written["context_scale"])}
     _require(not scaled, "formulas are known where the scale of contexts depends on no size")
-    copies = next(name for name in ("u", "u_", "u__", "u___") if name not in symbols)
+    copies = "u"  # no parameter's
     symbols[copies] = sp.Symbol(copies, integer=True, positive=True)
     items, contexts = (_size(spec, option, tuple(symbols)) for option in ("items", "contexts"))
     least = 1 << max(1, (items.least - 1).bit_length())  # of a binary tree

@@ -104,7 +104,7 @@ class Routing(Claim):
         network, chain = self.network, self.network.chain
         yield (
             f"routing network of M = {self.domains} domains, K = {self.partners} partners; for all "
-            "M and K, pi = a b c:"
+            "M and K, pi = a b h:"
         )
         for strength, rate in zip(chain.strengths, chain.velocities, strict=True):
             yield f"  tau d{strength}/dt = {plain_formula(rate)}"
@@ -159,7 +159,7 @@ def _setting() -> Block:
         "pathways share one hidden edge [@Saxe2022]. Samples of different pairs are "
         "different samples, so pathways do not couple; every pair's data are the same "
         "up to the bases of its domains. $s$ and $d$ are the singular value and the "
-        "input eigenvalue of a mode of one pathway, over the whole dataset; $a$, $b$ and $c$ are "
+        "input eigenvalue of a mode of one pathway, over the whole dataset; $a$, $b$ and $h$ are "
         r"the strengths of an input, the hidden and an output edge in it, and $\pi = abc$."
     )
 
