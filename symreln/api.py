@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +20,7 @@ from symreln.claims.early import early_strengths
 from symreln.claims.equilibria import races_of
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.formulas import formulas_of
+from symreln.claims.integration import network_of
 from symreln.claims.network import derivation as networks
 from symreln.claims.network.in_numbers import in_numbers
 from symreln.claims.network.routing import routing_of
@@ -27,7 +28,7 @@ from symreln.claims.numeric_formula import NumericFormula
 from symreln.claims.regime import regime_of
 from symreln.claims.unsupported import unsupported_pathways
 from symreln.claims.widths import narrow_pathways
-from symreln.errors import NotSupportedError
+from symreln.errors import InputError, NotSupportedError
 from symreln.pipeline import derive as pipeline
 from symreln.pipeline.certificate import certificate
 from symreln.report import html, latex
@@ -38,6 +39,7 @@ from symreln.report.latex_style import Style
 from symreln.report.mode_table import modes_of
 from symreln.report.summary import derivation_summary
 from symreln.report.write import write_derivation
+from symreln.specs.arguments import exact_value
 from symreln.task_library.load import spec_of
 
 if TYPE_CHECKING:
@@ -359,11 +361,12 @@ class Derivation(Answer, pathways.Derivation):
         """
         return self.ask(formulas_of).named(name)
 
-    def to_numpy(self, name: str) -> NumericFormula:
+    def to_numpy(self, name: str, *, strength0: Fraction | float | None = None) -> NumericFormula:
         """Return a closed form as a function of time and letters, these at their declared values.
 
         Args:
             name: As of :meth:`formula`.
+            strength0: As of :meth:`starting_at`.
 
         Example:
             >>> import symreln as sr
@@ -371,14 +374,17 @@ class Derivation(Answer, pathways.Derivation):
             >>> bool(loss(0) > loss(10_000))
             True
         """
-        formula = self.formula(name)
-        return NumericFormula(formula, self.ask(formulas_of).of(formula.name))
+        formulas = self.starting_at(strength0).ask(formulas_of)
+        return NumericFormula(formulas.named(name), formulas.of(name))
 
-    def to_python(self, library: Library = "numpy") -> str:
+    def to_python(
+        self, library: Library = "numpy", *, strength0: Fraction | float | None = None
+    ) -> str:
         """Return a program that computes every closed form by a library alone.
 
         Args:
             library: "numpy", "jax" or "torch".
+            strength0: As of :meth:`starting_at`.
 
         Example:
             >>> import symreln as sr
@@ -387,23 +393,59 @@ class Derivation(Answer, pathways.Derivation):
         """
         from symreln.report.programs import program
 
-        return program(self, library)
+        return program(self.starting_at(strength0), library)
 
-    def evaluate(self, times: Times | None = None) -> Prediction:
+    def starting_at(self, strength0: Fraction | float | None) -> Derivation:
+        """Return the derivation with another initial strength of every mode in all that it says.
+
+        Args:
+            strength0: π₀, above 0; where it is None that which follows from the weights stays, of
+                a ReLU network κ of the early phase.
+
+        Raises:
+            InputError: There is no network, or it is no number above 0.
+
+        Example:
+            >>> import symreln as sr
+            >>> sr.derive("linear-hierarchy").starting_at("1/1000").strength0
+            Fraction(1, 1000)
+        """
+        if strength0 is None:
+            return self
+        needed = "give a number above 0, for example Fraction(1, 1000)"
+        given = exact_value(strength0, "strength0", needed)
+        if given <= 0:
+            msg = f"strength0: found {given}; {needed}"
+            raise InputError(msg)
+        network = replace(network_of(self.spec), strength0=given)
+        return replace(self, spec=replace(self.spec, network=network))
+
+    def evaluate(
+        self, times: Times | None = None, *, strength0: Fraction | float | None = None
+    ) -> Prediction:
         """Return the predicted curves in float64: ``.loss``, and ``.modes`` with a curve each.
 
-        From the printed initial strength π₀. A confrontation estimates that of a ReLU network's
-        pathways (κ), and its ``prediction`` has these curves from there.
+        They are what is judged beside trained networks, from the printed initial strength π₀.
 
         Args:
             times: Ascending times in steps, from 0; every step of the network by default.
+            strength0: As of :meth:`starting_at`.
 
         Example:
             >>> import symreln as sr
             >>> sr.derive(sr.load("linear-hierarchy")).evaluate([0, 500]).loss.round(3).tolist()
             [2.0, 0.06]
         """
-        return prediction.predict(self.at_values, times)
+        return prediction.predict(self.starting_at(strength0).at_values, times)
+
+    def plot(self, ax: Axes | None = None, *, strength0: Fraction | float | None = None) -> Axes:
+        """Draw the strengths of the modes and, below, the loss: see :meth:`Answer.plot`.
+
+        Args:
+            ax: Where, divided in two; a new figure by default.
+            strength0: As of :meth:`starting_at`.
+        """
+        return Answer.plot(self.starting_at(strength0), ax)
 
     def enclose(
         self,
@@ -416,8 +458,8 @@ class Derivation(Answer, pathways.Derivation):
         Args:
             times: Exact times in steps.
             digits: Correct decimal digits asked for.
-            strength0: Where every mode starts, exact, above 0; by default where it is expected
-                to, which is not derived for more than two layers of weights.
+            strength0: As of :meth:`starting_at`; of more than two layers of weights none is
+                derived.
 
         Returns:
             Label of a mode -> one ball a time, each proven to contain the true value.
@@ -430,7 +472,7 @@ class Derivation(Answer, pathways.Derivation):
             >>> sr.derive("linear-hierarchy").enclose([1000], digits=10)["pi_1_4"][0].str(10)
             '[0.9999544759 +/- 4.46e-11]'
         """
-        return enclosing.enclose(self, times, digits, strength0)
+        return enclosing.enclose(self.starting_at(strength0), times, digits)
 
 
 def _refuse_graph(what: str, instead: str) -> NoReturn:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from symreln.claims.claim import Claim
 from symreln.claims.derivation import Derivation
+from symreln.claims.starts import starts_of
 from symreln.document.model import Math, Strong, Table
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import say, typeset
@@ -22,7 +23,7 @@ from symreln.exact.enclosure import ball, in_float64, rounded_text
 from symreln.laws.choice import law_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from symreln.claims.derivation import Derived
     from symreln.claims.narrow_law import NarrowLaw
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from symreln.laws.law import Regime
 
 Source = Literal["derived", "estimated", "assumed", "fitted"]
+_STRENGTH0 = "initial strength"
 #: The share of a ReLU network's hidden units that a pathway is taken to have.
 HALF = "share of the hidden units that a pathway has"
 _WHY_HALF = (
@@ -97,35 +99,18 @@ def count_free(constants: Iterable[Constant]) -> int:
     return sum(constant.is_free for constant in constants)
 
 
-#: What constants are of: a run judges curves that may start elsewhere than the printed formulas.
-PRINTED, JUDGED = "the printed formulas", "the judged curves"
-
-
-def counted(
-    derivation: Derived, judged: tuple[Constant, ...] | None
-) -> dict[str, tuple[Constant, ...]]:
-    """Return constants by what they are of.
-
-    Args:
-        derivation: What was derived.
-        judged: Those of what was judged by training; None without any.
-    """
-    printed = {PRINTED: derivation.ask(printed_constants)}
-    return printed if judged is None else {**printed, JUDGED: judged}
-
-
 def count_of_printed(derivation: Derivation) -> Block:
     """Return how many free constants the printed formulas have, in a sentence."""
     return say(
-        f"The number of free constants of {PRINTED} is {{count}}, see [#sec:provenance].",
+        "The number of free constants is {count}, see [#sec:provenance].",
         count=Math(str(count_free(derivation.ask(printed_constants)))),
     )
 
 
-def constants_text(constants: Iterable[Constant], of: str) -> str:
+def constants_text(constants: Iterable[Constant]) -> str:
     """Return how many free constants there are, and which."""
     count, names = free_constants(constants)
-    return f"free constants of {of}: {count}{names}"
+    return f"free constants: {count}{names}"
 
 
 def free_constants(constants: Iterable[Constant]) -> tuple[int, str]:
@@ -163,63 +148,49 @@ def constants_table(constants: Iterable[Constant]) -> list[Table]:
 
 
 def printed_constants(derivation: Derived) -> tuple[Constant, ...]:
-    """Return the constants of the printed closed forms; none without a network.
+    """Return the constants of the printed formulas, which are judged; none without a network.
 
     None either where strengths start from a symbol, as those of nodes and edges do.
     """
     network = derivation.spec.network
     if network is None or not isinstance(derivation, Derivation):
         return ()
-    known = derivation.known
+    if derivation.given_start is not None:
+        why = "given by the user: strength0"
+        return (
+            Constant(name=_STRENGTH0, value=derivation.given_start, source="assumed", origin=why),
+        )
+    known, starts = derivation.known, derivation.ask(starts_of)
     found = list(_start(known, network.hidden))
-    if known.half_speed.holds:
-        found += _half_speed()
-    elif known.gates.holds:
-        found.append(_half([pathway.name for pathway in derivation.pathways]))
-    return tuple(found)
-
-
-def training_constants(
-    derivation: Derivation,
-    kappas: Mapping[str, float],
-    errors: Mapping[str, float] | None = None,
-    drawn: NarrowLaw | None = None,
-) -> tuple[Constant, ...]:
-    """Return the constants of what is judged and of the integrated reduction, each once.
-
-    Args:
-        derivation: With a network.
-        kappas: κ of the pathways that start from it, by name.
-        errors: Their standard errors, where they are known.
-        drawn: The networks whose mean is the prediction, where pathways have few hidden units.
-    """
-    printed = printed_constants(derivation)
-    found = [constant for constant in printed if constant.name != HALF]
-    for name, kappa in kappas.items():
+    for name, kappa in starts.kappas.items():
         found.append(
             Constant(
                 name=f"kappa of pathway '{name}'",
                 value=kappa,
-                error=None if errors is None else errors.get(name),
+                error=starts.errors[name],
                 source="estimated",
                 origin="Monte Carlo over isolated hidden units in the early phase",
             )
         )
-    half = [constant for constant in printed if constant.name == HALF]
-    rest = [pathway.name for pathway in derivation.pathways if pathway.name not in kappas]
-    if half and rest:
-        found.append(_half(rest) if half[0].is_free else half[0])
-    if drawn is not None:
-        found.append(
-            Constant(
-                name=f"mean over {len(drawn.losses)} drawn networks, over L(0)",
-                value=None,
-                error=drawn.error,
-                source="estimated",
-                origin="Monte Carlo over networks drawn from the initialisation distribution",
-            )
-        )
-    return tuple({constant.name: constant for constant in found}.values())
+    rest = [pathway.name for pathway in derivation.pathways if pathway.name not in starts.kappas]
+    if known.half_speed.holds:
+        found += _half_speed()
+    elif known.gates.holds and rest:
+        found.append(_half(rest))
+    return tuple(found)
+
+
+def drawn_constants(drawn: NarrowLaw) -> tuple[Constant, ...]:
+    """Return the constants of a mean over networks, where pathways have few hidden units."""
+    return (
+        Constant(
+            name=f"mean over {len(drawn.losses)} drawn networks, over L(0)",
+            value=None,
+            error=drawn.error,
+            source="estimated",
+            origin="Monte Carlo over networks drawn from the initialisation distribution",
+        ),
+    )
 
 
 def chain_constants(start: ChainStart) -> tuple[Constant, ...]:

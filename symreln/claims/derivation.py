@@ -234,10 +234,15 @@ class Derivation(Derived):
         return Regime.of(self.spec)
 
     @property
+    def given_start(self) -> Fraction | None:
+        """Where all modes start, if it is given and does not follow from the network's weights."""
+        return None if self.spec.network is None else self.spec.network.strength0
+
+    @property
     def strength0(self) -> Fraction | None:
-        """Initial strength of every mode, or None without a network or where none is derived."""
-        if self.spec.network is None:
-            return None
+        """Initial strength of modes without a κ (:mod:`symreln.claims.starts`); None if unknown."""
+        if self.spec.network is None or self.given_start is not None:
+            return self.given_start
         start = law_of(self.known).start(self.known)
         return None if start is None else start.strength0
 

@@ -23,16 +23,13 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import gate_floats, network_of
-from symreln.claims.regime import regime_of
 from symreln.claims.solve import at_values
-from symreln.claims.widths import narrow_pathways
 from symreln.exact.linear_programming import Direction, direction, dot
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.numeric import numpy_modes
 from symreln.exact.order import order_key
 from symreln.exact.spectrum import joint_spectrum
 from symreln.laws.early_phase import MOST_LOOKS, UNITS, EarlyMode, EarlyPhase, EarlyStrength
-from symreln.laws.law import pathway_units
 from symreln.networks.dataset import named_samples
 from symreln.networks.orbits import pathway_orbits
 from symreln.verdict.directions import columns, gated_correlation, singular_pairs
@@ -40,7 +37,7 @@ from symreln.verdict.faces import held_on
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
-    from symreln.specs.model import Dataset, NetworkSpec, PathwaySpec
+    from symreln.specs.model import Dataset, PathwaySpec
     from symreln.verdict.directions import Pair, Vector
 
 #: A stream of its own: no network is trained with it.
@@ -155,47 +152,6 @@ def _why_none(strength: EarlyStrength) -> str:
         f"gates still change after {MOST_LOOKS} growth times: units that add "
         f"{100 * strength.moved:.2g} % of κ came to its gate or left it in the last of them"
     )
-
-
-def pathway_kappas(
-    derivation: Derivation, strengths: Mapping[str, EarlyStrength]
-) -> dict[str, float]:
-    """Return κ of every pathway that has one, by name: that of its fastest mode.
-
-    A pathway is one law for all of its modes, as a gated deep linear network of κ H units is.
-    Few units are counted one by one: no share of many says how many a pathway has. In a lazy
-    regime units do not grow from small weights, and no early phase says which of them do.
-    """
-    regime = derivation.ask(regime_of)
-    if derivation.ask(narrow_pathways) or (regime is not None and regime.is_lazy):
-        return {}
-    return {
-        pathway.name: strengths[pathway.modes[0].label].kappa  # modes are by decreasing s
-        for pathway in derivation.pathways
-        if pathway.modes[0].label in strengths
-    }
-
-
-def mode_kappas(derivation: Derivation, kappas: Mapping[str, float]) -> dict[str, float]:
-    """Return κ by the label of every mode that learns something, from that of its pathway."""
-    return {
-        mode.label: kappas[pathway.name]
-        for pathway in derivation.pathways
-        if pathway.name in kappas
-        for mode in pathway.modes
-        if not mode.is_null
-    }
-
-
-def start_factor(network: NetworkSpec, kappa: float) -> float:
-    """Return how many times the expected initial strength a mode with κ starts from."""
-    return kappa * network.hidden / float(pathway_units(network))
-
-
-def start_factors(derivation: Derivation, kappas: Mapping[str, float]) -> dict[str, float]:
-    """Return by how many times modes with a κ start stronger than expected, by label."""
-    network = network_of(derivation.spec)
-    return {label: start_factor(network, kappa) for label, kappa in kappas.items()}
 
 
 def _modes(pathway: PathwayDerivation, place: int) -> list[EarlyMode | None]:

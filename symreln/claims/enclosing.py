@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -13,18 +12,17 @@ from symreln.claims.head_start import are_followed, mode_laws, without_form
 from symreln.claims.integration import network_of
 from symreln.claims.number_systems import in_balls
 from symreln.claims.solve import check_values
+from symreln.claims.starts import start_of
 from symreln.claims.widths import narrow_pathways
-from symreln.errors import InputError, LimitReachedError, NoClosedFormError, NotSupportedError
+from symreln.errors import LimitReachedError, NoClosedFormError, NotSupportedError
 from symreln.exact.enclosure import ball, precision
-from symreln.laws.choice import expected_start, law_of
-from symreln.laws.law import Start
-from symreln.specs.arguments import exact_times, exact_value, whole_number
+from symreln.laws.choice import law_of
+from symreln.specs.arguments import exact_times, whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.claims.derivation import Derivation
-    from symreln.laws.law import Regime
 
 #: log2(10), rounded up.
 _BITS_PER_DIGIT = 3.3220
@@ -37,7 +35,6 @@ def enclose(
     derivation: Derivation,
     times: Sequence[int | Fraction],
     digits: int,
-    strength0: Fraction | None = None,
 ) -> dict[str, tuple[arb, ...]]:
     """Return certified balls of every closed-form strength; see Derivation.enclose.
 
@@ -82,12 +79,11 @@ def enclose(
         raise NoClosedFormError(msg)
     digits = whole_number(digits, "digits", 1, MOST_DIGITS)
     check_values(derivation.spec)
-    known = derivation.known
-    start = expected_start(known) if strength0 is None else _given_start(known, strength0)
+    start_of(derivation)  # refuses where there is none
     wanted = digits * _BITS_PER_DIGIT
     bits = int(wanted) + 40
     while bits <= MOST_BITS:
-        result = _balls(derivation, moments, start, bits)
+        result = _balls(derivation, moments, bits)
         if result is not None and all(
             found.rel_accuracy_bits() >= wanted for curve in result.values() for found in curve
         ):
@@ -97,24 +93,14 @@ def enclose(
     raise LimitReachedError(msg)
 
 
-def _given_start(known: Regime, strength0: Fraction) -> Start:
-    needed = "give an exact number above 0, for example Fraction(1, 1000)"
-    start = exact_value(strength0, "strength0", needed)
-    if start <= 0:
-        msg = f"strength0: found {start}; {needed}"
-        raise InputError(msg)
-    expected = law_of(known).start(known)
-    return Start(strength0=start) if expected is None else replace(expected, strength0=start)
-
-
 def _balls(
-    derivation: Derivation, times: list[Fraction], start: Start, bits: int
+    derivation: Derivation, times: list[Fraction], bits: int
 ) -> dict[str, tuple[arb, ...]] | None:
     """Return every mode's balls at a working precision, or None where it is too low."""
     with precision(bits):
         moments = [ball(time) for time in times]
         try:
-            laws = mode_laws(derivation, in_balls(derivation.spec.values, bits), start)
+            laws = mode_laws(derivation, in_balls(derivation.spec.values, bits))
             if not are_followed(derivation, laws):
                 msg = f"{without_form(laws.outrun)}: derivation.evaluate(times) does it in float64"
                 raise NoClosedFormError(msg)

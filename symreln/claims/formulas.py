@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import few, short_repr
 from symreln.claims.derivation import Derivation
 from symreln.claims.head_start import mode_laws
+from symreln.claims.starts import printed_starts
 from symreln.claims.widths import learned_counts
 from symreln.document.mathtext import to_latex
 from symreln.document.symbols import symbol_latex
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from symreln.laws.law import Law
 
 LOSS = "loss"
+_START = "initial strength"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,6 +146,7 @@ def formulas_of(derivation: Derivation) -> Formulas:
     """
     _check(derivation)
     starts = _starts(derivation)
+    named, begun = _named_starts(derivation)
     counts = learned_counts(derivation) if _has_numbers(derivation) else {}
     found, letters, taken = dict[str, Formula](), list[Letter](), sp.S.Zero
     null = [m.label for pathway in derivation.pathways for m in pathway.modes if m.is_null]
@@ -152,14 +155,15 @@ def formulas_of(derivation: Derivation) -> Formulas:
             if mode.is_null:
                 continue
             count = counts.get(mode.label, mode.multiplicity)
-            formula, own = _strength(pathway, mode, starts.get(mode.label, ()), count)
+            law = _named(mode.strength, named.get(pathway.name, {}))
+            formula, own = _strength(pathway, mode, law, starts.get(mode.label, ()), count)
             letters += [*_numbers(derivation, mode), *own]
             found[mode.label] = formula
             taken += sum(n * _taken(law) for n, law in formula.copies)
     if derivation.loss_separates:
         initial = derivation.initial_loss.to_sympy(derivation.spec.symbols)
         found[LOSS] = Formula(name=LOSS, says="mean loss over samples", expr=initial - taken)
-    known = {letter.symbol.name: letter for letter in [*_given(derivation), *letters]}
+    known = {letter.symbol.name: letter for letter in [*_given(derivation), *begun, *letters]}
     free = {str(symbol) for each in found.values() for symbol in each.expr.free_symbols}
     no_loss = "" if derivation.loss_separates else "the loss is no sum over modes: stages interfere"
     return Formulas(
@@ -211,17 +215,21 @@ def _starts(derivation: Derivation) -> dict[str, tuple[Copies, ...]]:
 
 
 def _strength(
-    pathway: PathwayDerivation, mode: ModeDerivation, starts: tuple[Copies, ...], count: int
+    pathway: PathwayDerivation,
+    mode: ModeDerivation,
+    law: Law,
+    starts: tuple[Copies, ...],
+    count: int,
 ) -> tuple[Formula, list[Letter]]:
     """Return a mode's formula, and the letters that are its own.
 
     Args:
         pathway: Its pathway.
         mode: The mode.
+        law: Its law.
         starts: Its copies in numbers, those that start alike together; empty where unknown.
         count: How many of its copies are learned.
     """
-    law = _law(mode)
     assert law.expr is not None
     place = mode.label.removeprefix("pi_")
     letters: list[Letter] = []
@@ -254,7 +262,8 @@ def _strength(
 def _numbers(derivation: Derivation, mode: ModeDerivation) -> Iterator[Letter]:
     """Yield the letters of s and d where these have no radicals."""
     place, values = mode.label.removeprefix("pi_"), derivation.spec.values
-    free = {str(each): each for each in _law(mode).s.free_symbols | _law(mode).d.free_symbols}
+    assert mode.strength is not None
+    free = {str(each): each for each in mode.strength.s.free_symbols | mode.strength.d.free_symbols}
     for letter, number in (("s", mode.s), ("d", mode.d_eff)):
         symbol = free.get(f"{letter}_{place}")
         if number is not None and isinstance(symbol, sp.Symbol):
@@ -265,10 +274,42 @@ def _numbers(derivation: Derivation, mode: ModeDerivation) -> Iterator[Letter]:
             yield Letter(symbol=symbol, value=value, says=says, follows=follows)
 
 
-def _law(mode: ModeDerivation) -> Law:
-    """Return the law of a mode that has one."""
-    assert mode.strength is not None
-    return mode.strength
+def _named(law: Law | None, names: Mapping[sp.Symbol, sp.Symbol]) -> Law:
+    """Return the law of a mode that has one, with the letters of where its pathway starts."""
+    assert law is not None
+    if law.strength0 in names:
+        return replace(law, strength0=names[law.strength0])
+    # Layers that start apart begin at 0, with an imbalance.
+    return replace(law, imbalance=names[IMBALANCE]) if IMBALANCE in names else law
+
+
+def _named_starts(
+    derivation: Derivation,
+) -> tuple[dict[str, dict[sp.Symbol, sp.Symbol]], list[Letter]]:
+    """Return how the letters of starts are named by pathway, and these letters.
+
+    Where pathways start apart each has one with its number.
+    """
+    starts = derivation.ask(printed_starts)
+    zero = derivation.spec.network is not None and law_of(derivation.known).starts_at_zero
+    symbol, says = (IMBALANCE, "conserved imbalance of the layers") if zero else (STRENGTH0, "")
+    names: dict[str, dict[sp.Symbol, sp.Symbol]] = {}
+    letters = [] if starts else [Letter(symbol=symbol, value=None, says=says or _START)]
+    for each in starts:
+        own, value = symbol, each.strength0
+        if zero:
+            value = expected_start(derivation.known).imbalance * each.factor
+        if len(starts) > 1:
+            number = next(p.number for p in derivation.pathways if p.name == each.pathways[0])
+            own = sp.Symbol(f"{symbol.name}_{number}", positive=True)
+        where = f" of {few([f'{name!r}' for name in each.pathways])}" if len(starts) > 1 else ""
+        origin = "" if each.kappa is None else ", a Monte Carlo estimate"
+        # κ is that of the data at the declared values.
+        follows = each.kappa is not None and bool(derivation.spec.parameters)
+        said = f"{says or _START}{where}{origin}"
+        letters.append(Letter(symbol=own, value=value, says=said, follows=follows))
+        names |= {pathway: {symbol: own} for pathway in each.pathways}
+    return names, letters
 
 
 def _head(place: str, number: int, starts: tuple[Copies, ...]) -> Letter:
@@ -277,6 +318,12 @@ def _head(place: str, number: int, starts: tuple[Copies, ...]) -> Letter:
     value = float(starts[number].law.strength0) if starts else None
     symbol, says = sp.Symbol(name, positive=True), f"head start of pi_{place}"
     return Letter(symbol=symbol, value=value, says=says, follows=True)
+
+
+def start_symbols(derivation: Derivation) -> dict[str, sp.Symbol]:
+    """Return the letter of π₀ (of the imbalance, where strengths start at 0) by pathway."""
+    names, _ = _named_starts(derivation)
+    return {pathway: own for pathway, each in names.items() for own in each.values()}
 
 
 def _given(derivation: Derivation) -> Iterator[Letter]:
@@ -289,7 +336,3 @@ def _given(derivation: Derivation) -> Iterator[Letter]:
     yield Letter(
         symbol=TIME_CONSTANT, value=derivation.tau, says="time constant in full-batch steps"
     )
-    yield Letter(symbol=STRENGTH0, value=derivation.strength0, says="initial strength, derived")
-    if derivation.spec.network is not None and law_of(derivation.known).starts_at_zero:
-        imbalance = expected_start(derivation.known).imbalance
-        yield Letter(symbol=IMBALANCE, value=imbalance, says="conserved imbalance of the layers")

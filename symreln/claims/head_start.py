@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,16 +17,18 @@ from symreln.base.summaries import few, short_repr
 from symreln.claims.head_copies import ABOVE, LATE, Columns, Copies, shared_out
 from symreln.claims.head_growth import Earlier, Seen
 from symreln.claims.number_systems import Matrix, Numbers, Vectors, in_floats
-from symreln.laws.choice import expected_start, started
+from symreln.claims.starts import start_of, starts_of
+from symreln.laws.choice import started
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.laws.law import Law, Start
 
 #: The closed forms of a mode, or why it has none.
 _Found = tuple[Copies, ...] | str
 
-NO_FACTORS: Mapping[str, float] = MappingProxyType({})
 #: Why no mode of a stage has a closed form though nothing is wrong with the mode.
 _AFTER = "a mode of an earlier stage has no closed form"
 
@@ -77,7 +78,7 @@ def mode_laws(
     start: Start | None = None,
     *,
     flow: bool = False,
-    factors: Mapping[str, float] = NO_FACTORS,
+    factors: Mapping[str, Fraction] | None = None,
 ) -> ModeLaws:
     """Return the closed forms of all modes that learn, by label: as they are predicted.
 
@@ -89,15 +90,17 @@ def mode_laws(
         numbers: The number system; float64 by default.
         start: Where modes start; by default where they are expected to.
         flow: Whether steps are taken as infinitely small.
-        factors: By how many times modes start stronger, by label, where they do.
+        factors: By how many times modes start stronger, by label, where they do; by default those
+            of the early phase, from a given start none.
 
     Raises:
         NotSupportedError: There is no expected start, and none is given.
         LimitReachedError: Balls of this precision do not tell vectors of modes apart, or gradient
             descent diverges.
     """
-    system, begin = numbers or in_floats(derivation.spec.values), start
-    begin = begin or expected_start(derivation.known)
+    system, begin = numbers or in_floats(derivation.spec.values), start or start_of(derivation)
+    if factors is None:
+        factors = {} if start is not None else derivation.ask(starts_of).factors
     begin = replace(
         begin,
         strength0=system.ops.number(begin.strength0),
@@ -157,7 +160,7 @@ class _Modes:
     numbers: Numbers
     start: Start
     flow: bool
-    factors: Mapping[str, float]
+    factors: Mapping[str, Fraction]
 
     @property
     def tau(self) -> Any:

@@ -125,9 +125,19 @@ def descending_flow(derivation: Derivation) -> ReducedFlow:
     return ReducedFlow(
         data=data,
         tau=float(derivation.tau or 1),
-        gram_scale=float(derivation.known.gram_scale),
+        gram_scale=_gram_scale(derivation),
         weight_decay=float(derivation.known.weight_decay),
     )
+
+
+def _gram_scale(derivation: Derivation) -> float:
+    """Return g of Q Qᵀ = g I at the start, from which a balanced mode starts at g/2."""
+    if derivation.given_start is None:
+        return float(derivation.known.gram_scale)
+    if not derivation.known.plain.holds:
+        msg = f"strength0: the flow from a given start is written for {derivation.known.plain.why}"
+        raise NotSupportedError(msg)
+    return float(2 * derivation.given_start)
 
 
 def mode_probes(derivation: Derivation) -> tuple[list[str], list[ModeProbe]]:

@@ -95,7 +95,7 @@ def matrix_lines(derivation: Derivation) -> Iterator[Line]:
         holds=reduced_loss_holds(known.layers),
         main=True,
     )
-    if derivation.strength0 is None or known.units is None:
+    if derivation.strength0 is None or known.units is None or derivation.given_start is not None:
         return
     yield Line(
         says="It starts from the expected Gram matrix of all weights of a pathway, on which alone "

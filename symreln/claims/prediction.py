@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.claims.constants import printed_constants, training_constants
+from symreln.claims.constants import printed_constants
 from symreln.claims.curves import ModeCurve, Prediction
 from symreln.claims.divergence import check_start, check_step_size, largest_norm
-from symreln.claims.early import start_factor, start_factors
 from symreln.claims.head_copies import Copies
 from symreln.claims.head_start import (
-    NO_FACTORS,
     are_followed,
     copy_turns,
     mode_laws,
@@ -38,6 +36,7 @@ from symreln.claims.mode_system import mode_system
 from symreln.claims.narrow_law import narrow_law
 from symreln.claims.phases import in_phase
 from symreln.claims.probes import from_start, learning_modes, mode_bases
+from symreln.claims.starts import starts_of
 from symreln.claims.widths import check_decided, learned_counts, narrow_pathways
 from symreln.errors import NotSupportedError
 from symreln.exact.numeric import numpy_modes
@@ -62,6 +61,7 @@ def predict(
     derivation: Derivation,
     times: Sequence[float] | np.ndarray | None,
     accuracy: Accuracy = PRECISE,
+    factors: Mapping[str, Fraction] | None = None,
 ) -> Prediction:
     """Evaluate a derivation without free parameters.
 
@@ -78,14 +78,18 @@ def predict(
         derivation: What is evaluated.
         times: Ascending times in steps; every step of the network by default.
         accuracy: How the flow is integrated, where it is.
+        factors: By how many times modes start stronger than expected, by label; by default as the
+            early phase says (:mod:`symreln.claims.starts`).
     """
+    if factors is None:
+        factors = derivation.ask(starts_of).factors
     network = network_of(derivation.spec)
     grid = np.arange(network.steps, dtype=float) if times is None else float_times(times)
     check_decided(derivation)
     if derivation.later:
-        return _predict_flow(derivation, grid, accuracy)
+        return _predict_flow(derivation, grid, accuracy, factors)
     if derivation.closed and len(derivation.stages) == 1:
-        found = closed_forms(derivation, grid)
+        found = closed_forms(derivation, grid, factors=factors)
         if found is not None:
             return found
     # Converted first: it refuses data that float64 has no room for.
@@ -94,10 +98,10 @@ def predict(
     check_start(network, largest_norm(flow.data), flow.tau)
     closed, closed_loss = {}, None
     if derivation.closed:
-        closed_loss, closed = _closed(derivation, grid)
+        closed_loss, closed = _closed(derivation, grid, factors)
     elif derivation.verdict.level is Level.COUPLED_MODES and len(derivation.stages) == 1:
-        closed_loss, closed = _integrate_modes(derivation, grid)
-    loss, integrated = _integrate(derivation, flow, grid, accuracy)
+        closed_loss, closed = _integrate_modes(derivation, grid, factors)
+    loss, integrated = _integrate(derivation, flow, grid, accuracy, factors)
     together = "staged" if network.training == "staged" else "joint"
     return Prediction(
         times=grid,
@@ -111,7 +115,7 @@ def predict(
 
 
 def predict_training(
-    derivation: Derivation, kappas: Mapping[str, float] | None = None
+    derivation: Derivation, factors: Mapping[str, Fraction] | None = None
 ) -> Prediction:
     """Predict what gradient descent does with its finite steps, at every step of the network.
 
@@ -121,13 +125,14 @@ def predict_training(
 
     Args:
         derivation: What is evaluated; without free parameters, with a network.
-        kappas: κ of modes, by the label of their strength, where they start from κ H init_std²/2;
-            the others start as in :func:`predict`. See :mod:`symreln.claims.early`.
+        factors: As of :func:`predict`.
     """
+    if factors is None:
+        factors = derivation.ask(starts_of).factors
     network = network_of(derivation.spec)
-    flow = _closed_from(derivation, predict(derivation, None), kappas or {})
+    flow = predict(derivation, None, factors=factors)
     if derivation.later:
-        return _predict_descent(derivation, flow, kappas or {})
+        return _predict_descent(derivation, flow, factors)
     if learned_counts(derivation):
         # The reduction below takes pathways as wide enough.
         return _predict_narrow(derivation, flow)
@@ -135,7 +140,7 @@ def predict_training(
     reduced = descending_flow(derivation)
     check_step_size(network, reduced.rate)
     check_start(network, largest_norm(reduced.data), reduced.tau)
-    found = reduced.descent(network.steps, probes, mode_starts(derivation, kappas or {}))
+    found = reduced.descent(network.steps, probes, mode_starts(derivation, factors))
     closed = {curve.label: curve.closed for curve in flow.modes if curve.closed is not None}
     together = "staged" if network.training == "staged" else "joint"
     return replace(
@@ -146,30 +151,12 @@ def predict_training(
             f"({together} training)"
         ),
         modes=_mode_curves(derivation, closed, dict(zip(labels, found.strengths, strict=True))),
-        flow_loss=_flow_loss(derivation, flow),
-        constants=training_constants(derivation, _of_pathways(derivation, kappas)),
-    )
-
-
-def _closed_from(
-    derivation: Derivation, found: Prediction, kappas: Mapping[str, float]
-) -> Prediction:
-    """Return what :func:`predict` found with the closed forms of modes that start from κ."""
-    if not kappas or found.judged != "closed":
-        return found
-    loss, closed = _closed(derivation, found.times, start_factors(derivation, kappas))
-    integrated = {m.label: m.integrated for m in found.modes if m.integrated is not None}
-    return replace(
-        found,
-        reduced=found.reduced if loss is None or found.closed_loss is not found.reduced else loss,
-        closed_loss=loss,
-        judged="reduced" if loss is None else found.judged,
-        modes=_mode_curves(derivation, closed, integrated),
+        flow_loss=_flow_loss(derivation, flow, factors),
     )
 
 
 def _closed(
-    derivation: Derivation, grid: np.ndarray, factors: Mapping[str, float] = NO_FACTORS
+    derivation: Derivation, grid: np.ndarray, factors: Mapping[str, Fraction]
 ) -> tuple[np.ndarray | None, dict[str, np.ndarray]]:
     """Return the loss of the closed forms, None where modes have none, and their strengths."""
     copies = closed_curves(derivation, grid, factors=factors)
@@ -178,11 +165,13 @@ def _closed(
     return loss, _means(copies)
 
 
-def _flow_loss(derivation: Derivation, found: Prediction) -> np.ndarray:
-    """Return the loss of infinitely small steps, from the expected start."""
+def _flow_loss(
+    derivation: Derivation, found: Prediction, factors: Mapping[str, Fraction]
+) -> np.ndarray:
+    """Return the loss of infinitely small steps, from the same start."""
     if found.closed_loss is not found.reduced:
         return found.reduced  # integrated
-    flow = closed_forms(derivation, found.times, flow=True)
+    flow = closed_forms(derivation, found.times, flow=True, factors=factors)
     assert flow is not None  # as found was
     return flow.reduced
 
@@ -211,23 +200,12 @@ def _predict_narrow(derivation: Derivation, flow: Prediction) -> Prediction:
     )
 
 
-def _of_pathways(derivation: Derivation, kappas: Mapping[str, float] | None) -> dict[str, float]:
-    """Return κ by pathway from κ by label: that of its fastest mode."""
-    given = kappas or {}
-    found: dict[str, float] = {}
-    for pathway, mode in learning_modes(derivation):
-        if mode.label in given:
-            found.setdefault(pathway.name, given[mode.label])
-    return found
-
-
-def mode_starts(derivation: Derivation, kappas: Mapping[str, float]) -> list[ModeStart]:
-    """Return how the modes start that have a κ, by the label of their strength."""
-    network = network_of(derivation.spec)
+def mode_starts(derivation: Derivation, factors: Mapping[str, Fraction]) -> list[ModeStart]:
+    """Return how the modes start that do not as expected, by the label of their strength."""
     return [
-        ModeStart(probe=probe, factor=start_factor(network, kappas[label]))
+        ModeStart(probe=probe, factor=float(factors[label]))
         for label, probe in zip(*mode_probes(derivation), strict=True)
-        if label in kappas
+        if label in factors
     ]
 
 
@@ -237,6 +215,7 @@ def closed_forms(
     strength0: float | None = None,
     *,
     flow: bool = False,
+    factors: Mapping[str, Fraction] | None = None,
 ) -> Prediction | None:
     """Evaluate the closed forms alone, or return None where there are none.
 
@@ -249,6 +228,7 @@ def closed_forms(
         strength0: Where modes of three or more layers start
             (:mod:`symreln.laws.chain_start`).
         flow: Whether steps are taken as infinitely small.
+        factors: As of :func:`predict`.
 
     Raises:
         InputError: A number is too large or too small for float64.
@@ -256,7 +236,7 @@ def closed_forms(
     if not derivation.closed or derivation.later:
         return None
     check_range(derivation)
-    curves = closed_curves(derivation, times, strength0, flow=flow)
+    curves = closed_curves(derivation, times, strength0, flow=flow, factors=factors)
     if not are_followed(derivation, curves):
         return None
     loss = loss_of_modes(derivation, curves, times)
@@ -288,7 +268,7 @@ def closed_curves(
     strength0: float | None = None,
     *,
     flow: bool = False,
-    factors: Mapping[str, float] = NO_FACTORS,
+    factors: Mapping[str, Fraction] | None = None,
 ) -> dict[str, np.ndarray]:
     """Return the closed form of every mode that learns, by label; arguments as closed_forms.
 
@@ -319,7 +299,7 @@ def loss_of_curves(
     derivation: Derivation,
     curves: Mapping[str, np.ndarray],
     grid: np.ndarray,
-    factors: Mapping[str, float] = NO_FACTORS,
+    factors: Mapping[str, Fraction],
 ) -> np.ndarray:
     """Return the loss of closed strengths, summed in mode space where it is a sum over modes.
 
@@ -414,22 +394,31 @@ def written_and_read(
 
 
 def _integrate(
-    derivation: Derivation, flow: ReducedFlow, grid: np.ndarray, accuracy: Accuracy
+    derivation: Derivation,
+    flow: ReducedFlow,
+    grid: np.ndarray,
+    accuracy: Accuracy,
+    factors: Mapping[str, Fraction],
 ) -> tuple[np.ndarray, dict]:
     labels, probes = mode_probes(derivation)
     whole, first = from_start(grid)
-    trajectory = flow.trajectory(whole, probes, accuracy=accuracy)
+    # Without any, the flow has better coordinates.
+    starts = mode_starts(derivation, factors) or None
+    trajectory = flow.trajectory(whole, probes, accuracy=accuracy, starts=starts)
     strengths = trajectory.strengths[:, first:]
     return trajectory.losses[first:], dict(zip(labels, strengths, strict=True))
 
 
-def _integrate_modes(derivation: Derivation, grid: np.ndarray) -> tuple[np.ndarray, dict]:
+def _integrate_modes(
+    derivation: Derivation, grid: np.ndarray, factors: Mapping[str, Fraction]
+) -> tuple[np.ndarray, dict]:
     system = mode_system(derivation.stages[0])
     tau = float(derivation.tau or 1)
     # Exact, where the reduced flow's own rate is of float64 data, which may drop small samples.
     check_step_size(network_of(derivation.spec), 2 * float(np.max(system.s, initial=0)) / tau)
     whole, first = from_start(grid)
-    start = np.full(len(system.s), float(derivation.strength0 or 0))
+    usual = derivation.strength0 or 0
+    start = np.array([float(usual * factors.get(label, 1)) for label in system.labels])
     found = integrate_modes(system.s, system.kappa, start, whole, tau)
     strengths = found[:, first:]
     loss = system.loss(float(derivation.initial_loss.to_fraction()), strengths)
@@ -455,13 +444,19 @@ def _mode_curves(
     return tuple(curves)
 
 
-def _predict_flow(derivation: Derivation, times: np.ndarray, accuracy: Accuracy) -> Prediction:
+def _predict_flow(
+    derivation: Derivation,
+    times: np.ndarray,
+    accuracy: Accuracy,
+    factors: Mapping[str, Fraction],
+) -> Prediction:
     """Integrate the coupled matrices of all phases from t = 0.
 
     Args:
         derivation: With later phases, without free parameters.
         times: Ascending times in steps.
         accuracy: How the flow is integrated.
+        factors: As of :func:`predict`, for modes of the first phase.
 
     Raises:
         NotSupportedError: A pathway has fewer hidden units than modes.
@@ -469,30 +464,32 @@ def _predict_flow(derivation: Derivation, times: np.ndarray, accuracy: Accuracy)
     matrices = derivation.ask(matrices_of)
     whole, first = from_start(times)
     modes = _modes(derivation)
-    found = matrices.trajectory(whole, [each for each, *_ in modes], accuracy)
+    starts = first_starts(derivation, factors)
+    found = matrices.trajectory(whole, [each for each, *_ in modes], accuracy, starts)
     return Prediction(
         times=times,
         reduced=found.losses[first:],
         method="flow of the coupled matrices of all pathways from t = 0 over every switch of gates",
         closed_loss=None,
         modes=_curves(modes, found.strengths[:, first:]),
+        constants=derivation.ask(printed_constants),
     )
 
 
 def _predict_descent(
-    derivation: Derivation, flow: Prediction, kappas: Mapping[str, float]
+    derivation: Derivation, flow: Prediction, factors: Mapping[str, Fraction]
 ) -> Prediction:
     """Return the prediction for gradient descent with its finite steps.
 
     Args:
         derivation: As for the flow.
         flow: What :func:`_predict_flow` says at every step of the network.
-        kappas: κ by the label of the strengths of modes of the first phase.
+        factors: As of :func:`predict`, for modes of the first phase.
     """
     network = network_of(derivation.spec)
     modes = _modes(derivation)
     found: Trajectory = derivation.ask(matrices_of).descent(
-        network.steps, [each for each, *_ in modes], first_starts(derivation, kappas)
+        network.steps, [each for each, *_ in modes], first_starts(derivation, factors)
     )
     return replace(
         flow,
@@ -506,18 +503,17 @@ def _predict_descent(
     )
 
 
-def first_starts(derivation: Derivation, kappas: Mapping[str, float]) -> list[EqualModes]:
-    """Return how the modes of the first phase start that have a κ, by the label of their strength.
+def first_starts(derivation: Derivation, factors: Mapping[str, Fraction]) -> list[EqualModes]:
+    """Return how the modes of the first phase start that do not as expected.
 
     Args:
         derivation: Without free parameters, with a network.
-        kappas: κ by label.
+        factors: By label of their strength.
     """
-    network = network_of(derivation.spec)
     return [
-        replace(equal, factor=start_factor(network, kappas[mode.label]))
+        replace(equal, factor=float(factors[mode.label]))
         for equal, _, mode, begin in _modes(derivation)
-        if begin == 0 and mode.label in kappas
+        if begin == 0 and mode.label in factors
     ]
 
 

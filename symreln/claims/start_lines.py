@@ -9,7 +9,6 @@ import sympy as sp
 
 from symreln.claims.later_stages import head_starts_of
 from symreln.document.mathtext import to_latex
-from symreln.document.numerals import decimal_latex
 from symreln.laws.choice import expected_start
 from symreln.laws.depth import Depth
 from symreln.laws.law import HEAD_START, STRENGTH, STRENGTH0, TIME, TIME_CONSTANT
@@ -34,7 +33,7 @@ _GROWING, _DYING = ((_A0 + sign * _B0) ** 2 / 4 for sign in (1, -1))
 def start_lines(derivation: Derivation) -> Iterator[Line]:
     """Yield where strengths start, of a network that is known."""
     known = derivation.known
-    if derivation.spec.network is None:
+    if derivation.spec.network is None or derivation.given_start is not None:
         return
     if known.layers == 1:
         yield _single(derivation)
@@ -156,11 +155,9 @@ def _balanced(derivation: Derivation, start: Start) -> Line:
     exact = sp.Rational(start.strength0)
     return Line(
         says="What grows is as if it had started balanced, from the **effective start**"
-        f"; over the $N = {to_latex(sp.Rational(known.units))}$ units that take part it "
-        "is its mean,",
+        r"; over the $N = \kappa H$ units that take part it is its mean,",
         equation=(
-            rf"\pi_0 = N\, \mathbb{{E}} \left[{to_latex(_GROWING)}\right] = "
-            rf"{to_latex(mean)} = {decimal_latex(str(exact), digits=6)}",
+            rf"\pi_0 = N\, \mathbb{{E}} \left[{to_latex(_GROWING)}\right] = {to_latex(mean)}",
         ),
         because=r"weights are drawn independently from $\mathcal{N}(0, \sigma^2)$; fluctuations "
         r"are of the relative order $\sqrt{2/N}$",
@@ -183,11 +180,11 @@ def _apart(derivation: Derivation, start: Start) -> Line:
     exact = sp.Rational(start.imbalance)
     return Line(
         says="Layers that start apart, from different distributions: over the "
-        f"$N = {to_latex(sp.Rational(known.units))}$ units that take part the strength is 0 in the "
+        r"$N = \kappa H$ units that take part the strength is 0 in the "
         "mean, and the **conserved product** of sum and difference is",
         equation=(
-            rf"\pi_0 = 0, \qquad c = |a_0 + b_0|\, |a_0 - b_0| = {to_latex(sp.factor(sum_))} "
-            rf"= {decimal_latex(str(exact), digits=6)}",
+            rf"\pi_0 = 0, \qquad \delta = |a_0 + b_0|\, |a_0 - b_0| = "
+            rf"{to_latex(sp.factor(sum_))}",
         ),
         because="both squared lengths have the same mean; fluctuations are of the relative order "
         r"$1/\sqrt{N}$",

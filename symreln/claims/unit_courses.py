@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg import block_diag
 
-from symreln.claims.early import early_strengths, mode_kappas, pathway_kappas, start_factors
 from symreln.claims.head_copies import Copies
 from symreln.claims.head_start import mode_laws
 from symreln.claims.integration import check_range, gate_floats, network_of
 from symreln.claims.prediction import first_starts, matrices_of
 from symreln.claims.probes import mode_bases
+from symreln.claims.starts import starts_of
 from symreln.laws.gate_law import GateShares, LinearUnits
 from symreln.networks.orbits import pathway_orbits
 
@@ -40,19 +40,16 @@ def is_closed(derivation: Derivation) -> bool:
 def courses(derivation: Derivation) -> Iterator[tuple[list[PathwayDerivation], Course]]:
     """Yield the units of all pathways that have a law, those that are alike together."""
     check_range(derivation)
-    by_mode = mode_kappas(derivation, pathway_kappas(derivation, derivation.ask(early_strengths)))
     closed = is_closed(derivation)
-    laws = mode_laws(derivation, factors=start_factors(derivation, by_mode)) if closed else {}
+    laws = mode_laws(derivation) if closed else {}
     specs = [pathway.effective.pathway for pathway in derivation.pathways]
     originals = pathway_orbits(derivation.spec.dataset, specs)
     members: dict[int, list[PathwayDerivation]] = {}
     for original, pathway in zip(originals, derivation.pathways, strict=True):
         members.setdefault(original, []).append(pathway)
     for place, alike in members.items():
-        if closed:
-            course = _turning(derivation, alike[0], laws)
-        else:
-            course = _moving(derivation, place, by_mode)
+        pathway = alike[0]
+        course = _turning(derivation, pathway, laws) if closed else _moving(derivation, place)
         if course is not None:
             yield alike, course
 
@@ -154,22 +151,20 @@ def _turning(
     )
 
 
-def _moving(derivation: Derivation, place: int, by_mode: Mapping[str, float]) -> Course | None:
+def _moving(derivation: Derivation, place: int) -> Course | None:
     """Return the units of a pathway of the first stage as its matrices move them; None of others.
 
     Args:
         derivation: Without free parameters.
         place: Of the pathway.
-        by_mode: κ by the label of modes.
     """
     pathway, last = derivation.pathways[place], network_of(derivation.spec).steps - 1
     if pathway.stage != derivation.stages[0].pathways[0].stage or last < 1:
         return None
     matrices = derivation.ask(matrices_of)
     steps = np.unique(np.geomspace(1, last, _TIMES).round())
-    found = matrices.propagators(
-        place, steps.astype(int).tolist(), first_starts(derivation, by_mode)
-    )
+    starts = first_starts(derivation, derivation.ask(starts_of).factors)
+    found = matrices.propagators(place, steps.astype(int).tolist(), starts)
     lead, *_ = mode_bases(pathway).values()
     spans = matrices.output_bases[place], matrices.input_bases[place]
     outer, inner = (_led_by(span.T @ part) for span, part in zip(spans, lead, strict=True))

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.claims.early import mode_kappas, start_factors
 from symreln.claims.head_start import mode_laws
 from symreln.claims.integration import descending_flow, network_of, reduced_flow
 from symreln.claims.prediction import (
@@ -22,6 +21,7 @@ from symreln.claims.prediction import (
     loss_of_curves,
     mode_starts,
 )
+from symreln.claims.starts import mode_kappas, start_factors
 from symreln.claims.widths import own_curves
 from symreln.errors import NotSupportedError
 from symreln.experiment.changed import changed, predicted_again, steps_for_scale
@@ -81,7 +81,7 @@ def curve_instead(
     if not instead.followed:
         return _closed(numbers, kappas, instead)
     times = np.arange(network_of(numbers.spec).steps, dtype=float)
-    flow, starts = reduced_flow(numbers), mode_starts(numbers, mode_kappas(numbers, kappas))
+    flow, starts = reduced_flow(numbers), mode_starts(numbers, _factors_of(numbers, kappas))
     return flow.trajectory(times, starts=starts).losses
 
 
@@ -97,9 +97,13 @@ def check_replaced(numbers: Derivation, what: str) -> None:
 
 
 def _descent(numbers: Derivation, kappas: Mapping[str, float], instead: Instead) -> np.ndarray:
-    starts = mode_starts(numbers, mode_kappas(numbers, kappas))
+    starts = mode_starts(numbers, _factors_of(numbers, kappas))
     steps, flow = network_of(numbers.spec).steps, descending_flow(numbers)
     return flow.descent(steps, starts=starts, factors=_factors(numbers, instead)).losses
+
+
+def _factors_of(numbers: Derivation, kappas: Mapping[str, float]) -> dict[str, Fraction]:
+    return start_factors(numbers, mode_kappas(numbers, kappas))
 
 
 def _factors(numbers: Derivation, instead: Instead) -> dict[int, float]:
@@ -112,7 +116,7 @@ def _factors(numbers: Derivation, instead: Instead) -> dict[int, float]:
 def _closed(numbers: Derivation, kappas: Mapping[str, float], instead: Instead) -> np.ndarray:
     """Return the loss of the closed forms from other starts, or step by step."""
     grid = np.arange(network_of(numbers.spec).steps, dtype=float)
-    factors = start_factors(numbers, mode_kappas(numbers, kappas))
+    factors = _factors_of(numbers, kappas)
     times, found = dict(instead.starts), {}
     for factor in {1.0, *times.values()}:
         # Strengths start with the variance of the weights.
@@ -125,7 +129,7 @@ def _closed(numbers: Derivation, kappas: Mapping[str, float], instead: Instead) 
 
 
 def _curves(
-    numbers: Derivation, grid: np.ndarray, instead: Instead, factors: Mapping[str, float]
+    numbers: Derivation, grid: np.ndarray, instead: Instead, factors: Mapping[str, Fraction]
 ) -> dict[str, np.ndarray]:
     if instead.stepwise:
         return _stepped(numbers, len(grid), factors)
@@ -133,7 +137,7 @@ def _curves(
 
 
 def _stepped(
-    numbers: Derivation, steps: int, factors: Mapping[str, float]
+    numbers: Derivation, steps: int, factors: Mapping[str, Fraction]
 ) -> dict[str, np.ndarray]:
     """Return the closed modes by gradient descent's own steps, as :func:`closed_curves` does."""
     found = {}

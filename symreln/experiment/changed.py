@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.claims.early import mode_kappas
 from symreln.claims.integration import network_of
 from symreln.claims.prediction import closed_forms, predict, predict_training
 from symreln.claims.probes import learning_modes
+from symreln.claims.starts import mode_kappas, start_factors
 from symreln.errors import NotSupportedError
 from symreln.experiment.closed import closed_start, predict_chain
 from symreln.experiment.training import Variation
@@ -60,7 +60,7 @@ def predicted_again(numbers: Derivation, kappas: Mapping[str, float]) -> Predict
     """
     if not numbers.known.matrices.holds:
         return predict_chain(numbers, closed_start(numbers))
-    return predict_training(numbers, mode_kappas(numbers, kappas))
+    return predict_training(numbers, start_factors(numbers, mode_kappas(numbers, kappas)))
 
 
 def step_below(numbers: Derivation, level: float) -> int | None:
@@ -88,7 +88,8 @@ def _flow_loss(numbers: Derivation, times: np.ndarray, accuracy: Accuracy = PREC
     """Return the loss of the flow, of more than two layers from where they start in effect."""
     start = closed_start(numbers)
     if start is None:
-        return predict(numbers, times, accuracy).reduced
+        # About: not from where the early phase says, which would be followed for every variation.
+        return predict(numbers, times, accuracy, factors={}).reduced
     found = closed_forms(numbers, times, start.strength(float(network_of(numbers.spec).init_std)))
     assert found is not None  # such networks are confronted where their modes are closed
     return found.reduced

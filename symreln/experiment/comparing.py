@@ -114,7 +114,7 @@ def _from_expected(numbers: Derivation, predictions: Predictions) -> np.ndarray:
     """Return the loss of closed forms from where an aligned network starts, which is not κ."""
     prediction = predictions.prediction
     assert prediction.closed_loss is not None  # asked before
-    plain = closed_forms(numbers, prediction.times) if predictions.kappas else None
+    plain = closed_forms(numbers, prediction.times, factors={}) if predictions.kappas else None
     return prediction.closed_loss if plain is None else plain.reduced
 
 

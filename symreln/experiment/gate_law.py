@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.claims.early import mode_kappas, start_factors
 from symreln.claims.gate_law import gate_law_of
 from symreln.claims.head_start import are_followed, copy_turns, mode_laws
 from symreln.claims.integration import gate_floats, network_of
@@ -28,6 +27,7 @@ from symreln.claims.prediction import (
     written_and_read,
 )
 from symreln.claims.solve import derive_unchecked
+from symreln.claims.starts import mode_kappas, start_factors
 from symreln.claims.unit_courses import telling_samples
 from symreln.experiment.metrics import CurveComparison, compare
 from symreln.laws.gate_orders import gate_orders
@@ -165,12 +165,12 @@ def _residuals(numbers: Derivation, kappas: Mapping[str, float]) -> Iterator[np.
 
     Closed forms where all modes have them, the integrated matrices else.
     """
-    by_mode, steps = mode_kappas(numbers, kappas), network_of(numbers.spec).steps
-    factors = start_factors(numbers, by_mode)
+    factors = start_factors(numbers, mode_kappas(numbers, kappas))
+    steps = network_of(numbers.spec).steps
     grid = np.arange(steps, dtype=float)
     curves = closed_curves(numbers, grid, factors=factors) if numbers.closed else {}
     if not are_followed(numbers, curves):
-        starts = first_starts(numbers, by_mode)
+        starts = first_starts(numbers, factors)
         yield from numbers.ask(matrices_of).residuals(steps, starts)
         return
     targets = numbers.spec.dataset.targets.to_numpy()

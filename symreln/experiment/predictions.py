@@ -27,12 +27,13 @@ from scipy.special import ndtri
 
 from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
-from symreln.claims.constants import chain_constants, training_constants
-from symreln.claims.early import early_strengths, mode_kappas, pathway_kappas, start_factor
+from symreln.claims.constants import chain_constants, drawn_constants
+from symreln.claims.early import early_strengths
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.mean_field import run_mean_field, why_no_mean_field
 from symreln.claims.prediction import closed_forms, predict_training
 from symreln.claims.probes import probe_bases
+from symreln.claims.starts import Starts, mode_kappas, start_factors, starts_of, strength0_of
 from symreln.claims.widths import own_curves
 from symreln.experiment.closed import check_covered, closed_start, predict_chain
 from symreln.experiment.metrics import LEVEL, simultaneous_radius
@@ -90,24 +91,23 @@ def predict_all(numbers: Derivation) -> Predictions:
             return _chained(numbers, predict_chain(numbers, chain), chain)
     with phase("κ of the early phase"):
         early = numbers.ask(early_strengths)
-    kappas = pathway_kappas(numbers, early)
-    by_mode = mode_kappas(numbers, kappas)
+        starts = numbers.ask(starts_of)
     why = why_no_mean_field(numbers)
     with phase("mean-field simulation"):
         mean_field = None if why else run_mean_field(numbers)
     with phase("prediction"):
-        prediction = predict_training(numbers, by_mode)
-    errors = {name: early[_fastest(numbers, name, early)].error for name in kappas}
-    constants = training_constants(numbers, kappas, errors, prediction.drawn)
-    by_label = mode_kappas(numbers, errors)
+        prediction = predict_training(numbers)
+    if prediction.drawn is not None:
+        constants = (*prediction.constants, *drawn_constants(prediction.drawn))
+        prediction = replace(prediction, constants=constants)
     return Predictions(
-        prediction=replace(prediction, constants=constants),
-        error=_kappa_error(numbers, prediction, by_mode, by_label),
+        prediction=prediction,
+        error=_kappa_error(numbers, prediction, starts),
         early=early,
-        kappas=kappas,
+        kappas=starts.kappas,
         mean_field=mean_field,
         no_mean_field=why,
-        straight=mode_descent(numbers, by_mode) if _turns(numbers) else None,
+        straight=mode_descent(numbers) if _turns(numbers) else None,
     )
 
 
@@ -125,12 +125,6 @@ def _chained(numbers: Derivation, prediction: Prediction, chain: ChainStart | No
     )
 
 
-def _fastest(numbers: Derivation, name: str, early: Mapping[str, EarlyStrength]) -> str:
-    """Return the label of the mode whose κ a pathway starts from."""
-    (pathway,) = (each for each in numbers.pathways if each.name == name)
-    return next(mode.label for mode in pathway.modes if mode.label in early)
-
-
 def _turns(numbers: Derivation) -> bool:
     """Whether Assumption 2.1.1 is not proven, so that modes may leave their directions."""
     return numbers.verdict.level is Level.COUPLED_MATRICES and own_curves(numbers).holds
@@ -141,10 +135,7 @@ ENDS = float(ndtri((1 + LEVEL) / 2))
 
 
 def _kappa_error(
-    numbers: Derivation,
-    prediction: Prediction,
-    kappas: Mapping[str, float],
-    errors: Mapping[str, float],
+    numbers: Derivation, prediction: Prediction, starts: Starts
 ) -> tuple[float, float]:
     """Return the radii that the errors of κ leave to the judged curves.
 
@@ -153,9 +144,8 @@ def _kappa_error(
 
     Args:
         numbers: Without free parameters.
-        prediction: From these κ.
-        kappas: By the label of the modes.
-        errors: Their standard errors, likewise.
+        prediction: From these starts.
+        starts: κ with their errors.
 
     Returns:
         That of the loss over L(0), and that of strengths over their plateaus.
@@ -164,10 +154,11 @@ def _kappa_error(
         losses = prediction.drawn.losses
         radius = simultaneous_radius(losses, 0)
         return (0.0 if radius is None else radius / float(losses[:, 0].mean())), 0.0
-    if not kappas:
+    if not starts.kappas:
         return 0.0, 0.0
-    moved = {label: kappa + ENDS * errors[label] for label, kappa in kappas.items()}
-    return _largest(predict_training(numbers, moved), prediction)
+    moved = {name: kappa + ENDS * starts.errors[name] for name, kappa in starts.kappas.items()}
+    factors = start_factors(numbers, mode_kappas(numbers, moved))
+    return _largest(predict_training(numbers, factors), prediction)
 
 
 def _chain_error(
@@ -193,12 +184,11 @@ def _largest(moved: Prediction, prediction: Prediction) -> tuple[float, float]:
     return float(loss), max(strengths, default=0.0)
 
 
-def mode_descent(numbers: Derivation, kappas: Mapping[str, float]) -> np.ndarray:
+def mode_descent(numbers: Derivation) -> np.ndarray:
     """Return the loss of modes that keep to their directions, at every step of the network.
 
     Args:
         numbers: Without free parameters, of one phase, with a network of two layers.
-        kappas: κ by the label of the modes that start from it.
     """
     network = network_of(numbers.spec)
     pathways = numbers.pathways
@@ -206,16 +196,12 @@ def mode_descent(numbers: Derivation, kappas: Mapping[str, float]) -> np.ndarray
     targets = dataset.targets.to_numpy() / np.sqrt(dataset.samples)
     inputs = dataset.inputs.to_numpy() / np.sqrt(dataset.samples)
     outputs, features, stages, amplitude = [], [], [], []
-    usual = float(numbers.strength0 or 0)
     for pathway in pathways:
         u, v, labels = probe_bases(pathway)
         outputs.append(u)
         features.append(v.T @ _seen(pathway, inputs))
         stages += [pathway.stage] * len(labels)
-        amplitude += [
-            np.sqrt(usual * (start_factor(network, kappas[label]) if label in kappas else 1))
-            for label in labels
-        ]
+        amplitude += [np.sqrt(float(strength0_of(numbers, label) or 0)) for label in labels]
     u, seen = np.hstack(outputs), np.concatenate(features)
     # Every mode writes u_α π_α (v_α·x): products of these patterns are all that is needed.
     drive = np.einsum("ya,yp,ap->a", u, targets, seen, optimize=True)

@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.claims.early import mode_kappas
 from symreln.claims.prediction import first_starts, matrices_of
 from symreln.claims.probes import probe_bases
+from symreln.claims.starts import mode_kappas, start_factors
 from symreln.errors import NotSupportedError
 from symreln.experiment.distributions import spread_moments
 from symreln.experiment.training import GDLN, RELU, gain_value, train_pair
@@ -145,7 +145,8 @@ def similarities_by_matrices(
         kappas: κ of pathways by name, where they start from it.
         steps: Which steps of training.
     """
-    starts = first_starts(derivation, mode_kappas(derivation, kappas))
+    factors = start_factors(derivation, mode_kappas(derivation, kappas))
+    starts = first_starts(derivation, factors)
     return derivation.ask(matrices_of).similarities(steps, starts)
 
 

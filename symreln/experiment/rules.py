@@ -25,11 +25,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.claims.early import early_strengths, mode_kappas, pathway_kappas
 from symreln.claims.integration import check_two_layers, network_of, reduced_flow
 from symreln.claims.prediction import mode_starts, predict_training
 from symreln.claims.probes import learning_modes, probe_bases
 from symreln.claims.solve import at_values
+from symreln.claims.starts import starts_of
 from symreln.claims.widths import own_curves
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.changed import changed
@@ -178,16 +178,15 @@ def compare_rules(
     samples, steps = numbers.spec.dataset.samples, network_of(numbers.spec).steps
     subjects = kinds(numbers.spec)
     sizes = sorted({-(-samples // 2), -(-samples // 4), 1} - {samples}, reverse=True)
-    kappas = pathway_kappas(numbers, numbers.ask(early_strengths))
-    by_mode = mode_kappas(numbers, kappas)
+    starts = numbers.ask(starts_of)
     trainings = len(subjects) * (sum(_DIVISORS) + len(sizes) + 1) + len(decay_values(numbers))
     count = _Count(progress, trainings * steps * seeds)
-    prediction = predict_training(numbers, by_mode).reduced
-    flow, theory = _theory_of_rates(numbers, by_mode)
+    prediction = predict_training(numbers).reduced
+    flow, theory = _theory_of_rates(numbers, starts.factors)
     batches, rates, biased = [], [theory], []
 
     def trained(subject: str, by: Variation) -> TrainingRun:
-        return train(subject, numbers.spec, kappas, seeds, rng, by, progress=count.part())
+        return train(subject, numbers.spec, starts.kappas, seeds, rng, by, progress=count.part())
 
     for subject in subjects:
         runs = [trained(subject, Variation(rate=Fraction(1, divisor))) for divisor in _DIVISORS]
@@ -230,10 +229,10 @@ class _Count:
 
 
 def _theory_of_rates(
-    derivation: Derivation, kappas: Mapping[str, float]
+    derivation: Derivation, factors: Mapping[str, Fraction]
 ) -> tuple[np.ndarray, RateRule]:
     """Return the loss of the flow, and how far gradient descent of the theory is from it."""
-    reduced, starts = reduced_flow(derivation), mode_starts(derivation, kappas)
+    reduced, starts = reduced_flow(derivation), mode_starts(derivation, factors)
     steps = network_of(derivation.spec).steps
     flow = reduced.trajectory(np.arange(steps, dtype=float), starts=starts or None).losses
     curves = [
@@ -383,7 +382,7 @@ def _decayed(
     derivation: Derivation, value: float, seeds: int, rng: int, progress: ProgressCallback | None
 ) -> DecayRule:
     spec = derivation.spec
-    prediction = predict_training(decayed(derivation, value))
+    prediction = predict_training(decayed(derivation, value), factors={})
     closed = prediction.closed_loss
     assert closed is not None  # why_no_decay has told
     last = Recording(quantities=("maps",), steps=(network_of(spec).steps - 1,))

@@ -2,13 +2,13 @@ r"""Two layers of weights that start apart, with weight decay and without.
 
 Let a and b be the amplitudes, :math:`a' = b(s - dab)`, :math:`b' = a(s - dab)` in units of tau.
 Then :math:`\delta = |a^2 - b^2|` is conserved, and so the sum of squares is
-:math:`a^2 + b^2 = \sqrt{\delta^2 + 4\pi^2}` for :math:`\pi = ab`. With :math:`u = (a + b)^2/\delta`,
-:math:`\pi = \delta(u - 1/u)/4` and u solves the Riccati equation
-:math:`u' = 2su - \tfrac{1}{2} cd (u^2 - 1)`, whose solution is linear fractional in
+:math:`a^2 + b^2 = \sqrt{\delta^2 + 4\pi^2}` for :math:`\pi = ab`. With
+:math:`u = (a + b)^2/\delta`, :math:`\pi = \delta(u - 1/u)/4` and u solves the Riccati equation
+:math:`u' = 2su - \tfrac{1}{2} \delta d (u^2 - 1)`, whose solution is linear fractional in
 :math:`E = e^{-kt}`, :math:`k = \sqrt{4s^2 + \delta^2d^2}`. The roles of a and b do not matter.
 
-Weight decay lets the difference shrink, :math:`\delta(t) = \delta_0 e^{-2\lambda t}`: the equation then has
-no solution in elementary functions, and is integrated.
+Weight decay lets the difference shrink, :math:`\delta(t) = \delta_0 e^{-2\lambda t}`: the equation
+then has no solution in elementary functions, and is integrated.
 """
 
 from __future__ import annotations
@@ -121,7 +121,8 @@ class Unbalanced(Law):
     def equation(self) -> str:
         """LaTeX of the equation, without delimiters."""
         return (
-            r"\tau \dot{\pi} = \sqrt{\delta^2 + 4 \pi^2} \left(s - d\, \pi\right), \qquad \pi(0) = \pi_0"
+            r"\tau \dot{\pi} = \sqrt{\delta^2 + 4 \pi^2} \left(s - d\, \pi\right), "
+            r"\qquad \pi(0) = \pi_0"
         )
 
     def strength(self, t: Any) -> Any:
@@ -237,8 +238,8 @@ class Unbalanced(Law):
         # What is printed, with the root that it has in amplitudes.
         rate = self.rate.subs(sp.sqrt(self.imbalance**2 + 4 * STRENGTH**2), squares)
         yield Line(
-            says="With $\\delta = |a^2 - b^2|$ the sum of squares is known from the strength, and one "
-            "closed equation is left (the roles of $a$ and $b$ do not matter):",
+            says="With $\\delta = |a^2 - b^2|$ the sum of squares is known from the strength, and "
+            "one closed equation is left (the roles of $a$ and $b$ do not matter):",
             equation=(
                 r"a^2 + b^2 &= \sqrt{\delta^2 + 4 \pi^2},",
                 moves(r"\pi", self.rate) + r", \qquad \pi(0) = \pi_0",
@@ -420,10 +421,11 @@ class UnbalancedDecay(Unbalanced):
         own = replace(self, imbalance=sp.Symbol("delta_0", positive=True))
         yield from amplitude_lines(self.s, self.d, self.weight_decay)
         yield Line(
-            says=rf"So $\delta(t) = |a^2 - b^2| = {to_latex(own._left)}$, and the strength follows an "
-            "equation without a solution in elementary functions; it is integrated in float64:",
+            says=rf"So $\delta(t) = |a^2 - b^2| = {to_latex(own._left)}$, and the strength follows "
+            "an equation without a solution in elementary functions; it is integrated in float64:",
             equation=(moves(r"\pi", own.rate) + r", \qquad \pi(0) = \pi_0",),
-            because=r"product rule for $\pi = a b$, with $a^2 + b^2 = \sqrt{\delta(t)^2 + 4 \pi^2}$",
+            because=r"product rule for $\pi = a b$, with "
+            r"$a^2 + b^2 = \sqrt{\delta(t)^2 + 4 \pi^2}$",
             check=f"squares subtracted, $(a^2 + b^2)^2 - (a^2 - b^2)^2 = 4 a^2 b^2$; {CANCELS}",
             holds=own.residual() == 0,
             main=True,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation, Step
 from symreln.claims.families.derivation import derive_family
+from symreln.claims.formulas import start_symbols
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.network.derive import derive_network, network_steps
 from symreln.claims.solve import derive_unchecked
@@ -58,7 +59,8 @@ def _pathways(spec: Spec) -> Derivation:
     with phase("checks"):
         steps = derivation_steps(derivation) + _later_steps(derivation)
     with phase("every size"):
-        checked = derivation.with_checks(steps, family=derive_family(spec))
+        starts = start_symbols(derivation) if spec.sizes else {}
+        checked = derivation.with_checks(steps, family=derive_family(spec, starts))
         if checked.family is not None and checked.family.complete:
             verify(checked.ask(certificate))
     return checked

@@ -15,6 +15,7 @@ from symreln.claims.halving import half_time
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.orbits import mode_orbits
 from symreln.claims.rules import values_of as found_values
+from symreln.claims.starts import strength0_of
 from symreln.claims.texts import Texts
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
@@ -199,7 +200,9 @@ def _mode(derivation: Derivation, mode: ModeDerivation, encode: Encoder) -> dict
     strength = mode.strength
     return {
         **encode.fields(mode, "label", "s", "d", "multiplicity", "d_eff", "family"),
-        "strength0": encode.number(Fraction(0) if mode.is_null else derivation.strength0),
+        "strength0": encode.number(
+            Fraction(0) if mode.is_null else strength0_of(derivation, mode.label)
+        ),
         "strength": None
         if strength is None or strength.printed is None
         else {"expr": str(strength.printed), "latex": to_latex(strength.printed)},

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symreln.claims.derivation import Derivation, Derived
+from symreln.claims.formulas import start_symbols
+from symreln.claims.starts import starts_of
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import NoClosedFormError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.laws.choice import law_of
 from symreln.laws.law import STRENGTH0, TIME_CONSTANT
-from symreln.laws.unbalanced import IMBALANCE
 from symreln.report.live_modes import family_groups, pathway_groups, put_values
 from symreln.report.live_race import race_of
 from symreln.report.live_sliders import sliders_of
@@ -85,4 +86,9 @@ def _beginning(derivation: Derivation, samples: sp.Expr) -> dict[sp.Symbol, Any]
     if start is None:
         msg = "the initial strength of more than two layers of weights is no formula"
         raise NoClosedFormError(msg)
-    return found | {STRENGTH0: start.strength0, IMBALANCE: start.imbalance}
+    letters, factors = start_symbols(derivation), derivation.ask(starts_of).factors
+    for pathway in derivation.pathways:
+        letter = letters.get(pathway.name, STRENGTH0)
+        value = start.imbalance if law.starts_at_zero else start.strength0
+        found[letter] = value * sp.Rational(factors.get(pathway.modes[0].label, 1))
+    return found

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.claims.formulas import formulas_of
+from symreln.claims.formulas import formulas_of, start_symbols
 from symreln.claims.head_formulas import Driver, drivers, planar_start, start_in_effect
 from symreln.claims.orbits import mode_orbits, short_list
 from symreln.document.symbols import strengths_in_text
 from symreln.errors import NoClosedFormError
-from symreln.laws.law import STRENGTH0, Law
+from symreln.laws.law import Law
 from symreln.laws.ops import EVALUATED
 from symreln.report.live_values import HALF, START, Group, LiveMode
 
@@ -50,10 +50,10 @@ def put_values(group: Group, values: Mapping[sp.Symbol, Any]) -> Group:
     return replace(group, modes=tuple(modes), rest=_with_values(group.rest, values))
 
 
-def _mode(law: Law, by: Law | None, r: Any, start: Any, count: Any) -> LiveMode:
+def _mode(law: Law, begin: sp.Symbol, by: Law | None, r: Any, start: Any, count: Any) -> LiveMode:
     """Return a mode that starts where it does alone, or, driven by another, at a head start."""
     law = replace(law, ops=EVALUATED)
-    alone = law if by is None else replace(law, strength0=STRENGTH0)
+    alone = law if by is None else replace(law, strength0=begin)
     holds: tuple[Any, ...] = (law.tau - law.s,)  # steps are stable
     if by is not None:  # it is small until what drives it, which is small at first, is learned
         both = (alone, by)
@@ -87,6 +87,7 @@ def pathway_groups(derivation: Derivation) -> tuple[Group, ...]:
         msg = "singular values are roots without radicals, and no functions that a page computes"
         raise NoClosedFormError(msg)
     names = {mode.label: p.name for p in derivation.pathways for mode in p.modes}
+    begin = start_symbols(derivation)
     made: dict[tuple[Any, ...], LiveMode] = {}
     for label, driver in drivers(derivation.stages).items():
         copies = formulas[label].copies
@@ -95,11 +96,12 @@ def pathway_groups(derivation: Derivation) -> tuple[Group, ...]:
             msg = f"no formula in the parameters says where {label} starts: {why}"
             raise NoClosedFormError(msg)
         count, law = next(iter(copies))
-        key = (law.s, law.d, driver and (driver.mode.label, driver.squared, driver.across))
+        start = begin[names[label]]
+        key = (law.s, law.d, start, driver and (driver.mode.label, driver.squared, driver.across))
         one = made.get(key)
         if one is None:
             by = None if driver is None else formulas[driver.mode.label].copies[0][1]
-            one = _of_pathway(derivation, law, driver, by)
+            one = _of_pathway(derivation, law, start, driver, by)
         made[key] = replace(one, count=one.count + count, names=(*one.names, label))
     alike = [
         replace(
@@ -125,25 +127,26 @@ def _title(derivation: Derivation, labels: Sequence[str]) -> str:
 
 
 def _of_pathway(
-    derivation: Derivation, law: Law, driver: Driver | None, by: Law | None
+    derivation: Derivation, law: Law, begin: sp.Symbol, driver: Driver | None, by: Law | None
 ) -> LiveMode:
     """Return a mode, none of it as yet.
 
     Args:
         derivation: Its derivation.
         law: Its law.
+        begin: The letter of where its pathway starts.
         driver: What drives it.
         by: The law of that.
     """
     if driver is None or by is None:
-        return _mode(law, None, sp.S.Zero, law.strength0, sp.S.Zero)
+        return _mode(law, begin, None, sp.S.Zero, law.strength0, sp.S.Zero)
     alone, by = (
-        replace(law, ops=EVALUATED, strength0=STRENGTH0),
+        replace(law, ops=EVALUATED, strength0=begin),
         replace(by, ops=EVALUATED),
     )
     r = sp.sqrt(driver.squared.to_sympy(derivation.spec.symbols))
     start = planar_start(alone, by, driver, derivation)
-    return _mode(law, by, r, start, sp.S.Zero)
+    return _mode(law, begin, by, r, start, sp.S.Zero)
 
 
 # -- families -------------------------------------------------------------------------------------
@@ -181,7 +184,8 @@ def _family_mode(task: Task, mode: FamilyMode) -> LiveMode:
     by, r, start = None, sp.S.Zero, mode.law.strength0
     if mode.ahead is not None:
         by = replace(mode.ahead.by.law, ops=EVALUATED)
-        alone = replace(mode.law, ops=EVALUATED, strength0=STRENGTH0)
+        alone = replace(mode.law, ops=EVALUATED, strength0=mode.start)
         r, overlap = mode.ahead.faster * alone.s, 1 / mode.ahead.faster
         start = start_in_effect(alone, by, r, overlap, mode.ahead.letters)
-    return replace(_mode(mode.law, by, r, start, count), title=title, pathway=mode.template.name)
+    found = _mode(mode.law, mode.start, by, r, start, count)
+    return replace(found, title=title, pathway=mode.template.name)

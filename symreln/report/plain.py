@@ -9,6 +9,8 @@ import sympy as sp
 
 from symreln.claims.converged import converged_loss
 from symreln.claims.head_formulas import some_driven
+from symreln.claims.orbits import short_list
+from symreln.claims.starts import printed_starts
 from symreln.claims.widths import narrow_pathways
 from symreln.document.roots import plain_formula
 from symreln.document.words import Notation
@@ -100,9 +102,12 @@ def _letters(derivation: Derivation) -> Iterator[str]:
         yield "  t: time; τ and π₀ stay symbols, because the spec names no network"
         return
     said = [f"t: full-batch steps; τ = {derivation.tau} steps"]
-    if derivation.strength0 is not None:
-        start = AlgebraicNumber.rational(Scalar.of(derivation.strength0))
-        said.append(f"π₀ = {start.scientific({}, 6)}, derived")
+    starts = derivation.ask(printed_starts)
+    for each in starts:
+        value = AlgebraicNumber.rational(Scalar.of(each.strength0)).scientific({}, 6)
+        where = f" of {short_list(each.pathways)}" if len(starts) > 1 else ""
+        kappa = "" if each.kappa is None else ", from κ = {} ± {:.2g}".format(*each.kappa)
+        said.append(f"π₀{where} = {value}{kappa}")
     if some_driven(derivation):
         said.append("π̃₀: effective start of a later stage's mode")
     yield f"  {'; '.join(said)}"

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.base.rounding import percent, range_text
-from symreln.base.summaries import few
-from symreln.claims.constants import JUDGED, constants_text
-from symreln.claims.early import mode_kappas, start_factors
+from symreln.base.rounding import percent
+from symreln.claims.constants import constants_text
 from symreln.experiment.comparing import is_aligned
 from symreln.experiment.findings import ALIGNMENT, FLOW, GATES, NETWORKS, SCALE, STAGES, STEP, WIDTH
 from symreln.experiment.metrics import METRICS, Interval, metric_cells, steps_text
@@ -107,7 +105,7 @@ def beside_clauses(validation: Validation) -> list[str]:
     """Return what stands beside the three verdicts: other curves, and what fails."""
     found = [
         _judged_clause(validation),
-        constants_text(validation.constants, JUDGED),
+        constants_text(validation.constants),
         validation.no_network if validation.edges is None else "",
         _mean_field_clause(validation),
         gate_law_sentence(validation.law),
@@ -177,14 +175,8 @@ def _judged_clause(validation: Validation) -> str:
     ]
     if validation.judged == "reduced" or not beside:
         return f"the judged curve is {reduction}{unpredicted}"
-    start = ""
-    if validation.kappas:
-        kappas = mode_kappas(validation.numbers, validation.kappas)
-        factors = start_factors(validation.numbers, kappas)
-        which = few(validation.kappas)
-        start = f", those of {which} from {range_text(factors.values())} π₀ (Monte Carlo estimate)"
     return (
-        f"the judged curves are the closed forms{start}; {reduction}, which is not judged, is "
+        f"the judged curves are the closed forms; {reduction}, which is not judged, is "
         f"{' and '.join(beside)}"
     )
 

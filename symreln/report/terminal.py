@@ -10,7 +10,7 @@ import click
 from symreln.base.jsonio import Json, dumps
 from symreln.base.tables import COLUMNS, MOST_COLUMNS, show_table
 from symreln.claims.claim import lines_of
-from symreln.claims.constants import PRINTED, constants_text, printed_constants
+from symreln.claims.constants import constants_text, printed_constants
 from symreln.claims.derivation import Derivation, Derived, of_pathways
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
@@ -98,7 +98,7 @@ def summary_of(derivation: Derived) -> Summary:
         "tail": [
             *printed_of(derivation),
             checks_text(derivation),
-            constants_text(derivation.ask(printed_constants), PRINTED),
+            constants_text(derivation.ask(printed_constants)),
             *(
                 f"  {step.outcome.value}: {step.name}: {step.check}"
                 for step in derivation.steps

@@ -159,6 +159,7 @@ def network(
     training: Literal["joint", "staged"] | None = None,
     layers: int = 2,
     weight_decay: Any = 0,
+    strength0: Any = None,
 ) -> Table:
     """Return the network that is predicted and trained, as a file's [network] has it.
 
@@ -173,6 +174,8 @@ def network(
         training: "joint", or "staged"; staged by default where a pathway has a stage above 1.
         layers: Layers of weights.
         weight_decay: λ of ½ λ times the sum of all squared weights, added to the mean loss.
+        strength0: Initial strength of every mode in formulas and predictions, in place of that
+            which follows from the weights.
 
     Example:
         >>> import symreln as sr
@@ -184,6 +187,7 @@ def network(
         **{"steps": steps, "activation": activation, "layers": layers},
         **{"weight_decay": weight_decay},
         **({} if training is None else {"training": training}),
+        **({} if strength0 is None else {"strength0": strength0}),
     }
     return {key: plain(value) for key, value in given.items()}
 

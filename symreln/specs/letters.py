@@ -14,9 +14,9 @@ from keyword import kwlist
 #: What formulas and lemmas call something; with an index of digits or letters, too. Letters of
 #: tasks (c, Delta, C, n, m) are not among them.
 _HEADS = frozenset(
-    "a b d e f g h i j k l p q r s t u v w x y z B D E F G H I K L M N O P Q R S T U V W X Y "
-    "alpha beta gamma delta eta theta kappa lambda mu nu pi pitilde rho sigma tau chi phi "
-    "Gamma Lambda Phi Sigma".split()
+    {*"abdefghijklpqrstuvwxyz", *"BDEFGHIKLMNOPQRSTUVWXY", "alpha", "beta", "gamma", "delta", "eta"}
+    | {"theta", "kappa", "lambda", "mu", "nu", "pi", "pitilde", "rho", "sigma", "tau", "chi", "phi"}
+    | {"Gamma", "Lambda", "Phi", "Sigma"}
 )
 _WORDS = frozenset({*kwlist, "imbalance", "strength", "loss", "infty", "oo", "zoo", "nan"})
 #: Indexed letters whose head is a task's letter.

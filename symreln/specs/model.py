@@ -159,6 +159,8 @@ class NetworkSpec:
             loss, P times that to a sum.
         init_std_out: Standard deviation of the second layer's initial weights, or None where it
             is the first layer's.
+        strength0: Initial strength of every mode in formulas and predictions, in place of that
+            which follows from the weights; None by default.
 
     Example:
         >>> import symreln as sr
@@ -177,6 +179,7 @@ class NetworkSpec:
     layers: int = 2
     weight_decay: Fraction = Fraction(0)
     init_std_out: Fraction | None = None
+    strength0: Fraction | None = None
 
     @property
     def stds(self) -> tuple[Fraction, Fraction]:
@@ -197,8 +200,8 @@ class NetworkSpec:
     def keys(self) -> tuple[str, ...]:
         """The keys that describe it: those of every network, and what is unusual of this one."""
         every = ("hidden", "init_std", "learning_rate", "loss", "steps", "activation", "training")
-        second = () if self.init_std_out is None else ("init_std_out",)
-        return (*every, *(key for key in self.unusual if key not in every), *second)
+        given = (key for key in ("init_std_out", "strength0") if getattr(self, key) is not None)
+        return (*every, *(key for key in self.unusual if key not in every), *given)
 
     def tau(self, samples: int) -> Fraction:
         """Time constant in steps: 1/learning_rate for "mean", 1/(P learning_rate) for "sum"."""

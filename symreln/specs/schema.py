@@ -152,6 +152,11 @@ class NetworkModel(StrictModel):
         "added to the mean loss (to a sum, P times that)",
     )
     learning_rate: Positive = Field(description="a number above 0")
+    strength0: Positive | None = Field(
+        default=None,
+        description="initial strength of every mode, a number above 0, in place of that which "
+        "follows from the weights",
+    )
     loss: Literal["sum", "mean"] = Field(default="sum", description='"sum" or "mean"')
     steps: int = _whole(_MAX_STEPS, "recorded losses, step 0 included, ")
     activation: Literal["relu", "linear"] = Field(default="relu", description='"relu" or "linear"')

@@ -6,7 +6,7 @@ sizes become closed forms here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,8 @@ from symreln.verdict.judge import Level
 from symreln.verifier.sizes import GROUPS, NUMBERS, PARTS, Mode, NotForEverySizeError, Targets
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from symreln.claims.families.task import Task, Template
     from symreln.exact.scalar import Scalar
     from symreln.laws.law import Law
@@ -37,12 +39,14 @@ class FamilyMode:
         template: Its pathway.
         found: Its numbers.
         law: Its closed form in steps. A mode with a head start begins at its symbol.
+        start: Letter of where modes of its pathway start, before any head start.
         ahead: Its head start, or None.
     """
 
     template: Template
     found: Mode
     law: Law
+    start: sp.Symbol
     ahead: HeadStart | None = None
 
     @property
@@ -148,18 +152,26 @@ class FamilyDerivation:
         return self.spec.values | sizes | copies
 
 
-def derive_family(spec: Spec) -> FamilyDerivation | None:
-    """Return the derivation for every size, or None where the spec has no size symbol."""
+def derive_family(
+    spec: Spec, starts: Mapping[str, sp.Symbol] | None = None
+) -> FamilyDerivation | None:
+    """Return the derivation for every size, or None where the spec has no size symbol.
+
+    Args:
+        spec: The spec.
+        starts: Letters of where pathways start, by name; one letter for all by default.
+    """
     if not spec.sizes:
         return None
     try:
         task = task_of(spec)
-        return FamilyDerivation(spec=spec, task=task, stages=_stages(task, Regime.of(spec)))
+        stages = _stages(task, Regime.of(spec), starts or {})
+        return FamilyDerivation(spec=spec, task=task, stages=stages)
     except NotForEverySizeError as found:
         return FamilyDerivation(spec=spec, reason=str(found))
 
 
-def _stages(task: Task, known: Regime) -> tuple[FamilyStage, ...]:
+def _stages(task: Task, known: Regime, starts: Mapping[str, sp.Symbol]) -> tuple[FamilyStage, ...]:
     """Derive stage by stage.
 
     Raises:
@@ -170,7 +182,8 @@ def _stages(task: Task, known: Regime) -> tuple[FamilyStage, ...]:
     for template in task.templates:
         before = targets.losses()
         found = targets.stage(template.gate, list(template.inputs))
-        modes |= {mode: _mode(template, mode, modes, task, known) for mode in found}
+        start = starts.get(template.first, STRENGTH0)
+        modes |= {mode: _mode(template, mode, start, modes, task, known) for mode in found}
         couples = targets.couples(template.gate, found)
         stages.append(
             FamilyStage(
@@ -186,23 +199,30 @@ def _stages(task: Task, known: Regime) -> tuple[FamilyStage, ...]:
 
 
 def _mode(
-    template: Template, found: Mode, earlier: dict[Mode, FamilyMode], task: Task, known: Regime
+    template: Template,
+    found: Mode,
+    start: sp.Symbol,
+    earlier: dict[Mode, FamilyMode],
+    task: Task,
+    known: Regime,
 ) -> FamilyMode:
     """Return a mode with its law and where it starts."""
     s, height = map(task.root, (found.s_squared, found.s_squared / (found.d_eff * found.d_eff)))
     d, ahead = found.d_eff.to_sympy(task.symbols), None
     law = printed(known, s, d, asymptote=height, later=found.by is not None)
     if found.by is not None:
-        ahead = _ahead(law, earlier[found.by], task.root(found.faster_squared))
-    return FamilyMode(template=template, found=found, law=law, ahead=ahead)
+        ahead = _ahead(law, start, earlier[found.by], task.root(found.faster_squared))
+    elif law.strength0 == STRENGTH0:
+        law = replace(law, strength0=start)
+    return FamilyMode(template=template, found=found, law=law, start=start, ahead=ahead)
 
 
-def _ahead(law: Law, by: FamilyMode, faster: Any) -> HeadStart:
+def _ahead(law: Law, begin: sp.Symbol, by: FamilyMode, faster: Any) -> HeadStart:
     ratio, start = sp.simplify(law.s / by.law.s), None
     found = tuple(map(sp.simplify, letters(faster * ratio, ratio, 1 / faster, sp.S.One, sp.sqrt)))
     if by.half_time is not None:
         numbers = law.s, faster * law.s, 1 / faster, by.half_time, law.tau
-        start = STRENGTH0 * start_factor(*numbers, sigmoid_factor(law.ops, *found))
+        start = begin * start_factor(*numbers, sigmoid_factor(law.ops, *found))
     return HeadStart(by=by, faster=faster, letters=found, strength0=start)
 
 

@@ -30,12 +30,14 @@ class Template:
 
     Attributes:
         name: Name, with the label in braces where there is one pathway a context.
+        first: Name of the pathway, or of the first of them.
         stage: Training stage.
         gate: Which contexts it sees: "all", or of one a context "own" or "others".
         inputs: The groups of inputs that it sees.
     """
 
     name: str
+    first: str
     stage: int
     gate: str
     inputs: tuple[str, ...]
@@ -159,7 +161,13 @@ def _templates(spec: Spec, least: int) -> Iterator[Template]:
         good = gate is not None and inputs in known and outputs == "all"
         said = f"gate {text[:80]}, inputs {inputs}, outputs {outputs}, from {least} contexts on"
         _require(good and (least > 1 or not family), f"no formulas are known for '{name}': {said}")
-        yield Template(name=name, stage=pathway.stage, gate=gate or "", inputs=_INPUTS[inputs])
+        yield Template(
+            name=name,
+            first=pathway.name,
+            stage=pathway.stage,
+            gate=gate or "",
+            inputs=_INPUTS[inputs],
+        )
 
 
 def _require(holds: bool, reason: str) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from symreln.base.provenance import library_versions
-from symreln.claims.constants import constants_table, count_free, counted
+from symreln.claims.constants import constants_table, count_free, printed_constants
 from symreln.claims.derivation import of_pathways
 from symreln.document.model import Block, Code, Math, Section, Strong, Table, prose
 from symreln.document.symbols import symbol_latex
@@ -31,6 +30,7 @@ _SETTINGS = {
     "init_std_out": "of the second layer's",
     "layers": "layers of weights",
     "weight_decay": "weight decay",
+    "strength0": "initial strength of every mode, as given",
     "learning_rate": "learning rate",
     "loss": "loss",
     "steps": "recorded steps",
@@ -95,12 +95,12 @@ def provenance_chapter(derivation: Derived, validation: Validation | None) -> Se
             ("seeds", f"{validation.seeds} of each kind"),
             ("seed of the random streams", str(validation.rng)),
         ]
-    constants = counted(derivation, None if validation is None else validation.constants)
-    rows += [(f"free constants of {of}", str(count_free(each))) for of, each in constants.items()]
+    constants = derivation.ask(printed_constants) if validation is None else validation.constants
+    rows += [("free constants", str(count_free(constants)))]
     rows += [(f"version: {name}", value) for name, value in library_versions().items()]
     blocks: tuple[Block, ...] = (
         Table(header=("quantity", "value"), rows=tuple(rows), alignment="lp"),
-        *constants_table(dict.fromkeys(chain(*constants.values()))),
+        *constants_table(constants),
     )
     return Section(title="Provenance", blocks=blocks, label="sec:provenance")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -12,6 +11,7 @@ from symreln.claims.head_formulas import some_driven
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.orbits import mode_orbits, plateaus_latex
 from symreln.claims.rules import said_at
+from symreln.claims.starts import printed_starts
 from symreln.claims.widths import own_curves
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Details, Figure, Math, Section, Theorem, equation, prose
@@ -27,7 +27,7 @@ from symreln.report.chapters.solution import (
     family_solution,
     family_start,
     other_family,
-    start_latex,
+    start_content,
     time_constant,
     time_constant_latex,
     whole_matrices,
@@ -253,28 +253,32 @@ def _initial(derivation: Derivation) -> list[Block]:
         return []
     if not derivation.known.plain.holds:
         return family_start(derivation)
+    if derivation.given_start is not None:
+        return [prose(*start_content(derivation), "."), count_of_printed(derivation)]
+    starts = derivation.ask(printed_starts)
     linear = network.activation == "linear"
-    formula = r"\tfrac{1}{2} H \sigma^2" if linear else r"\tfrac{1}{4} H \sigma^2"
+    share = "all units: $\\kappa = 1$" if linear else "half of the units: $\\kappa = 1/2$"
+    estimated = any(each.kappa is not None for each in starts)
     units = (
-        "All units take part"
-        if linear
-        else "Half of the units take part: a ReLU's gate is open on half of all directions"
+        "Which share $\\kappa$ of all units takes part, each weighted with what it grows into, is "
+        "a Monte Carlo estimate over isolated hidden units in the early phase"
+        + f"; where no early phase says it, {share}"
+        * any(each.kappa is None for each in starts)
+        if estimated
+        else f"Taking part are {share}"
     )
     return [
         say(
             "Initial strengths follow from the initialisation distribution; none is fitted. "
             r"Weights are drawn from $\mathcal{N}(0, \sigma^2)$ with {init_std} and {hidden} "
             "hidden units. Let $a$ and $b$ be the amplitudes of a mode in the two layers of one "
-            r"unit. Only $(a+b)/\sqrt{2}$ grows. {units}. Over them the product starts in effect "
-            "from its mean",
+            r"unit. Only $(a+b)/\sqrt{2}$ grows. "
+            f"{units}. Over them the product starts in effect from its mean",
             init_std=Math(rf"\sigma = {fraction_latex(network.init_std)}"),
             hidden=Math(f"H = {network.hidden}"),
-            units=units,
         ),
-        equation(
-            rf"\pi_0 = {formula} = {start_latex(derivation.strength0 or Fraction(0))}.",
-            label="eq:initial",
-        ),
+        equation(r"\pi_0 = \tfrac{1}{2} \kappa H \sigma^2.", label="eq:initial"),
+        prose(*start_content(derivation), "."),
         *_own_units(derivation),
         *said_at(derivation, "start"),
         count_of_printed(derivation),

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.base.rounding import range_text
-from symreln.base.summaries import few
-from symreln.claims.constants import Constant, counted, free_constants
-from symreln.claims.early import mode_kappas, start_factors
+from symreln.claims.constants import Constant, free_constants, printed_constants
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.families.claim import every_size
-from symreln.claims.head_start import mode_laws
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.phases import until_text
 from symreln.document.model import Block, Items, Math, Reference, Section, Strong, prose
@@ -29,7 +25,7 @@ from symreln.report.chapters.formulas import (
 )
 from symreln.report.chapters.loss import loss_equation
 from symreln.report.chapters.reductions import matrix_equations, mode_equations
-from symreln.report.chapters.solution import start_latex, time_constant_latex
+from symreln.report.chapters.solution import start_content, time_constant_latex
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -82,8 +78,6 @@ def result_chapter(
     blocks: list[Block] = [] if sizes is None else [*sizes.first_page()]
     blocks.append(prose(*_verdict(derivation)))
     blocks += _formulas(derivation, names)
-    if validation is not None and validation.kappas and validation.judged == "closed":
-        blocks.append(_judged_start(validation))
     if shown:
         blocks.append(modes_table(derivation, shown, names, label=MODES))
     blocks += figures
@@ -168,13 +162,7 @@ def _origins(derivation: Derivation) -> Block:
         " steps.",
     ]
     if derivation.strength0 is not None:
-        content += [
-            " The initial strength ",
-            Math(rf"\pi_0 = {start_latex(derivation.strength0)}"),
-            " follows from the initialisation distribution (",
-            Reference("sec:dynamics"),
-            ").",
-        ]
+        content += [" ", *start_content(derivation), " (", Reference("sec:dynamics"), ")."]
     ahead = derivation.ask(head_starts_of)
     if ahead is not None and ahead.tabled:
         content += phrase(
@@ -182,27 +170,6 @@ def _origins(derivation: Derivation) -> Block:
             "([#tab:headstarts])."
         )
     return prose(*content)
-
-
-def _judged_start(validation: Validation) -> Block:
-    """Say where the judged closed forms start, where that is not the printed initial strength."""
-    numbers = validation.numbers
-    factors = start_factors(numbers, mode_kappas(numbers, validation.kappas))
-    first = next(iter(factors))
-    half = mode_laws(numbers, factors=factors)[first][0].law.half_time
-    then = "" if half is None else f" is then half learned after {half:.1f} steps."
-    return prose(
-        "The judged curves do not start from this ",
-        Math(r"\pi_0"),
-        ", which counts half of the hidden units: a Monte Carlo estimate says how many take a "
-        f"gate, and modes of {few(validation.kappas)} start from "
-        f"{range_text(factors.values())} ",
-        Math(r"\pi_0"),
-        " (",
-        Reference("sec:agreement"),
-        ").",
-        *([" The mode ", Math(symbol_latex(first)), then] if then else []),
-    )
 
 
 def first_page(blocks: list[Block], derivation: Derived, validation: Validation | None) -> Section:
@@ -218,7 +185,6 @@ def first_page(blocks: list[Block], derivation: Derived, validation: Validation 
 
 def _trust(derivation: Derived, validation: Validation | None) -> Items:
     """Say what was proven, and which numbers of the prediction are free."""
-    judged = None if validation is None else validation.constants
     proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
     return Items(
         (
@@ -227,15 +193,17 @@ def _trust(derivation: Derived, validation: Validation | None) -> Items:
                 Reference("sec:checks"),
                 ").",
             ),
-            *(_free(of, found) for of, found in counted(derivation, judged).items()),
+            _free(
+                derivation.ask(printed_constants) if validation is None else validation.constants
+            ),
         )
     )
 
 
-def _free(of: str, constants: tuple[Constant, ...]) -> Content:
+def _free(constants: tuple[Constant, ...]) -> Content:
     count, names = free_constants(constants)
     return (
-        f"Free constants of {of}: ",
+        "Free constants: ",
         Strong(str(count)),
         *typeset(names),
         ", from ",

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from symreln.claims.constants import count_of_printed
 from symreln.claims.from_weights import white_inputs
+from symreln.claims.orbits import short_list
+from symreln.claims.starts import printed_starts
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Citation, Code, Math, Reference, equation, prose
 from symreln.document.numerals import decimal_latex
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation, ModeDerivation
     from symreln.claims.orbits import PathwayOrbit
+    from symreln.document.inlines import Inline
     from symreln.laws.law import Law
     from symreln.report.abbreviations import Abbreviations
     from symreln.specs.model import NetworkSpec
@@ -172,6 +175,31 @@ def start_latex(value: Fraction) -> str:
     return decimal_latex(*AlgebraicNumber.rational(Scalar.of(value)).decimal({}, 21), digits=6)
 
 
+def start_content(derivation: Derivation) -> list[Inline | str]:
+    """Say where strengths start: π₀, with κ of the pathways that have one."""
+    if derivation.given_start is not None:
+        return ["Strengths start where was asked, at ", _start(derivation.given_start)]
+    content: list[Inline | str] = []
+    starts = derivation.ask(printed_starts)
+    for place, each in enumerate(starts):
+        content += ["; " if place else "The initial strength is "]
+        if each.kappa is None:
+            content += [_start(each.strength0)]
+            origin = ", expected of the initialisation distribution"
+        else:
+            kappa, error = each.kappa
+            formula = rf"\tfrac{{1}}{{2}} \kappa H \sigma^2 = {start_latex(each.strength0)}"
+            content += [Math(rf"\pi_0 = {formula}")]
+            origin = f", a Monte Carlo estimate with κ = {kappa} ± {error:.2g}"
+        where = "" if len(starts) == 1 else f" in {short_list(each.pathways)}"
+        content += typeset(where + origin)
+    return content
+
+
+def _start(strength0: Fraction) -> Math:
+    return Math(rf"\pi_0 = {start_latex(strength0)}")
+
+
 def time_constant_latex(derivation: Derivation) -> str:
     """Return tau as it is printed everywhere: a decimal where the learning rate was written so."""
     network = derivation.spec.network
@@ -197,14 +225,11 @@ def family_start(derivation: Derivation) -> list[Block]:
             )
         ]
     start = expected_start(derivation.known)
-    content: list = [
-        "Initial strengths are derived, not fitted: in expectation every mode starts at ",
-        Math(rf"\pi_0 = {start_latex(start.strength0)}"),
-    ]
+    content: list = start_content(derivation)
     if start.imbalance:
         content += [
             ", with the conserved product ",
-            Math(rf"c = |a + b|\,|a - b| = {decimal_latex(str(start.imbalance), digits=6)}"),
+            Math(rf"\delta = |a + b|\,|a - b| = {decimal_latex(str(start.imbalance), digits=6)}"),
             " of its amplitudes' sum and difference (vectors over the hidden units)",
         ]
         decays = derivation.known.lowers_plateaus

@@ -1,0 +1,163 @@
+r"""Where modes start: the one start of formulas, half-times, curves, programs and judgement.
+
+In expectation a mode starts from what the units that its pathway is taken to have draw. Where the
+early phase of a ReLU network says which units a pathway gets (:mod:`symreln.claims.early`), its
+modes start from :math:`\pi_0 = \tfrac{1}{2} \kappa H \sigma^2` instead. A derivation may be given
+another start for all modes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from symreln.claims.early import early_strengths
+from symreln.claims.integration import network_of
+from symreln.claims.regime import regime_of
+from symreln.claims.widths import narrow_pathways
+from symreln.laws.choice import expected_start, law_of
+from symreln.laws.law import Start, pathway_units
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation
+    from symreln.laws.early_phase import EarlyStrength
+
+#: Significant digits of κ: its standard error is in the second.
+_DIGITS = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class Starts:
+    """What the early phase says of where modes start.
+
+    Attributes:
+        kappas: κ by name of the pathways that have one, rounded.
+        errors: Its standard errors.
+        factors: How many times stronger than expected modes start, by label; 1 of the others.
+    """
+
+    kappas: Mapping[str, float] = field(default_factory=dict)
+    errors: Mapping[str, float] = field(default_factory=dict)
+    factors: Mapping[str, Fraction] = field(default_factory=dict)
+
+
+def starts_of(derivation: Derivation) -> Starts:
+    """Return where modes start that do not where they are expected; ask for it.
+
+    None where a start was given, or a parameter has no value: κ is a number.
+    """
+    spec = derivation.spec
+    if derivation.given_start is not None or spec.network is None or not spec.has_values:
+        return Starts()
+    early = derivation.ask(early_strengths)
+    kappas = pathway_kappas(derivation, early)
+    errors = {
+        pathway.name: early[pathway.modes[0].label].error
+        for pathway in derivation.pathways
+        if pathway.name in kappas
+    }
+    factors = start_factors(derivation, mode_kappas(derivation, kappas))
+    return Starts(kappas=kappas, errors=errors, factors=factors)
+
+
+def start_of(derivation: Derivation) -> Start:
+    """Return where modes without a κ start: as expected, or as given.
+
+    Raises:
+        NotSupportedError: No formula says it, and none is given.
+    """
+    if derivation.given_start is None:
+        return expected_start(derivation.known)
+    found = law_of(derivation.known).start(derivation.known) or Start(strength0=Fraction(0))
+    return replace(found, strength0=derivation.given_start)
+
+
+def strength0_of(derivation: Derivation, label: str) -> Fraction | None:
+    """Return π₀ of a mode; None without a network, and where none is derived or given."""
+    start = derivation.strength0
+    if start is None:
+        return None
+    return start * derivation.ask(starts_of).factors.get(label, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrintedStart:
+    """π₀ of some pathways' modes.
+
+    Attributes:
+        pathways: Their names.
+        strength0: π₀.
+        factor: π₀ over its expectation.
+        kappa: κ with its standard error, of those that have one.
+    """
+
+    pathways: tuple[str, ...]
+    strength0: Fraction
+    factor: Fraction
+    kappa: tuple[float, float] | None = None
+
+
+def printed_starts(derivation: Derivation) -> tuple[PrintedStart, ...]:
+    """Return π₀ of the modes that learn, equal ones together; none where it stays a symbol."""
+    usual, starts = derivation.strength0, derivation.ask(starts_of)
+    if usual is None:
+        return ()
+    found: dict[tuple[float, float] | None, list[str]] = {}
+    factors: dict[tuple[float, float] | None, Fraction] = {None: Fraction(1)}
+    for pathway in derivation.pathways:
+        name, mode = pathway.name, pathway.modes[0]
+        if mode.is_null:
+            continue
+        kappa = None
+        if name in starts.kappas:
+            kappa = starts.kappas[name], starts.errors[name]
+            factors[kappa] = starts.factors[mode.label]
+        found.setdefault(kappa, []).append(name)
+    return tuple(
+        PrintedStart(
+            pathways=tuple(names),
+            strength0=usual * factors[kappa],
+            factor=factors[kappa],
+            kappa=kappa,
+        )
+        for kappa, names in found.items()
+    )
+
+
+def pathway_kappas(
+    derivation: Derivation, strengths: Mapping[str, EarlyStrength]
+) -> dict[str, float]:
+    """Return κ of every pathway that has one, by name: that of its fastest mode.
+
+    A pathway is one law for all of its modes, as a gated deep linear network of κ H units is.
+    Few units are counted one by one: no share of many says how many a pathway has. In a lazy
+    regime units do not grow from small weights, and no early phase says which of them do.
+    """
+    regime = derivation.ask(regime_of)
+    if derivation.ask(narrow_pathways) or (regime is not None and regime.is_lazy):
+        return {}
+    return {
+        pathway.name: float(f"{strengths[pathway.modes[0].label].kappa:.{_DIGITS}g}")
+        for pathway in derivation.pathways  # modes are by decreasing s
+        if pathway.modes[0].label in strengths
+    }
+
+
+def mode_kappas(derivation: Derivation, kappas: Mapping[str, float]) -> dict[str, float]:
+    """Return κ by the label of every mode that learns something, from that of its pathway."""
+    return {
+        mode.label: kappas[pathway.name]
+        for pathway in derivation.pathways
+        if pathway.name in kappas
+        for mode in pathway.modes
+        if not mode.is_null
+    }
+
+
+def start_factors(derivation: Derivation, kappas: Mapping[str, float]) -> dict[str, Fraction]:
+    """Return by how many times modes with a κ start stronger than expected, by label."""
+    units = pathway_units(network_of(derivation.spec))
+    hidden = network_of(derivation.spec).hidden
+    return {label: Fraction(str(kappa)) * hidden / units for label, kappa in kappas.items()}
