@@ -1,0 +1,246 @@
+r"""Singular vectors of a joint spectrum, exact: one column a mode, degenerate ones one by one.
+
+A mode of root theta is spanned by columns over K = Q(parameters)[theta]. Of several the reduced
+echelon form is taken, whose rows part the space along disjoint sets of inputs wherever it is a sum
+of such parts, as every symmetry of the data that maps it onto itself keeps them (wavelets of a
+hierarchy); within a part the rows are made orthogonal in their order (contrasts). Lengths are
+square roots in K. Any orthonormal basis of the space would do: this one is a choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from flint import fmpz_mat
+
+from symreln.errors import NotSupportedError
+from symreln.exact.field import Coefficients, Field, quotient_coefficients
+from symreln.exact.matrix import ExactMatrix
+from symreln.exact.scalar import Scalar
+from symreln.exact.spectrum import JointSpectrum, Mode, ModeClass, ordering_point
+
+if TYPE_CHECKING:
+    import sympy as sp
+
+_Vector = list[Coefficients]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Columns:
+    """Orthogonal columns over Q(parameters)[theta], with their lengths.
+
+    Attributes:
+        mode: Whose they are.
+        entries: Rows of each column.
+        squares: Squared length of each column.
+    """
+
+    mode: Mode
+    entries: tuple[_Vector, ...]
+    squares: tuple[Coefficients, ...]
+
+    def to_sympy(self, symbols: Mapping[str, sp.Symbol]) -> list[list[Any]]:
+        """Return the unit columns as expressions: radicals up to degree 2, else roots.
+
+        Raises:
+            NotSupportedError: They are roots of degree > 2 that depend on parameters.
+        """
+        field = Field(self.mode.mode_class.minpoly)
+        found = []
+        for column, square in zip(self.entries, self.squares, strict=True):
+            length = self._number(field.inverse(square), symbols, is_sqrt=True)
+            found.append([self._number(entry, symbols) * length for entry in column])
+        return found
+
+    def to_numpy(self, values: Mapping[str, Fraction]) -> np.ndarray:
+        """Return the unit columns in float64, shape (rows, columns)."""
+        number = self.mode.mode_class.number
+        table = [
+            [number(entry, self.mode.root).to_float(values) for entry in column]
+            for column in self.entries
+        ]
+        found = np.array(table).T
+        return found / np.linalg.norm(found, axis=0)
+
+    def _number(
+        self, value: Coefficients, symbols: Mapping[str, sp.Symbol], *, is_sqrt: bool = False
+    ) -> Any:
+        mode_class = self.mode.mode_class
+        number = mode_class.number(value, self.mode.root, is_sqrt=is_sqrt)
+        if number.scalar is not None or mode_class.degree < 3:
+            return number.to_sympy(symbols)
+        import sympy as sp
+
+        if mode_class.minpoly[0].parameters:
+            msg = (
+                "singular vectors: they are roots of degree "
+                f"{mode_class.degree} in the parameters, without a formula. "
+                "derivation.at_values has them at the declared values"
+            )
+            raise NotSupportedError(msg)
+        x = sp.Symbol("x")
+        polynomial = [each.to_sympy() for each in reversed(mode_class.minpoly)]
+        theta: Any = sp.CRootOf(sp.Poly(polynomial, x), self.mode.root)
+        total: Any = sum(each.to_sympy() * theta**power for power, each in enumerate(value))
+        return sp.sqrt(total) if is_sqrt else total
+
+
+def singular_vectors(spectrum: JointSpectrum) -> tuple[tuple[Columns, Columns], ...]:
+    """Return (U, V) of every mode with s > 0, in the order of ``spectrum.modes``.
+
+    Sigma^{yx} V = U s, U^T U = V^T V = 1.
+    """
+    known: dict[int, tuple[_Vector, ...]] = {}
+    found = []
+    for mode in spectrum.modes:
+        mode_class = mode.mode_class
+        if mode.is_null:
+            continue
+        if id(mode_class) not in known:
+            known[id(mode_class)] = tuple(_orthogonal(spectrum, mode_class))
+        found.append(_signed(spectrum, mode, known[id(mode_class)]))
+    return tuple(found)
+
+
+def _signed(
+    spectrum: JointSpectrum, mode: Mode, columns: Sequence[_Vector]
+) -> tuple[Columns, Columns]:
+    """Return (U, V) of a mode, the first entry of every column of V that is not 0 positive."""
+    field, mode_class = Field(mode.mode_class.minpoly), mode.mode_class
+    point = ordering_point(spectrum.parameters, spectrum.values)
+    v = []
+    for column in columns:
+        first = next(entry for entry in column if not _is_zero(entry))
+        sign = -1 if mode_class.number(first, mode.root).sign(point) < 0 else 1
+        v.append([field.scale(entry, sign) for entry in column])
+    squares = tuple(_dot(field, column, column) for column in v)
+    rows = spectrum.sigma_yx.rows()
+    u = tuple([_sum(field, row, column) for row in rows] for column in v)
+    lengths = tuple(field.multiply(mode_class.eigenvalue, square) for square in squares)
+    return (
+        Columns(mode=mode, entries=u, squares=lengths),
+        Columns(mode=mode, entries=tuple(v), squares=squares),
+    )
+
+
+def _orthogonal(spectrum: JointSpectrum, mode_class: ModeClass) -> Iterator[_Vector]:
+    """Yield orthogonal columns that span the modes of a class, over its field."""
+    field = Field(mode_class.minpoly)
+    for part in _parts(_echelon(field, _spanning(spectrum, mode_class))):
+        done: list[tuple[_Vector, Coefficients]] = []
+        for vector in part:
+            rest = vector
+            for other, square in done:
+                factor = field.multiply(_dot(field, vector, other), field.inverse(square))
+                rest = _less(field, rest, factor, other)
+            rest = _shortened(field, rest)
+            done.append((rest, _dot(field, rest, rest)))
+            yield rest
+
+
+def _spanning(spectrum: JointSpectrum, mode_class: ModeClass) -> list[_Vector]:
+    """Return columns of which (f/(x − theta))(T) makes a basis of the mode of a root theta."""
+    field, words = Field(mode_class.minpoly), [mode_class.generators]
+    if mode_class.degree > 1:
+        operator = spectrum.operator_matrix(mode_class)
+        while len(words) < mode_class.degree:
+            words.append((operator @ words[-1]).reduced())
+    tables = [word.rows() for word in words]
+    weights = [field.reduce(c) for c in quotient_coefficients(mode_class.minpoly)]
+    if mode_class.degree == 1:
+        weights = [field.constant(1)]
+    found = []
+    for column in range(mode_class.multiplicity):
+        vector = []
+        for row in range(len(tables[0])):
+            total = field.constant(0)
+            for table, weight in zip(tables, weights, strict=True):
+                if not table[row][column].is_zero:
+                    total = field.add(total, field.scale(weight, table[row][column]))
+            vector.append(total)
+        found.append(vector)
+    return found
+
+
+def _echelon(field: Field, vectors: list[_Vector]) -> list[_Vector]:
+    """Return the reduced echelon form of independent vectors."""
+    if len(vectors) == 1:
+        return vectors
+    if field.degree == 1 and not field.parameters:
+        matrix, _ = ExactMatrix.from_rows([[entry[0] for entry in v] for v in vectors]).integers()
+        reduced, bottom, _ = matrix.rref()
+        assert isinstance(reduced, fmpz_mat)
+        return [
+            [field.constant(Scalar((), int(x), int(bottom))) for x in row]
+            for row in reduced.tolist()
+        ]
+    left, done, place = list(vectors), list[_Vector](), 0
+    while left:
+        chosen = next((i for i, v in enumerate(left) if not _is_zero(v[place])), None)
+        if chosen is not None:
+            pivot = left.pop(chosen)
+            inverse = field.inverse(pivot[place])
+            pivot = [field.multiply(entry, inverse) for entry in pivot]
+            left = [_less(field, v, v[place], pivot) for v in left]
+            done = [*(_less(field, v, v[place], pivot) for v in done), pivot]
+        place += 1
+    return done
+
+
+def _parts(vectors: Sequence[_Vector]) -> list[list[_Vector]]:
+    """Return the vectors by connected sets of places at which they are not 0."""
+    parts: list[tuple[set[int], list[int]]] = []
+    for number, vector in enumerate(vectors):
+        places = {i for i, entry in enumerate(vector) if not _is_zero(entry)}
+        members = [number]
+        for own in [part for part in parts if part[0] & places]:
+            parts.remove(own)
+            places |= own[0]
+            members += own[1]
+        parts.append((places, members))
+    ordered = sorted(sorted(members) for _, members in parts)
+    return [[vectors[number] for number in members] for members in ordered]
+
+
+def _shortened(field: Field, vector: _Vector) -> _Vector:
+    """Return a multiple of a vector whose entries are integral over the parameters, if rational."""
+    if field.degree > 1:
+        return vector
+    row = ExactMatrix.from_rows([[entry[0] for entry in vector]], field.parameters).reduced()
+    content = row.content() or 1
+    return [(each,) for each in row.divided(content, 1).rows()[0]]
+
+
+def _is_zero(entry: Coefficients) -> bool:
+    return all(each.is_zero for each in entry)
+
+
+def _dot(field: Field, a: _Vector, b: _Vector) -> Coefficients:
+    total = field.constant(0)
+    for x, y in zip(a, b, strict=True):
+        if not _is_zero(x) and not _is_zero(y):
+            total = field.add(total, field.multiply(x, y))
+    return total
+
+
+def _sum(field: Field, row: Sequence[Scalar], vector: _Vector) -> Coefficients:
+    total = field.constant(0)
+    for x, y in zip(row, vector, strict=True):
+        if not x.is_zero and not _is_zero(y):
+            total = field.add(total, field.scale(y, x))
+    return total
+
+
+def _less(field: Field, vector: _Vector, factor: Coefficients, other: _Vector) -> _Vector:
+    """Return vector − factor·other."""
+    if _is_zero(factor):
+        return vector
+    minus = field.scale(factor, -1)
+    return [
+        x if _is_zero(y) else field.add(x, field.multiply(minus, y))
+        for x, y in zip(vector, other, strict=True)
+    ]
