@@ -25,6 +25,7 @@ from symreln.claims.network import derivation as networks
 from symreln.claims.network.in_numbers import in_numbers
 from symreln.claims.network.routing import routing_of
 from symreln.claims.numeric_formula import NumericFormula
+from symreln.claims.outputs import OutputCurves, predict_outputs
 from symreln.claims.regime import regime_of
 from symreln.claims.unsupported import unsupported_pathways
 from symreln.claims.widths import narrow_pathways
@@ -447,6 +448,25 @@ class Derivation(Answer, pathways.Derivation):
         """
         return Answer.plot(self.starting_at(strength0), ax)
 
+    def predict(
+        self, steps: Times | None = None, *, strength0: Fraction | float | None = None
+    ) -> Outputs:
+        """Return the predicted outputs ŷ(t) of every sample: ``.values``, ``.by_mode``, ``.plot``.
+
+        Args:
+            steps: Ascending times in steps, from 0; every step of the network by default.
+            strength0: As of :meth:`starting_at`.
+
+        Example:
+            >>> import symreln as sr
+            >>> found = sr.derive("linear-hierarchy").predict([0, 200, 2000])
+            >>> found.values.shape, found.values[-1, 0, :2].round(3).tolist()
+            ((3, 8, 15), [1.0, 1.0])
+        """
+        numbers = self.starting_at(strength0).at_values
+        found = predict_outputs(numbers, steps)
+        return Outputs(times=found.times, values=found.values, parts=found.parts)
+
     def enclose(
         self,
         times: Sequence[int | Fraction],
@@ -473,6 +493,28 @@ class Derivation(Answer, pathways.Derivation):
             '[0.9999544759 +/- 4.46e-11]'
         """
         return enclosing.enclose(self.starting_at(strength0), times, digits)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Outputs(OutputCurves):
+    """Predicted outputs of a network; see :class:`symreln.claims.outputs.OutputCurves`."""
+
+    def plot(
+        self, output: int = 0, samples: Sequence[int] | None = None, ax: Axes | None = None
+    ) -> Axes:
+        """Draw one output over time, a line for every sample.
+
+        Args:
+            output: Which, from 0.
+            samples: Which samples, from 0; all by default. Equal lines are drawn once.
+            ax: Where; a new figure by default.
+
+        Raises:
+            InputError: There is no such output or sample.
+        """
+        from symreln.report.user_plots import plot_outputs
+
+        return plot_outputs(self, output, samples, ax)
 
 
 def _refuse_graph(what: str, instead: str) -> NoReturn:

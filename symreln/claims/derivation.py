@@ -7,8 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Asked, Step
+from symreln.errors import InputError
+from symreln.exact.singular import Columns, exact_root, singular_vectors
 from symreln.exact.truth import Truth
 from symreln.laws.choice import law_of
 from symreln.laws.law import Regime
@@ -16,6 +20,7 @@ from symreln.laws.loss import mode_space_loss, strength_symbol
 from symreln.verdict.judge import Level, diagonalisable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from fractions import Fraction
 
     import sympy as sp
@@ -26,7 +31,7 @@ if TYPE_CHECKING:
     from symreln.exact.spectrum import JointSpectrum
     from symreln.laws.law import Law
     from symreln.networks.effective import EffectiveDataset
-    from symreln.specs.model import Spec
+    from symreln.specs.model import Parameter, Spec
     from symreln.verdict.judge import DiagonalisabilityVerdict, StageVerdict
 
 
@@ -112,12 +117,14 @@ class PathwayDerivation:
         effective: Effective dataset and correlations (of the residual, for a later stage).
         spectrum: Joint spectrum of its two correlations.
         modes: By decreasing s, null modes last.
+        parameters: Declared parameters of the spec.
     """
 
     number: int
     effective: EffectiveDataset
     spectrum: JointSpectrum
     modes: tuple[ModeDerivation, ...]
+    parameters: tuple[Parameter, ...] = ()
 
     @property
     def name(self) -> str:
@@ -133,6 +140,94 @@ class PathwayDerivation:
     def commutes(self) -> Truth:
         """Whether the two correlations have a joint eigenbasis."""
         return diagonalisable(self.spectrum)
+
+    @cached_property
+    def vectors(self) -> dict[str, tuple[Columns, Columns]]:
+        """(U, V) of every mode with s > 0, by label, exact and before any conversion."""
+        learning = [mode.label for mode in self.modes if not mode.is_null]
+        return dict(zip(learning, singular_vectors(self.spectrum), strict=True))
+
+    @property
+    def u(self) -> sp.ImmutableMatrix:
+        """Left singular vectors, shape (outputs, modes), exact; degenerate modes one by one.
+
+        Columns are those of modes with s > 0, in the order of ``modes``; rows the pathway's own
+        outputs (of ``v`` its inputs). Sigma^{yx} = U S V^T with orthonormal columns. Of a mode of
+        several dimensions the basis is a choice, which keeps the symmetries of the data.
+        """
+        return self._matrix(0)
+
+    @property
+    def v(self) -> sp.ImmutableMatrix:
+        """Right singular vectors, shape (inputs, modes), as of ``u``."""
+        return self._matrix(1)
+
+    @property
+    def s(self) -> sp.ImmutableMatrix:
+        """Singular values, shape (1, modes), a column a mode as in ``u``."""
+        return self._row("s")
+
+    @property
+    def d(self) -> sp.ImmutableMatrix | None:
+        """Eigenvalues of Sigma^x likewise; None where it has no joint eigenbasis with ``u``."""
+        return self._row("d") if self.spectrum.commutes else None
+
+    def to_numpy(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+        """Return (U, s, V, d) in float64 at the declared values, s and d of shape (modes,).
+
+        Raises:
+            InputError: A parameter has no declared value.
+        """
+        values = {p.name: p.value for p in self.parameters if p.value is not None}
+        missing = [p.name for p in self.parameters if p.value is None]
+        if missing:
+            msg = f"to_numpy: parameter {missing[0]} has no declared value, and numbers need one"
+            raise InputError(msg)
+        u, v = (
+            np.hstack(
+                [np.zeros((size, 0)), *(each[side].to_numpy(values) for each in self._found())]
+            )
+            for side, size in enumerate(self.spectrum.sigma_yx.shape)
+        )
+        s, d = (
+            np.array([float(number.to_float(values)) for number in self._numbers(name)])
+            if name == "s" or self.spectrum.commutes
+            else None
+            for name in ("s", "d")
+        )
+        assert s is not None
+        return u, s, v, d
+
+    def _found(self) -> list[tuple[Columns, Columns]]:
+        return list(self.vectors.values())
+
+    def _numbers(self, name: str) -> list[AlgebraicNumber]:
+        return [
+            getattr(mode, name)
+            for mode in self.modes
+            if not mode.is_null
+            for _ in range(mode.multiplicity)
+        ]
+
+    def _row(self, name: str) -> sp.ImmutableMatrix:
+        import sympy as sp
+
+        symbols = {p.name: p.symbol for p in self.parameters}
+        return sp.ImmutableMatrix([[exact_root(each, symbols) for each in self._numbers(name)]])
+
+    def matrices(self, label: str) -> tuple[sp.ImmutableMatrix, sp.ImmutableMatrix]:
+        """Return the columns of U and of V of one mode with s > 0."""
+        u, v = self.vectors[label]
+        return self._matrix(0, [u]), self._matrix(1, [v])
+
+    def _matrix(self, side: int, found: Sequence[Columns] | None = None) -> sp.ImmutableMatrix:
+        import sympy as sp
+
+        symbols = {p.name: p.symbol for p in self.parameters}
+        chosen = [each[side] for each in self._found()] if found is None else found
+        columns = [column for each in chosen for column in each.to_sympy(symbols)]
+        rows = self.spectrum.sigma_yx.shape[side]
+        return sp.ImmutableMatrix(rows, len(columns), lambda i, j: columns[j][i])
 
     @property
     def class_numbers(self) -> dict[int, list[int]]:

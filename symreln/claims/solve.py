@@ -190,6 +190,7 @@ def _pathways(
                 _mode(number, place, p, mode, spectra[p], verdict, spec, solved, regime)
                 for place, mode in enumerate(spectra[p].modes, start=1)
             ),
+            parameters=spec.parameters,
         )
         for p, number in enumerate(numbers)
     )

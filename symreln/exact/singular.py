@@ -26,6 +26,8 @@ from symreln.exact.spectrum import JointSpectrum, Mode, ModeClass, ordering_poin
 if TYPE_CHECKING:
     import sympy as sp
 
+    from symreln.exact.algebraic import AlgebraicNumber
+
 _Vector = list[Coefficients]
 
 
@@ -43,6 +45,15 @@ class Columns:
     entries: tuple[_Vector, ...]
     squares: tuple[Coefficients, ...]
 
+    @property
+    def size(self) -> int:
+        """How many entries there are."""
+        return sum(map(len, self.entries))
+
+    def has_values(self, values: Mapping[str, Fraction]) -> bool:
+        """Whether every parameter has a value."""
+        return self.mode.s.has_value(values)
+
     def to_sympy(self, symbols: Mapping[str, sp.Symbol]) -> list[list[Any]]:
         """Return the unit columns as expressions: radicals up to degree 2, else roots.
 
@@ -59,34 +70,45 @@ class Columns:
     def to_numpy(self, values: Mapping[str, Fraction]) -> np.ndarray:
         """Return the unit columns in float64, shape (rows, columns)."""
         number = self.mode.mode_class.number
-        table = [
-            [number(entry, self.mode.root).to_float(values) for entry in column]
-            for column in self.entries
+        root, field = self.mode.root, Field(self.mode.mode_class.minpoly)
+        lengths = [
+            number(field.inverse(square), root, is_sqrt=True).to_float(values)
+            for square in self.squares
         ]
-        found = np.array(table).T
-        return found / np.linalg.norm(found, axis=0)
+        table = [
+            [number(entry, root).to_float(values) * length for entry in column]
+            for column, length in zip(self.entries, lengths, strict=True)
+        ]
+        return np.array(table).T
 
     def _number(
         self, value: Coefficients, symbols: Mapping[str, sp.Symbol], *, is_sqrt: bool = False
     ) -> Any:
-        mode_class = self.mode.mode_class
-        number = mode_class.number(value, self.mode.root, is_sqrt=is_sqrt)
-        if number.scalar is not None or mode_class.degree < 3:
-            return number.to_sympy(symbols)
-        import sympy as sp
+        number = self.mode.mode_class.number(value, self.mode.root, is_sqrt=is_sqrt)
+        return exact_root(number, symbols)
 
-        if mode_class.minpoly[0].parameters:
-            msg = (
-                "singular vectors: they are roots of degree "
-                f"{mode_class.degree} in the parameters, without a formula. "
-                "derivation.at_values has them at the declared values"
-            )
-            raise NotSupportedError(msg)
-        x = sp.Symbol("x")
-        polynomial = [each.to_sympy() for each in reversed(mode_class.minpoly)]
-        theta: Any = sp.CRootOf(sp.Poly(polynomial, x), self.mode.root)
-        total: Any = sum(each.to_sympy() * theta**power for power, each in enumerate(value))
-        return sp.sqrt(total) if is_sqrt else total
+
+def exact_root(number: AlgebraicNumber, symbols: Mapping[str, sp.Symbol]) -> Any:
+    """Return a number as an expression: radicals up to degree 2, else in a root of a polynomial.
+
+    Raises:
+        NotSupportedError: It is a root of degree > 2 that depends on parameters.
+    """
+    degree = len(number.minpoly) - 1
+    if number.scalar is not None or degree < 3:
+        return number.to_sympy(symbols)
+    if number.parameters:
+        msg = (
+            f"singular values and vectors: they are roots of degree {degree} in the parameters, "
+            "without a formula. derivation.at_values has them at the declared values"
+        )
+        raise NotSupportedError(msg)
+    import sympy as sp
+
+    polynomial = [each.to_sympy() for each in reversed(number.minpoly)]
+    theta: Any = sp.CRootOf(sp.Poly(polynomial, sp.Symbol("x")), number.root)
+    total: Any = sum(each.to_sympy() * theta**n for n, each in enumerate(number.coefficients))
+    return sp.sqrt(total) if number.is_sqrt else total
 
 
 def singular_vectors(spectrum: JointSpectrum) -> tuple[tuple[Columns, Columns], ...]:
@@ -119,10 +141,10 @@ def _signed(
         v.append([field.scale(entry, sign) for entry in column])
     squares = tuple(_dot(field, column, column) for column in v)
     rows = spectrum.sigma_yx.rows()
-    u = tuple([_sum(field, row, column) for row in rows] for column in v)
-    lengths = tuple(field.multiply(mode_class.eigenvalue, square) for square in squares)
+    u = [_shortened(field, [_sum(field, row, column) for row in rows]) for column in v]
+    lengths = tuple(_dot(field, column, column) for column in u)
     return (
-        Columns(mode=mode, entries=u, squares=lengths),
+        Columns(mode=mode, entries=tuple(u), squares=lengths),
         Columns(mode=mode, entries=tuple(v), squares=squares),
     )
 

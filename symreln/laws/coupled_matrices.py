@@ -247,6 +247,24 @@ class CoupledMatrices:
         for step, (_, maps) in enumerate(flow.descended(steps)):
             yield scale * whole @ self._couplings[flow.phase(step)].residuals(maps)[0]
 
+    def outputs(
+        self, times: np.ndarray, accuracy: Accuracy, starts: Sequence[EqualModes] = ()
+    ) -> np.ndarray:
+        """Return what the pathways write over the flow, shape (times, n_y, P).
+
+        Args:
+            times: As of :meth:`trajectory`.
+            accuracy: Likewise.
+            starts: Likewise.
+        """
+        flow, scale = self.flow(self._grams(starts)), np.sqrt(self._targets.shape[1])
+        maps = flow.trajectory(np.asarray(times, float), np.eye(flow.size), accuracy).strengths
+        left = [
+            self._couplings[flow.phase(time)].residuals(maps[:, place])[0]
+            for place, time in enumerate(times)
+        ]
+        return scale * (self._targets - self._whole @ np.array(left))
+
     def functionals(self, probes: Sequence[EqualModes]) -> np.ndarray:
         """Return the probes as linear functions of all maps, shape (probes, entries)."""
         first = self._couplings[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
 
@@ -26,6 +27,8 @@ class Dataset(Immutable):
         labels: Labels of the samples, each of length P, for gate formulas.
         input_groups: Named groups of input indices.
         output_groups: Named groups of output indices.
+        input_names: What the user calls the inputs; empty where nothing does.
+        output_names: Likewise, of the outputs.
         description: One sentence on where the data comes from.
         task: Name in the registry, or "" for a user's own data.
         options: The task's options as text, for the provenance table.
@@ -43,6 +46,8 @@ class Dataset(Immutable):
     labels: Mapping[str, tuple[Label, ...]] = field(default_factory=dict)
     input_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     output_groups: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    input_names: tuple[str, ...] = field(default=(), compare=False)
+    output_names: tuple[str, ...] = field(default=(), compare=False)
     description: str = ""
     task: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
@@ -74,6 +79,21 @@ class Dataset(Immutable):
     def n_y(self) -> int:
         """The number of outputs."""
         return self.targets.shape[0]
+
+    def names_of(self, what: Literal["inputs", "outputs"], indices: Sequence[int]) -> list[str]:
+        """Return what some inputs or outputs are called: by the user, by their group, or numbered.
+
+        Args:
+            what: Which of the two.
+            indices: Their places, from 0.
+        """
+        own, groups = (
+            (self.input_names, self.input_groups)
+            if what == "inputs"
+            else (self.output_names, self.output_groups)
+        )
+        place = {i: f"{name} {n}" for name, g in groups.items() for n, i in enumerate(g, start=1)}
+        return [own[i] if own else place.get(i, f"{what[:-1]} {i + 1}") for i in indices]
 
     def called(self, chosen: Sequence[bool]) -> str:
         """Return some samples as a gate formula over their labels; "" where none is so simple.

@@ -15,7 +15,7 @@ from symreln.claims.halving import half_time
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.orbits import mode_orbits
 from symreln.claims.rules import values_of as found_values
-from symreln.claims.starts import strength0_of
+from symreln.claims.starts import starts_of, strength0_of
 from symreln.claims.texts import Texts
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
@@ -26,6 +26,8 @@ from symreln.specs.values import values_of
 from symreln.verifier.folder import sealed_json
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from symreln.claims.derivation import ModeDerivation, PathwayDerivation
     from symreln.specs.model import NetworkSpec, Spec
 
@@ -34,6 +36,8 @@ FORMAT = "symreln-derivation/2"
 #: The format of nodes and edges.
 _NETWORK_FORMAT = "symreln-graph/2"
 _PARAMETER = ("name", "positive", "nonnegative", "minimum", "maximum", "value")
+#: Entries of singular vectors of a pathway up to which they are written.
+MOST_ENTRIES = 4096
 #: What a mode says of a start at t = 0.
 STARTING = ("strength0", "strength", "half_time")
 
@@ -150,17 +154,20 @@ def _pathways(derivation: Derivation, encode: Encoder) -> list[dict[str, Any]]:
     """Return all pathways; modes that are alike are written once and labelled for each."""
     written: dict[int, list[dict[str, Any]]] = {}
     for group in mode_orbits(derivation):
-        first = [_mode(derivation, mode, encode) for mode in group.first.modes]
+        first = [_mode(derivation, group.first, mode, encode) for mode in group.first.modes]
         # Formulas of numbers without radicals hold symbols with the pathway's number.
         plain = all(
             number is None or number.is_radical
             for mode in group.first.modes
             for number in (mode.s, mode.d, mode.d_eff)
         )
+        factors = derivation.ask(starts_of).factors
         for pathway in group.pathways:
             written[pathway.number] = [
-                {**entry, "label": mode.label} if plain else _mode(derivation, mode, encode)
-                for entry, mode in zip(first, pathway.modes, strict=True)
+                {**entry, "label": mode.label, **_vectors(pathway, mode, derivation.spec.values)}
+                if plain and factors.get(mode.label) == factors.get(own.label)
+                else _mode(derivation, pathway, mode, encode)
+                for entry, mode, own in zip(first, pathway.modes, group.first.modes, strict=True)
             ]
     return [_pathway(pathway, encode, written[pathway.number]) for pathway in derivation.pathways]
 
@@ -196,10 +203,25 @@ def _pathway(
     }
 
 
-def _mode(derivation: Derivation, mode: ModeDerivation, encode: Encoder) -> dict[str, Any]:
+def _vectors(
+    pathway: PathwayDerivation, mode: ModeDerivation, values: Mapping[str, Fraction]
+) -> dict[str, Any]:
+    """Return u and v of a mode in decimals, a list a column, where there are not too many."""
+    if mode.is_null or sum(pathway.spectrum.sigma_yx.shape) * len(pathway.modes) > MOST_ENTRIES:
+        return {}
+    found = pathway.vectors[mode.label]
+    if not found[1].has_values(values):
+        return {}
+    return {name: each.to_numpy(values).T.tolist() for name, each in zip("uv", found, strict=True)}
+
+
+def _mode(
+    derivation: Derivation, pathway: PathwayDerivation, mode: ModeDerivation, encode: Encoder
+) -> dict[str, Any]:
     strength = mode.strength
     return {
         **encode.fields(mode, "label", "s", "d", "multiplicity", "d_eff", "family"),
+        **_vectors(pathway, mode, derivation.spec.values),
         "strength0": encode.number(
             Fraction(0) if mode.is_null else strength0_of(derivation, mode.label)
         ),

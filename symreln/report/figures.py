@@ -44,6 +44,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+#: Rows of a heat map up to which they have names, and characters of one.
+_MOST_NAMES, _LONGEST_NAME = 16, 14
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MeasuredModes:
     """Strengths of one pathway's modes in trained networks.
@@ -380,6 +384,57 @@ def law_shares(
     ax.set_ylim(-0.03 * 1.03, 1.03)
     legend_below(ax, columns=4)
     return ax
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Vectors:
+    """The singular vectors of a pathway.
+
+    Attributes:
+        label: What its panels are called.
+        v: Shape (inputs, modes).
+        u: Shape (outputs, modes).
+        names: Of the inputs, and of the outputs.
+        widths: How many columns each mode has.
+    """
+
+    label: str
+    v: np.ndarray
+    u: np.ndarray
+    names: tuple[list[str], list[str]]
+    widths: list[int]
+
+
+@styled
+def singular_vectors(pathways: Sequence[Vectors]) -> tuple[Axes, ...]:
+    """Draw each pathway's V and U as heat maps, a column a mode.
+
+    Args:
+        pathways: What is drawn.
+
+    Returns:
+        The panels, V and U of each pathway.
+    """
+    axes = new_axes(2.4, 2 * len(pathways))
+    for place, each in enumerate(pathways):
+        for ax, values, names, title in zip(
+            axes[2 * place :], (each.v, each.u), each.names, ("$V$", "$U$"), strict=False
+        ):
+            scale = max(float(np.abs(values).max(initial=0)), 1e-300)
+            ax.imshow(
+                values, cmap="RdBu", vmin=-scale, vmax=scale, aspect="auto", interpolation="none"
+            )
+            dress(ax, title=f"{title}, {plain(each.label)}")
+            shown = names if len(names) <= _MOST_NAMES else []
+            ax.set_yticks(range(len(shown)), [plain(name[:_LONGEST_NAME]) for name in shown])
+            ends = np.cumsum(each.widths)
+            ax.set_xticks(
+                ends - np.array(each.widths) / 2 - 0.5, [str(n + 1) for n in range(len(ends))]
+            )
+            ax.tick_params(labelsize=FONT_SIZE - 2, length=0)
+            for end in ends[:-1]:
+                ax.axvline(end - 0.5, color=GROUND, linewidth=1.2)
+    return tuple(axes)
 
 
 @styled

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -67,9 +68,28 @@ class ModeRow:
     family: str
     strength: sp.Expr | None
     half_time: float | None
+    vectors: Callable[[], tuple[sp.ImmutableMatrix, sp.ImmutableMatrix]] | None = field(
+        default=None, repr=False, compare=False
+    )
+
+    @property
+    def u(self) -> sp.ImmutableMatrix:
+        """Left singular vectors, shape (outputs, multiplicity), exact; of a null mode none."""
+        return self._both()[0]
+
+    @property
+    def v(self) -> sp.ImmutableMatrix:
+        """Right singular vectors, shape (inputs, multiplicity), as of ``u``."""
+        return self._both()[1]
+
+    def _both(self) -> tuple[sp.ImmutableMatrix, sp.ImmutableMatrix]:
+        if self.vectors is None:
+            msg = f"{self.label} is a null mode: it has no singular vectors that learn"
+            raise InputError(msg)
+        return self.vectors()
 
 
-COLUMNS = tuple(field.name for field in fields(ModeRow))
+COLUMNS = tuple(each.name for each in fields(ModeRow) if each.name != "vectors")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,6 +221,7 @@ def _row(
         family=mode.family,
         strength=strength,
         half_time=None if found is None else float(found[0]),
+        vectors=None if mode.is_null else partial(pathway.matrices, mode.label),
     )
 
 

@@ -22,9 +22,11 @@ from symreln.report.figures import (
     MeasuredModes,
     PathwayModes,
     PathwaySpectrum,
+    Vectors,
     loss_curves,
     mode_trajectories,
     singular_values,
+    singular_vectors,
 )
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 
 #: Points of a drawn curve: more cannot be told apart at the width of a page.
 POINTS = 400
+#: Pathways whose singular vectors are drawn.
+MOST_VECTORS = 3
 #: Modes up to which every trajectory of a pathway is drawn.
 MOST_CURVES = 12
 #: Share of the steps that measured strengths are apart, so that their marks are.
@@ -73,7 +77,8 @@ def derivation_sketches(
     ):
         # The numbers are in the tables, of any size; only the drawing of them needs floats.
         with suppress(InputError):
-            sketches.append(_spectrum(derivation.ask(at_values)))
+            numbers = derivation.ask(at_values)
+            sketches += [_spectrum(numbers), _vectors(numbers)]
     if prediction is not None and prediction.modes:
         sketches.append(modes_sketch(pathway_modes(derivation, prediction, measured)))
     return tuple(sketches)
@@ -122,6 +127,18 @@ def _spectrum(derivation: Derivation) -> Sketch:
         ),
     }
     return Sketch(name="spectrum", draws=singular_values, shown=shown)
+
+
+def _vectors(derivation: Derivation) -> Sketch:
+    data, shown = derivation.spec.dataset, []
+    for group in mode_orbits(derivation)[:MOST_VECTORS]:
+        if group.learning:
+            own = group.first.effective.pathway
+            u, _, v, _ = group.first.to_numpy()
+            names = data.names_of("inputs", own.inputs), data.names_of("outputs", own.outputs)
+            widths = [mode.multiplicity for mode in group.learning]
+            shown.append(Vectors(label=group.short_name, v=v, u=u, names=names, widths=widths))
+    return Sketch(name="vectors", draws=singular_vectors, shown={"pathways": shown})
 
 
 def _pathway_spectrum(pathway: PathwayDerivation, label: str, known: Regime) -> PathwaySpectrum:

@@ -10,19 +10,22 @@ from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.integration import network_of
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.network.in_numbers import in_numbers
+from symreln.claims.orbits import short_list
 from symreln.errors import NoClosedFormError
 from symreln.report.drawing import FONT_SIZE, dress, styled
 from symreln.report.drawings import drawn_prediction, network_sketches
 from symreln.report.figures import loss_curve
-from symreln.report.looks import INK
-from symreln.report.plots import derivation_sketches
+from symreln.report.looks import INK, PALETTE
+from symreln.report.plots import MOST_CURVES, derivation_sketches
+from symreln.specs.arguments import whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     import numpy as np
     from matplotlib.axes import Axes
 
+    from symreln.claims.outputs import OutputCurves
     from symreln.experiment.outcome import Validation
     from symreln.report.drawing import Sketch
 
@@ -60,6 +63,32 @@ def plot_validation(validation: Validation, ax: Axes | None = None) -> Axes:
     from symreln.report.validation_plots import losses_of
 
     return loss_curve(losses_of(validation), new_panel() if ax is None else ax)
+
+
+@styled
+def plot_outputs(
+    outputs: OutputCurves, output: int, samples: Sequence[int] | None, ax: Axes | None
+) -> Axes:
+    """Draw one output over time, a line for samples that are alike.
+
+    Raises:
+        InputError: There is no such output or sample.
+    """
+    _, count, width = outputs.values.shape
+    chosen = [whole_number(each, "samples", 0, count - 1) for each in samples or range(count)]
+    curves = outputs.values[:, :, whole_number(output, "output", 0, width - 1)]
+    alike: dict[bytes, list[int]] = {}
+    for sample in chosen:
+        alike.setdefault(curves[:, sample].round(9).tobytes(), []).append(sample)
+    drawn = new_panel() if ax is None else ax
+    for place, own in enumerate(alike.values()):
+        label = f"sample{'s' * (len(own) > 1)} {short_list([str(each) for each in own])}"
+        color = PALETTE[place % len(PALETTE)]
+        drawn.plot(outputs.times, curves[:, own[0]], color=color, linewidth=1.4, label=label)
+    dress(drawn, x="step $t$", y=rf"output $\hat{{y}}_{{{output}}}(t)$")
+    if len(alike) <= MOST_CURVES:
+        drawn.legend(fontsize=FONT_SIZE - 1, frameon=False)
+    return drawn
 
 
 def _panels(ax: Axes | None) -> tuple[Axes, Axes]:

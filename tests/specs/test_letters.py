@@ -98,7 +98,9 @@ def test_a_name_changes_no_number(spec: dict, names: list[str], tmp_path: Path):
         # Pages compute no roots of degree 3.
         folder = tmp_path if name == names[-3] and spec is not CUBIC else None
         for way, found in enumerate(_values(derivation, folder)):
-            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12, err_msg=f"{name}, way {way}")
+            np.testing.assert_allclose(
+                found, expected, rtol=1e-9, atol=1e-12, err_msg=f"{name}, way {way}"
+            )
 
 
 @pytest.mark.parametrize("name", ["t", "pi_0", "lambda", "c"])
@@ -127,7 +129,9 @@ def test_no_two_parameters_are_printed_as_one_letter():
 
 def test_a_parameter_s_own_name_is_what_its_spec_reads():
     """Formulas of the spec and ``over`` take the name that the user gave, and no other."""
-    spec = sr.load({**PLAIN, "parameters": {"t": {"positive": True, "value": 2}}} | _data("t - 1/4"))
+    spec = sr.load(
+        {**PLAIN, "parameters": {"t": {"positive": True, "value": 2}}} | _data("t - 1/4")
+    )
     assert sr.race(spec, over="t").found.race.parameter == "t_"
     with pytest.raises(SpecError, match="the undeclared name 't_'"):
         sr.load({**PLAIN, "parameters": {"t": {"positive": True, "value": 2}}} | _data("t_"))

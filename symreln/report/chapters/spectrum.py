@@ -21,6 +21,7 @@ from symreln.report.chapters.formulas import (
     modes_table,
     other_modes,
 )
+from symreln.report.chapters.vectors import vector_blocks
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation
@@ -49,7 +50,7 @@ def spectrum_chapter(derivation: Derivation, names: Abbreviations) -> Section:
             r"exist if and only if $\Sigma^{x}$ commutes with $M$. The modes are the joint "
             r"eigenspaces, $s_\alpha^2$ and $d_\alpha$ the eigenvalues of $M$ and "
             r"$\Sigma^{x}$. The speed of a mode is set by $s$, its plateau is "
-            "$s/d${effective}{lowered}. The spaces are in the certificate. A decimal such as "
+            "$s/d${effective}{lowered}. A decimal such as "
             "$0.577350(1)$ is certified: its last digit is off by at most the number in brackets.",
             effective=tuple(_effective(groups, heights)),
             lowered=tuple(_lowered(derivation)),
@@ -60,6 +61,7 @@ def spectrum_chapter(derivation: Derivation, names: Abbreviations) -> Section:
         blocks.append(say(f"[#tab:modes] has the modes{more}."))
     blocks += [modes_table(derivation, [chosen], names) for chosen in others]
     blocks += _definitions(derivation, groups)
+    blocks += vector_blocks(derivation)
     blocks.append(
         Figure(
             name="spectrum",

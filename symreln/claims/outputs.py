@@ -1,0 +1,91 @@
+"""What the network puts out over time, by sample and output: ŷ(t), and what each mode adds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from symreln.base.summaries import short_repr
+from symreln.claims.head_start import are_followed, copy_turns, mode_laws
+from symreln.claims.prediction import (
+    closed_curves,
+    first_starts,
+    matrices_of,
+    predict,
+    written_and_read,
+)
+from symreln.claims.probes import from_start
+from symreln.claims.starts import starts_of
+from symreln.errors import NoClosedFormError
+from symreln.laws.choice import law_of
+from symreln.laws.integrate import PRECISE
+
+if TYPE_CHECKING:
+    from symreln.claims.derivation import Derivation
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OutputCurves:
+    """Predicted outputs of a network, float64.
+
+    Attributes:
+        times: In steps, shape (times,).
+        values: ŷ(t), shape (times, samples, outputs), each sample under its own gates.
+        parts: What each mode adds to it, likewise, by label; empty where modes are not closed.
+    """
+
+    times: np.ndarray
+    values: np.ndarray
+    parts: Mapping[str, np.ndarray]
+
+    @property
+    def by_mode(self) -> Mapping[str, np.ndarray]:
+        """What each mode adds to the outputs, by label, shape (times, samples, outputs) each.
+
+        Raises:
+            NoClosedFormError: Modes are not closed: they turn, and the outputs are no sum of them.
+        """
+        if not self.parts and np.any(self.values):
+            msg = "by_mode: modes have no closed form, and the outputs are no sum over them"
+            raise NoClosedFormError(msg)
+        return self.parts
+
+
+def predict_outputs(
+    derivation: Derivation, times: Sequence[float] | np.ndarray | None
+) -> OutputCurves:
+    """Return ŷ(t): from the closed forms where all modes have them, else integrated.
+
+    Args:
+        derivation: Without free parameters, with a network.
+        times: Ascending, in steps; every step of the network by default.
+    """
+    grid = predict(derivation, times).times  # refuses what cannot be evaluated
+    if derivation.closed and not derivation.later and law_of(derivation.known).closed:
+        curves = closed_curves(derivation, grid)
+        if are_followed(derivation, curves):
+            return _closed(derivation, grid, curves)
+    whole, first = from_start(grid)
+    starts = first_starts(derivation, derivation.ask(starts_of).factors)
+    found = derivation.ask(matrices_of).outputs(whole, PRECISE, starts)
+    return OutputCurves(times=grid, values=found[first:].transpose(0, 2, 1), parts={})
+
+
+def _closed(
+    derivation: Derivation, grid: np.ndarray, curves: Mapping[str, np.ndarray]
+) -> OutputCurves:
+    u, read, strengths = written_and_read(derivation, curves, copy_turns(mode_laws(derivation)))
+    parts, begin = {}, 0
+    for pathway in derivation.pathways:
+        for mode in pathway.modes:
+            if mode.is_null:
+                continue
+            own = slice(begin, begin + mode.multiplicity)
+            parts[mode.label] = np.einsum("ya,ap,at->tpy", u[:, own], read[own], strengths[own])
+            begin = own.stop
+    zero = np.zeros((len(grid), read.shape[1], u.shape[0]))
+    return OutputCurves(times=grid, values=sum(parts.values(), start=zero), parts=parts)

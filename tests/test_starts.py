@@ -1,0 +1,93 @@
+"""One start: what is derived, drawn, exported and printed is what is judged."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import symreln as sr
+from symreln.errors import InputError
+
+README = {
+    "dataset": {
+        "X": [["1", "1", "-1", "-1"], ["1", "-1", "1", "-1"], ["1/2", "-1/2", "-1/2", "1/2"]],
+        "Y": [["1", "-1", "-1", "1"]],
+        "labels": {"sample": [1, 2, 3, 4]},
+    },
+    "pathway": [{"name": f"s{n}", "gate": f"sample == {n}"} for n in (1, 2, 3, 4)],
+    "network": {"hidden": 200, "init_std": "1/10000", "learning_rate": "1/100", "steps": 1500},
+}
+TIMES = np.arange(0, 1500, 30.0)
+
+
+def _ways(derivation: sr.Derivation, folder: Path) -> dict[str, np.ndarray]:
+    """Return the loss by everything that has a start."""
+    module: dict = {}
+    exec(derivation.to_python("numpy"), module)
+    times, loss = derivation.plot().figure.axes[1].lines[0].get_data()
+    return {
+        "evaluate": derivation.evaluate(TIMES).loss,
+        "to_numpy": derivation.to_numpy("loss")(TIMES),
+        "to_python": module["loss"](TIMES),
+        "plot": np.interp(TIMES, np.asarray(times, float), np.asarray(loss, float)),
+    }
+
+
+@pytest.mark.parametrize("name", ["xor", "contextual-3", "readme"])
+def test_what_is_derived_is_what_is_judged(name: str, tmp_path: Path):
+    derivation = sr.derive(sr.load(README if name == "readme" else name))
+    report = sr.validate(derivation, seeds=1, rng=0)
+    at = TIMES.astype(int)
+    judged = report.prediction.loss[at]
+    own = {"evaluate": derivation.evaluate(TIMES).loss}
+    if derivation.loss_separates:
+        own = _ways(derivation, tmp_path)
+    for way, found in own.items():
+        tolerance = 5e-3 if way == "plot" else 1e-12  # a figure is drawn at 400 times
+        assert np.abs(found - judged).max() < tolerance * judged[0], way
+    printed = {each.name: each.value for each in derivation.constants}
+    assert printed == {each.name: each.value for each in report.prediction.constants}
+    derivation.save(tmp_path, ["json", "tex"])
+    saved = json.loads((tmp_path / "derivation.json").read_text())
+    mode, start = saved["pathways"][0]["modes"][0], derivation.early["pi_1_1"]
+    expected = float(f"{start.kappa:.4g}") * derivation.spec.network.hidden / 2
+    expected *= float(derivation.spec.network.init_std) ** 2
+    assert float(mode["strength0"]["decimal"]) == pytest.approx(expected, rel=1e-12)
+    assert float(mode["half_time"]["decimal"]) == pytest.approx(
+        derivation.modes["pi_1_1"].half_time
+    )
+    assert f"{start.error:.2g}" in (tmp_path / "derivation.tex").read_text()
+    plateau = report.prediction.modes[0].plateau
+    half = np.interp(plateau / 2, report.prediction.modes[0].of("closed"), report.prediction.times)
+    assert half == pytest.approx(derivation.modes["pi_1_1"].half_time, abs=1)
+
+
+def test_another_start_is_taken_by_all_of_them(tmp_path: Path):
+    derivation = sr.derive(sr.load(README))
+    own = derivation.starting_at("1/1000")
+    assert own.strength0 == Fraction(1, 1000)
+    ways = _ways(own, tmp_path)
+    ways["argument of evaluate"] = derivation.evaluate(TIMES, strength0="1/1000").loss
+    ways["argument of to_numpy"] = derivation.to_numpy("loss", strength0="1/1000")(TIMES)
+    ways["in the spec"] = (
+        sr.derive(sr.load(README | {"network": README["network"] | {"strength0": "1/1000"}}))
+        .evaluate(TIMES)
+        .loss
+    )
+    for way, found in ways.items():
+        np.testing.assert_allclose(found, ways["evaluate"], atol=5e-3 if way == "plot" else 1e-12)
+    strength = derivation.evaluate([0], strength0="1/1000").modes[0].closed
+    assert strength[0] == pytest.approx(1e-3)
+    assert own.modes["pi_1_1"].half_time < derivation.modes["pi_1_1"].half_time - 100
+    assert [each.source for each in own.constants] == ["assumed"]
+    own.save(tmp_path)
+    again = sr.open(tmp_path)
+    assert again.strength0 == Fraction(1, 1000)
+
+
+@pytest.mark.parametrize("value", [0, -1, "no", float("nan")])
+def test_a_start_is_a_number_above_0(value: object):
+    with pytest.raises(InputError, match="strength0"):
+        sr.derive("linear-hierarchy").evaluate([0], strength0=value)

@@ -1,0 +1,142 @@
+"""Singular vectors and predicted outputs, by what every user can call."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import symreln as sr
+from symreln.errors import InputError, NoClosedFormError
+
+CUBIC = [["2", "1", "0"], ["1", "0", "1"], ["0", "1", "3"]]
+NETWORK = {"hidden": 50, "init_std": "1/100", "learning_rate": "1/20", "steps": 900}
+
+
+def _own(x: object, y: object, **more: object) -> sr.Derivation:
+    network = sr.network(**NETWORK, activation="linear", loss="mean")  # type: ignore[arg-type]
+    return sr.derive(sr.spec(x, y, pathways=[sr.pathway("all")], network=network, **more))  # type: ignore[arg-type, return-value]
+
+
+SPECS = {
+    "hierarchy": lambda: sr.derive("linear-hierarchy"),
+    "parameters": lambda: sr.derive("xor"),
+    "contexts": lambda: sr.derive("contextual-3"),
+    "quadratic": lambda: _own([[2, 0], [1, 1], [0, 1]], [[1], [2], [0]]),
+    "cubic": lambda: _own(np.eye(3, dtype=int), CUBIC),
+    "coupled": lambda: _own([[1, 0], [1, 1], [0, 2]], [[1, 1], [0, 2], [1, 0]]),
+}
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_factors_are_those_of_the_correlations(name: str):
+    """U S V^T is Sigma^yx and V^T Sigma^x V is D; columns are orthonormal, exactly."""
+    derivation = SPECS[name]()
+    for pathway in derivation.pathways:
+        values = pathway.spectrum.values
+        yx = pathway.effective.sigma_yx.substitute(values).to_numpy()
+        x = pathway.effective.sigma_x.substitute(values).to_numpy()
+        u, s, v, d = pathway.to_numpy()
+        np.testing.assert_allclose((u * s) @ v.T, yx, atol=1e-14)
+        np.testing.assert_allclose(u.T @ u, np.eye(len(s)), atol=1e-14)
+        np.testing.assert_allclose(v.T @ v, np.eye(len(s)), atol=1e-14)
+        if d is None:
+            assert pathway.d is None
+        else:
+            np.testing.assert_allclose(v.T @ x @ v, np.diag(d), atol=1e-14)
+        at = {p.symbol: p.value for p in derivation.spec.parameters}
+        for exact, floats in ((pathway.u, u), (pathway.v, v), (pathway.s, s[None])):
+            shown = np.array(exact.subs(at).evalf(30).tolist(), dtype=float)
+            np.testing.assert_allclose(shown, floats, atol=1e-15)
+
+
+def test_orthonormal_exactly():
+    pathway = SPECS["parameters"]().pathways[0]
+    assert (pathway.v.T * pathway.v).applyfunc(sp.simplify) == sp.eye(1)
+    whole = pathway.u * sp.diag(*pathway.s) * pathway.v.T
+    sigma = pathway.effective.sigma_yx.to_sympy({"Delta": pathway.parameters[0].symbol})
+    assert (whole - sigma).applyfunc(sp.simplify) == sp.zeros(*sigma.shape)
+
+
+def test_degenerate_modes_are_the_wavelets_of_the_tree():
+    modes = sr.derive("linear-hierarchy").modes
+    root = sp.sqrt(2) / 2
+    assert (
+        sp.Matrix([[1, 1, -1, -1, 0, 0, 0, 0], [0, 0, 0, 0, 1, 1, -1, -1]]) / 2
+        == modes["pi_1_3"].v.T
+    )
+    leaves = sp.zeros(8, 4)
+    for pair in range(4):
+        leaves[2 * pair, pair], leaves[2 * pair + 1, pair] = root, -root
+    assert modes["pi_1_4"].v == leaves
+    with pytest.raises(InputError, match="null mode"):
+        _ = sr.derive("xor").modes["pi_1_2"].v
+
+
+def test_contrasts_of_contexts():
+    contrasts = sr.derive("contextual-3").modes["pi_1_2"].v
+    assert contrasts[:8, :] == sp.zeros(8, 2)
+    assert contrasts[8:, :].T * sp.diag(1, 1, 1) * sp.ones(3, 1) == sp.zeros(2, 1)
+
+
+def test_json_and_document_have_the_vectors(tmp_path: Path):
+    derivation = sr.derive("contextual-3")
+    derivation.save(tmp_path, ["json", "html", "tex"])
+    for pathway, saved in zip(
+        derivation.pathways,
+        json.loads((tmp_path / "derivation.json").read_text())["pathways"],
+        strict=True,
+    ):
+        u, _, v, _ = pathway.to_numpy()
+        learning = [mode for mode in saved["modes"] if "v" in mode]
+        np.testing.assert_array_equal(np.array(sum((m["v"] for m in learning), [])).T, v)
+        np.testing.assert_array_equal(np.array(sum((m["u"] for m in learning), [])).T, u)
+    page = (tmp_path / "derivation.html").read_text()
+    assert "contexts 3" in page
+    assert "squared length" in page
+    assert (tmp_path / "figures" / "vectors.pdf").exists()
+
+
+@pytest.mark.parametrize("name", ["hierarchy", "contexts", "coupled", "cubic", "parameters"])
+def test_outputs_have_the_evaluated_loss(name: str):
+    """Two routes: the loss of the outputs, and the loss as it is evaluated."""
+    derivation = SPECS[name]()
+    data = derivation.spec.at_values().dataset
+    times = [0, 40, 200, 800]
+    found, targets = derivation.predict(times), data.targets.to_numpy().T
+    loss = ((targets - found.values) ** 2).sum(axis=(1, 2)) / (2 * data.samples)
+    np.testing.assert_allclose(loss, derivation.evaluate(times).loss, atol=1e-7 * loss[0])
+    if name == "coupled":
+        with pytest.raises(NoClosedFormError, match="no sum"):
+            _ = found.by_mode
+    else:
+        np.testing.assert_allclose(sum(found.by_mode.values()), found.values, atol=1e-12)
+
+
+def test_illusory_correlation_rises_and_falls():
+    """What a hierarchy's leaf alone has, its sibling is predicted to have for a while.
+
+    Saxe, McClelland and Ganguli 2019: the mode of the pair is learned before that of the leaves.
+    """
+    derivation = sr.derive("linear-hierarchy")
+    targets = derivation.spec.dataset.targets.to_numpy()
+    feature = next(i for i, row in enumerate(targets) if row[0] == 1 and row.sum() == 1)
+    assert targets[feature, 1] == 0
+    found = derivation.predict(np.arange(0, 3000, 10))
+    sibling, own = found.values[:, 1, feature], found.values[:, 0, feature]
+    top = int(sibling.argmax())
+    assert sibling[0] < 1e-3 and sibling[-1] < 1e-3 and 0.2 < sibling[top] < 0.5
+    assert (np.diff(sibling[: top + 1]) > 0).all() and (np.diff(sibling[top:]) < 1e-12).all()
+    assert abs(own[-1] - 1) < 1e-3
+    leaves, others = found.by_mode["pi_1_4"], [k for k in found.by_mode if k != "pi_1_4"]
+    assert leaves[top, 1, feature] < 0 < sum(found.by_mode[k][top, 1, feature] for k in others)
+
+
+def test_outputs_are_drawn_and_refused():
+    found = sr.derive("linear-hierarchy").predict([0, 100, 500])
+    ax = found.plot(7, samples=[0, 1])
+    assert [line.get_label() for line in ax.lines] == ["sample 0", "sample 1"]
+    np.testing.assert_array_equal(ax.lines[1].get_ydata(), found.values[:, 1, 7])
+    with pytest.raises(InputError, match="output"):
+        found.plot(99)
