@@ -265,7 +265,7 @@ def _placed(problem: Problem, samples: Samples, names: Mapping[str, Sequence[str
             name = f" (column {key_path([known[int(row)]])})" if known else ""
             place = (column, row) if samples == "rows" else (row, column)
             path = f"{matrix}[{', '.join(place)}]{name}"
-    if "amples are columns" in hint or "samples in columns" in hint:
+    if "amples are rows of" in hint or "samples in columns" in hint:
         hint = f'Samples are {samples} of X and Y: samples="rows" or "columns" says which.'
     if match := _PLACES.fullmatch(path):
         columns = names["X" if match[1] == "inputs" else "Y"]

@@ -72,9 +72,7 @@ def read_user_dataset(
     (n_x, samples), (n_y, other) = inputs.shape, targets.shape
     if other != samples:
         found = f"{counted(other, 'sample')} of targets for {counted(samples, 'sample')} of inputs"
-        hint = (
-            "Samples are columns of X and Y, in the spec and in NPZ files, and rows of CSV files."
-        )
+        hint = "Samples are rows of files, CSV and NPZ; X and Y in the spec have them as columns."
         expected = f"{samples} samples, as dataset.{form[0]} has"
         problems.add(f"dataset.{form[-1]}", found, expected, hint)
         return None
@@ -112,8 +110,10 @@ def _form(model: UserDatasetModel, problems: Problems) -> tuple[str, ...]:
         if getattr(model, key) is None:
             description = UserDatasetModel.model_fields[key].description or ""
             problems.add(f"dataset.{key}", "nothing", description, f"It belongs to {other}.")
-    if model.delimiter is not None and keys[0] != "inputs":
-        problems.add("dataset.delimiter", shown(model.delimiter), "no delimiter without CSV files")
+    for key in ("delimiter", "header"):
+        value = getattr(model, key)
+        if value is not None and keys[0] != "inputs":
+            problems.add(f"dataset.{key}", shown(value), f"no {key} without CSV files")
     return keys if len(problems.found) == before else ()
 
 
@@ -127,6 +127,7 @@ def _matrices(
     found = [matrix for matrix in (model.X, model.Y) if matrix is not None]
     files: dict[str, str] = {}
     written = {way for key in ("X", "Y") for way in _written(table.get(key, ()))}
+    first_rows = []
     for key in ("inputs", "targets", "data"):
         name = getattr(model, key)
         if name is not None:
@@ -136,10 +137,34 @@ def _matrices(
                 if key == "data":
                     found += matrices_from_npz(data, name)
                 else:
-                    rows = rows_from_csv(data, name, model.delimiter)
+                    rows = rows_from_csv(data, name, model.delimiter, header=model.header)
+                    first_rows.append([column[0] for column in rows])
                     written |= set(_written(rows))
                     found.append(matrix_of_fractions(rows))
+    if model.header is None:
+        _ask_for_header(first_rows, model, problems)
     return found, files, "decimal" in written and "fraction" not in written
+
+
+def _ask_for_header(
+    first_rows: list[list[Fraction]], model: UserDatasetModel, problems: Problems
+) -> None:
+    """Ask whether first rows 0, 1, 2, … are samples or names of columns, as pandas writes them.
+
+    One column that starts with 0 is ordinary data: it is asked about only beside another such
+    file. The columns of targets may go on where those of inputs end.
+    """
+    widths = [len(row) for row in first_rows]
+    counts = [
+        any(row == list(range(start, start + len(row))) for start in {0, *widths[:place]})
+        for place, row in enumerate(first_rows)
+    ]
+    for key, row, names in zip(("inputs", "targets"), first_rows, counts, strict=False):
+        if names and (len(row) > 1 or (len(counts) == 2 and all(counts))):
+            shown_row = ", ".join(map(str, row[:3])) + (", …" if len(row) > 3 else "")
+            found = f"{shown_row} in the first row of {quoted(getattr(model, key))}"
+            hint = "These are names of columns or a sample: numbers alone do not tell."
+            problems.add(f"dataset.{key}", found, "header = true or header = false", hint)
 
 
 def _written(value: object) -> Iterator[str]:
@@ -233,11 +258,13 @@ _NUMBER_LIKE = re.compile(
 Line = tuple[int, list[str]]
 
 
-def rows_from_csv(data: bytes, file: str, delimiter: str | None = None) -> list[list[Fraction]]:
+def rows_from_csv(
+    data: bytes, file: str, delimiter: str | None = None, *, header: bool | None = None
+) -> list[list[Fraction]]:
     """Return the numbers of a CSV file, whose rows are samples, with one column a sample.
 
     Cells are integers, decimals or fractions a/b; 0.1 is 1/10. A first row in which no cell looks
-    like a number is a header and is skipped; one that mixes the two is an error, so that a typing
+    like a number is a header and is skipped, as the first one is with ``header``; one that mixes the two is an error, so that a typing
     mistake in the first sample does not make it vanish. Blank lines are skipped; a byte-order
     mark, which spreadsheets write, is too.
 
@@ -245,6 +272,7 @@ def rows_from_csv(data: bytes, file: str, delimiter: str | None = None) -> list[
         data: Contents of the file, UTF-8.
         file: Its name, for messages.
         delimiter: Comma, semicolon or tab; by default the one in the first line.
+        header: Whether the first row has the names of the columns.
 
     Raises:
         SpecError: It is no such file; the first MAX_LISTED wrong cells are listed by row and
@@ -252,17 +280,17 @@ def rows_from_csv(data: bytes, file: str, delimiter: str | None = None) -> list[
     """
     try:
         lines = _lines(data, delimiter)
-        header = _header(lines)
-        if header:
+        header_names = _header(lines, header)
+        if header_names:
             lines = lines[1:]
         if not lines:
-            found = "a header and no numbers" if header else "no numbers"
+            found = "a header and no numbers" if header_names else "no numbers"
             raise Finding(found, "at least one sample, one row each")
         _check_widths(lines)
         width = len(lines[0][1])
         if len(lines) * width > MAX_NUMBERS:
             raise Finding("too many numbers", f"at most {MAX_NUMBERS}", "Use fewer samples.")
-        names = [f" ({name[:40]})" for name in header]
+        names = [f" ({name[:40]})" for name in header_names]
         names += [""] * (width - len(names))
 
         def number(cell: tuple[int, int, str]) -> Fraction:
@@ -312,10 +340,11 @@ def _detected(text: str) -> str:
     return next((delimiter for delimiter in _DELIMITERS if delimiter in first), ",")
 
 
-def _header(lines: list[Line]) -> list[str]:
+def _header(lines: list[Line], given: bool | None) -> list[str]:
     """Return the names of the columns, or an empty list where the first row is a sample."""
     cells = lines[0][1] if lines else []
-    if any(_NUMBER_LIKE.match(cell) for cell in cells):
+    numbers = any(_NUMBER_LIKE.match(cell) for cell in cells)
+    if given is False or (numbers and not given):
         return []  # a text among numbers is left for _numbers to report
     return [cell.strip() for cell in cells]
 
@@ -335,7 +364,7 @@ _NAMES = (("X", "inputs"), ("Y", "targets"))
 
 
 def matrices_from_npz(data: bytes, file: str) -> tuple[ExactMatrix, ExactMatrix]:
-    """Return X, shape (n_x, P), and Y, shape (n_y, P), of an NPZ file.
+    """Return X, shape (n_x, P), and Y, shape (n_y, P), of an NPZ file, whose rows are samples.
 
     Integers are exact; a float is taken as its shortest decimal, so that a stored 0.1 is 1/10
     (see :func:`symreln.specs.number.exact_float`).
@@ -409,10 +438,10 @@ def _check_header(stream: Any, info: zipfile.ZipInfo, name: str) -> None:
         raise Finding(found, "integers or floats of at most 64 bits", hint)
     found = f"array {name} of shape {shape}"
     if len(shape) != 2:
-        hint = f"Reshape it: {name}.reshape(1, -1) is one row." if len(shape) == 1 else ""
-        raise Finding(found, "two dimensions, features in rows and samples in columns", hint)
+        hint = f"Reshape it: {name}.reshape(-1, 1) is one column." if len(shape) == 1 else ""
+        raise Finding(found, "two dimensions, samples in rows and features in columns", hint)
     if 0 in shape:
-        raise Finding(found, "at least one row and one sample")
+        raise Finding(found, "at least one sample and one column")
     if prod(shape) > MAX_NUMBERS:
         raise Finding(found, f"at most {MAX_NUMBERS} numbers")
     left = info.file_size - stream.tell()
@@ -423,7 +452,7 @@ def _check_header(stream: Any, info: zipfile.ZipInfo, name: str) -> None:
 
 def _exact(array: np.ndarray, name: str) -> ExactMatrix:
     if array.dtype.kind in "iu":
-        return ExactMatrix.from_integers(fmpz_mat(array.tolist()))
+        return ExactMatrix.from_integers(fmpz_mat(array.T.tolist()))
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):
         row, column = (int(index) for index in bad[0])
@@ -433,5 +462,5 @@ def _exact(array: np.ndarray, name: str) -> ExactMatrix:
         hint = "Remove the sample, or fill the gap in."
         raise Finding(found, "finite numbers", hint)
     # str() of a float32 is its own shortest decimal; going through float64 would lengthen it.
-    decimals = [[exact_float(float(str(value))) for value in row] for row in array]
+    decimals = [[exact_float(float(str(value))) for value in row] for row in array.T]
     return matrix_of_fractions(decimals)

@@ -195,9 +195,14 @@ class UserDatasetModel(StrictModel):
     Y: Matrix = Field(default=None, description="a list of rows, one an output")
     inputs: str | None = Field(default=None, description="name of a CSV file, one row a sample")
     targets: str | None = Field(default=None, description="name of a CSV file, one row a sample")
-    data: str | None = Field(default=None, description="name of an NPZ file with X and Y")
+    data: str | None = Field(
+        default=None, description="name of an NPZ file with X and Y, one row a sample"
+    )
     delimiter: Literal[",", ";", "\t"] | None = Field(
         default=None, description='"," or ";" or "\\t"'
+    )
+    header: bool | None = Field(
+        default=None, description="true or false: whether first rows of CSV files are names"
     )
     labels: dict[str, Any] = _table("a table of lists, one entry a sample")
     groups: dict[str, Any] = _table("a table with the tables inputs and outputs")

@@ -503,7 +503,7 @@ def npy_header(shape: tuple[int, ...], descr: str = "<f8") -> bytes:
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text
 
 
-X, Y = np.eye(2), np.ones((1, 2))
+X, Y = np.eye(2), np.ones((2, 1))
 
 
 def _pickled() -> bytes:
@@ -550,14 +550,14 @@ ARRAYS: tuple[tuple[str, Callable[[], bytes]], ...] = (
     ("npz-no-x", lambda: npz(Z=X, Y=Y)),
     ("npz-no-y", lambda: npz(X=X)),
     ("npz-nan", lambda: npz(X=np.array([[1.0, np.nan]]), Y=Y)),
-    ("npz-inf", lambda: npz(X=X, Y=np.array([[-np.inf, np.inf]]))),
+    ("npz-inf", lambda: npz(X=X, Y=np.array([[-np.inf], [np.inf]]))),
     ("npz-complex", lambda: npz(X=X + 1j, Y=Y)),
     ("npz-bool", lambda: npz(X=X > 0, Y=Y)),
     ("npz-strings", lambda: npz(X=np.array([["1", "2"]]), Y=Y)),
-    ("npz-vector", lambda: npz(X=X, Y=Y[0])),
+    ("npz-vector", lambda: npz(X=X, Y=Y[:, 0])),
     ("npz-cube", lambda: npz(X=X[None], Y=Y)),
-    ("npz-no-samples", lambda: npz(X=X[:, :0], Y=Y[:, :0])),
-    ("npz-samples", lambda: npz(X=X, Y=np.ones((1, 3)))),
+    ("npz-no-samples", lambda: npz(X=X[:0], Y=Y[:0])),
+    ("npz-samples", lambda: npz(X=X, Y=np.ones((3, 1)))),
     ("npz-many", lambda: npz(**{f"a{i}": Y for i in range(20)})),
     ("npz-twice", _two_of_one_name),
 )

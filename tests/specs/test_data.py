@@ -65,6 +65,38 @@ def test_csv_delimiter_is_used_when_given():
         rows_from_csv(b"1,2\n", "x", ";")
 
 
+QUESTION = r"0, 1.* in the first row of .*; expected header = true or header = false"
+
+
+@pytest.mark.parametrize(
+    ("inputs", "targets", "asks"),
+    [
+        (b"0,1,2\n1,0,0\n0,1,0\n", b"a\n1\n2\n", True),  # pandas: to_csv(index=False)
+        (b"0;1\n1;0\n0;1\n", b"0;1\n1;0\n0;1\n", True),
+        (b"0\n1\n2\n", b"0\n2\n3\n", True),  # a Series likewise
+        (b"0\n1\n2\n", b"1\n2\n3\n", True),  # frame[[0]] and frame[[1]]
+        (b"0,0\n0,1\n1,1\n", b"0\n1\n0\n", False),  # XOR
+        (b"1,2\n0,1\n", b"0\n1\n", False),
+        (b"0\n1\n", b"2\n1\n", False),
+    ],
+)
+def test_csv_that_begins_with_0_1_2_is_a_question(
+    tmp_path: Path, inputs: bytes, targets: bytes, asks: bool
+):
+    files = {"x_csv": inputs, "y_csv": targets}
+    rows = inputs.count(b"\n")
+    if not asks:
+        assert load(spec_in(tmp_path, CSV, **files)).dataset.samples == rows
+        return
+    with pytest.raises(SpecError, match=QUESTION.replace("0, 1.*", "0.*")):
+        load(spec_in(tmp_path, CSV, **files))
+    said = CSV.replace("targets =", "header = true\ntargets =")
+    assert load(spec_in(tmp_path, said, **files)).dataset.samples == rows - 1
+    if not targets.startswith(b"a"):
+        said = said.replace("true", "false")
+        assert load(spec_in(tmp_path, said, **files)).dataset.samples == rows
+
+
 def test_csv_lists_several_wrong_cells_and_then_stops():
     data = b"\n".join(b"1,no" for _ in range(50))
     with pytest.raises(SpecError) as caught:
@@ -81,9 +113,9 @@ floats = st.floats(allow_nan=False, allow_infinity=False, width=64)
 def test_npz_floats_are_their_shortest_decimal(values: list[float], order: str):
     array = np.array([values, values], order=order)
     inputs, _ = matrices_from_npz(npz(X=array, Y=array), "d.npz")
-    assert inputs.to_fractions() == [[Fraction(repr(v)) for v in values]] * 2
+    assert inputs.to_fractions() == [[Fraction(repr(v))] * 2 for v in values]
     # The way back is exact too: the shortest decimal rounds to the same float.
-    assert inputs.to_numpy().tolist() == array.tolist()
+    assert inputs.to_numpy().tolist() == array.T.tolist()
 
 
 @pytest.mark.parametrize(
@@ -98,14 +130,14 @@ def test_npz_floats_are_their_shortest_decimal(values: list[float], order: str):
 )
 def test_npz_types(array: np.ndarray, expected: list[list[Fraction]]):
     inputs, _ = matrices_from_npz(npz(inputs=array, targets=array), "d.npz")
-    assert inputs.to_fractions() == expected
+    assert inputs.to_fractions() == [list(column) for column in zip(*expected, strict=True)]
 
 
 def test_npz_that_is_compressed_reads_the_same():
     stream = io.BytesIO()
-    np.savez_compressed(stream, X=np.eye(2), Y=np.ones((1, 2)))
+    np.savez_compressed(stream, X=np.array([[1, 0], [2, 1]]), Y=np.ones((2, 1)))
     inputs, targets = matrices_from_npz(stream.getvalue(), "d.npz")
-    assert inputs.to_fractions() == [[1, 0], [0, 1]]
+    assert inputs.to_fractions() == [[1, 2], [0, 1]]
     assert targets.to_fractions() == [[1, 1]]
 
 
@@ -133,7 +165,7 @@ def test_files_are_found_from_the_specs_folder(tmp_path: Path, monkeypatch: pyte
 
 
 def test_npz_in_a_spec(tmp_path: Path):
-    path = spec_in(tmp_path, NPZ, d_npz=npz(X=np.eye(2), Y=np.array([[0, 0]])))
+    path = spec_in(tmp_path, NPZ, d_npz=npz(X=np.eye(2), Y=np.array([[0], [0]])))
     dataset = load(path).dataset
     assert dataset.targets.is_zero
     assert "All targets are zero" in dataset.description
