@@ -264,7 +264,7 @@ def rows_from_csv(
     """Return the numbers of a CSV file, whose rows are samples, with one column a sample.
 
     Cells are integers, decimals or fractions a/b; 0.1 is 1/10. A first row in which no cell looks
-    like a number is a header and is skipped, as the first one is with ``header``; one that mixes the two is an error, so that a typing
+    like a number is a header and is skipped; one that mixes the two is an error, so that a typing
     mistake in the first sample does not make it vanish. Blank lines are skipped; a byte-order
     mark, which spreadsheets write, is too.
 
@@ -299,7 +299,10 @@ def rows_from_csv(
                 return exact_fraction(text.strip())
             except Finding as finding:
                 place = f"row {row}, column {column + 1}{names[column]}"
-                raise finding.reworded(f"{finding.found} in {quoted(file)}, {place}") from None
+                index = not text.strip() and cell == (lines[0][0], 0, text)
+                hint = "Write a DataFrame without its index: index=False." if index else ""
+                found = f"{finding.found} in {quoted(file)}, {place}"
+                raise Finding(found, finding.expected, hint or finding.hint) from None
 
         cells = (("", (row, n, cell)) for row, cells in lines for n, cell in enumerate(cells))
         flat = read_all(cells, number)
