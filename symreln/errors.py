@@ -6,7 +6,36 @@ Two kinds of "no" are two classes: :class:`NoClosedFormError`, the mathematics f
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from dataclasses import dataclass
+
+#: Joiners and soft hyphens belong to ordinary writing; other characters of format are invisible.
+JOINERS = frozenset("\N{SOFT HYPHEN}\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}")
+#: Letters and signs that print as nothing: what Unicode calls fillers, and the blank of Braille.
+INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+_ODD, _ODD_IN_LINES = re.compile(r"[^ -~]"), re.compile(r"[^\n\t -~]")
+
+
+def visible(text: str, *, lines: bool = False) -> str:
+    """Return text with what would steer a terminal, or hide, as escapes that JSON reads as well.
+
+    Whatever is printed and every message goes through here: names of files are never checked.
+
+    Args:
+        text: Any text.
+        lines: Whether it may have several lines.
+    """
+    return (_ODD_IN_LINES if lines else _ODD).sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    character = match[0]
+    shows = character.isprintable() and character not in INVISIBLE
+    if shows or character in JOINERS or unicodedata.category(character) == "Zs":
+        return character
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 class SymrelnError(Exception):
@@ -16,6 +45,9 @@ class SymrelnError(Exception):
     """
 
     exit_code = 2
+
+    def __str__(self) -> str:
+        return visible(super().__str__(), lines=True)
 
 
 class InputError(SymrelnError, ValueError):

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from symreln.base import watched
+from symreln.errors import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -224,7 +225,7 @@ def phase(name: str) -> Iterator[Callable[[int, int], None]]:
     if _display.thread != threading.get_ident() or (known and known[-1].name == name):
         yield known[-1].update if known and known[-1].name == name else _nobody
         return
-    mine = _Phase(name=name)
+    mine = _Phase(name=visible(name))
     known.append(mine)
     watched.say(_named(known))
     try:
@@ -241,7 +242,7 @@ def _outermost(
     """Begin a display with its first phase; ``quiet``: of nothing, this and all within."""
     global _display, _last
     display = _Display(line=_line(), silent_since=silent_since)
-    mine = _Phase(name=name)
+    mine = _Phase(name=visible(name))
     display.phases.append(mine)
     watched.say(name)
     _display = display

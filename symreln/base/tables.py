@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import TextIO
 
-import click
+from symreln.base.terminal import say
+from symreln.errors import visible
 
 #: Columns of a table that goes to no terminal: as a rule, and for long formulas.
 COLUMNS = 110
@@ -20,7 +21,7 @@ def show_table(title: str, header: list[str], rows: list[list[str]]) -> None:
     if sys.stdout.isatty():
         _render_table(title, header, rows)
     else:
-        click.echo(plain_table(title, header, rows), nl=False)
+        say(plain_table(title, header, rows), nl=False)
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -94,13 +95,17 @@ def _render_table(
     import rich.table
     import rich.text
 
-    Console, Table, Text = rich.console.Console, rich.table.Table, rich.text.Text
-    table = Table(title=Text(title), box=rich.box.SIMPLE, title_justify="left", title_style="bold")
+    Console, Table = rich.console.Console, rich.table.Table
+
+    def text(cell: str) -> rich.text.Text:
+        # Not str: names come from the user and must not be read as markup.
+        return rich.text.Text(visible(cell))
+
+    table = Table(title=text(title), box=rich.box.SIMPLE, title_justify="left", title_style="bold")
     for index, name in enumerate(header):
-        table.add_column(Text(name), justify="left" if index == 0 else "right", overflow="fold")
+        table.add_column(text(name), justify="left" if index == 0 else "right", overflow="fold")
     for row in rows:
-        # Text, not str: names come from the user and must not be read as markup.
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*map(text, row))
     if file is None:
         console = Console()
     else:

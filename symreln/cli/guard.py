@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from symreln.errors import SymrelnError
+from symreln.base.terminal import say
+from symreln.errors import SymrelnError, visible
 
 INTERRUPTED = 130
 
@@ -25,6 +26,7 @@ def guarded(work: Callable[[], Any]) -> int:
     except (KeyboardInterrupt, click.Abort):
         return complain("interrupted; what was written before stays", INTERRUPTED)
     except click.ClickException as error:
+        error.message = visible(error.message, lines=True)
         error.show()
         return 2
     except MemoryError:
@@ -53,5 +55,5 @@ def _not_written(error: OSError) -> int:
 
 def complain(message: str, code: int) -> int:
     """Print a message on stderr; return the exit code."""
-    click.echo(f"symreln: {message}", err=True)
+    say(f"symreln: {message}", err=True)
     return code

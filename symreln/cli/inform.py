@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-import click
-
 from symreln.base.jsonio import dumps
 from symreln.base.progress import Progress
+from symreln.base.terminal import say
 from symreln.calls import inform
-from symreln.errors import InputError
+from symreln.errors import InputError, visible
 from symreln.task_library.registry import spec_path
 from symreln.verifier.folder import CERTIFICATE
 
@@ -21,11 +20,11 @@ def verify(certificate: Path, *, as_json: bool) -> int:
         checks = inform.verify(certificate)
     path = certificate / CERTIFICATE if certificate.is_dir() else certificate
     if as_json:
-        click.echo(dumps({"certificate": str(path), "checks": checks}), nl=False)
+        say(dumps({"certificate": str(path), "checks": checks}), nl=False)
         return 0
     for check in checks:
-        click.echo(f"  ok  {check}")
-    click.echo(f"{path}: every identity holds")
+        say(f"  ok  {check}")
+    say(f"{visible(str(path))}: every identity holds")
     return 0
 
 
@@ -38,7 +37,7 @@ def show_tasks(name: str | None, *, as_json: bool) -> int:
         said = dumps([{"name": name, "summary": summary} for name, summary in found.items()])
     else:
         said = _columns(found)
-    click.echo(said, nl=False)
+    say(said, nl=False)
     return 0
 
 
@@ -57,11 +56,11 @@ def _spec_text(name: str, names: Collection[str]) -> str:
 def show_info(*, as_json: bool) -> int:
     """Print versions and the machine."""
     found = inform.info()
-    click.echo(dumps(found) if as_json else _columns(found), nl=False)
+    say(dumps(found) if as_json else _columns(found), nl=False)
     return 0
 
 
 def show_schema() -> int:
     """Print the JSON Schema of a spec."""
-    click.echo(dumps(inform.schema()), nl=False)
+    say(dumps(inform.schema()), nl=False)
     return 0

@@ -16,11 +16,11 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import IO
 
-import click
 import psutil
 
 from symreln.base import watched
 from symreln.base.jsonio import written_by
+from symreln.base.terminal import say
 from symreln.base.units import shown_bytes, shown_seconds
 from symreln.report.folder import without_empty
 
@@ -62,7 +62,7 @@ def limited(
         if out is not None:
             left = sum(path.is_file() for path, _ in new)
             text += f"; {left or 'no'} finished files are new in {out}"
-        click.echo(f"symreln: {text}", err=True)
+        say(f"symreln: {text}", err=True)
         return REACHED if reached else 128 - ended
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
-
 from symreln.base.jsonio import dumps
 from symreln.base.progress import Progress
 from symreln.base.tables import show_table
+from symreln.base.terminal import say
 from symreln.calls import depth as calls
 from symreln.cli.hardware import training_machine
 from symreln.cli.request import Request
@@ -42,18 +41,18 @@ def depth_for_user(
             hidden = ", ".join(f"{name} {size}" for name, size in units.items())
             layers = " and ".join(map(str, widths))
             text = f"hidden layers of {layers} units; gated network: {hidden}"
-            click.echo(f"symreln: {text}", err=True)
+            say(f"symreln: {text}", err=True)
 
     with training_machine(asked), Progress(quiet=quiet)("training") as report:
         found = calls.depth(given, seeds, rng, report, ready=tell)
     with Progress(quiet=quiet)("writing the results"):
         written = found.save(out)
     if as_json:
-        click.echo(dumps(found.to_json()), nl=False)
+        say(dumps(found.to_json()), nl=False)
         return 0
     for table in found.tables():
         show_table(*table)
     for text in found.remarks():
-        click.echo(text)
-    click.echo(f"written to {out}: {', '.join(path.name for path in written)}")
+        say(text)
+    say(f"written to {out}: {', '.join(path.name for path in written)}")
     return 0

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from symreln.base.progress import Progress
+from symreln.base.terminal import say
 from symreln.calls import gates as calls
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
@@ -116,8 +117,8 @@ def _write(folder: Path, found: calls.GateAnswer, *, as_json: bool, quiet: bool)
         files = found.files()
         write_together(folder, files)
     if as_json:
-        click.echo(files[found.found.file], nl=False)
+        say(files[found.found.file], nl=False)
         return
     for text in found.lines():
-        click.echo(text)
-    click.echo(f"{folder}: {', '.join(files)}", err=True)
+        say(text)
+    say(f"{folder}: {', '.join(files)}", err=True)

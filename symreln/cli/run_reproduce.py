@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
-
 from symreln.base.jsonio import dumps
 from symreln.base.progress import Progress
+from symreln.base.terminal import say
 from symreln.calls import reproduce as calls
 from symreln.report.folder import require_folder
 from symreln.report.reproduction import INDEX, outcome_counts
@@ -23,14 +22,14 @@ def reproduce_for_user(
         for page, new in calls.pages_made(names, out, full=full, rng=rng):
             if not quiet:
                 state = f"{page['seconds']:.0f} s" if new else "was there"
-                click.echo(f"symreln: {page['name']}: {outcome_counts(page)}; {state}", err=True)
+                say(f"symreln: {page['name']}: {outcome_counts(page)}; {state}", err=True)
     with Progress(quiet=quiet)("writing the results"):
         found = calls.collected(out, full=full, rng=rng)
     if as_json:
-        click.echo(dumps(found.to_json()), nl=False)
+        say(dumps(found.to_json()), nl=False)
         return 0
     for line in found.lines() if len(names) > 1 else found.page_lines(name):
-        click.echo(line)
+        say(line)
     counted = "1 page" if len(found.pages) == 1 else f"{len(found.pages)} pages"
-    click.echo(f"written to {out}: {INDEX}, {counted}")
+    say(f"written to {out}: {INDEX}, {counted}")
     return 0

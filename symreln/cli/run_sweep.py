@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import click
-
 from symreln.base.progress import Progress
+from symreln.base.terminal import say
 from symreln.calls import sweep as calls
 from symreln.errors import InputError
 from symreln.report.folder import require_folder, write_together
@@ -57,21 +56,21 @@ def sweep_for_user(
     )
     left = Missing.of(plan, part)
     if not quiet:
-        click.echo(f"symreln: sweep: {missing_sentence(left)}", err=True)
+        say(f"symreln: sweep: {missing_sentence(left)}", err=True)
     with Progress(quiet=quiet)("sweeping"):
         failures = calls.fill(plan, left, workers, dask)
     code = _tell(plan, failures)
     if shard is None:
         _conclude(plan, failures, as_json=as_json, quiet=quiet)
     else:
-        click.echo(part_said(plan, as_json=as_json), nl=False)
+        say(part_said(plan, as_json=as_json), nl=False)
     return code
 
 
 def _tell(plan: Plan, failures: Sequence[Failure]) -> int:
     """Say what could not be done; return the exit code for it."""
     for failure in failures:
-        click.echo(f"symreln: sweep: {failure_sentence(plan, failure)}", err=True)
+        say(f"symreln: sweep: {failure_sentence(plan, failure)}", err=True)
     codes = {failure.exit_code for failure in failures}
     return 1 if 1 in codes else max(codes, default=0)
 
@@ -83,9 +82,7 @@ def _conclude(plan: Plan, failures: Sequence[Failure], *, as_json: bool, quiet: 
         files = found.files()
         write_together(plan.folder, files)
     if as_json:
-        click.echo(files[_RESULT], nl=False)
+        say(files[_RESULT], nl=False)
         return
     show_sweep(found.found)
-    click.echo(
-        f"written to {plan.folder}: {', '.join([_RESULT, *(x for x in files if x != _RESULT)])}"
-    )
+    say(f"written to {plan.folder}: {', '.join([_RESULT, *(x for x in files if x != _RESULT)])}")

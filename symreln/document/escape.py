@@ -10,11 +10,10 @@ import html
 import re
 import unicodedata
 
+from symreln.errors import JOINERS
+
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
-# Zero-width joiners and soft hyphens belong to ordinary writing; every other format character
-# (bidirectional overrides above all) can make text read differently from what it says.
-_KEPT_FORMAT = frozenset("\N{SOFT HYPHEN}\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}")
 _WHITESPACE = frozenset("\t\n\r\x0b\x0c\x85\u2028\u2029")
 _REFUSED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 
@@ -103,7 +102,7 @@ def clean(text: str) -> str:
 def _clean_character(character: str) -> str:
     if character in _WHITESPACE:
         return " "
-    if character in _KEPT_FORMAT or unicodedata.category(character) not in _REFUSED:
+    if character in JOINERS or unicodedata.category(character) not in _REFUSED:
         return character
     return _REPLACEMENT
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from symreln.base.jsonio import dumps
 from symreln.base.provenance import library_versions
 from symreln.base.rounding import percent, positional
 from symreln.base.tables import show_table
+from symreln.base.terminal import say
 from symreln.experiment.metrics import METHOD
 from symreln.experiment.words import interval_text, share_text
 from symreln.report.validation_json import floor_to_json
@@ -79,7 +78,7 @@ def _row(row: SummaryRow) -> dict[str, Any]:
 def show_sweep(summary: Summary) -> None:
     """Print a row a combination."""
     show_table(*sweep_table(summary))
-    click.echo(f"in brackets 95 % intervals: {METHOD}")
+    say(f"in brackets 95 % intervals: {METHOD}")
 
 
 def sweep_table(summary: Summary) -> tuple[str, list[str], list[list[str]]]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from symreln.base.jsonio import Json, dumps
 from symreln.base.tables import COLUMNS, MOST_COLUMNS, show_table
+from symreln.base.terminal import say
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import constants_text, printed_constants
 from symreln.claims.derivation import Derivation, Derived, of_pathways
@@ -23,6 +22,7 @@ from symreln.claims.rules import printed_of
 from symreln.claims.unsupported import unsupported_early
 from symreln.document.symbols import strengths_in_text
 from symreln.document.words import Notation, short_number
+from symreln.errors import visible
 from symreln.exact.truth import Truth
 from symreln.experiment.metrics import METRICS
 from symreln.experiment.outcome import Validation
@@ -55,7 +55,7 @@ def derivation_said(derivation: Derived, *, as_json: bool) -> _Said:
 def show_derivation(said: _Said, folder: Path, written: Sequence[Path]) -> None:
     """Print what :func:`derivation_said` returns; beside a summary, the files written."""
     if isinstance(said, str):
-        click.echo(said, nl=False)
+        say(said, nl=False)
         return
     show_summary(said)
     _written(folder, written)
@@ -64,15 +64,15 @@ def show_derivation(said: _Said, folder: Path, written: Sequence[Path]) -> None:
 def show_summary(summary: Summary) -> None:
     """Print what :func:`summary_of` says, the table as wide as the terminal."""
     for line in summary["head"]:
-        click.echo(strengths_in_text(line))
+        say(strengths_in_text(line))
     show_table(*summary["table"])
     width = min(shutil.get_terminal_size((COLUMNS, 24)).columns, MOST_COLUMNS)
     for line in summary.get("formulas", ()):
-        click.echo(wrapped(strengths_in_text(line), width))
+        say(wrapped(strengths_in_text(line), width))
     for phase in summary.get("phases", ()):
         show_summary(phase)
     for line in summary["tail"]:
-        click.echo(strengths_in_text(line))
+        say(strengths_in_text(line))
 
 
 def summary_of(derivation: Derived) -> Summary:
@@ -171,7 +171,7 @@ def show_validation(
         found: Json = validation_to_json(validation)
         if derivation is not None:
             found = {"derivation": derivation.ask(derivation_to_json), "validation": found}
-        click.echo(dumps(found), nl=False)
+        say(dumps(found), nl=False)
         return
     if derivation is not None:
         show_summary(summary_of(derivation))
@@ -194,9 +194,9 @@ def _show_agreement(validation: Validation) -> None:
             *lines_of(validation.derivation, regime_of, unsupported_early),
         ]
         for line in lines:
-            click.echo(strengths_in_text(line))
+            say(strengths_in_text(line))
     for clause in clauses(validation):
-        click.echo(strengths_in_text(clause))
+        say(strengths_in_text(clause))
 
 
 def _show_rules(found: RuleComparison, names: dict[str, str]) -> None:
@@ -220,7 +220,7 @@ def _show_rules(found: RuleComparison, names: dict[str, str]) -> None:
         rules.bias_rows(found, names),
     )
     if found.no_decay:
-        click.echo(f"weight decay is not compared: {found.no_decay}")
+        say(f"weight decay is not compared: {found.no_decay}")
         return
     show_table(
         "weight decay, max |ΔL|/L(0) to the GDLN by finite steps, and by closed forms; strengths "
@@ -238,13 +238,13 @@ def _decayed(rule: DecayRule) -> str:
 
 def _written(folder: Path, written: Sequence[Path]) -> None:
     names = list(dict.fromkeys(path.relative_to(folder).as_posix() for path in written))
-    click.echo(f"written to {folder}: {', '.join(names)}")
+    say(f"written to {visible(str(folder))}: {', '.join(names)}")
 
 
 def note_earlier_run(folder: Path) -> None:
     """Say on stderr that a confrontation of an earlier run lies beside a new derivation."""
     if (folder / "validation.json").exists():
-        click.echo(
+        say(
             f"symreln: {folder} holds a validation of an earlier run, which the new derivation "
             "does not contain; `symreln run` writes both",
             err=True,

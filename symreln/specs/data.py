@@ -21,6 +21,7 @@ import numpy as np
 from flint import fmpz_mat
 from numpy.lib import format as npy
 
+from symreln.errors import visible
 from symreln.exact.matrix import ExactMatrix
 from symreln.specs.expression import Declared
 from symreln.specs.files import MAX_BYTES, MAX_NUMBERS, Folder, fingerprint
@@ -34,7 +35,6 @@ from symreln.specs.finding import (
     quoted,
     read_all,
     shown,
-    visible,
 )
 from symreln.specs.kinds import matrix_of_fractions
 from symreln.specs.model import Dataset, Label

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from symreln.errors import Problem, SpecError
+from symreln.errors import INVISIBLE, JOINERS, Problem, SpecError, visible
 
 Entry = TypeVar("Entry")
 Value = TypeVar("Value")
@@ -90,11 +90,6 @@ def cut(text: str, length: int = _SHOWN_CHARACTERS) -> str:
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
-def visible(text: str) -> str:
-    """Write control and bidirectional characters of a text as escapes."""
-    return "".join(c if problem_of_character(c) is None else f"\\u{ord(c):04x}" for c in text)
-
-
 def quoted(text: str) -> str:
     """Quote a text for a message: one line, no control or bidirectional characters, not long."""
     return f'"{visible(cut(text))}"'
@@ -159,8 +154,11 @@ def problem_of_character(character: str) -> str | None:
     """
     if character in _BIDIRECTIONAL:
         return f"the bidirectional control character U+{ord(character):04X}"
-    if unicodedata.category(character) in {"Cc", "Cs", "Zl", "Zp"}:
+    category = unicodedata.category(character)
+    if category in {"Cc", "Cs", "Zl", "Zp"}:
         return f"the control character U+{ord(character):04X}"
+    if character in INVISIBLE or (category == "Cf" and character not in JOINERS):
+        return f"the invisible character U+{ord(character):04X}"
     if ord(character) & 0xFFFE == 0xFFFE or 0xFDD0 <= ord(character) <= 0xFDEF:
         return f"the non-character U+{ord(character):04X}"
     return None
@@ -182,7 +180,7 @@ def check_text(text: object, *, longest: int, empty: bool = False) -> str:
         raise Finding(shown(text), expected, 'Put it in quotes: "…".')
     if len(text) > longest:
         raise Finding(f"a text of {len(text)} characters", expected, "Shorten it.")
-    if not empty and not text.strip():
+    if not empty and all(c.isspace() or unicodedata.category(c) in {"Cf", "Mn"} for c in text):
         raise Finding("a blank text", expected)
     for position, character in enumerate(text):
         wrong = problem_of_character(character)

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from symreln.errors import InputError, Problem, SpecError
-from symreln.specs.finding import Finding, cut, nearest, quoted, shown, visible
+from symreln.errors import InputError, Problem, SpecError, visible
+from symreln.specs.finding import Finding, cut, nearest, quoted, shown
 from symreln.specs.number import DecimalText
 from symreln.specs.tomlfile import MAX_KEY_PARTS
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from symreln.errors import Problem, SpecError
-from symreln.specs.finding import Finding, nearest, visible
+from symreln.errors import Problem, SpecError, visible
+from symreln.specs.finding import Finding, nearest
 from symreln.specs.number import DecimalText
 
 MAX_BYTES = 1 << 20

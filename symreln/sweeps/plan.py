@@ -15,9 +15,9 @@ from pathlib import Path
 from symreln.base.provenance import library_versions
 from symreln.base.summaries import short_repr
 from symreln.claims.divergence import check_before_deriving
-from symreln.errors import InputError, NotSupportedError, SymrelnError
+from symreln.errors import InputError, NotSupportedError, SymrelnError, visible
 from symreln.specs.files import Folder
-from symreln.specs.finding import Finding, cut, visible
+from symreln.specs.finding import Finding, cut
 from symreln.specs.model import Spec
 from symreln.specs.overrides import apply_overrides, parse_override
 from symreln.specs.tomlfile import read_toml

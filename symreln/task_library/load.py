@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from symreln.errors import InputError, Problem, SpecError
+from symreln.errors import InputError, Problem, SpecError, visible
 from symreln.specs.files import Folder
-from symreln.specs.finding import nearest, quoted, shown, visible
+from symreln.specs.finding import nearest, quoted, shown
 from symreln.specs.model import Spec
 from symreln.specs.problems import Origin
 from symreln.specs.reader import read_spec
