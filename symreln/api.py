@@ -82,6 +82,10 @@ class Answer(Derived):
         object.__setattr__(made, "_known", derived._known)
         return made
 
+    def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
+        """Return what makes it again: its spec, of which everything follows."""
+        return derive, (self.spec,)
+
     @property
     def certificate(self) -> dict[str, Any] | None:
         """The certificate of every exact claim, as JSON values (symreln.verifier).

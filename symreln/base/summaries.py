@@ -10,9 +10,8 @@ import dataclasses
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Set
 from enum import Enum
-from typing import Any, NoReturn, Self, TypeVar
-
-from symreln.errors import NotSupportedError
+from types import MappingProxyType
+from typing import Any, Self, TypeVar
 
 Class = TypeVar("Class", bound=type)
 
@@ -53,7 +52,7 @@ def short_repr(cls: Class) -> Class:
 
 
 class Immutable:
-    """A value that is its own copy, and that is no pickle: reading one runs code."""
+    """A dataclass whose values are their own copies; a pickle has their fields alone."""
 
     def __copy__(self) -> Self:
         """Return itself: nothing of it changes."""
@@ -63,18 +62,20 @@ class Immutable:
         """Return itself."""
         return self
 
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        """Refuse to be pickled.
+    def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
+        """Return what makes it again."""
+        given = {
+            each.name: getattr(self, each.name)
+            for each in dataclasses.fields(self)  # pyright: ignore[reportArgumentType]
+            if each.init
+        }
+        # A view of a mapping is no pickle; the class makes one again.
+        values = {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in given.items()}
+        return _made, (type(self), values)
 
-        Raises:
-            NotSupportedError: Always; the message says what to do instead.
-        """
-        msg = (
-            f"a {type(self).__name__} is not pickled, as reading a pickle runs code. Save a "
-            "derivation with derivation.save(dir) and read it with sr.open(dir); hand other "
-            "processes the name of the spec file, and sr.load it there"
-        )
-        raise NotSupportedError(msg)
+
+def _made(kind: type, values: Mapping[str, Any]) -> Any:
+    return kind(**values)
 
 
 def _repr(self: Any) -> str:

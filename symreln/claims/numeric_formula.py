@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Digits where float64 has no room for a number on the way.
 _DIGITS = 40
+#: Functions that are made when they are first called.
+_MADE = ("_fast", "_exact")
 
 
 class NumericFormula:
@@ -92,6 +94,9 @@ class NumericFormula:
             msg = f"{self.name}: {', '.join(missing)} has no value. Give it: f(t, {missing[0]}=…)"
             raise InputError(msg)
         return [float(value) for value in values.values() if value is not None]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in _MADE}
 
     @property
     def _symbols(self) -> list[sp.Symbol]:

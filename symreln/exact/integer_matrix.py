@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from math import gcd
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from flint import fmpz_mat, fmpz_poly
@@ -119,6 +119,10 @@ class IntegerMatrix:
                 found[row, column] += value
             return cls(shape, flint=found)
         return cls(shape, entries=_collected(rows, columns, values, shape[1], _sum_bound(values)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what makes it again: FLINT's matrices are not pickled."""
+        return IntegerMatrix.of_triples, (self.shape, *self.entries)
 
     # -- forms ----------------------------------------------------------------------------------
 

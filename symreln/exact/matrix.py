@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from math import gcd, lcm
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import fmpz_mat, fmpz_mpoly
@@ -75,6 +75,10 @@ class ExactMatrix:
         if self.denominator.is_zero():
             msg = "an exact matrix needs a non-zero denominator"
             raise ZeroDivisionError(msg)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what makes it again."""
+        return ExactMatrix, (self.shape, self.parameters, self.terms, self.denominator)
 
     @cached_property
     def terms(self) -> dict[Exponents, IntegerMatrix]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
@@ -23,6 +24,19 @@ Number = int | Fraction
 def polynomial_ring(parameters: tuple[str, ...]) -> fmpz_mpoly_ctx:
     """Return the ring Z[parameters], the same object for the same names."""
     return fmpz_mpoly_ctx.get(parameters, Ordering.lex)
+
+
+def _polynomial(parameters: tuple[str, ...], terms: Mapping[tuple[int, ...], int]) -> fmpz_mpoly:
+    return polynomial_ring(parameters).from_dict(dict(terms))
+
+
+copyreg.pickle(  # FLINT does not say how
+    fmpz_mpoly,
+    lambda each: (
+        _polynomial,
+        (each.context().names(), {power: int(value) for power, value in each.to_dict().items()}),
+    ),
+)
 
 
 class Scalar:

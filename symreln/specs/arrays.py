@@ -24,11 +24,6 @@ if TYPE_CHECKING:
 ROUNDING = 1e-12
 #: Digits of its denominator at most.
 _DIGITS = 9
-#: Kinds of arrays that hold no numbers of the theory: what is expected, and how to mend it.
-_NO_NUMBERS = {
-    "c": ("real numbers", "Take .real, or real and imaginary part as two features."),
-    "b": ("numbers", "Convert it: .astype(int)."),
-}
 
 
 def rows_of(value: object, *, transposed: bool, exact: bool, vector: bool = False) -> object:
@@ -96,9 +91,9 @@ def _opened(value: Any, *, vector: bool) -> object:
     if array.ndim != 2 and not (vector and array.ndim == 1):
         found = f"an array of shape {array.shape}"
         raise Finding(found, "two dimensions: samples and features", "Reshape it.")
-    if array.dtype.kind in _NO_NUMBERS:
-        expected, hint = _NO_NUMBERS[array.dtype.kind]
-        raise Finding(f"an array of {array.dtype}", expected, hint)
+    if array.dtype.kind == "c":
+        hint = "Take .real, or real and imaginary part as two features."
+        raise Finding(f"an array of {array.dtype}", "real numbers", hint)
     if prod(array.shape) > MAX_NUMBERS:
         found = f"an array of shape {array.shape}"
         raise Finding(found, f"at most {MAX_NUMBERS} numbers", "Use fewer samples.")
@@ -107,7 +102,16 @@ def _opened(value: Any, *, vector: bool) -> object:
 
 
 def _row(row: object, *, exact: bool) -> object:
-    return [entry_of(e, exact=exact) for e in row] if isinstance(row, list | tuple) else row
+    if not isinstance(row, list | tuple):
+        return row
+    return zeros_and_ones([entry_of(entry, exact=exact) for entry in row])
+
+
+def zeros_and_ones(values: Any) -> Any:
+    """Return a list with 1 and 0 for true and false, as of a mask; what is no list as it is."""
+    if not isinstance(values, list):
+        return values
+    return [int(value) if isinstance(value, bool) else value for value in values]
 
 
 def entry_of(entry: Any, *, exact: bool = True) -> object:

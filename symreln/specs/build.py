@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from symreln.errors import Problem, SpecError
-from symreln.specs.arrays import columns_of, places_of, plain, rows_of, symbols_of
-from symreln.specs.finding import Finding, key_path, nearest
+from symreln.specs.arrays import columns_of, places_of, plain, rows_of, symbols_of, zeros_and_ones
+from symreln.specs.finding import Finding, key_path, nearest, shown
 from symreln.specs.model import Spec
 from symreln.specs.reader import read_spec
 
@@ -38,7 +38,7 @@ def spec(
     Y: Any,
     *,
     samples: Samples = "rows",
-    labels: Mapping[str, Any] | None = None,
+    labels: Mapping[str, Any] | Any = None,
     groups: Mapping[str, Mapping[str, Sequence[int]]] | None = None,
     pathways: Sequence[Mapping[str, Any]] = (),
     network: Mapping[str, Any] | None = None,
@@ -54,7 +54,7 @@ def spec(
             1/10.
         Y: Targets likewise; one dimension is one output.
         samples: Whether "rows" or "columns" of X and Y are samples.
-        labels: One value a sample, by name, for gate formulas.
+        labels: One value a sample, by name, for gate formulas; a mapping or a DataFrame.
         groups: Named groups of indices: ``{"inputs": {"items": [0, 1]}, "outputs": {…}}``.
         pathways: Made by :func:`symreln.pathway`. Inputs and outputs may be named by the columns
             of a DataFrame.
@@ -90,9 +90,15 @@ def spec(
     if samples not in ("rows", "columns"):
         found.append(Problem(path="samples", found=repr(samples), expected='"rows" or "columns"'))
     names = {"inputs": columns_of(X), "outputs": columns_of(Y)}
+    labels = {} if labels is None else labels
+    if not hasattr(labels, "keys"):
+        expected = 'one value a sample by name: labels={"context": […]}, or a DataFrame'
+        found.append(Problem(path="labels", found=shown(labels), expected=expected))
+        labels = {}
+    named = {str(name): zeros_and_ones(plain(each)) for name, each in dict(labels).items()}
     tables: Table = {
         "title": title,
-        "dataset": {**data, "labels": plain(dict(labels or {})), "groups": plain(groups or {})},
+        "dataset": {**data, "labels": named, "groups": plain(groups or {})},
         "parameters": _parameters(parameters or {}, X, Y),
         "pathway": [_indexed(each, names) for each in pathways],
     }
@@ -194,10 +200,7 @@ def network(
 
 def _gate(value: Any) -> Any:
     """Return a gate as a file has it: of a mask 0 and 1."""
-    gate = plain(value)
-    if not isinstance(gate, list):
-        return gate
-    return [int(gain) if isinstance(gain, bool) else gain for gain in gate]
+    return zeros_and_ones(plain(value))
 
 
 def _rows(

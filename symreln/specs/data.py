@@ -302,7 +302,7 @@ def rows_from_csv(
                 index = not text.strip() and cell == (lines[0][0], 0, text)
                 hint = "Write a DataFrame without its index: index=False." if index else ""
                 found = f"{finding.found} in {quoted(file)}, {place}"
-                raise Finding(found, finding.expected, hint or finding.hint) from None
+                raise finding.reworded(found, hint) from None
 
         cells = (("", (row, n, cell)) for row, cells in lines for n, cell in enumerate(cells))
         flat = read_all(cells, number)
@@ -435,10 +435,9 @@ def _check_header(stream: Any, info: zipfile.ZipInfo, name: str) -> None:
     if dtype.hasobject:
         hint = "Convert it before saving: X.astype(float)."
         raise Finding(f"Python objects in array {name}", "numbers", hint)
-    if dtype.kind not in "iuf" or dtype.itemsize > 8:
-        hint = "Convert it before saving: X.astype(int)." if dtype.kind == "b" else ""
+    if dtype.kind not in "biuf" or dtype.itemsize > 8:
         found = f"entries of type {dtype} in array {name}"
-        raise Finding(found, "integers or floats of at most 64 bits", hint)
+        raise Finding(found, "integers or floats of at most 64 bits")
     found = f"array {name} of shape {shape}"
     if len(shape) != 2:
         hint = f"Reshape it: {name}.reshape(-1, 1) is one column." if len(shape) == 1 else ""
@@ -454,7 +453,7 @@ def _check_header(stream: Any, info: zipfile.ZipInfo, name: str) -> None:
 
 
 def _exact(array: np.ndarray, name: str) -> ExactMatrix:
-    if array.dtype.kind in "iu":
+    if array.dtype.kind in "biu":
         return ExactMatrix.from_integers(fmpz_mat(array.T.tolist()))
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):

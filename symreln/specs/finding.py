@@ -6,6 +6,7 @@ import datetime
 import difflib
 import json
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
@@ -42,10 +43,13 @@ class Finding(SpecError):
     def __init__(self, found: str, expected: str, hint: str = "", path: str = "") -> None:
         super().__init__([Problem(path=path, found=found, expected=expected, hint=hint)])
         self.found, self.expected, self.hint, self.path = found, expected, hint, path
+        self.kind = found, expected
 
-    def reworded(self, found: str) -> Finding:
-        """Return the finding with more said about what was read."""
-        return Finding(found, self.expected, self.hint, self.path)
+    def reworded(self, found: str, hint: str = "") -> Finding:
+        """Return the finding with more said about what was read; it stays of the same kind."""
+        made = Finding(found, self.expected, hint or self.hint, self.path)
+        made.kind = self.kind
+        return made
 
 
 def read_all(entries: Iterable[tuple[str, Entry]], read: Callable[[Entry], Value]) -> list[Value]:
@@ -56,17 +60,25 @@ def read_all(entries: Iterable[tuple[str, Entry]], read: Callable[[Entry], Value
         read: Reads one entry; raises Finding.
 
     Raises:
-        SpecError: Some are wrong; the first MAX_LISTED of them are listed.
+        SpecError: Some are wrong. They are listed; of more than MAX_LISTED, the first of each kind.
     """
     values: list[Value] = []
     problems: list[Problem] = []
+    firsts: dict[tuple[str, str], Problem] = {}
+    counts: Counter[tuple[str, str]] = Counter()
     for path, entry in entries:
         try:
             values.append(read(entry))
         except Finding as finding:
-            problems.append(replace(finding.problems[0], path=path + finding.path))
-            if len(problems) == MAX_LISTED:
-                break
+            problem = replace(finding.problems[0], path=path + finding.path)
+            problems += [problem] * (len(problems) < MAX_LISTED)
+            firsts.setdefault(finding.kind, problem)
+            counts[finding.kind] += 1
+            if len(counts) == MAX_LISTED:
+                raise SpecError(problems) from None
+    if counts.total() > MAX_LISTED:
+        more = {kind: f" and {count - 1} more" * (count > 1) for kind, count in counts.items()}
+        problems = [replace(p, found=p.found + more[kind]) for kind, p in firsts.items()]
     if problems:
         raise SpecError(problems)
     return values

@@ -114,7 +114,6 @@ def test_all_problems_come_at_once_in_the_callers_places():
     ("x", "y", "said"),
     [
         (np.ones((2, 2)) * 1j, [1, 2], "X: found an array of complex128; expected real numbers"),
-        (np.ones((2, 2)) > 0, [1, 2], r"X: found an array of bool; expected numbers. Convert it"),
         (np.ones((2, 2, 1)), [1, 2], "X: found an array of shape (2, 2, 1)"),
         (np.zeros((3000, 1000)), [1], "at most 2000000 numbers"),
         ([[1, 2], [1]], [1, 2], "X[1]: found a row of 1 entry; expected 2 as in row 0"),
@@ -161,3 +160,15 @@ def test_pathways_that_are_no_list_and_columns_that_are_none_are_said_in_python(
     for inputs in ("heigt", ["width", "heigt"]):
         told = problems(table, [1, 2], pathways=[sr.pathway("one", inputs=inputs)])
         assert 'Columns: height, width. Did you mean "height"?' in told
+
+
+def test_masks_are_zeros_and_ones_and_labels_may_be_a_table():
+    pandas = pytest.importorskip("pandas")
+    mask = np.array([[True, False], [False, True]])
+    labels = pandas.DataFrame({"k": [1, 2], "first": [True, False]})
+    pathways = [sr.pathway("p_{k}", "k == {k}", each="k"), sr.pathway("first", "first == 1")]
+    made = sr.spec(mask, pandas.DataFrame(mask), labels=labels, pathways=pathways)
+    assert made.dataset.inputs == made.dataset.targets
+    assert made.dataset.inputs.to_fractions() == [[1, 0], [0, 1]]
+    assert [each.gate for each in made.pathways] == [(1, 0), (0, 1), (1, 0)]
+    assert "labels: found a list" in problems(mask, mask, labels=[[1], [2]], pathways=ALL)

@@ -142,14 +142,25 @@ def test_the_curves_of_a_figure_are_those_that_are_evaluated():
     assert derivation.plot(mine) is mine
 
 
-@pytest.mark.parametrize("name", ["spec", "derivation", "dataset"])
-def test_copies_are_the_value_and_pickles_are_refused(name):
-    derivation = derived("xor")
-    value = {"spec": derivation.spec, "derivation": derivation, "dataset": derivation.spec.dataset}
-    assert copy.deepcopy(value[name]) is value[name]
-    assert copy.copy(value[name]) is value[name]
-    with pytest.raises(NotSupportedError, match=r"sr\.open\(dir\)"):
-        pickle.dumps(value[name])
+@pytest.mark.parametrize("name", ["xor", "routing", "contextual-C", "contextual-3"])
+def test_copies_are_the_value_and_pickles_make_it_again(name):
+    spec = sr.load(name)
+    assert copy.deepcopy(spec) is copy.copy(spec) is spec
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    assert pickle.loads(pickle.dumps(spec.dataset)) == spec.dataset
+    derivation = sr.derive(spec)
+    repr(derivation)  # what was found is no part of it
+    assert len(pickle.dumps(derivation)) < 20_000
+    again = pickle.loads(pickle.dumps(derivation))
+    assert type(again) is type(derivation)
+    assert again.certificate == derivation.certificate
+
+
+def test_numeric_formulas_are_pickled_before_and_after_a_call():
+    strength = derived("linear-hierarchy").to_numpy("pi_1_1")
+    for _ in range(2):
+        again = pickle.loads(pickle.dumps(strength))
+        assert again([0, 1e4]).tolist() == strength([0, 1e4]).tolist()
 
 
 def test_gates_that_were_found_are_a_spec():

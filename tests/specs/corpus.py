@@ -552,7 +552,6 @@ ARRAYS: tuple[tuple[str, Callable[[], bytes]], ...] = (
     ("npz-nan", lambda: npz(X=np.array([[1.0, np.nan]]), Y=Y)),
     ("npz-inf", lambda: npz(X=X, Y=np.array([[-np.inf], [np.inf]]))),
     ("npz-complex", lambda: npz(X=X + 1j, Y=Y)),
-    ("npz-bool", lambda: npz(X=X > 0, Y=Y)),
     ("npz-strings", lambda: npz(X=np.array([["1", "2"]]), Y=Y)),
     ("npz-vector", lambda: npz(X=X, Y=Y[:, 0])),
     ("npz-cube", lambda: npz(X=X[None], Y=Y)),

@@ -98,7 +98,7 @@ def test_csv_that_begins_with_0_1_2_is_a_question(
 
 
 def test_csv_lists_several_wrong_cells_and_then_stops():
-    data = b"\n".join(b"1,no" for _ in range(50))
+    data = b"\n".join(b"1,no%d" % row for row in range(50))
     with pytest.raises(SpecError) as caught:
         rows_from_csv(data, "x.csv")
     assert len(caught.value.problems) == 10
@@ -225,10 +225,19 @@ def test_arrays_are_told_from_lists():
 
 
 def test_a_matrix_lists_several_wrong_entries_and_then_stops():
-    tables = {"dataset": {"X": [["no"] * 50], "Y": [[1] * 50]}, "pathway": [{"name": "a"}]}
-    with pytest.raises(SpecError) as caught:
-        load(tables)
-    assert [p.path for p in caught.value.problems] == [f"dataset.X[0][{j}]" for j in range(10)]
+    def problems(row: list[str]):
+        tables = {"dataset": {"X": [row], "Y": [[1] * len(row)]}, "pathway": [{"name": "a"}]}
+        with pytest.raises(SpecError) as caught:
+            load(tables)
+        return caught.value.problems
+
+    nan = 'the undeclared name "nan" at character 1'
+    listed = [f"dataset.X[0][{j}]" for j in range(10)]
+    assert [p.path for p in problems(["no"] * 10)] == listed
+    assert [p.path for p in problems([f"no{j}" for j in range(50)])] == listed
+    first, other = problems(["nan"] * 2500 + ["no"] + ["nan"] * 2500)
+    assert (first.path, first.found) == ("dataset.X[0][0]", f"{nan} and 4999 more")
+    assert (other.path, other.found) == ("dataset.X[0][2500]", nan.replace("nan", "no"))
 
 
 def test_many_denominators_are_refused_before_they_are_multiplied():
