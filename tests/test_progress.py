@@ -181,6 +181,24 @@ def test_a_notebook_shows_a_bar_below_its_cell_and_keeps_nothing_of_it():
     assert [each.get("text") for each in notebook.cells[0].outputs] == ["before\n", None, "after\n"]
 
 
+FIGURES = (
+    'import symreln as sr\nd = sr.derive("linear-hierarchy")\nd.plot();',
+    "d.plot();",
+    "import matplotlib.pyplot as plt\nplt.plot([1, 2]);",
+    "d.plot(plt.subplots()[1]);",
+)
+
+
+def test_every_figure_of_a_notebook_is_shown():
+    cells = [nbformat.v4.new_code_cell(source) for source in FIGURES]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    nbclient.NotebookClient(notebook, kernel_name="python3").execute()
+    images = [
+        sum("image/png" in each.get("data", {}) for each in cell.outputs) for cell in notebook.cells
+    ]
+    assert images == [1, 1, 1, 1]
+
+
 def test_a_process_of_a_command_shows_nothing_by_itself(monkeypatch, terminal):
     stderr = terminal()
     monkeypatch.setitem(sys.modules, "symreln.cli.main", sys)

@@ -108,12 +108,26 @@ def _known_characters() -> frozenset[int]:
     return frozenset(code for file in files for code in get_font(file).get_charmap())
 
 
+@contextmanager
+def _style() -> Iterator[None]:
+    """Set the common style, whatever the user's own settings, and put those back.
+
+    No other setting: the first figure of a notebook chooses pyplot's backend and how it shows.
+    """
+    own = {name: mpl.rcParams[name] for name in _STYLE}
+    mpl.rcParams.update(_STYLE)
+    try:
+        yield
+    finally:
+        mpl.rcParams.update(own)
+
+
 def styled(draw: Callable[P, R]) -> Callable[P, R]:
-    """Run ``draw`` under the common style, whatever the user's own settings, and put those back."""
+    """Run ``draw`` under the common style."""
 
     @wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
-        with mpl.rc_context(_STYLE):
+        with _style():
             return draw(*args, **kwargs)
 
     return drawn
@@ -181,7 +195,7 @@ def drawing(name: str, ax: Axes, *, pdf: bool = True) -> Drawing:
     """
     figure = ax.figure.figure
     # A context, because the SVG and PDF writers read these from rcParams alone.
-    with mpl.rc_context(_STYLE), _transparent(figure):
+    with _style(), _transparent(figure):
         if figure.get_layout_engine() is not None:
             _arrange(figure)
         return Drawing(name=name, svg=_svg(figure), pdf=_pdf(figure) if pdf else b"")
