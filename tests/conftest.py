@@ -16,3 +16,6 @@ settings.load_profile("symreln")
 # A script's background job ignores Ctrl-C, and hands that on to the programs that tests interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# How wide a terminal is that no test has, which runners of tests set.
+os.environ.pop("COLUMNS", None)

@@ -13,7 +13,7 @@ import click
 import numpy as np
 import pytest
 
-from symreln.base import tables
+from symreln.base import tables, terminal
 from symreln.cli import main as cli
 from symreln.gating import races
 from symreln.report import formats
@@ -431,7 +431,7 @@ def test_formulas_of_ordinary_length_are_not_broken():
     text = tables.plain_table("modes", ["pathway", "s", "d", "d_eff", "m", "family"], [row])
     assert formula in text
     long = tables.plain_table("modes", ["s"], [["x" * 1000]])
-    assert max(map(len, long.splitlines())) <= tables.MOST_COLUMNS
+    assert max(map(len, long.splitlines())) <= terminal.MOST_COLUMNS
 
 
 @pytest.mark.parametrize(

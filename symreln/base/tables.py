@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import io
-import sys
-from collections.abc import Iterable, Sequence
-from itertools import chain
-from typing import TextIO
+import re
+import textwrap
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, zip_longest
 
-from symreln.base.terminal import say
+from symreln.base.terminal import MOST_COLUMNS, columns, put
 from symreln.errors import visible
-
-#: Columns of a table that goes to no terminal: as a rule, and for long formulas.
-COLUMNS = 110
-MOST_COLUMNS = 160
 
 
 def show_table(title: str, header: list[str], rows: list[list[str]]) -> None:
-    """Print a table: as wide as the terminal, or plainly where stdout is none."""
-    if sys.stdout.isatty():
-        _render_table(title, header, rows)
-    else:
-        say(plain_table(title, header, rows), nl=False)
+    """Print a table, as wide as the terminal."""
+    put(plain_table(title, header, rows))
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -36,78 +29,85 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join([shown[0], "|" + "---|" * len(header), *shown[1:]])
 
 
+def unmarked(text: str) -> Iterator[str]:
+    """Yield the lines of Markdown, its tables as :func:`plain_table` has them."""
+    joined = re.sub(r"(?<=[^\n])\n *(?=[^-|\s])", " ", text.strip())  # paragraphs of several lines
+    for is_table, lines in groupby(joined.splitlines(), lambda line: line.startswith("|")):
+        if not is_table:
+            yield from lines
+            continue
+        cells = [re.split(r"(?<!\\)\|", line[1:-1]) for line in lines]
+        header, _, *rows = [[each.strip().replace(r"\|", "|") for each in line] for line in cells]
+        yield plain_table("", header, rows).rstrip()
+
+
 def plain_table(title: str, header: list[str], rows: list[list[str]]) -> str:
-    """Return a table as it is printed where nobody's terminal has a width.
+    """Return a table as wide as the terminal, or as readers of a file bear.
+
+    Columns for which there is no room follow below, the first column with them.
 
     Args:
         title: A line above it.
         header: Names of the columns; the first is set to the left, the others to the right.
         rows: As many cells each.
     """
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    full = sum(widths) + 3 * len(widths) + 1
-    # Rich takes a millisecond a row; what needs no breaking is put together here just the same.
-    if 0 < len(title) <= full <= MOST_COLUMNS and _simple(title, header, rows):
-        return _together(title, full, [_line(cells, widths) for cells in (header, *rows)])
-    text = io.StringIO()
-    # Enough that no formula is broken, unless it is too long for any reader.
-    fitting = max(COLUMNS, full + 2)
-    _render_table(title, header, rows, file=text, width=min(MOST_COLUMNS, fitting))
-    return text.getvalue()
+    room = (columns() or MOST_COLUMNS) - 4
+    shown = [[visible(cell) for cell in cells] for cells in zip(header, *rows, strict=True)]
+    first = [_cut(cell, room if len(shown) == 1 else room // 2) for cell in shown[0]]
+    others = [[_cut(cell, room - _width(first) - 3) for cell in cells] for cells in shown[1:]]
+    blocks = [[first]]
+    for column in others:
+        taken = sum(_width(each) + 3 for each in blocks[-1]) + _width(column)
+        if len(blocks[-1]) > 1 and taken > room:
+            blocks.append([first])
+        blocks[-1].append(column)
+    found = [_block(block) for block in blocks]
+    said = textwrap.wrap(visible(title), room + 4)
+    full = max(map(_cells, (*said, found[0][0])))
+    return (
+        "\n".join(
+            [*(_padded(line, full) for line in said), *(" " * full for _ in said[:1])]
+            + [line for lines in found for line in (*lines, " " * _cells(lines[0]))]
+        )
+        + "\n"
+    )
 
 
-def _simple(title: str, header: list[str], rows: list[list[str]]) -> bool:
-    """Whether every letter is as wide as any other and no text has a space at its ends."""
-    texts = {title, *header, *chain.from_iterable(rows)}
-    return all(text.isascii() and text.isprintable() and text == text.strip() for text in texts)
+def _block(block: list[list[list[str]]]) -> list[str]:
+    """Return the lines of columns that stand side by side: the header, a line below, the rows."""
+    widths = [_width(column) for column in block]
+    rule = f" {'─' * (sum(widths) + 3 * len(widths) - 1)} "
+    lines = [
+        [_line(cells, widths) for cells in zip_longest(*row, fillvalue="")]
+        for row in zip(*block, strict=True)
+    ]
+    return [*lines[0], rule, *(line for row in lines[1:] for line in row)]
 
 
-def _together(title: str, full: int, lines: list[str]) -> str:
-    shown = [title.ljust(full), " " * full, lines[0], f" {'─' * (full - 2)} ", *lines[1:]]
-    return "\n".join([*shown, " " * full]) + "\n"
-
-
-def _line(cells: list[str], widths: list[int]) -> str:
-    first, *others = zip(cells, widths, strict=True)
-    texts = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
+def _line(cells: Sequence[str], widths: list[int]) -> str:
+    left, *right = zip(cells, widths, strict=True)
+    texts = [_padded(*left), *(" " * (width - _cells(cell)) + cell for cell, width in right)]
     return f"  {'   '.join(texts)}  "
 
 
-def _render_table(
-    title: str,
-    header: list[str],
-    rows: list[list[str]],
-    *,
-    file: TextIO | None = None,
-    width: int | None = None,
-) -> None:
-    """Print a table on the terminal, as wide as that, or without colours into a file.
+def _cut(cell: str, room: int) -> list[str]:
+    """Return a cell's lines: broken at spaces, so that no number is, if it is not that long."""
+    return textwrap.wrap(cell, room, break_on_hyphens=False) if _cells(cell) > room else [cell]
 
-    Args:
-        title: A line above it.
-        header: Names of the columns.
-        rows: As many cells each.
-        file: A file, or None for the terminal.
-        width: Columns in the file.
-    """
-    import rich.box
-    import rich.console
-    import rich.table
-    import rich.text
 
-    Console, Table = rich.console.Console, rich.table.Table
+def _width(column: list[list[str]]) -> int:
+    return max(_cells(line) for cell in column for line in cell)
 
-    def text(cell: str) -> rich.text.Text:
-        # Not str: names come from the user and must not be read as markup.
-        return rich.text.Text(visible(cell))
 
-    table = Table(title=text(title), box=rich.box.SIMPLE, title_justify="left", title_style="bold")
-    for index, name in enumerate(header):
-        table.add_column(text(name), justify="left" if index == 0 else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*map(text, row))
-    if file is None:
-        console = Console()
-    else:
-        console = Console(file=file, width=width, force_terminal=False, color_system=None)
-    console.print(table)
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - _cells(text))
+
+
+def _cells(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF")
+        for c in text
+    )

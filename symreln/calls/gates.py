@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from symreln.base.jsonio import dumps
 from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
+from symreln.base.tables import unmarked
 from symreln.calls.answers import AbstractAnswer
 from symreln.errors import InputError
 from symreln.gating import races
@@ -64,7 +65,8 @@ class GateAnswer(AbstractAnswer):
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows: lines, then tables."""
         yield from self.found.lines()
-        yield from (table.rstrip("\n") for table in self.found.tables.values())
+        for table in self.found.tables.values():
+            yield from unmarked(table)
 
     def _more(self) -> dict[str, str | bytes]:
         return {}

@@ -24,6 +24,7 @@ from symreln.base.processors import cores
 from symreln.base.progress import phase
 from symreln.base.provenance import library_versions
 from symreln.base.summaries import short_repr
+from symreln.base.tables import unmarked
 from symreln.calls.answers import AbstractAnswer
 from symreln.calls.paper_page import Page
 from symreln.errors import InputError, SpecError, SymrelnError
@@ -108,7 +109,7 @@ class Reproduction(AbstractAnswer):
         for name, outcome, text in disagreements(self.pages):
             yield f"{outcome}: {plain(text)} ({name})"
         if any(page["comparisons"] for page in self.pages):
-            yield self.table().rstrip("\n")
+            yield from unmarked(self.table())
         for page in self.pages:
             yield f"{page['name']}: {outcome_counts(page)}; {page['seconds']:.0f} s"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from symreln.base.jsonio import dumps
 from symreln.base.progress import Progress
-from symreln.base.terminal import say
+from symreln.base.terminal import put, say
 from symreln.calls import inform
 from symreln.errors import InputError, visible
 from symreln.task_library.registry import spec_path
@@ -20,7 +20,7 @@ def verify(certificate: Path, *, as_json: bool) -> int:
         checks = inform.verify(certificate)
     path = certificate / CERTIFICATE if certificate.is_dir() else certificate
     if as_json:
-        say(dumps({"certificate": str(path), "checks": checks}), nl=False)
+        put(dumps({"certificate": str(path), "checks": checks}))
         return 0
     for check in checks:
         say(f"  ok  {check}")
@@ -37,7 +37,7 @@ def show_tasks(name: str | None, *, as_json: bool) -> int:
         said = dumps([{"name": name, "summary": summary} for name, summary in found.items()])
     else:
         said = _columns(found)
-    say(said, nl=False)
+    put(said)
     return 0
 
 
@@ -56,11 +56,11 @@ def _spec_text(name: str, names: Collection[str]) -> str:
 def show_info(*, as_json: bool) -> int:
     """Print versions and the machine."""
     found = inform.info()
-    say(dumps(found) if as_json else _columns(found), nl=False)
+    put(dumps(found) if as_json else _columns(found))
     return 0
 
 
 def show_schema() -> int:
     """Print the JSON Schema of a spec."""
-    say(dumps(inform.schema()), nl=False)
+    put(dumps(inform.schema()))
     return 0

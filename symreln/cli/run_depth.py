@@ -8,7 +8,7 @@ from typing import Any
 from symreln.base.jsonio import dumps
 from symreln.base.progress import Progress
 from symreln.base.tables import show_table
-from symreln.base.terminal import say
+from symreln.base.terminal import put, say
 from symreln.calls import depth as calls
 from symreln.cli.hardware import training_machine
 from symreln.cli.request import Request
@@ -48,7 +48,7 @@ def depth_for_user(
     with Progress(quiet=quiet)("writing the results"):
         written = found.save(out)
     if as_json:
-        say(dumps(found.to_json()), nl=False)
+        put(dumps(found.to_json()))
         return 0
     for table in found.tables():
         show_table(*table)

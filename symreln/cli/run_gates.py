@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from symreln.base.progress import Progress
-from symreln.base.terminal import say
+from symreln.base.terminal import put, say
 from symreln.calls import gates as calls
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
@@ -117,7 +117,7 @@ def _write(folder: Path, found: calls.GateAnswer, *, as_json: bool, quiet: bool)
         files = found.files()
         write_together(folder, files)
     if as_json:
-        say(files[found.found.file], nl=False)
+        put(files[found.found.file])
         return
     for text in found.lines():
         say(text)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from symreln.base.jsonio import dumps
 from symreln.base.progress import Progress
-from symreln.base.terminal import say
+from symreln.base.terminal import put, say
 from symreln.calls import reproduce as calls
 from symreln.report.folder import require_folder
 from symreln.report.reproduction import INDEX, outcome_counts
@@ -26,7 +26,7 @@ def reproduce_for_user(
     with Progress(quiet=quiet)("writing the results"):
         found = calls.collected(out, full=full, rng=rng)
     if as_json:
-        say(dumps(found.to_json()), nl=False)
+        put(dumps(found.to_json()))
         return 0
     for line in found.lines() if len(names) > 1 else found.page_lines(name):
         say(line)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from symreln.base.progress import Progress
-from symreln.base.terminal import say
+from symreln.base.terminal import put, say
 from symreln.calls import sweep as calls
 from symreln.errors import InputError
 from symreln.report.folder import require_folder, write_together
@@ -63,7 +63,7 @@ def sweep_for_user(
     if shard is None:
         _conclude(plan, failures, as_json=as_json, quiet=quiet)
     else:
-        say(part_said(plan, as_json=as_json), nl=False)
+        put(part_said(plan, as_json=as_json))
     return code
 
 
@@ -82,7 +82,7 @@ def _conclude(plan: Plan, failures: Sequence[Failure], *, as_json: bool, quiet: 
         files = found.files()
         write_together(plan.folder, files)
     if as_json:
-        say(files[_RESULT], nl=False)
+        put(files[_RESULT])
         return
     show_sweep(found.found)
     say(f"written to {plan.folder}: {', '.join([_RESULT, *(x for x in files if x != _RESULT)])}")

@@ -145,6 +145,34 @@ def code_points(text: str) -> str:
     )
 
 
+def in_letters(latex: str) -> str:
+    r"""Return mathematics in LaTeX as a line of text.
+
+    Example:
+        >>> in_letters(r"\Delta = \frac{\sqrt{6}}{3}, (\Sigma^{yx})^\top v_{1}")
+        'Δ = √6/3, (Σ^yx)^⊤ v_1'
+    """
+    text, before = re.sub(r"\\(?:left|right|mathrm|mathbf)\b|\\[,;!]", "", latex), ""
+    text = re.sub(r"\\dot\{+(\\\w+)\}+", "\\1\u0307", text)
+    while text != before:  # the innermost braces first
+        before = text
+        text = re.sub(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}", _divided, text)
+        text = re.sub(r"\\sqrt\{([^{}]*)\}", lambda found: f"√{_one(found[1])}", text)
+        text = re.sub(r"([_^])\{([^{}\\]*)\}", lambda found: found[1] + _one(found[2]), text)
+    text = re.sub(r"(?<=\w)\\(?=ln|exp)", r" \\", text)
+    text = re.sub(r"\\([A-Za-z]+|\|)", lambda found: _LETTERS.get(found[0], found[1]), text)
+    return re.sub(r"[{}]", "", text)
+
+
+def _divided(found: re.Match[str]) -> str:
+    return f"{_one(found[1])}/{_one(found[2])}"
+
+
+def _one(text: str) -> str:
+    """Return a part of a formula as one factor, in brackets where it needs them."""
+    return text if re.fullmatch(r"√?(\w+|\\\w+)", text) else f"({text})"
+
+
 def _joined(text: str) -> str:
     return _PER_CENT.sub("\N{NO-BREAK SPACE}", text)
 
@@ -200,3 +228,10 @@ def text_in_math(text: str) -> str:
 def text_from_math(argument: str) -> str:
     r"""Return the words in the argument of ``\text``: the inverse of :func:`text_in_math`."""
     return _SPECIAL_COMMAND.sub(lambda match: _SPECIALS_BACK[match[0]], argument)
+
+
+_LETTERS = {
+    **{latex: letter for letter, latex in _MATHEMATICS.items()},
+    **{f"\\{name}": letter for letter, name in GREEK.items()},
+    **{r"\neq": "≠", r"\leq": "≤", r"\geq": "≥"},
+}

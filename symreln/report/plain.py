@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -111,21 +110,3 @@ def _letters(derivation: Derivation) -> Iterator[str]:
     if some_driven(derivation):
         said.append("π̃₀: effective start of a later stage's mode")
     yield f"  {'; '.join(said)}"
-
-
-def wrapped(line: str, width: int) -> str:
-    """Return a line broken at spaces, its later lines indented.
-
-    Args:
-        line: The line.
-        width: Columns; a formula without a space that is longer stays whole.
-    """
-    indent = line[: len(line) - len(line.lstrip())]
-    return textwrap.fill(
-        line.strip(),
-        width,
-        initial_indent=indent,
-        subsequent_indent=f"{indent}    ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from symreln.document.escape import in_letters
 from symreln.document.model import (
     Block,
     Code,
@@ -233,8 +234,9 @@ def disagreements(pages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str
 
 
 def plain(text: str) -> str:
-    """Return a sentence without the marks of mathematics and names."""
-    return re.sub(r"[$`]", "", text)
+    """Return a sentence as a terminal shows it: mathematics in letters, names as they are."""
+    parts = text.replace("`", "").split("$")
+    return "".join(in_letters(part) if place % 2 else part for place, part in enumerate(parts))
 
 
 def index_document(pages: Sequence[Mapping[str, Any]], how: str) -> Document:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.jsonio import Json, dumps
-from symreln.base.tables import COLUMNS, MOST_COLUMNS, show_table
-from symreln.base.terminal import say
+from symreln.base.tables import show_table
+from symreln.base.terminal import COLUMNS, columns, put, say, wrapped
 from symreln.claims.claim import lines_of
 from symreln.claims.constants import constants_text, printed_constants
 from symreln.claims.derivation import Derivation, Derived, of_pathways
@@ -29,7 +28,7 @@ from symreln.experiment.outcome import Validation
 from symreln.report.chapters import rules
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.mode_table import NULL_FAMILY
-from symreln.report.plain import plain_lines, wrapped
+from symreln.report.plain import plain_lines
 from symreln.report.sentences import clauses, metric_rows, modes_lines
 from symreln.report.summary import checks_line, checks_text, network_head, network_lines
 from symreln.report.validation_json import validation_to_json
@@ -55,7 +54,7 @@ def derivation_said(derivation: Derived, *, as_json: bool) -> _Said:
 def show_derivation(said: _Said, folder: Path, written: Sequence[Path]) -> None:
     """Print what :func:`derivation_said` returns; beside a summary, the files written."""
     if isinstance(said, str):
-        say(said, nl=False)
+        put(said)
         return
     show_summary(said)
     _written(folder, written)
@@ -66,9 +65,8 @@ def show_summary(summary: Summary) -> None:
     for line in summary["head"]:
         say(strengths_in_text(line))
     show_table(*summary["table"])
-    width = min(shutil.get_terminal_size((COLUMNS, 24)).columns, MOST_COLUMNS)
     for line in summary.get("formulas", ()):
-        say(wrapped(strengths_in_text(line), width))
+        say(wrapped(strengths_in_text(line), columns() or COLUMNS))
     for phase in summary.get("phases", ()):
         show_summary(phase)
     for line in summary["tail"]:
@@ -171,7 +169,7 @@ def show_validation(
         found: Json = validation_to_json(validation)
         if derivation is not None:
             found = {"derivation": derivation.ask(derivation_to_json), "validation": found}
-        say(dumps(found), nl=False)
+        put(dumps(found))
         return
     if derivation is not None:
         show_summary(summary_of(derivation))

@@ -8,10 +8,11 @@ import pytest
 import sympy as sp
 
 import symreln as sr
+from symreln.base.terminal import wrapped
 from symreln.claims.orbits import mode_orbits
 from symreln.document.symbols import strengths_in_text
 from symreln.laws.law import HEAD_START, STRENGTH0, TIME_CONSTANT
-from symreln.report.plain import plain_lines, wrapped
+from symreln.report.plain import plain_lines
 
 
 @pytest.fixture(scope="module")
