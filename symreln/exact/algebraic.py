@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from itertools import repeat
 from math import isqrt
 from typing import TYPE_CHECKING
 
@@ -138,7 +139,7 @@ class AlgebraicNumber:
                 Scalar(self.parameters, -value.numerator),
                 Scalar(self.parameters, value.denominator),
             )
-        return Field(self.minpoly).minimal_polynomial(self.coefficients)
+        return _minimal_polynomial(_Same(self.minpoly), _Same(self.coefficients))
 
     @cached_property
     def defining_polynomial(self) -> Coefficients:
@@ -157,7 +158,7 @@ class AlgebraicNumber:
         vanishes = doubled[0].substitute(point).is_zero
         if self.parameters and (self.scalar is None or vanishes or self.is_long):
             return tuple(doubled[:-1])
-        factors = [factor for factor, _ in irreducible_factors(doubled[:-1])]
+        factors = _square_root_factors(_Same(self.squared_polynomial))
         for bits in _precisions():  # ends: the factors have no common root at this point
             value = self.ball(point, bits)
             with enclosure.precision(bits):
@@ -470,6 +471,20 @@ def _fractions(shared: _Same, point: _Point) -> tuple[Fraction, ...]:
 def _roots(shared: _Same, point: _Point, bits: int) -> tuple[arb, ...]:
     """Return all real roots of a polynomial at a point, ascending."""
     return enclosure.real_roots(_fractions(shared, point), bits)
+
+
+@lru_cache(maxsize=512)
+def _minimal_polynomial(minpoly: _Same, element: _Same) -> Coefficients:
+    """Return the minimal polynomial of g(theta): the same of all conjugates."""
+    return Field(minpoly.coefficients).minimal_polynomial(element.coefficients)
+
+
+@lru_cache(maxsize=512)
+def _square_root_factors(shared: _Same) -> list[Coefficients]:
+    """Return the irreducible factors of f(x²), the same for all roots of f."""
+    zero = Scalar(shared.coefficients[0].parameters, 0)
+    doubled = [value for pair in zip(shared.coefficients, repeat(zero)) for value in pair]
+    return [factor for factor, _ in irreducible_factors(doubled[:-1])]
 
 
 def _at(polynomial: Coefficients, point: Values, value: arb) -> arb:

@@ -128,10 +128,21 @@ class PathwayModes:
         return self._grams[a]
 
     def projector(self, a: int) -> ExactMatrix:
-        """Return E_a."""
+        """Return E_a; of a class that is more than half of the space, 1 - Σ E of the others.
+
+        Krylov vectors of ordinary floats are so long that their Gram matrix takes minutes to
+        invert; where one class fills the space nothing is inverted.
+        """
         if a not in self._projectors:
-            basis = self.basis(a)
-            self._projectors[a] = (basis @ self.gram_inverse(a) @ basis.T).reduced()
+            size, others = self.spectrum.n_x, (b for b in range(len(self.classes)) if b != a)
+            if 2 * self.classes[a].dimension > size:
+                found = ExactMatrix.identity(size, self.spectrum.parameters)
+                for b in others:
+                    found = found - self.projector(b)
+            else:
+                basis = self.basis(a)
+                found = basis @ self.gram_inverse(a) @ basis.T
+            self._projectors[a] = found.reduced()
         return self._projectors[a]
 
     def projected(self, a: int, k: int, vectors: ExactMatrix) -> ExactMatrix:
