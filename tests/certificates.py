@@ -122,6 +122,11 @@ def certificates() -> dict[str, Json]:
     y = ExactMatrix.from_rows([[1, 0, 1], [1, 1, 0]])
     found["generic"] = certificate_of(x, y, [[pathway("all", [1] * 3, range(2), range(2))]])
 
+    # More inputs than outputs: what is orthogonal to the modes with s > 0 is shown by no vectors.
+    x = ExactMatrix.from_rows([[int(i == j) for j in range(5)] for i in range(5)])
+    y = ExactMatrix.from_rows([[1, 2, 0, 0, 1], [0, 1, 1, 0, 3]])
+    found["rest"] = certificate_of(x, y, [[pathway("all", [1] * 5, range(5), range(2))]])
+
     # White inputs: commuting with an irreducible quadratic; coupled modes of two pathways.
     x = ExactMatrix.from_rows([[1, 0, 1, 0], [0, 1, 0, 1]])
     y = ExactMatrix.from_rows([[1, 1, 2, 2], [0, 1, 0, 2]])
@@ -318,7 +323,9 @@ def claims(certificate: Json) -> Any:
             classes = []
             for a, c in enumerate(root["classes"]):
                 own = [number(v) for v in c["d"] or []] if c["inverse_d_eff"] else []
-                classes.append((_class_claim(c), d_eff.get((place, a), own)))
+                left = len(root["inputs"]) - sum(map(_dimension, root["classes"]))
+                claim = _class_claim(c, left)
+                classes.append((claim, d_eff.get((place, a), own)))
             pathways.append((gate, item["inputs"], item["outputs"], witness, sorted(classes)))
         couplings = []
         for item in stage["couplings"] if stage["level"] == "coupled modes" else []:
@@ -333,9 +340,15 @@ def claims(certificate: Json) -> Any:
     return data, shapes, stages, certificate["level"], certificate["free_constants"]
 
 
-def _class_claim(item: Json) -> list:
+def _dimension(item: Json) -> int:
+    """The dimension of a class's space, 0 of all that is orthogonal to the others."""
+    vectors = item["generators"]
+    return len(item["eigenvalue"]) * vectors["columns"] if vectors else 0
+
+
+def _class_claim(item: Json, left: int) -> list:
     degree = len(item["eigenvalue"])
-    multiplicity = item["generators"]["columns"]
+    multiplicity = item["generators"]["columns"] if item["generators"] else left
     values = [number(v) for v in item["eigenvalue"]] + [number(v) for v in item["d"] or []]
     if degree > 1:  # the operator's scale is that of theta
         operator = item["operator"]  # two weights, or the matrix at a point of the parameters

@@ -8,7 +8,7 @@ polynomials and indices of roots.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -18,9 +18,10 @@ from flint import fmpz_mat
 from symreln.errors import InputError, LimitReachedError
 from symreln.exact import integers, text
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.blocks import invariant_blocks
+from symreln.exact.blocks import Block, invariant_blocks
 from symreln.exact.eigenvalues import Eigenvalues, Family, solve_block
-from symreln.exact.field import Coefficients
+from symreln.exact.field import Coefficients, Field
+from symreln.exact.integer_matrix import IntegerMatrix
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
 from symreln.exact.scalar import Scalar
@@ -66,6 +67,7 @@ class ModeClass:
         multiplicity: m, the dimension of each mode's space.
         generators: n_x × m. With T, the columns w_i span the class as {T^j w_i : j < k}.
         operator: T.
+        is_rest: Whether it is all that is orthogonal to the other classes, with s = 0 and one d.
     """
 
     minpoly: Coefficients
@@ -74,6 +76,7 @@ class ModeClass:
     multiplicity: int
     generators: ExactMatrix
     operator: Operator
+    is_rest: bool = False
 
     @property
     def degree(self) -> int:
@@ -279,30 +282,33 @@ def joint_spectrum(
     if not (x - x.T).is_zero:
         msg = "joint spectrum: sigma_x is not symmetric; give X X^T / P"
         raise InputError(msg)
-    gram = yx.gram()
-    m, m_scale = _primitive(gram)
-    primitive_x, x_scale = _primitive(x)
-    witness = commutator_of(m, primitive_x)
+    a, x_parts = _primitive(yx), _primitive(x)
+    witness = commutator_of(a[0], x_parts[0])
     if witness is not None:
-        witness = replace(witness, value=witness.value * m_scale * x_scale)
-    spectrum = JointSpectrum(
+        witness = replace(witness, value=witness.value * a[1] * a[1] * x_parts[1])
+    classes = _from_outputs(a, x_parts, with_x=witness is None)
+    if classes is None:
+        classes = _classes(_primitive(yx.gram()), x_parts, with_x=witness is None)
+    if sum(item.dimension for item in classes) != size:
+        msg = "the multiplicities do not add up to the number of inputs"
+        raise ArithmeticError(msg)
+    return JointSpectrum(
         sigma_yx=yx,
         sigma_x=x,
         commutator=witness,
-        classes=_classes((m, m_scale), (primitive_x, x_scale), with_x=witness is None),
+        classes=classes,
         values=dict(values or {}),
     )
-    vars(spectrum)["m"] = gram  # the cached property's value: it is known already
-    return spectrum
 
 
-def commutator_of(m: ExactMatrix, x: ExactMatrix) -> Commutator | None:
-    """Return why symmetric M and Sigma^x, over the same parameters, do not commute, or None.
+def commutator_of(a: ExactMatrix, x: ExactMatrix) -> Commutator | None:
+    """Return why M = AᵀA and symmetric Sigma^x do not commute, or None.
 
     Raises:
         LimitReachedError: They do not, and their product has too many terms.
     """
-    forward = m @ x
+    short = a.shape[0] < a.shape[1]
+    forward = a.T @ (a @ x) if short else a.gram() @ x
     difference = forward - forward.T  # (M X)^T = X M, both being symmetric
     found = difference.first_nonzero()
     if found is None:
@@ -310,7 +316,7 @@ def commutator_of(m: ExactMatrix, x: ExactMatrix) -> Commutator | None:
     if len(forward.terms) > MOST_TERMS:
         msg = (
             f"Sigma^yx^T Sigma^yx Sigma^x has entries of up to {len(forward.terms)} terms in "
-            f"{len(m.parameters)} parameters and is not symmetric, and {MOST_TERMS} are the "
+            f"{len(x.parameters)} parameters and is not symmetric, and {MOST_TERMS} are the "
             "most of which the commutator is certified. Give some of the parameters as "
             "numbers, or take data and gains of a lower degree"
         )
@@ -343,16 +349,77 @@ def _classes(m: Scaled, x: Scaled, *, with_x: bool) -> tuple[ModeClass, ...]:
         zeros=(m[1].denominator, x[1].denominator),
     )
     generic = None if names or m[0].is_zero else 0
-    found = [
-        _mode_class(values, block.basis, (m[1], x[1]), names)
-        for block in invariant_blocks(matrices or [fmpz_mat(size, size)], generic)
-        for values in solve_block(block, family)
-    ]
-    classes = _merged(found)
-    if sum(item.dimension for item in classes) != size:
-        msg = "the multiplicities do not add up to the number of inputs"
-        raise ArithmeticError(msg)
-    return classes
+    blocks = invariant_blocks(matrices or [fmpz_mat(size, size)], generic)
+    return _solved(blocks, family, (m[1], x[1]))
+
+
+def _solved(
+    blocks: Iterable[Block], family: Family, scales: Sequence[Scalar]
+) -> tuple[ModeClass, ...]:
+    names = family.parameters
+    return _merged(
+        [
+            _mode_class(values, block.basis, scales, names)
+            for block in blocks
+            for values in solve_block(block, family)
+        ]
+    )
+
+
+def _from_outputs(a: Scaled, x: Scaled, *, with_x: bool) -> tuple[ModeClass, ...] | None:
+    r"""Return the classes from matrices of the outputs' size, where that is less, or None.
+
+    :math:`A A^T Q = Q a` gives :math:`M (A^T Q) = (A^T Q) a`, and where M and Sigma^x commute,
+    :math:`A \Sigma^x A^T Q = Q c` gives :math:`\Sigma^x (A^T Q) = (A^T Q) a^{-1} c`. What is
+    orthogonal to these vectors is the kernel of A. Sigma^x is a number d there if the trace and the
+    square's trace that are left are d and d² for each dimension; else all is done among inputs.
+    """
+    (height, size), names = a[0].shape, a[0].parameters
+    if names or height >= size or a[0].is_zero:
+        return None
+    (top, _), (inner, _) = a[0].integers(), x[0].integers()
+    seen, back = [top * top.transpose()], top.transpose()
+    if with_x:
+        seen.append(top * inner * back)
+    blocks = []
+    for block in invariant_blocks(seen, 0):
+        own, *others = block.actions
+        if any(own.entries()):
+            actions = (own, *(own.inv() * each for each in others))
+            blocks.append(Block(basis=tuple(back * q for q in block.basis), actions=actions))
+    family = Family(parameters=(), m={(): 0}, x={(): 1} if with_x else None)
+    classes = _solved(blocks, family, (a[1] * a[1], x[1]))
+    left = size - sum(item.dimension for item in classes)  # > 0: fewer outputs than inputs
+    zero, d = Scalar((), 0), None
+    if with_x:
+        matrix = x[0].scale(x[1])
+        d = _left(matrix.trace(), classes, 1) / left
+        if _left(matrix.frobenius(matrix), classes, 2) != d * d * left:
+            return None
+
+    def kernel() -> dict[tuple[int, ...], IntegerMatrix]:
+        return {(): IntegerMatrix.of_flint(integers.kernel(top))}
+
+    rest = ModeClass(
+        minpoly=AlgebraicNumber.rational(zero).minpoly,
+        eigenvalue=(zero,),
+        d=None if d is None else (d,),
+        multiplicity=left,
+        generators=ExactMatrix((size, left), (), kernel),
+        operator=Operator(weight_m=Scalar((), 1), weight_x=zero),
+        is_rest=True,
+    )
+    return (*classes, rest)
+
+
+def _left(total: Scalar, classes: Iterable[ModeClass], power: int) -> Scalar:
+    """Return a trace of a power of Sigma^x less what the classes have of it."""
+    for item in classes:
+        assert item.d is not None
+        field = Field(item.minpoly)
+        own = item.d if power == 1 else field.multiply(item.d, item.d)
+        total = total - field.trace(own) * item.multiplicity
+    return total
 
 
 def _mode_class(

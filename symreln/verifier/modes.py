@@ -10,7 +10,8 @@ lambda and d of degree < k, and generators w_1 … w_m. With v_ij = T^j w_i it i
 
 1. f(T) w_i = 0;
 2. M v_ij = (lambda x^j mod f)(T) w_i and B v_ij = (d x^j mod f)(T) w_i for all j < k;
-3. the v_ij, j < k, of all classes together are as many as B has rows, and independent;
+3. the v_ij, j < k, of all classes together are as many as B has rows, and independent; one class
+   of lambda = 0 may be *the rest*, shown by no vectors: all that is orthogonal to the others;
 4. lambda is 0 (a *null* class), or has an inverse modulo f (multiplication by it has full rank);
 5. no two classes have the same lambda and d and, for k > 1, the same f up to a factor; but without
    symmetries, a stage closed by symmetry or of coupled modes may *split* a class into several.
@@ -26,6 +27,11 @@ For k = 1 and T = pM + qB, 1 follows from 2 and f(p lambda + q d) = 0, which is 
 need not be irreducible, nor square-free: by 4, lambda(theta) ≠ 0 at all roots or at none. M and B
 are symmetric at real parameters, hence diagonal in one orthonormal V, and
 :math:`\Sigma^{yx} = U S V^T` follows with :math:`u = \Sigma^{yx} v/s`.
+*The rest* is invariant, as M and B are symmetric and the others' span is. M has no negative
+eigenvalues, so it is 0 there if tr M is the sum of m tr lambda over the others. B is a number d
+there if what the others leave of tr B and tr B² is d and d² for each dimension, since then its
+eigenvalues there do not vary. So wide data need no n_x × n_x matrix.
+
 Independence: where the classes are found to be orthogonal, class by class, by a given inverse of
 the Gram matrix SᵀS of S = (T^j w)_{j<k}, or by a rank modulo a prime at one parameter point (a
 lower bound of the true one); else by the rank of all. A pathway that does not commute shows the
@@ -43,7 +49,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from .matrices import Matrix, combined, equal, placed
-from .numbers import PRIME, Element, Ratio, multiply, power, quotient, rank, require, times
+from .numbers import PRIME, Element, Ratio, multiply, power, quotient, rank, require, times, trace
 from .reading import Data, Given, Reader
 
 MOST_COMPARED: Final = 400  # pairs of eigenvalues of two classes: a tenth of a second
@@ -78,6 +84,34 @@ class Pathway(SimpleNamespace):
     def a(self) -> Matrix:
         """Sigma^yx, of a pathway that is no image."""
         return combined([(self.per_sample, self.driven)]).reduced()
+
+    @cached_property
+    def m(self) -> Matrix:
+        """M = (Sigma^yx)^T Sigma^yx, of a pathway that is no image."""
+        share = self.per_sample * self.per_sample
+        return combined([(share, self.driven.gram())]).reduced()
+
+    @cached_property
+    def b(self) -> Matrix:
+        """Sigma^x, of a pathway that is no image."""
+        return combined([(self.per_sample, self.features @ self.features.T)]).reduced()
+
+    def on_m(self, words: Matrix) -> Matrix:
+        """Return M·words, through the outputs where these are fewer than the inputs."""
+        few = len(self.outputs) < len(self.key[0])
+        return self.a.T @ (self.a @ words) if few else self.m @ words
+
+    def on_b(self, words: Matrix) -> Matrix:
+        """Return Sigma^x·words, through the samples where these are fewer than the inputs."""
+        if self.features.shape[1] >= len(self.key[0]):
+            return self.b @ words
+        seen = self.features @ (self.features.T @ words)
+        return combined([(self.per_sample, seen)])
+
+    @cached_property
+    def orthogonal(self) -> bool:
+        """Whether classes are orthogonal to each other; asked for where projectors are used."""
+        return _orthogonal_classes(self.data, self)
 
     def action(self, data: Data, elements: dict[int, Element]) -> Matrix:
         """Return N with words·N = (T^l q(T) w)_l side by side, for the classes with a q."""
@@ -195,9 +229,7 @@ def read_pathway(data: Data, given: Given, earlier: list[Pathway]) -> Pathway:
         return _image(data, p, v.like, earlier)
     p.root, p.tau, p.rho = p, None, {i: i for i in inputs}
     p.driven = data.drive(p.features.T).rows(p.outputs)
-    p.per_sample = data.per_sample
-    p.b = combined([(data.per_sample, p.features @ p.features.T)]).reduced()
-    p.m = combined([(data.per_sample * data.per_sample, p.driven.gram())]).reduced()
+    p.per_sample, p.data = data.per_sample, data
     p.commutes = not v.commutator.there
     if not p.commutes:
         _commutator(data, p, v.commutator)
@@ -232,7 +264,10 @@ def _commutator(data: Data, p: Pathway, given: Given) -> None:
     w = given.take("row column value relative_norm_squared")
     forward, difference = _forward_and_difference(p)
     given.require(difference, "null exactly where M and B commute")
-    (row, column), top = min(difference.entries().items())
+    rows = (line for part in difference.terms.values() for line in part.items() if line[1])
+    row, column = min((i, min(line)) for i, line in rows)
+    found = {key: part.get(row, {}).get(column, 0) for key, part in difference.terms.items()}
+    top = {key: value for key, value in found.items() if value}
     w.row.shows(row, "that of the first non-zero entry of MB - BM")
     w.column.shows(column, "that of the first non-zero entry of MB - BM")
     good = data.ratio(w.value) == Ratio(top, difference.below)
@@ -244,7 +279,8 @@ def _commutator(data: Data, p: Pathway, given: Given) -> None:
 
 def _forward_and_difference(p: Pathway) -> tuple[Matrix, Matrix]:
     """Return MB and MB - BM, of symmetric M and B."""
-    forward = p.m @ p.b
+    few = len(p.outputs) < len(p.key[0])
+    forward = p.a.T @ p.on_b(p.a.T).T if few else p.m @ p.b
     return forward, combined([(p.m.one, forward), (p.m.one * -1, forward.T)])
 
 
@@ -252,35 +288,56 @@ def _forward_and_difference(p: Pathway) -> tuple[Matrix, Matrix]:
 
 
 def _spectrum(data: Data, p: Pathway, given: Given) -> None:
-    p.classes, start = [], 0
+    p.classes, width = [], 0
     for item in given.items():
         c = _class(data, p, item)
-        c.start, start = start, start + c.degree * c.size
+        c.start, width = width, width + c.span
         p.classes.append(c)
-    size = p.b.shape[0]
-    given.require(start == size, f"a basis: {size} vectors")
+    size = len(p.key[0])
+    rest = [c for c in p.classes if c.size is None]
+    given.require(len(rest) < 2 and (width < size) == bool(rest), f"a basis: {size} vectors")
     _unlike(data, p)
     words = [
         (word, 0, c.start + exponent * c.size)
         for c in p.classes
+        if c.span
         for exponent, word in enumerate(c.words[: c.degree])
     ]
-    p.words = placed(words, (size, size), data.one)
+    p.words = placed(words, (size, width), data.one)
     kept = _deciding_words(p)
     shape, every = (size, len(kept)), {i: i for i in range(size)}
     places = {column: n for n, column in enumerate(kept)}
     decisive = p.words.moved(every, places, shape)
-    for field, matrix in [("eigenvalue", p.m), ("d", p.b)][: 1 + p.commutes]:
-        action = p.action(data, {a: getattr(c, field) for a, c in enumerate(p.classes)})
-        one = matrix.one
-        seen, shown = matrix @ decisive, p.words @ action.moved(every, places, shape)
-        if wrong := combined([(one, seen), (one * -1, shown)]):
+    for field, on in [("eigenvalue", p.on_m), ("d", p.on_b)][: 1 + p.commutes]:
+        action = p.action(data, {a: getattr(c, field) for a, c in enumerate(p.classes) if c.span})
+        shown = p.words @ action.moved(every, places, (width, len(kept)))
+        if wrong := combined([(data.constant(1), on(decisive)), (data.constant(-1), shown)]):
             column = kept[min(j for _, j in wrong.entries())]
-            c = next(c for c in p.classes if column < c.start + c.degree * c.size)
+            c = next(c for c in p.classes if column < c.start + c.span)
             require(False, f"{c.path}.{field}", "g with M w = g(T) w, or Sigma^x w = g(T) w for d")
     for c in p.classes:
         require(not c.left, f"{c.path}.minpoly", "f with f(T) w = 0")
+    for c in rest:
+        c.size = size - width
+        _rest(data, p, c)
     _independent(data, p, given)
+
+
+def _rest(data: Data, p: Pathway, c: ModeClass) -> None:
+    """Prove that M and Sigma^x are 0 and d on what is orthogonal to the other classes."""
+    require(c.null and c.degree == 1, c.path, "of s = 0 where no vectors are shown")
+    share, x = data.per_sample, p.features
+    totals = {"eigenvalue": [p.a.inner(p.a)]}
+    if p.commutes:
+        square = x.T @ x if x.shape[1] < x.shape[0] else x @ x.T
+        totals["d"] = [share * x.inner(x), share * share * square.inner(square)]
+    for field, traces in totals.items():
+        for exponent, left in enumerate(traces, start=1):
+            for other in p.classes:
+                value = getattr(other, field)
+                value = value if exponent == 1 else times(other.f, value, value)
+                left = left - trace(other.f, value) * other.size
+            require(not left, f"{c.path}.{field}", "the one eigenvalue where no vectors are shown")
 
 
 def _deciding_words(p: Pathway) -> list[int]:
@@ -298,7 +355,8 @@ def _deciding_words(p: Pathway) -> list[int]:
     return [
         c.start + place
         for c in p.classes
-        for place in range(c.size if decided(c) else c.degree * c.size)
+        if c.span
+        for place in range(c.size if decided(c) else c.span)
     ]
 
 
@@ -318,7 +376,7 @@ def _unlike(data: Data, p: Pathway) -> None:
 
 def _class(data: Data, p: Pathway, given: Given) -> ModeClass:
     v = given.take("operator minpoly eigenvalue d generators gram_inverse inverse_d_eff")
-    f, size = data.ratios(v.minpoly), p.b.shape[0]
+    f, size = data.ratios(v.minpoly), len(p.key[0])
     c = ModeClass(f=f, degree=len(f) - 1, path=given.path, left=None, inverse=v.inverse_d_eff)
     v.minpoly.require(f[-1] and c.degree, "a polynomial of degree > 0")
     c.eigenvalue = data.ratios(v.eigenvalue, c.degree)
@@ -327,9 +385,12 @@ def _class(data: Data, p: Pathway, given: Given) -> ModeClass:
     c.null = not any(c.eigenvalue)
     good = c.null or c.degree == 1 or _invertible(data, c)
     v.eigenvalue.require(good, "zero at every root of f, or at none")
-    c.words = [data.matrix(v.generators, size)]
-    c.size = c.words[0].shape[1]
-    v.generators.require(c.size, "at least one vector")
+    c.words, c.size, c.span = [], None, 0  # what is orthogonal to the others, if no vector is shown
+    if v.generators.there:
+        c.words = [data.matrix(v.generators, size)]
+        c.size = c.words[0].shape[1]
+        c.span = c.degree * c.size
+        v.generators.require(c.size, "at least one vector")
     weights = c.weights = c.operator = None
     if isinstance(v.operator.value, list):
         weights = c.weights = data.ratios(v.operator, 2)
@@ -338,21 +399,21 @@ def _class(data: Data, p: Pathway, given: Given) -> ModeClass:
         theta = weights[0] * c.eigenvalue[0]
         c.left = f[0] + f[1] * (theta + weights[1] * c.d[0] if c.d else theta)
     else:
+        v.generators.require(c.span, "shown of conjugate modes")
         _powers(data, p, c, v.operator)
-    span = c.degree * c.size
-    c.gram = data.matrix(v.gram_inverse, span, span) if v.gram_inverse.there else None
+    c.gram = data.matrix(v.gram_inverse, c.span, c.span) if v.gram_inverse.there else None
     return c
 
 
 def _powers(data: Data, p: Pathway, c: ModeClass, operator: Given) -> None:
     """Find T^l w, and check that f(T) w = 0."""
-    if c.weights:
-        t = combined(list(zip(c.weights, (p.m, p.b), strict=True))).reduced()
-    else:
-        size = p.b.shape[0]
-        t = c.operator = data.matrix(operator, size, size)
+    if not c.weights:
+        c.operator = data.matrix(operator, len(p.key[0]), len(p.key[0]))
+    parts = [(q, on) for q, on in zip(c.weights or (), (p.on_m, p.on_b), strict=False) if q]
     while len(c.words) <= c.degree:
-        c.words.append((t @ c.words[-1]).reduced())
+        w = c.words[-1]
+        image = combined([(q, on(w)) for q, on in parts]) if c.weights else c.operator @ w
+        c.words.append(image.reduced())
     left = combined(list(zip(c.f, c.words, strict=True)))
     require(not left, f"{c.path}.minpoly", "f with f(T) w = 0")
 
@@ -429,23 +490,25 @@ def _multiplication(reader: Reader, f: Element, elements: list[Element]) -> list
 
 def _independent(data: Data, p: Pathway, given: Given) -> None:
     """Prove that the words are a basis."""
-    p.class_of = [a for a, c in enumerate(p.classes) for _ in range(c.degree * c.size)]
-    p.orthogonal = _orthogonal_classes(data, p)
+    p.class_of = [a for a, c in enumerate(p.classes) for _ in range(c.span)]
+    used = data.names or data.symmetries or any(c.gram is not None for c in p.classes)
+    apart = used and p.orthogonal
     for c in p.classes:
         if c.gram is not None:
-            places = {c.start + k: k for k in range(c.degree * c.size)}
-            own = p.words.moved(range(len(p.class_of)), places, (len(p.class_of), len(places)))
+            places = {c.start + k: k for k in range(c.span)}
+            height = p.words.shape[0]
+            own = p.words.moved(range(height), places, (height, len(places)))
             unit = data.assembled({(k, k): data.constant(1) for k in places.values()}, c.gram.shape)
             good = equal(own.T @ own @ c.gram, unit)
             require(good, f"{c.path}.gram_inverse", "the inverse of SᵀS")
     grams = [(c.gram, c.start, c.start) for c in p.classes if c.gram is not None]
-    p.gram = placed(grams, p.words.shape, data.one)
+    p.gram = placed(grams, (len(p.class_of),) * 2, data.one)
     columns: list[dict[int, int]] = [{} for _ in p.class_of]
     for (i, j), entry in p.words.entries().items():
         columns[j][i] = data.at_point(entry)
-    if not p.orthogonal:
+    if not apart:
         given.require(rank(columns) == len(columns), "a basis")
     for c in p.classes:
-        if p.orthogonal and c.gram is None:
-            own = columns[c.start : c.start + c.degree * c.size]
+        if apart and c.gram is None:
+            own = columns[c.start : c.start + c.span]
             given.require(rank(own) == len(own), "a basis")

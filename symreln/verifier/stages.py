@@ -157,6 +157,8 @@ class Stage:
             good = (c.gram is not None) == (needed and not c.null)
             where = f"{c.path}.gram_inverse"
             require(good, where, "null exactly where no other class or stage needs it")
+            good = c.words or not self.commutes or (len(self.paths) == 1 and not data.symmetries)
+            require(good, f"{c.path}.generators", "shown: others act on it, or symmetries move it")
 
     # -- symmetries --
 

@@ -394,3 +394,69 @@ def test_a_closed_stage_has_no_weaker_level(name: str, weaker: str) -> None:
             one = [{"target": [0, 0], "source": [0, 0], "factors": [["1"]]}]
             claimed["couplings"] = one
             rejected(forged, "couplings")
+
+
+# -- the rest: what is orthogonal to the modes that are shown --------------------------------------
+
+
+def _classes(found: Json) -> list[Json]:
+    return found["parts"][0]["stages"][0]["pathways"][0]["classes"]
+
+
+def _another_d(found: Json) -> None:
+    _classes(found)[-1]["d"] = ["1 / 4"]
+
+
+def _learning_modes_hidden(found: Json) -> None:
+    del _classes(found)[0]
+
+
+def _two_rests(found: Json) -> None:
+    _classes(found).append(copied(_classes(found)[-1]))
+
+
+def _conjugate(found: Json) -> None:
+    _classes(found)[0]["generators"] = None
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (_another_d, "only eigenvalue|one eigenvalue"),
+        (_learning_modes_hidden, r"classes\[0\].eigenvalue"),
+        (_two_rests, "a basis: 5 vectors"),
+        (_conjugate, "shown of conjugate modes"),
+    ],
+)
+def test_what_is_shown_by_no_vectors_is_proven_by_traces(change: Any, match: str) -> None:
+    found = copied(certificates()["rest"])
+    assert _classes(found)[-1]["generators"] is None
+    change(found)
+    rejected(found, match)
+
+
+def test_null_modes_of_unlike_d_do_not_pass_as_one_rest() -> None:
+    """The mean of their d is right, and the mean of the squares is not."""
+    found = certified(
+        [[1, 0, 0], [0, 1, 0], [0, 0, 2]],
+        [[1, 0, 0]],
+        [pathway("all", [1] * 3, range(3), range(1))],
+    )
+    classes = _classes(found)
+    assert len(classes) == 3
+    null = [c for c in classes if c["eigenvalue"] == ["0"]]
+    null[0] |= {"generators": None, "d": ["5 / 6"]}
+    classes.remove(null[1])
+    rejected(found, "one eigenvalue")
+
+
+def test_where_other_pathways_act_the_rest_is_shown() -> None:
+    one = pathway("one", [1, 1, 0], range(3), range(1))
+    found = certified(
+        [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+        [[1, 1, 1]],
+        [one, pathway("two", [0, 1, 1], range(3), [0])],
+    )
+    null = next(c for c in _classes(found) if c["eigenvalue"] == ["0"] and c["d"] == ["0"])
+    null["generators"] = None
+    rejected(found, "generators|basis|form")

@@ -18,7 +18,7 @@ from symreln.verifier import digest, verify
 from tests.certificates import Json, certificates, claims, leaves, mutation, rederived
 from tests.unchecked import derive_unchecked
 
-SMALL = ("xor", "contextual", "coupled", "generic", "white", "leak", "gains")
+SMALL = ("xor", "contextual", "coupled", "generic", "white", "leak", "gains", "rest")
 TASKS = ("linear-hierarchy", "xor", "xor-linear", "contextual-3", "contextual-3-modular", "iris")
 #: Mutations with a renewed digest; `python -m tests.campaigns.mutations` makes ten times as many.
 MANY, SOME = 130, 15

@@ -153,6 +153,7 @@ def _stage(
                 texts,
                 like=known.get(k),
                 projectors=commute and (len(stage.pathways) > 1 or not last),
+                rests=not commute or (len(stage.pathways) == 1 and not like),
                 d_eff=[learned(k, a) for a in range(len(pathway.spectrum.classes))],
             )
             for k, pathway in enumerate(stage.pathways)
@@ -214,6 +215,7 @@ def pathway_json(
     *,
     like: tuple[int, int] | None = None,
     projectors: bool = False,
+    rests: bool = False,
     d_eff: list[Coefficients | None] | None = None,
 ) -> Json:
     """Return what a certificate holds of one pathway.
@@ -224,6 +226,7 @@ def pathway_json(
         texts: The spelling of numbers.
         like: (an earlier pathway of the stage, symmetry) of which it is the image, or None.
         projectors: Whether other classes or stages need the projectors on its classes.
+        rests: Whether what is orthogonal to all other classes is shown by no vectors.
         d_eff: Of every class, None where its stage is not closed.
     """
     commutator = None if like else spectrum.commutator
@@ -248,7 +251,7 @@ def pathway_json(
         "classes": None
         if like
         else [
-            _class(spectrum, mode_class, texts, value, projector=projectors)
+            _class(spectrum, mode_class, texts, value, projector=projectors, rests=rests)
             for mode_class, value in zip(spectrum.classes, values, strict=True)
         ],
     }
@@ -261,6 +264,7 @@ def _class(
     d_eff: Coefficients | None,
     *,
     projector: bool,
+    rests: bool,
 ) -> Json:
     operator, learns = mode_class.operator, not mode_class.is_null
     return {
@@ -270,7 +274,7 @@ def _class(
         "minpoly": texts.ratios(mode_class.minpoly),
         "eigenvalue": texts.ratios(mode_class.eigenvalue),
         "d": None if mode_class.d is None else texts.ratios(mode_class.d),
-        "generators": texts.matrix(mode_class.generators),
+        "generators": None if rests and mode_class.is_rest else texts.matrix(mode_class.generators),
         "gram_inverse": _gram_inverse(spectrum, mode_class, texts)
         if projector and learns
         else None,
