@@ -366,6 +366,9 @@ def _krylov_spaces(
 def _as_polynomial(action: ExactMatrix, spaces: Sequence[ExactMatrix]) -> Coefficients | None:
     """Return h with action = h(T) on every generator, low to high; None where there is none."""
     answer: Coefficients | None = None
+    value, width = action.entry(0, 0), spaces[0].shape[1]
+    if action == ExactMatrix.identity(action.shape[0], action.parameters).scale(value):
+        return (value, *[value * 0] * (width - 1))  # as Sigma^x of one-hot inputs: nothing to solve
     for space in spaces:
         found = coordinates(space, action @ space.select(columns=[0]))
         if found is None:

@@ -73,11 +73,15 @@ class Packing:
 
     def pack(self, polynomial: fmpz_mpoly) -> int:
         """Return the polynomial's value at the powers of two."""
-        value = 0
+        # A sum of shifted coefficients would copy the whole number for each of them.
+        width, half = self.bytes, 1 << (8 * self.bytes - 1)
+        data = bytearray(self._offset.to_bytes(width * self.size, "little"))
         for exponents, coefficient in polynomial.to_dict().items():
             place = sum(int(e) * stride for e, stride in zip(exponents, self.strides, strict=True))
-            value += int(coefficient) << (8 * self.bytes * place)
-        return value
+            data[place * width : (place + 1) * width] = (half + int(coefficient)).to_bytes(
+                width, "little"
+            )
+        return int.from_bytes(data, "little") - self._offset
 
     def unpack(self, value: int) -> fmpz_mpoly:
         """Return the polynomial with this value."""

@@ -16,12 +16,12 @@ from functools import cached_property
 from flint import fmpz_mat
 
 from symreln.errors import InputError, LimitReachedError
-from symreln.exact import integers, text
+from symreln.exact import integers, polynomials, text
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.blocks import Block, invariant_blocks
+from symreln.exact.blocks import invariant_blocks
 from symreln.exact.eigenvalues import Eigenvalues, Family, solve_block
 from symreln.exact.field import Coefficients, Field
-from symreln.exact.integer_matrix import IntegerMatrix
+from symreln.exact.linear import kernel
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.order import order_key
 from symreln.exact.scalar import Scalar
@@ -282,13 +282,14 @@ def joint_spectrum(
     if not (x - x.T).is_zero:
         msg = "joint spectrum: sigma_x is not symmetric; give X X^T / P"
         raise InputError(msg)
-    a, x_parts = _primitive(yx), _primitive(x)
-    witness = commutator_of(a[0], x_parts[0])
+    (a, a_scale), (primitive_x, x_scale) = _primitive(yx), _primitive(x)
+    witness = commutator_of(a, primitive_x)
     if witness is not None:
-        witness = replace(witness, value=witness.value * a[1] * a[1] * x_parts[1])
-    classes = _from_outputs(a, x_parts, with_x=witness is None)
+        witness = replace(witness, value=witness.value * a_scale * a_scale * x_scale)
+    classes = _from_outputs(yx, x, with_x=witness is None)
     if classes is None:
-        classes = _classes(_primitive(yx.gram()), x_parts, with_x=witness is None)
+        m = _primitive(yx.gram())
+        classes = _classes(m, (primitive_x, x_scale), with_x=witness is None)
     if sum(item.dimension for item in classes) != size:
         msg = "the multiplicities do not add up to the number of inputs"
         raise ArithmeticError(msg)
@@ -349,64 +350,51 @@ def _classes(m: Scaled, x: Scaled, *, with_x: bool) -> tuple[ModeClass, ...]:
         zeros=(m[1].denominator, x[1].denominator),
     )
     generic = None if names or m[0].is_zero else 0
-    blocks = invariant_blocks(matrices or [fmpz_mat(size, size)], generic)
-    return _solved(blocks, family, (m[1], x[1]))
-
-
-def _solved(
-    blocks: Iterable[Block], family: Family, scales: Sequence[Scalar]
-) -> tuple[ModeClass, ...]:
-    names = family.parameters
     return _merged(
         [
-            _mode_class(values, block.basis, scales, names)
-            for block in blocks
+            _mode_class(values, block.basis, (m[1], x[1]), names)
+            for block in invariant_blocks(matrices or [fmpz_mat(size, size)], generic)
             for values in solve_block(block, family)
         ]
     )
 
 
-def _from_outputs(a: Scaled, x: Scaled, *, with_x: bool) -> tuple[ModeClass, ...] | None:
+def _from_outputs(yx: ExactMatrix, x: ExactMatrix, *, with_x: bool) -> tuple[ModeClass, ...] | None:
     r"""Return the classes from matrices of the outputs' size, where that is less, or None.
 
-    :math:`A A^T Q = Q a` gives :math:`M (A^T Q) = (A^T Q) a`, and where M and Sigma^x commute,
-    :math:`A \Sigma^x A^T Q = Q c` gives :math:`\Sigma^x (A^T Q) = (A^T Q) a^{-1} c`. What is
+    With A for Sigma^{yx}, :math:`A A^T u = \lambda u` gives :math:`M (A^T u) = \lambda A^T u`, and
+    where M and Sigma^x commute, :math:`A \Sigma^x A^T u = \lambda d\, u` gives d. What is
     orthogonal to these vectors is the kernel of A. Sigma^x is a number d there if the trace and the
     square's trace that are left are d and d² for each dimension; else all is done among inputs.
     """
-    (height, size), names = a[0].shape, a[0].parameters
-    if names or height >= size or a[0].is_zero:
+    (height, size), names, back = yx.shape, yx.parameters, yx.T
+    if height >= size or yx.is_zero:
         return None
-    (top, _), (inner, _) = a[0].integers(), x[0].integers()
-    seen, back = [top * top.transpose()], top.transpose()
-    if with_x:
-        seen.append(top * inner * back)
-    blocks = []
-    for block in invariant_blocks(seen, 0):
-        own, *others = block.actions
-        if any(own.entries()):
-            actions = (own, *(own.inv() * each for each in others))
-            blocks.append(Block(basis=tuple(back * q for q in block.basis), actions=actions))
-    family = Family(parameters=(), m={(): 0}, x={(): 1} if with_x else None)
-    classes = _solved(blocks, family, (a[1] * a[1], x[1]))
-    left = size - sum(item.dimension for item in classes)  # > 0: fewer outputs than inputs
-    zero, d = Scalar((), 0), None
-    if with_x:
-        matrix = x[0].scale(x[1])
-        d = _left(matrix.trace(), classes, 1) / left
-        if _left(matrix.frobenius(matrix), classes, 2) != d * d * left:
+    classes: list[ModeClass] = []
+    for c in _classes(_primitive(yx @ back), _primitive(yx @ x @ back), with_x=with_x):
+        if c.is_null:
+            continue
+        if c.degree > 1 and not (c.operator.is_sum and c.operator.weight_x.is_zero):
             return None
-
-    def kernel() -> dict[tuple[int, ...], IntegerMatrix]:
-        return {(): IntegerMatrix.of_flint(integers.kernel(top))}
-
+        field = Field(c.minpoly)
+        d = None if c.d is None else field.multiply(c.d, field.inverse(c.eigenvalue))
+        columns = map(polynomials.primitive, (back @ c.generators).T.numerators())
+        shape, entries = (c.multiplicity, size), [entry for column in columns for entry in column]
+        generators = ExactMatrix.of_polynomials(shape, names, entries).T
+        classes.append(replace(c, d=d, generators=generators))
+    left = size - sum(c.dimension for c in classes)  # > 0: fewer outputs than inputs
+    zero, d = Scalar(names, 0), None
+    if with_x:
+        d = _left(x.trace(), classes, 1) / left
+        if _left(x.frobenius(x), classes, 2) != d * d * left:
+            return None
     rest = ModeClass(
         minpoly=AlgebraicNumber.rational(zero).minpoly,
         eigenvalue=(zero,),
         d=None if d is None else (d,),
         multiplicity=left,
-        generators=ExactMatrix((size, left), (), kernel),
-        operator=Operator(weight_m=Scalar((), 1), weight_x=zero),
+        generators=ExactMatrix((size, left), names, lambda: kernel(yx).terms),
+        operator=Operator(weight_m=Scalar(names, 1), weight_x=zero),
         is_rest=True,
     )
     return (*classes, rest)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.exact.field import Field
-from symreln.exact.linear import inverse
+from symreln.exact.linear import inverse, pseudo_inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import Commutator, JointSpectrum
@@ -128,22 +128,34 @@ class PathwayModes:
         return self._grams[a]
 
     def projector(self, a: int) -> ExactMatrix:
-        """Return E_a; of a class that is more than half of the space, 1 - Σ E of the others.
+        """Return E_a; of a class that is most of what learns, that of all less those of the others.
 
-        Krylov vectors of ordinary floats are so long that their Gram matrix takes minutes to
-        invert; where one class fills the space nothing is inverted.
+        Krylov vectors of ordinary floats, or of many parameters, are so long that their Gram matrix
+        takes minutes to invert.
         """
         if a not in self._projectors:
-            size, others = self.spectrum.n_x, (b for b in range(len(self.classes)) if b != a)
-            if 2 * self.classes[a].dimension > size:
-                found = ExactMatrix.identity(size, self.spectrum.parameters)
-                for b in others:
-                    found = found - self.projector(b)
+            if not self.classes[a].is_null and 2 * self.classes[a].dimension > self._rank:
+                found = self._learned
+                for b, other in enumerate(self.classes):
+                    if b != a and not other.is_null:
+                        found = found - self.projector(b)
             else:
                 basis = self.basis(a)
                 found = basis @ self.gram_inverse(a) @ basis.T
             self._projectors[a] = found.reduced()
         return self._projectors[a]
+
+    @cached_property
+    def _rank(self) -> int:
+        return sum(c.dimension for c in self.classes if not c.is_null)
+
+    @cached_property
+    def _learned(self) -> ExactMatrix:
+        """The projector on what Sigma^{yx} does not map to 0."""
+        if self._rank == self.spectrum.n_x:
+            return ExactMatrix.identity(self._rank, self.spectrum.parameters)
+        seen = self.spectrum.sigma_yx
+        return seen.T @ pseudo_inverse((seen @ seen.T).reduced()) @ seen
 
     def projected(self, a: int, k: int, vectors: ExactMatrix) -> ExactMatrix:
         """Return T^k E_a vectors."""
