@@ -157,6 +157,7 @@ def integrate_modes(
     result = np.empty((len(drive), len(times)))
     start = np.log(np.asarray(strength0, dtype=float))
     # A mode relaxes to its plateau with the rate 2s/tau.
-    for part, logs in integrate(rhs, start, times, fastest=2 * float(drive.max()) / tau):
+    fastest = 2 * float(drive.max()) / tau
+    for part, logs in integrate(rhs, start, times, fastest, logs=True):
         result[:, part] = np.exp(logs)
     return result

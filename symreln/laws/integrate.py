@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -42,6 +43,8 @@ LOOKED_AT = Accuracy(1e-6, 20_000)
 #: step, and the output between steps, which no error control sees, is then over 1e-9 of the
 #: largest entry (measured against short steps); at 2 units it is below 1e-10.
 LONGEST_STEP = 2.0
+#: Times at a fixed point whose states are held at once.
+_AT_ONCE = 512
 
 
 def integrate(
@@ -50,6 +53,8 @@ def integrate(
     times: np.ndarray,
     fastest: float = 0.0,
     accuracy: Accuracy = PRECISE,
+    *,
+    logs: bool = False,
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield (slice of ``times``, states of shape (state, times in the slice)) in order.
 
@@ -63,6 +68,7 @@ def integrate(
         fastest: Largest rate with which states relax, in 1/time; 0 where none is known.
         accuracy: PRECISE where the result is a number, DRAWN where it is a line in a figure,
             LOOKED_AT where a time is looked for.
+        logs: Whether the state is of logarithms, whose errors are relative ones at any size.
 
     Raises:
         LimitReachedError: The step size fell below what float64 resolves, or there were too many.
@@ -80,13 +86,25 @@ def integrate(
         float(times[-1]),
         max_step=LONGEST_STEP / fastest if fastest > 0 else float("inf"),
         rtol=accuracy.error,
-        atol=_smallest(start),
     )
-    taken = 0
+    taken, next_look, largest = 0, 0, 0.0
     while solver.status == "running":
+        # The largest so far: a state that falls to 0 would ask for more than rounding allows.
+        largest = max(largest, float(np.abs(solver.y).max(initial=0.0)))
+        size = 1.0 if logs else largest or 1.0
+        steps_left = (times[-1] - solver.t) * fastest / LONGEST_STEP
+        # A look costs about as much as a step for every entry of the state.
+        if next_look <= taken and len(start) <= steps_left:
+            keeps = partial(_keeps, solver.y, accuracy.error * size, logs)
+            if keeps(rhs(solver.t, solver.y) / fastest):
+                next_look = taken + len(start)
+                here = partial(rhs, solver.t)
+                span = steps_left * LONGEST_STEP
+                if _stays(here, solver.y, size, fastest, span, accuracy.error, keeps):
+                    break
         taken += 1
         too_many = taken > accuracy.most_steps
-        solver.atol = _smallest(solver.y)
+        solver.atol = (accuracy.error if logs else _ROUNDING_TOLERANCE) * size
         message = "it takes too many steps" if too_many else solver.step()
         if too_many or solver.status == "failed":
             msg = (
@@ -99,8 +117,59 @@ def integrate(
         if end > done:
             yield slice(done, end), solver.dense_output()(times[done:end])
             done = end
+    for begin in range(done, len(times), _AT_ONCE):
+        end = min(begin + _AT_ONCE, len(times))
+        yield slice(begin, end), np.repeat(solver.y[:, None], end - begin, axis=1)
 
 
-def _smallest(state: np.ndarray) -> float:
-    """Return the error that rounding makes of a state's largest entry; not 0."""
-    return _ROUNDING_TOLERANCE * (float(np.abs(state).max(initial=0.0)) or 1.0)
+def _keeps(state: np.ndarray, error: float, logs: bool, change: np.ndarray) -> bool:
+    """Return whether a change of a state is below the error that it may have."""
+    kept = np.abs(change) <= error
+    if logs:  # what is negligible may die out
+        kept |= (change < 0) & (state - state.max() < np.log(_ROUNDING_TOLERANCE))
+    return bool(kept.all())
+
+
+def _stays(
+    rhs: Callable[[np.ndarray], np.ndarray],
+    state: np.ndarray,
+    size: float,
+    fastest: float,
+    span: float,
+    error: float,
+    keeps: Callable[[np.ndarray], bool],
+) -> bool:
+    r"""Return whether a state is at a fixed point that it does not leave in the time left.
+
+    The flow linearised there, :math:`\dot δ = f + J δ`, must keep :math:`δ` below the error at
+    all times left, and so must what the linearisation leaves out, at most the rate times
+    :math:`δ^2`, when it has grown as much as :math:`e^{J t}` lets anything grow: near a saddle it
+    grows by more, however small the part is that leaves it.
+
+    Args:
+        rhs: Right-hand side f(y).
+        state: The state.
+        size: What its entries are of the size of.
+        fastest: Largest rate with which states relax.
+        span: The time left, in units of 1/fastest.
+        error: Error that the state may have, relative to the size.
+        keeps: Whether a change of the state is below it.
+    """
+    from scipy.linalg import expm
+
+    count, rounding = len(state), np.finfo(float).eps
+    shift = np.cbrt(rounding) * size
+    flow = np.zeros((count + 1, count + 1))  # J, with f in a last column
+    for entry, unit in enumerate(np.eye(count) * shift):
+        flow[:-1, entry] = (rhs(state + unit) - rhs(state - unit)) / (2 * shift * fastest)
+    velocity = rhs(state) / fastest
+    flow[:-1, -1] = np.where(np.abs(velocity) > rounding * size, velocity, 0.0)
+    doublings = max(0, int(np.ceil(np.log2(span))))
+    with np.errstate(all="ignore"):
+        moved = expm(flow * (span / 2**doublings))
+        for _ in range(doublings + 1):
+            grown = float(np.abs(moved[:-1, :-1]).max())
+            if not (error * span * grown <= 1 and keeps(moved[:-1, -1])):
+                return False
+            moved = moved @ moved
+    return True
