@@ -22,7 +22,7 @@ from symreln.claims.orbits import short_list
 from symreln.claims.prediction import matrices_of
 from symreln.claims.regime import regime_of
 from symreln.claims.solve import at_values
-from symreln.claims.unit_courses import courses, is_closed
+from symreln.claims.unit_courses import courses, dies_out, is_closed
 from symreln.claims.widths import own_curves
 from symreln.document.model import Block, Section, Strong, Table, equation
 from symreln.document.typeset import say, typeset
@@ -112,6 +112,7 @@ class LawOfGates(Claim):
         last: Last step of the network.
         integrated: Whether matrices are integrated, for modes have no closed forms.
         derived: The lines that lead to it; the main ones are said with it.
+        dead: Pathways whose weights weight decay takes to 0.
     """
 
     found: tuple[PathwayGates, ...] = ()
@@ -120,6 +121,7 @@ class LawOfGates(Claim):
     last: int
     integrated: bool = False
     derived: tuple[Line, ...] = ()
+    dead: tuple[str, ...] = ()
 
     @property
     def first(self) -> tuple[PathwayGates, ...]:
@@ -170,6 +172,16 @@ class LawOfGates(Claim):
         """Say on the terminal how long gates can be trusted."""
         if self.first:
             yield f"law of gates: {self.sentence}"
+        if self.dead:
+            yield f"law of gates: {self.dying}"
+
+    @property
+    def dying(self) -> str:
+        """What becomes of the pathways that learn nothing under weight decay."""
+        return (
+            f"weight decay is at least every s of {short_list(self.dead)}: the weights shrink to "
+            "0, and no unit leaves its gate"
+        )
 
     @property
     def sentence(self) -> str:
@@ -191,9 +203,12 @@ class LawOfGates(Claim):
 
     def says(self) -> Iterator[Block]:
         """Say the law, in a chapter of its own."""
-        if not self.first:
-            return
-        yield Section(title="The law of gates", blocks=tuple(self._blocks()), label="sec:gatelaw")
+        blocks = [*self._blocks()] if self.first else []
+        if self.dead:
+            dying = typeset(f"{self.dying[:1].upper()}{self.dying[1:]}")
+            blocks.append(say("{dying}.", dying=dying))
+        if blocks:
+            yield Section(title="The law of gates", blocks=tuple(blocks), label="sec:gatelaw")
 
     def _blocks(self) -> Iterator[Block]:
         for line in self.derived:
@@ -289,6 +304,7 @@ def gate_law_of(derivation: Derivation) -> LawOfGates | None:
         tolerance=tolerance,
         last=spec.network.steps - 1,
         integrated=not is_closed(derivation),
+        dead=tuple(p.name for p in derivation.pathways if dies_out(derivation, p)),
     )
 
 

@@ -15,6 +15,7 @@ from symreln.claims.integration import check_range, gate_floats, network_of
 from symreln.claims.prediction import first_starts, matrices_of
 from symreln.claims.probes import mode_bases
 from symreln.claims.starts import starts_of
+from symreln.exact.enclosure import ball
 from symreln.laws.gate_law import GateShares, LinearUnits
 from symreln.networks.orbits import pathway_orbits
 
@@ -35,6 +36,12 @@ def is_closed(derivation: Derivation) -> bool:
     """Whether modes of the first stage evolve on their own."""
     pathways = derivation.stages[0].pathways
     return not any(m.d_eff is None for p in pathways for m in p.modes if not m.is_null)
+
+
+def dies_out(derivation: Derivation, pathway: PathwayDerivation) -> bool:
+    """Whether weight decay takes all that a pathway would learn to 0; without free parameters."""
+    decay, learned = derivation.known.weight_decay, [m for m in pathway.modes if not m.is_null]
+    return bool(decay and learned) and not any(m.s.ball({}, 64) > ball(decay) for m in learned)
 
 
 def courses(derivation: Derivation) -> Iterator[tuple[list[PathwayDerivation], Course]]:
@@ -123,7 +130,8 @@ def _turning(
     """
     last = network_of(derivation.spec).steps - 1
     labels = [mode.label for mode in pathway.modes if not mode.is_null]
-    if not labels or not all(label in laws for label in labels):
+    dead = dies_out(derivation, pathway)
+    if dead or not labels or not all(label in laws for label in labels):
         return None
     copies = [(label, each) for label in labels for each in laws[label]]
     reached = (float(time) for _, each in copies for _, time in each.reached_by)
@@ -159,15 +167,15 @@ def _moving(derivation: Derivation, place: int) -> Course | None:
         place: Of the pathway.
     """
     pathway, last = derivation.pathways[place], network_of(derivation.spec).steps - 1
-    if pathway.stage != derivation.stages[0].pathways[0].stage or last < 1:
+    bases = [*mode_bases(pathway).values()]
+    if pathway.stage != derivation.stages[0].pathways[0].stage or last < 1 or not bases:
         return None
     matrices = derivation.ask(matrices_of)
     steps = np.unique(np.geomspace(1, last, _TIMES).round())
     starts = first_starts(derivation, derivation.ask(starts_of).factors)
     found = matrices.propagators(place, steps.astype(int).tolist(), starts)
-    lead, *_ = mode_bases(pathway).values()
     spans = matrices.output_bases[place], matrices.input_bases[place]
-    outer, inner = (_led_by(span.T @ part) for span, part in zip(spans, lead, strict=True))
+    outer, inner = (_led_by(span.T @ part) for span, part in zip(spans, bases[0], strict=True))
     both = block_diag(inner, outer)
     turned = both.T @ found @ both
 

@@ -11,6 +11,7 @@ they get is what the law says, and no share of units is assumed for them.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -174,6 +175,9 @@ def _residuals(numbers: Derivation, kappas: Mapping[str, float]) -> Iterator[np.
         yield from numbers.ask(matrices_of).residuals(steps, starts)
         return
     targets = numbers.spec.dataset.targets.to_numpy()
+    if not curves:  # nothing is learned
+        yield from repeat(targets, steps)
+        return
     turns = copy_turns(mode_laws(numbers, factors=factors))
     u, read, strengths = written_and_read(numbers, curves, turns)
     for step in range(steps):

@@ -344,11 +344,11 @@ def paths(similarities: Sequence[np.ndarray], onto: np.ndarray | None = None) ->
         onto: What the last configuration is turned onto, shape (P, P); nothing by default.
 
     Returns:
-        Shape (K, P, P).
+        Shape (K, P, P); of one sample (K, 1, 2).
     """
     found: list[np.ndarray] = []
     for similarity in reversed(similarities):
-        points = classical_scaling(similarity, len(similarity))
+        points = classical_scaling(similarity, max(PLANE, len(similarity)))
         target = found[-1] if found else onto
         found.append(points if target is None else turned_onto(points, target))
     return np.stack(found[::-1])

@@ -95,8 +95,8 @@ def _angle(law: Law) -> Line:
     slope = angle.diff(STRENGTH) * law.rate + TIME_CONSTANT * angle.diff(TIME)
     clock = ""
     if angle.has(TIME):
-        factor = slashed_latex(steps.clock)
-        clock = rf"; in steps of gradient descent ${factor}$ stands for $\tau$, as in the strength"
+        shares = (slashed_latex(each.fades) for each in (steps, flow))
+        clock = "; in steps of gradient descent ${}$ stands for ${}$".format(*shares)
     return Line(
         says=f"The angle follows from the strength{clock}:",
         equation=(rf"\theta(t) = {to_latex(angle)}",),
@@ -106,7 +106,7 @@ def _angle(law: Law) -> Line:
         holds=vanish(
             slope - (law.s - law.d * STRENGTH),
             angle.subs({STRENGTH: STRENGTH0, TIME: 0}),
-            counted - angle.subs(TIME_CONSTANT, steps.clock),
+            counted - angle.subs(TIME, TIME * steps.fades / (flow.fades or 1)),
         ),
         main=True,
     )

@@ -35,6 +35,9 @@ STRENGTH = sp.Symbol("pi", positive=True)
 #: The initial strength in effect of a mode that earlier stages have driven as well.
 HEAD_START = sp.Symbol("pitilde_0", positive=True)
 
+#: The exponent of a decay to nothing: e^-100 beside 1 is far below float64's rounding.
+_FADED = 100.0
+
 #: What most reductions are written for.
 PLAIN = "two layers of equal initial scale, without weight decay"
 #: Why no law of single modes solves one that is coupled.
@@ -355,6 +358,12 @@ class Law(ABC):
             return sp.exp(-rate * self.t / self.tau)
         return (1 + g / self.tau) ** (-self.t * (rate / g if share is None else share))
 
+    @property
+    def fades(self) -> Any:
+        """The rate at which weight decay shrinks all weights, λ/τ; in steps −ln(1 − λ/τ)."""
+        share = (self.s - self.growth) / self.tau
+        return share * self.ops.pace(-share) if self.stepwise else share
+
     def in_steps(self) -> Self:
         """Return the law whose curve keeps step with gradient descent."""
         return replace(self, stepwise=True)
@@ -377,11 +386,20 @@ class Law(ABC):
         return None
 
     def angles(self, times: np.ndarray, strength0: float) -> np.ndarray | None:
-        """Return :meth:`angle` at some times, of a law in float64; infinity is the plateau."""
-        finite = np.isfinite(times)
+        """Return :meth:`angle` at some times, of a law in float64; infinity is the plateau.
+
+        With weight decay as soon as what does not grow has shrunk to nothing, beside what does.
+        """
+        if not self.closed:
+            return None
+        finite, fades = np.isfinite(times), float(np.max(self.fades))
         until = np.where(finite, times, 0.0)
-        strengths = np.where(finite, self.strength(until), self.plateau) if self.closed else None
-        return None if strengths is None else self.angle(strengths, strength0, until)
+        strengths = np.where(finite, self.strength(until), self.plateau)
+        if not fades > 0:
+            return self.angle(strengths, strength0, until)
+        with np.errstate(divide="ignore"):  # of a strength that has died out
+            found = self.angle(strengths, strength0, np.minimum(times, _FADED / fades))
+        return np.maximum(found, 0.0)
 
     @property
     def growth(self) -> Any:

@@ -131,8 +131,8 @@ class TwoLayer(Law):
         return self.growth
 
     def angle(self, strength: Any, strength0: Any, t: Any) -> Any:
-        """Return ½ ln(π/π₀) + λt/τ."""
-        return self.ops.log(strength / strength0) / 2 + (self.s - self.growth) * t / self.clock
+        """Return ½ ln(π/π₀) + λt/τ; in steps −t ln(1 − λ/τ) stands for the latter."""
+        return self.ops.log(strength / strength0) / 2 + self.fades * t
 
     @property
     def relaxation(self) -> Any:

@@ -334,6 +334,8 @@ def _letter_areas(
     ax: Axes, times: NDArray[np.float64], shares: NDArray[np.float64], left: float
 ) -> None:
     """Write the letter of every class into its area, where this has room for one."""
+    if times[-1] <= left:
+        return
     tops = shares.cumsum(axis=0)
     along = np.log(times.clip(min=left) / left) / np.log(times[-1] / left)
     for place, share in enumerate(shares):

@@ -123,7 +123,9 @@ def _legend(panel: Axes, found: RepresentationComparison, colours: list[str]) ->
 def _agreement(panel: Axes, found: RepresentationComparison, names: dict[str, str]) -> None:
     for subject in found.subjects:
         style = look("gdln" if subject.name == "gdln" else "relu")
-        panel.plot(found.steps, subject.correlation, label=plain(names[subject.name]), **style)
+        shown = subject.correlation  # no number where all similarities are equal
+        marks = {} if np.isfinite(shown).any() else {"markevery": None}
+        panel.plot(found.steps, shown, label=plain(names[subject.name]), **style | marks)
         distance = np.minimum(subject.distance, 1.05)
         panel.plot(found.steps, distance, **style | {"linestyle": DASHES[2], "marker": ""})
     panel.set_ylim(0, 1.05)
