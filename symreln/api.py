@@ -15,6 +15,7 @@ from symreln.base.summaries import short_repr
 from symreln.claims import derivation as pathways
 from symreln.claims import enclosing, prediction, solve
 from symreln.claims.constants import count_free, printed_constants
+from symreln.claims.converged import converged_loss, converged_number
 from symreln.claims.derivation import Derived
 from symreln.claims.early import early_strengths
 from symreln.claims.equilibria import races_of
@@ -30,6 +31,7 @@ from symreln.claims.regime import regime_of
 from symreln.claims.unsupported import unsupported_pathways
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError, NotSupportedError
+from symreln.exact.scalar import Scalar
 from symreln.pipeline import derive as pipeline
 from symreln.pipeline.certificate import certificate
 from symreln.report import html, latex
@@ -292,6 +294,14 @@ class Derivation(Answer, pathways.Derivation):
     def constants(self) -> tuple[Constant, ...]:
         """Every number of the printed closed forms that is not in the spec."""
         return self.ask(printed_constants)
+
+    @property
+    def final_loss(self) -> Scalar | sp.Expr:
+        """Loss in the end: the least-squares value, unless decay or few units keep it above."""
+        number, settled = self.ask(converged_number), converged_loss(self)
+        if number is not None and not self.spec.parameters:
+            return Scalar.of(number)
+        return self.least_loss if settled is None else settled
 
     @property
     def free_constants(self) -> int:

@@ -1,4 +1,4 @@
-"""Where the loss comes to rest when weight decay keeps it above the least-squares value."""
+"""Where the loss comes to rest when decay or few units keep it above the least-squares value."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symreln.claims.probes import learning_modes
 from symreln.claims.solve import at_values
+from symreln.claims.widths import learned_counts
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.enclosure import ball, decimal_of, precision
 from symreln.exact.scalar import Scalar
@@ -24,17 +26,17 @@ _BITS = 160
 def converged_loss(derivation: Derivation) -> sp.Expr | None:
     """Return the limit of the loss; None where it is the least-squares value, or no sum over modes.
 
-    Every strength is put at its plateau, (s − λ)/d or 0.
+    Every strength is put at its plateau, (s − λ)/d or 0; modes without a unit leave s²/(2d).
     """
-    if not derivation.known.lowers_plateaus or derivation.loss is None:
+    counts = learned_counts(derivation, least=True)
+    if derivation.loss is None or not (counts or derivation.known.lowers_plateaus):
         return None
-    plateaus = {
-        strength_symbol(mode.label): mode.strength.plateau
-        for pathway in derivation.pathways
-        for mode in pathway.modes
-        if mode.strength is not None and not mode.is_null
-    }
+    laws = [(mode, mode.strength) for _, mode in learning_modes(derivation) if mode.strength]
+    plateaus = {strength_symbol(mode.label): law.plateau for mode, law in laws}
     found: Any = derivation.loss.xreplace(plateaus)
+    for mode, law in laws:
+        lost = mode.multiplicity - counts.get(mode.label, mode.multiplicity)
+        found += lost * law.s**2 / (2 * law.d)
     return found
 
 
@@ -63,13 +65,15 @@ def converged_decimal(derivation: Derivation, digits: int) -> tuple[str, str] | 
     if number is not None:
         return AlgebraicNumber.rational(Scalar.of(number)).decimal({}, digits)
     exact = derivation.ask(at_values)
+    counts = learned_counts(exact, least=True)
     with precision(_BITS):
-        total = ball(exact.final_loss.to_fraction())
+        total = ball(exact.least_loss.to_fraction())
         for pathway in exact.pathways:
             for mode in pathway.modes:
                 if mode.is_null or mode.d_eff is None:
                     continue
                 s, d = mode.s.ball({}, _BITS), mode.d_eff.ball({}, _BITS)
                 gap = s - ARB.positive(solve(derivation.known, s, d, ops=ARB).growth)
-                total += mode.multiplicity * gap * gap / (2 * d)
+                lost = mode.multiplicity - counts.get(mode.label, mode.multiplicity)
+                total += ((mode.multiplicity - lost) * gap * gap + lost * s * s) / (2 * d)
         return decimal_of(total, digits)

@@ -311,8 +311,8 @@ class Derivation(Derived):
         return self.stages[0].initial_loss
 
     @property
-    def final_loss(self) -> Scalar:
-        """Loss that is left when every stage has converged, with the gates taken last."""
+    def least_loss(self) -> Scalar:
+        """The least that wide enough pathways reach without decay, with the gates taken last."""
         return self.last.stages[-1].final_loss
 
     @property

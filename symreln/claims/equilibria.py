@@ -230,7 +230,7 @@ def equilibria_of(derivation: Derivation) -> Equilibria | None:
         return None
     return Equilibria(
         loss=_resting_loss(derivation, races),
-        least=derivation.final_loss,
+        least=derivation.least_loss,
         competitions=races,
         stages=len(derivation.stages),
     )

@@ -18,7 +18,7 @@ from symreln.base.summaries import few, short_repr
 from symreln.claims.derivation import Derivation
 from symreln.claims.head_start import mode_laws
 from symreln.claims.starts import printed_starts
-from symreln.claims.widths import learned_counts
+from symreln.claims.widths import learned_counts, narrow_pathways
 from symreln.document.mathtext import to_latex
 from symreln.document.symbols import symbol_latex
 from symreln.errors import InputError, NoClosedFormError
@@ -182,6 +182,10 @@ def _taken(law: Law) -> sp.Expr:
 
 def _check(derivation: Derivation) -> None:
     """Raise unless every mode that learns has a closed form in time."""
+    for one in derivation.ask(narrow_pathways):
+        if one.found is not None and one.found.escapes:
+            msg = f"{one.lacks}: modes replace each other, and evaluate() descends drawn networks"
+            raise NoClosedFormError(msg)
     if derivation.later:
         msg = "gates switch: strengths are carried over from phase to phase, and are integrated"
         raise NoClosedFormError(msg)

@@ -35,6 +35,8 @@ SEED = 27_183
 DRAWS, FEWEST = 400, 50
 #: Multiplications above which fewer are drawn: a few seconds of one core.
 BUDGET = 5e9
+#: Steps between two looks at whether weights have come to rest.
+_OFTEN = 1000
 #: Eigenvalue of the inputs' correlation, relative to the largest, that counts as none.
 _NOTHING = 1e-12
 
@@ -45,7 +47,7 @@ class NarrowLaw:
     """Networks with few units that were drawn and descended in mode coordinates.
 
     Attributes:
-        losses: One row a network, shape (draws, steps).
+        losses: One row a network, shape (draws, looks).
         strengths: Mean strength of every mode by label, over networks and equal modes.
     """
 
@@ -59,7 +61,7 @@ class NarrowLaw:
         return float(found / self.losses[:, 0].mean())
 
 
-def narrow_law(derivation: Derivation) -> NarrowLaw:
+def narrow_law(derivation: Derivation, looks: np.ndarray) -> NarrowLaw:
     """Draw networks and descend them.
 
     Pathways do not couple where this is asked, so each is drawn by itself; what is left of their
@@ -67,6 +69,7 @@ def narrow_law(derivation: Derivation) -> NarrowLaw:
 
     Args:
         derivation: Without free parameters, with a network of two layers; closed, in one stage.
+        looks: Ascending steps at which they are looked at.
 
     Raises:
         InputError: They diverge.
@@ -74,11 +77,12 @@ def narrow_law(derivation: Derivation) -> NarrowLaw:
     network, random = network_of(derivation.spec), np.random.default_rng(SEED)
     drawn = [_Pathway.of(derivation, pathway) for pathway in derivation.pathways]
     sizes = (len(p.d) * p.units * p.outputs for p in drawn)
-    draws = int(min(DRAWS, max(FEWEST, BUDGET // (3 * sum(sizes) * network.steps))))
-    rate, losses = 1 / float(derivation.tau or 1), np.zeros((draws, network.steps))
+    steps = max(network.steps, int(looks[-1]) + 1)
+    draws = int(min(DRAWS, max(FEWEST, BUDGET // (3 * sum(sizes) * steps))))
+    rate, losses = 1 / float(derivation.tau or 1), np.zeros((draws, len(looks)))
     strengths = {}
     for pathway in drawn:
-        own, curves = pathway.descend(draws, network.steps, rate, random)
+        own, curves = pathway.descend(draws, looks, rate, random)
         losses += own
         labels = np.array(pathway.labels)
         strengths |= {str(label): curves[labels == label].mean(axis=0) for label in labels}
@@ -134,25 +138,35 @@ class _Pathway:
         )
 
     def descend(
-        self, draws: int, steps: int, rate: float, random: np.random.Generator
+        self, draws: int, looks: np.ndarray, rate: float, random: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return what networks add to the loss of outputs that are zero, and uᵀ W v of modes.
 
-        Shapes (draws, steps) and, the mean over the networks, (modes, steps).
+        Shapes (draws, looks) and, the mean over the networks, (modes, looks).
         """
         first = self.init_std * random.standard_normal((draws, self.units, len(self.d)))
         second = self.init_std * random.standard_normal((draws, self.outputs, self.units))
         modes = np.arange(len(self.s))
         target = np.zeros((self.outputs, len(self.d)))
         target[modes, modes] = self.s
-        losses, strengths = np.empty((draws, steps)), np.empty((len(modes), steps))
+        losses, strengths = np.empty((draws, len(looks))), np.empty((len(modes), len(looks)))
+        step, rests = 0, False
         with np.errstate(over="ignore", invalid="ignore"):
-            for step in range(steps):
+            for place, look in enumerate(looks):
+                while step < look and not rests:
+                    pull = rate * (target - (second @ first) * self.d)
+                    moves = second.swapaxes(1, 2) @ pull, pull @ first.swapaxes(1, 2)
+                    rests = (
+                        step % _OFTEN == 0 and _rest(first, moves[0]) and _rest(second, moves[1])
+                    )
+                    first, second = first + moves[0], second + moves[1]
+                    step += 1
                 maps = second @ first
-                seen = maps * self.d
-                losses[:, step] = ((0.5 * seen - target) * maps).sum(axis=(1, 2))
-                strengths[:, step] = maps[:, modes, modes].mean(axis=0)
-                pull = rate * (target - seen)
-                moved = second.swapaxes(1, 2) @ pull
-                second, first = second + pull @ first.swapaxes(1, 2), first + moved
+                losses[:, place] = ((0.5 * maps * self.d - target) * maps).sum(axis=(1, 2))
+                strengths[:, place] = maps[:, modes, modes].mean(axis=0)
         return losses, strengths
+
+
+def _rest(weights: np.ndarray, moves: np.ndarray) -> bool:
+    """Whether no weight grows any more, to rounding: at a saddle one does."""
+    return bool((moves * weights <= np.finfo(float).eps * weights**2).all())

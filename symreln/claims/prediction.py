@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -91,7 +92,8 @@ def predict(
     if derivation.closed and len(derivation.stages) == 1:
         found = closed_forms(derivation, grid, factors=factors)
         if found is not None:
-            return found
+            # The reduction takes pathways as wide enough.
+            return _predict_narrow(derivation, found) if learned_counts(derivation) else found
     # Converted first: it refuses data that float64 has no room for.
     flow = reduced_flow(derivation)
     check_step_size(network, flow.rate)
@@ -133,9 +135,8 @@ def predict_training(
     flow = predict(derivation, None, factors=factors)
     if derivation.later:
         return _predict_descent(derivation, flow, factors)
-    if learned_counts(derivation):
-        # The reduction below takes pathways as wide enough.
-        return _predict_narrow(derivation, flow)
+    if flow.drawn is not None:
+        return flow
     labels, probes = mode_probes(derivation)
     reduced = descending_flow(derivation)
     check_step_size(network, reduced.rate)
@@ -183,16 +184,18 @@ def _predict_narrow(derivation: Derivation, flow: Prediction) -> Prediction:
         derivation: As for :func:`symreln.claims.narrow_law.narrow_law`.
         flow: The closed forms of the modes that are learned first.
     """
-    law = narrow_law(derivation)
+    around = np.unique([np.floor(flow.times), np.ceil(flow.times)])
+    law = narrow_law(derivation, around.astype(int))
+    at = partial(np.interp, flow.times, around)
     return replace(
         flow,
-        reduced=law.losses.mean(axis=0),
+        reduced=at(law.losses.mean(axis=0)),
         method=(
             f"gradient descent on the modes of {len(law.losses)} networks drawn from the "
             f"initialisation distribution, step by step: their mean, to {100 * law.error:.2g} % "
             "of L(0)"
         ),
-        modes=tuple(replace(mode, integrated=law.strengths[mode.label]) for mode in flow.modes),
+        modes=tuple(replace(mode, integrated=at(law.strengths[mode.label])) for mode in flow.modes),
         flow_loss=flow.reduced,
         # Closed forms are of a mode that gets a unit: not of what networks learn in the mean.
         judged="reduced",
@@ -329,7 +332,7 @@ def loss_of_modes(
     """
     if not derivation.loss_separates:
         return None
-    loss = np.full(grid.shape, float(derivation.final_loss.to_fraction()))
+    loss = np.full(grid.shape, float(derivation.least_loss.to_fraction()))
     counts = learned_counts(derivation)
     for _, mode in learning_modes(derivation):
         # s > 0 has d_eff > 0: the loss is bounded from below.

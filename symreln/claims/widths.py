@@ -171,7 +171,7 @@ def width_of(derivation: Derivation) -> _Width | None:
     if any(one.undecided for one in pathways):
         return _Width(loss=None, least_loss=None, pathways=pathways)
     with precision(SHOWN_BITS):
-        plateau = least = ball(derivation.ask(at_values).final_loss.to_fraction())
+        plateau = least = ball(derivation.ask(at_values).least_loss.to_fraction())
         for one in pathways:
             assert one.found is not None
             assert one.found.plateau is not None
@@ -264,16 +264,22 @@ def _width_mode(pathway: PathwayDerivation, mode: ModeDerivation) -> WidthMode:
     )
 
 
-def learned_counts(derivation: Derivation) -> dict[str, int]:
+def learned_counts(derivation: Derivation, *, least: bool = False) -> dict[str, int]:
     """Return how many equal modes of an entry are learned first, where that is fewer than all.
 
     Labels of modes; nothing of pathways for which it is not decided.
+
+    Args:
+        derivation: Whose pathways are asked for.
+        least: Whether those at the least loss are meant, which they come to in the end.
     """
     return {
         entry.label: count
         for one in derivation.ask(narrow_pathways)
         if one.found is not None and one.found.plateau is not None
-        for entry, count in zip(one.found.modes, one.found.plateau, strict=True)
+        for entry, count in zip(
+            one.found.modes, one.found.least if least else one.found.plateau, strict=True
+        )
         if count < entry.multiplicity
     }
 

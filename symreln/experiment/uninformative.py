@@ -100,7 +100,7 @@ def why_uninformative(
 
 def learnable_share(numbers: Derivation) -> float:
     """Return the share of the first loss that can be learned at all."""
-    return 1 - float((numbers.final_loss / numbers.initial_loss).to_fraction())
+    return 1 - float((numbers.least_loss / numbers.initial_loss).to_fraction())
 
 
 def too_little(

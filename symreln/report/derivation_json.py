@@ -132,7 +132,7 @@ def _final(derivation: Derivation, encode: Encoder) -> dict[str, str] | None:
     """Return the loss in the end: the least-squares value unless weight decay holds it above."""
     settled = converged_loss(derivation)
     if settled is None:
-        return encode.number(derivation.final_loss)
+        return encode.number(derivation.least_loss)
     found = {"expr": str(settled)}
     decimal = converged_decimal(derivation, DIGITS)
     if decimal is not None:

@@ -111,7 +111,7 @@ def pathway_groups(derivation: Derivation) -> tuple[Group, ...]:
         )
         for each in made.values()
     ]
-    rest = derivation.final_loss.to_sympy(derivation.spec.symbols)
+    rest = derivation.least_loss.to_sympy(derivation.spec.symbols)
     return (put_values(Group(modes=tuple(alike), rest=rest), numbers),)
 
 

@@ -91,7 +91,7 @@ def _values(derivation: Derivation) -> list[str]:
     def text(value: Scalar) -> str:
         return notation.plain(value.to_sympy(notation.symbols))
 
-    return [text(derivation.initial_loss), text(derivation.final_loss)]
+    return [text(derivation.initial_loss), text(derivation.least_loss)]
 
 
 def _letters(derivation: Derivation) -> Iterator[str]:

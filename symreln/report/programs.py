@@ -220,7 +220,7 @@ class _Module:
 
     def loss(self, derivation: Derivation, formula: Formula) -> str:
         r"""Return the function of the loss, written so that it does not cancel near its end."""
-        terms: list[Any] = [derivation.final_loss.to_sympy(derivation.spec.symbols)]
+        terms: list[Any] = [derivation.least_loss.to_sympy(derivation.spec.symbols)]
         modes = {mode.label: mode for each in derivation.pathways for mode in each.modes}
         for each in self.formulas.values():
             for place, (count, law) in enumerate(each.copies):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import symreln as sr
 from symreln.claims.prediction import predict_training
 from symreln.claims.widths import learned_counts, width_of
-from symreln.errors import NotSupportedError
+from symreln.errors import NoClosedFormError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.exact.truth import Truth
@@ -238,3 +238,32 @@ def test_numbers_without_parameters_are_decided_once_and_for_all():
     derivation = sr.derive(sr.load(tables))
     assert not derivation.narrow[0].declared
     assert "decided at the declared values" not in derivation.to_latex()
+
+
+def test_what_is_evaluated_is_what_networks_of_one_unit_do() -> None:
+    """The second mode, with the larger s²/d, replaces the first: the loss falls from 4 to 1."""
+    x, y = (
+        np.array([[3, 0], [0, 1], [-3, 0], [0, -1]]),
+        np.array([[2, 0], [0, 4], [-2, 0], [0, -4]]),
+    )
+    network = sr.network(
+        hidden=1, init_std="1/1000", learning_rate="1/50", steps=2000, activation="linear",
+        loss="mean",
+    )  # fmt: skip
+    derivation = sr.derive(sr.spec(x, y, pathways=[sr.pathway("all")], network=network))
+    looks, random = [0, 50, 200, 500, 1000, 1990], np.random.default_rng(3)
+    first, second = (1e-3 * random.standard_normal((300, *size)) for size in ((1, 2), (2, 1)))
+    losses = []
+    for step in range(2000):
+        left = y.T - second @ first @ x.T
+        losses += [(left**2).sum(axis=(1, 2)) / 8] if step in looks else []
+        pull = left @ x / 4 / 50
+        first, second = first + second.mT @ pull, second + pull @ first.mT
+    error = np.std(losses, axis=1) / np.sqrt(300) + 5 * 0.003
+    found = derivation.evaluate([*looks, 10**7])
+    assert (np.abs(found.loss[:-1] - np.mean(losses, axis=1)) < 3 * error).all()
+    assert found.loss[-1] == pytest.approx(1)
+    assert derivation.final_loss == 1
+    assert derivation.to_json()["loss"]["final"]["expr"] == "1"
+    with pytest.raises(NoClosedFormError, match="replace each other"):
+        derivation.to_numpy("loss")

@@ -67,7 +67,7 @@ def test_wide_enough_units_of_its_own_change_nothing_that_is_predicted():
     assert wide.narrow == ()
     curves = [{c.label: c.best[-1] for c in d.evaluate().modes} for d in (usual, wide)]
     assert curves[1]["pi_1_2"] > 4.9
-    assert curves[0]["pi_1_2"] == 0
+    assert curves[0]["pi_1_2"] == pytest.approx(0, abs=1e-12)  # of drawn networks
     assert curves[0]["pi_1_1"] == pytest.approx(curves[1]["pi_1_1"])
 
 

@@ -210,7 +210,7 @@ def test_weight_decay_on_an_aligned_start():
         errors.append(compare(prediction.reduced, run.mean_loss).max_abs_over_initial)
         # The growing combination alone starts: half of what the law expects, step by step.
         modes = [(m.s.to_float(), m.d.to_float(), m.multiplicity) for m in pathway.modes]
-        loss = np.full(steps, float(numbers.final_loss.to_fraction()))
+        loss = np.full(steps, float(numbers.least_loss.to_fraction()))
         for s, d, count in modes:
             if s > 0:
                 numbers_of = {"strength0": amplitude**2, "tau": numbers.tau, "weight_decay": value}

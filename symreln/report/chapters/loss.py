@@ -33,7 +33,7 @@ SUM_WIDTH = 56.0
 def loss_equation(derivation: Derivation) -> list[Block]:
     """Return the loss in mode space and where it goes, or why it is no sum over modes."""
     notation = Notation.of(derivation.spec)
-    final = scalar_latex(derivation.final_loss, notation)
+    final = scalar_latex(derivation.least_loss, notation)
     initial = scalar_latex(derivation.initial_loss, notation)
     # Whatever the training descends, losses are shown as means.
     definition = r"L = \tfrac{1}{2P} \sum_\mu \|y_\mu - \hat{y}_\mu\|^2"

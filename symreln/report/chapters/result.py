@@ -122,7 +122,7 @@ def _formulas(derivation: Derivation, names: Abbreviations) -> Iterator[Block]:
         "The loss starts from {initial} with all outputs zero. The least value that the pathways "
         "can reach{later} is {final}.",
         initial=Math(scalar_latex(derivation.initial_loss, notation)),
-        final=Math(scalar_latex(derivation.final_loss, notation)),
+        final=Math(scalar_latex(derivation.least_loss, notation)),
         later=" with the gates taken last" if derivation.later else "",
     )
 
