@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from symreln.errors import Problem, SpecError
 from symreln.specs.arrays import columns_of, places_of, plain, rows_of, symbols_of, zeros_and_ones
+from symreln.specs.data import are_names
 from symreln.specs.finding import Finding, key_path, nearest, shown
 from symreln.specs.model import Spec
 from symreln.specs.reader import read_spec
@@ -52,7 +53,8 @@ def spec(
         X: Inputs: a NumPy array or what converts to one, a DataFrame, lists, or a SymPy matrix.
             Texts are formulas in the parameters. A float is its decimals, as in a file: 0.1 is
             1/10.
-        Y: Targets likewise; one dimension is one output.
+        Y: Targets likewise; one dimension is one output. Columns of a DataFrame name inputs and
+            outputs.
         samples: Whether "rows" or "columns" of X and Y are samples.
         labels: One value a sample, by name, for gate formulas; a mapping or a DataFrame.
         groups: Named groups of indices: ``{"inputs": {"items": [0, 1]}, "outputs": {…}}``.
@@ -98,7 +100,12 @@ def spec(
     named = {str(name): zeros_and_ones(plain(each)) for name, each in dict(labels).items()}
     tables: Table = {
         "title": title,
-        "dataset": {**data, "labels": named, "groups": plain(groups or {})},
+        "dataset": {
+            **data,
+            "labels": named,
+            "groups": plain(groups or {}),
+            "names": {key: list(columns) for key, columns in names.items() if are_names(columns)},
+        },
         "parameters": _parameters(parameters or {}, X, Y),
         "pathway": [_indexed(each, names) for each in pathways],
     }

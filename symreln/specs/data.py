@@ -11,7 +11,7 @@ import csv
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from math import prod
@@ -41,7 +41,7 @@ from symreln.specs.model import Dataset, Label
 from symreln.specs.number import DecimalText, WrittenDecimal, exact_float, exact_fraction
 from symreln.specs.pathways import NAME_LENGTH, indices_of
 from symreln.specs.problems import Problems
-from symreln.specs.schema import GroupsModel, UserDatasetModel
+from symreln.specs.schema import GroupsModel, NamesModel, UserDatasetModel
 
 LABEL_LENGTH = 200
 _LABEL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}", re.ASCII)
@@ -65,7 +65,7 @@ def read_user_dataset(
     if model is None or not form:
         return None
     before = len(problems.found)
-    matrices, files, decimals = _matrices(model, table, folder, problems)
+    matrices, files, decimals, columns = _matrices(model, table, folder, problems)
     if len(matrices) != 2:
         return None
     inputs, targets = matrices
@@ -80,6 +80,9 @@ def read_user_dataset(
     groups = problems.check(GroupsModel, model.groups, "dataset.groups") or GroupsModel()
     input_groups = _groups(groups.inputs, "inputs", n_x, problems)
     output_groups = _groups(groups.outputs, "outputs", n_y, problems)
+    names = problems.check(NamesModel, columns | model.names, "dataset.names") or NamesModel()
+    input_names = _names(names.inputs, "inputs", n_x, problems)
+    output_names = _names(names.outputs, "outputs", n_y, problems)
     if len(problems.found) > before:
         return None
     return Dataset(
@@ -88,6 +91,8 @@ def read_user_dataset(
         labels=labels,
         input_groups=input_groups,
         output_groups=output_groups,
+        input_names=input_names,
+        output_names=output_names,
         description=_description(inputs, targets, files),
         options=files,
         decimals=decimals,
@@ -119,15 +124,16 @@ def _form(model: UserDatasetModel, problems: Problems) -> tuple[str, ...]:
 
 def _matrices(
     model: UserDatasetModel, table: Mapping[str, Any], folder: Folder, problems: Problems
-) -> tuple[list[ExactMatrix], dict[str, str], bool]:
+) -> tuple[list[ExactMatrix], dict[str, str], bool, dict[str, list[str]]]:
     """Return X and Y as far as they could be read, and the fingerprints of their files.
 
-    And whether numbers were written as decimals, and all others are whole.
+    And whether numbers were written as decimals, and all others are whole; and what headers call
+    the inputs and the outputs.
     """
     found = [matrix for matrix in (model.X, model.Y) if matrix is not None]
     files: dict[str, str] = {}
     written = {way for key in ("X", "Y") for way in _written(table.get(key, ()))}
-    first_rows = []
+    first_rows, columns = [], dict[str, list[str]]()
     for key in ("inputs", "targets", "data"):
         name = getattr(model, key)
         if name is not None:
@@ -137,13 +143,15 @@ def _matrices(
                 if key == "data":
                     found += matrices_from_npz(data, name)
                 else:
-                    rows = rows_from_csv(data, name, model.delimiter, header=model.header)
+                    rows, names = rows_from_csv(data, name, model.delimiter, header=model.header)
+                    if are_names(names):
+                        columns["inputs" if key == "inputs" else "outputs"] = names
                     first_rows.append([column[0] for column in rows])
                     written |= set(_written(rows))
                     found.append(matrix_of_fractions(rows))
     if model.header is None:
         _ask_for_header(first_rows, model, problems)
-    return found, files, "decimal" in written and "fraction" not in written
+    return found, files, "decimal" in written and "fraction" not in written, columns
 
 
 def _ask_for_header(
@@ -234,6 +242,27 @@ def _groups(
     return found
 
 
+def _names(names: list[str], kind: str, count: int, problems: Problems) -> tuple[str, ...]:
+    """Return what inputs or outputs are called; nothing where nothing calls all of them."""
+    with problems.at(key_path(("dataset", "names", kind))):
+        if names and len(names) != count:
+            raise Finding(counted(len(names), "name"), f"{count}, one for each of the {kind}")
+        for name in names:
+            check_text(name, longest=NAME_LENGTH)
+        return tuple(names)
+    return ()
+
+
+def are_names(columns: Sequence[str]) -> bool:
+    """Whether names of columns say what these are: texts that can be shown, not just numbers."""
+    try:
+        for name in columns:
+            check_text(name, longest=NAME_LENGTH)
+    except Finding:
+        return False
+    return not all(name.strip().isdecimal() for name in columns)
+
+
 def _description(inputs: ExactMatrix, targets: ExactMatrix, files: Mapping[str, str]) -> str:
     n_x, samples = inputs.shape
     text = (
@@ -260,8 +289,10 @@ Line = tuple[int, list[str]]
 
 def rows_from_csv(
     data: bytes, file: str, delimiter: str | None = None, *, header: bool | None = None
-) -> list[list[Fraction]]:
+) -> tuple[list[list[Fraction]], list[str]]:
     """Return the numbers of a CSV file, whose rows are samples, with one column a sample.
+
+    And the names of its columns; none without a header.
 
     Cells are integers, decimals or fractions a/b; 0.1 is 1/10. A first row in which no cell looks
     like a number is a header and is skipped; one that mixes the two is an error, so that a typing
@@ -306,7 +337,7 @@ def rows_from_csv(
 
         cells = (("", (row, n, cell)) for row, cells in lines for n, cell in enumerate(cells))
         flat = read_all(cells, number)
-        return [flat[column::width] for column in range(width)]
+        return [flat[column::width] for column in range(width)], header_names
     except Finding as finding:
         raise finding.reworded(f"{finding.found} in {quoted(file)}") from None
 

@@ -206,6 +206,16 @@ class UserDatasetModel(StrictModel):
     )
     labels: dict[str, Any] = _table("a table of lists, one entry a sample")
     groups: dict[str, Any] = _table("a table with the tables inputs and outputs")
+    names: dict[str, Any] = _table(
+        "a table with the lists inputs and outputs: what they are called"
+    )
+
+
+class NamesModel(StrictModel):
+    """``[dataset.names]``: what every input and every output is called."""
+
+    inputs: list[str] = Field(default_factory=list, description="a list of texts, one an input")
+    outputs: list[str] = Field(default_factory=list, description="a list of texts, one an output")
 
 
 def _tables(description: str) -> Any:
@@ -233,7 +243,7 @@ def json_schema(tasks: Iterable[Task]) -> dict[str, Any]:
     """
     schema = SpecModel.model_json_schema()
     definitions = schema["$defs"]
-    models: list[type[StrictModel]] = [UserDatasetModel, GroupsModel]
+    models: list[type[StrictModel]] = [UserDatasetModel, GroupsModel, NamesModel]
     for task in tasks:
         name = "".join(part.capitalize() for part in task.name.split("-"))
         field: Any = (Literal[task.name], Field(description=task.summary))  # type: ignore[valid-type]
@@ -242,7 +252,8 @@ def json_schema(tasks: Iterable[Task]) -> dict[str, Any]:
         own = model.model_json_schema(ref_template="#/$defs/{model}")
         definitions.update(own.pop("$defs", {}))
         definitions[model.__name__] = own
-    definitions["UserDatasetModel"]["properties"]["groups"] = {"$ref": "#/$defs/GroupsModel"}
+    for key, own in (("groups", "GroupsModel"), ("names", "NamesModel")):
+        definitions["UserDatasetModel"]["properties"][key] = {"$ref": f"#/$defs/{own}"}
     datasets = [model.__name__ for model in models if model is not GroupsModel]
     schema["properties"]["dataset"] = {"anyOf": [{"$ref": f"#/$defs/{name}"} for name in datasets]}
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"

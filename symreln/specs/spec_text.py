@@ -53,6 +53,8 @@ def _dataset(data: Dataset) -> Iterator[str]:
     yield from _table("dataset.labels", data.labels)
     yield from _table("dataset.groups.inputs", data.input_groups)
     yield from _table("dataset.groups.outputs", data.output_groups)
+    names = {"inputs": data.input_names, "outputs": data.output_names}
+    yield from _table("dataset.names", {key: each for key, each in names.items() if each})
 
 
 def _table(name: str, lists: Mapping[str, Sequence[int | str]]) -> Iterator[str]:

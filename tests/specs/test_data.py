@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import symreln as sr
 from symreln.cli import main as cli
 from symreln.errors import SpecError
 from symreln.specs.data import matrices_from_npz, rows_from_csv
@@ -56,11 +57,11 @@ def tables(draw: st.DrawFn) -> tuple[list[list[Fraction]], bytes]:
 def test_csv_round_trip(case: tuple[list[list[Fraction]], bytes]):
     table, data = case
     columns = [list(column) for column in zip(*table, strict=True)]
-    assert rows_from_csv(data, "x.csv") == columns
+    assert rows_from_csv(data, "x.csv")[0] == columns
 
 
 def test_csv_delimiter_is_used_when_given():
-    assert rows_from_csv(b"1\n2\n", "x", ";") == [[1, 2]]
+    assert rows_from_csv(b"1\n2\n", "x", ";") == ([[1, 2]], [])
     with pytest.raises(SpecError, match='"1,2"'):
         rows_from_csv(b"1,2\n", "x", ";")
 
@@ -273,3 +274,33 @@ def test_gates_of_data_elsewhere_are_found_where_that_is_allowed(tmp_path: Path,
     assert cli._guarded(command) == 2
     assert "--allow-outside-data" in capsys.readouterr().err
     assert cli._guarded([*command, "--allow-outside-data"]) == 0
+
+
+def test_names_of_columns_are_what_inputs_are_called(tmp_path):
+    """A header, a DataFrame and [dataset.names] name rows of singular vectors alike."""
+    (tmp_path / "x.csv").write_text("wings,fins\n1,0\n0,1\n")
+    (tmp_path / "y.csv").write_text("fly,swim\n2,0\n0,1\n")
+    text = '[dataset]\ninputs = "x.csv"\ntargets = "y.csv"\n[[pathway]]\nname = "all"\n'
+    (tmp_path / "spec.toml").write_text(text)
+    read = sr.load(tmp_path / "spec.toml")
+    pandas = pytest.importorskip("pandas")
+    x = pandas.DataFrame([[1, 0], [0, 1]], columns=["wings", "fins"])
+    y = pandas.DataFrame([[2, 0], [0, 1]], columns=["fly", "swim"])
+    made = sr.spec(x, y, pathways=[sr.pathway("all")])
+    for spec in (read, made, sr.derive(made).spec):
+        assert spec.dataset.names_of("inputs", [1, 0]) == ["fins", "wings"]
+        assert spec.dataset.names_of("outputs", [0]) == ["fly"]
+    sr.derive(made).save(tmp_path / "out")
+    assert "<td" in (page := (tmp_path / "out" / "derivation.html").read_text())
+    assert "wings" in page
+    assert "swim" in page
+    assert sr.open(tmp_path / "out").spec.dataset.input_names == ("wings", "fins")
+    plain = sr.spec(pandas.DataFrame(np.eye(2)), np.eye(2), pathways=[sr.pathway("all")])
+    assert plain.dataset.names_of("inputs", [0]) == ["input 1"]
+    with pytest.raises(SpecError, match="3 names"):
+        sr.load(
+            {
+                "dataset": {"X": [[1]], "Y": [[1]], "names": {"inputs": ["a", "b", "c"]}},
+                "pathway": [{"name": "a"}],
+            }
+        )
