@@ -46,7 +46,7 @@ def test_a_number_beyond_float_is_printed_from_the_exact_one(tmp_path):
     assert "'1.000000000e+400', '1.000000000e+800'" in str(summary_of(derivation))
     assert "2.00e+398 a step" in str(summary_of(derivation))
     derivation.save(tmp_path)
-    assert not (tmp_path / "figures" / "spectrum.pdf").exists()
+    assert not (tmp_path / "figures" / "vectors.pdf").exists()
     page = (tmp_path / "derivation.html").read_text("utf-8")
     assert "There are no sliders here: a number of size 1.00e+400 is needed in float64" in page
     with pytest.raises(InputError, match=r"dataset\.X: a number is too large"):

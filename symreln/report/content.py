@@ -87,7 +87,7 @@ def derivation_document(
     Args:
         derivation: What was derived.
         validation: What training showed.
-        figures: Drawings by the names "gates", "spectrum", "modes" and "loss", of nodes and edges
+        figures: Drawings by the names "gates", "vectors", "modes" and "loss", of nodes and edges
             "graph", "modes" and "loss"; a figure whose drawing is missing is left out.
     """
     drawn = [drawing.name for drawing in figures]

@@ -127,23 +127,6 @@ class GateShare:
     shares: NDArray[np.float64]
 
 
-@dataclass(frozen=True, kw_only=True)
-class PathwaySpectrum:
-    """Singular values of one pathway.
-
-    Attributes:
-        label: Name of the pathway.
-        s: Singular values of Sigma^{yx}, one a mode.
-        plateau: Height that each mode grows to, s/d or s/d_eff; NaN where it has none of its own.
-        multiplicity: How many modes share each pair.
-    """
-
-    label: str
-    s: tuple[float, ...]
-    plateau: tuple[float, ...]
-    multiplicity: tuple[int, ...]
-
-
 TIME = r"time $t$ (full-batch steps)"
 #: As the closed form of L(t) is printed, whatever the training descends.
 LOSS = "loss $L(t)$ (mean over samples)"
@@ -437,60 +420,3 @@ def singular_vectors(pathways: Sequence[Vectors]) -> tuple[Axes, ...]:
             for end in ends[:-1]:
                 ax.axvline(end - 0.5, color=GROUND, linewidth=1.2)
     return tuple(axes)
-
-
-@styled
-def singular_values(
-    pathways: Sequence[PathwaySpectrum], *, height: str = "s/d"
-) -> tuple[Axes, ...]:
-    """Draw each pathway's s (speed) and plateau as stems, with multiplicities above 1.
-
-    Args:
-        pathways: What is drawn.
-        height: Mathtext of what the plateaus are, without dollars.
-
-    Returns:
-        The panel of speeds and, where some mode has a plateau, that of plateaus.
-    """
-    some = any(np.isfinite(pathway.plateau).any() for pathway in pathways)
-    titles = ("speed: $s$", f"plateau: ${height}$")[: 1 + some]
-    axes = new_axes(2.3, len(titles))
-    for ax, title in zip(axes, titles, strict=True):
-        start = 0.0
-        centres: list[float] = []
-        for index, pathway in enumerate(pathways):
-            heights = np.array(pathway.s if ax is axes[0] else pathway.plateau)
-            places = start + np.arange(len(heights), dtype=np.float64)
-            _stems(ax, places, heights, pathway.multiplicity, PALETTE[index % len(PALETTE)])
-            centres.append(float(places.mean()) if len(places) else start)
-            start += len(heights) + 1.2
-        names = [plain(pathway.label) for pathway in pathways]
-        crowded = sum(map(len, names)) > 80 // len(axes)
-        ax.set_xticks(centres, names, rotation=25 * crowded, ha="right" if crowded else "center")
-        dress(ax, title=title)
-        ax.tick_params(axis="x", length=0)
-        ax.set_ylim(bottom=0)
-        ax.margins(y=0.18)
-    return tuple(axes)
-
-
-def _stems(
-    ax: Axes,
-    places: NDArray[np.float64],
-    heights: NDArray[np.float64],
-    multiplicity: tuple[int, ...],
-    colour: str,
-) -> None:
-    ax.vlines(places, 0, heights, color=colour, linewidth=1.2)
-    ax.plot(places, heights, "o", color=colour, markersize=4, clip_on=False)
-    for place, height, count in zip(places, heights, multiplicity, strict=True):
-        if count > 1 and np.isfinite(height):
-            ax.annotate(
-                f"×{count}",
-                (place, height),
-                xytext=(0, 4),
-                textcoords="offset points",
-                ha="center",
-                fontsize=FONT_SIZE - 2,
-                color=INK,
-            )

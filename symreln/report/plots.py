@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.claims.derivation import Derivation
-from symreln.claims.orbits import mode_orbits, plateaus_latex, short_list
+from symreln.claims.orbits import mode_orbits, short_list
 from symreln.claims.phases import in_phase
 from symreln.claims.solve import at_values
 from symreln.errors import InputError
@@ -21,11 +21,9 @@ from symreln.report.figures import (
     LossCurve,
     MeasuredModes,
     PathwayModes,
-    PathwaySpectrum,
     Vectors,
     loss_curves,
     mode_trajectories,
-    singular_values,
     singular_vectors,
 )
 
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.claims.curves import ModeCurve, Prediction
-    from symreln.claims.derivation import ModeDerivation, PathwayDerivation
+    from symreln.claims.derivation import ModeDerivation
     from symreln.experiment.strengths import ModeMeasured
 
 #: Points of a drawn curve: more cannot be told apart at the width of a page.
@@ -78,7 +76,7 @@ def derivation_sketches(
         # The numbers are in the tables, of any size; only the drawing of them needs floats.
         with suppress(InputError):
             numbers = derivation.ask(at_values)
-            sketches += [_spectrum(numbers), _vectors(numbers)]
+            sketches.append(_vectors(numbers))
     if prediction is not None and prediction.modes:
         sketches.append(modes_sketch(pathway_modes(derivation, prediction, measured)))
     return tuple(sketches)
@@ -115,20 +113,6 @@ def sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
     return min(found, key=len, default=[])
 
 
-def _spectrum(derivation: Derivation) -> Sketch:
-    groups = [(begin, group) for begin, phase in derivation.phases for group in mode_orbits(phase)]
-    shown = {
-        "pathways": [
-            _pathway_spectrum(group.first, in_phase(group.short_name, begin), derivation.known)
-            for begin, group in groups
-        ],
-        "height": plateaus_latex(
-            [group for _, group in groups], decay=derivation.known.lowers_plateaus
-        ),
-    }
-    return Sketch(name="spectrum", draws=singular_values, shown=shown)
-
-
 def _vectors(derivation: Derivation) -> Sketch:
     data, shown = derivation.spec.dataset, []
     for group in mode_orbits(derivation)[:MOST_VECTORS]:
@@ -139,16 +123,6 @@ def _vectors(derivation: Derivation) -> Sketch:
             widths = [mode.multiplicity for mode in group.learning]
             shown.append(Vectors(label=group.short_name, v=v, u=u, names=names, widths=widths))
     return Sketch(name="vectors", draws=singular_vectors, shown={"pathways": shown})
-
-
-def _pathway_spectrum(pathway: PathwayDerivation, label: str, known: Regime) -> PathwaySpectrum:
-    learning = [mode for mode in pathway.modes if not mode.is_null]
-    return PathwaySpectrum(
-        label=label,
-        s=tuple(mode.s.to_float() for mode in learning),
-        plateau=tuple(_plateau(mode, known) for mode in learning),
-        multiplicity=tuple(mode.multiplicity for mode in learning),
-    )
 
 
 def _plateau(mode: ModeDerivation, known: Regime) -> float:

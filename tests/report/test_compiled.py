@@ -51,7 +51,7 @@ SOURCES = r"""\begin{thebibliography}{9}
 def derivation_of(name: str) -> Document:
     spec = sr.load(OWN if name == "own" else name)
     pdf = drawings()[0].pdf
-    names = ("gates", "spectrum", "modes", "loss", "graph")
+    names = ("gates", "vectors", "modes", "loss", "graph")
     drawn = tuple(Drawing(name=each, svg="<svg/>", pdf=pdf) for each in names)
     return derivation_document(sr.derive(spec), figures=drawn)
 

@@ -24,12 +24,12 @@ from symreln.report.figures import (
     LossCurve,
     MeasuredModes,
     PathwayModes,
-    PathwaySpectrum,
+    Vectors,
     law_shares,
     loss_curve,
     loss_curves,
     mode_trajectories,
-    singular_values,
+    singular_vectors,
 )
 from symreln.report.html import inline_svg
 from symreln.report.looks import CLOSED, FAINT, GAIN, GROUND, INK, OPEN, PALETTE, Role, look
@@ -61,14 +61,18 @@ def curves():
     ]
 
 
-SPECTRUM = PathwaySpectrum(
-    label="a", s=(2.0, 1.0, 0.5), plateau=(2.0, 4.0, np.nan), multiplicity=(1, 3, 2)
+VECTORS = Vectors(
+    label="common",
+    v=np.array([[1.0, 0.0, 0.5], [0.0, -1.0, 0.5]]),
+    u=np.array([[1.0, 0.0, 0.5], [0.0, 1.0, -0.5], [0.5, 0.0, 0.0]]),
+    names=(["wings", "fins"], ["output 1", "output 2", "output 3"]),
+    widths=[1, 2],
 )
 FIGURES = {
     "modes": lambda: mode_trajectories(MODES),
     "loss": lambda: loss_curves(curves())[0],
     "gates": lambda: gate_pattern(GATES, ["common", "off_1"], groups=[("one", 2), ("two", 4)]),
-    "spectrum": lambda: singular_values([SPECTRUM])[0],
+    "vectors": lambda: singular_vectors([VECTORS])[0],
 }
 
 
@@ -331,20 +335,15 @@ def test_gains_have_another_shade_and_a_legend():
     assert not gate_pattern(GATES, ["common", "off_1"], gains=~GATES & GATES).figure.legends
 
 
-def test_spectrum_shows_speed_plateau_and_multiplicity():
-    left, right = singular_values([SPECTRUM], height=r"s/d_{\mathrm{eff}}")
-    assert left.lines[0].get_ydata().tolist() == [2.0, 1.0, 0.5]
-    np.testing.assert_array_equal(right.lines[0].get_ydata(), [2.0, 4.0, np.nan])
-    assert right.get_title(loc="left") == r"plateau: $s/d_{\mathrm{eff}}$"
-    assert [text.get_text() for text in left.texts] == ["×3", "×2"]
-    assert [text.get_text() for text in right.texts] == ["×3"]
-
-
-def test_without_plateaus_there_is_no_empty_panel():
-    spectrum = PathwaySpectrum(label="a", s=(2.0,), plateau=(np.nan,), multiplicity=(1,))
-    (left,) = singular_values([spectrum])
-    assert left.figure.axes == [left]
-    assert left.get_title(loc="left") == "speed: $s$"
+def test_vectors_are_drawn_column_by_column():
+    inputs, outputs = singular_vectors([VECTORS])
+    np.testing.assert_array_equal(inputs.images[0].get_array(), VECTORS.v)
+    np.testing.assert_array_equal(outputs.images[0].get_array(), VECTORS.u)
+    assert [text.get_text() for text in inputs.get_yticklabels()] == ["wings", "fins"]
+    assert [text.get_text() for text in outputs.get_xticklabels()] == ["1", "2"]
+    assert outputs.get_xticks().tolist() == [0.0, 1.5]
+    assert [line.get_xdata()[0] for line in outputs.lines] == [0.5]
+    assert inputs.get_title(loc="left") == "$V$, common"
 
 
 def test_cells_cover_the_matrix_with_few_shapes():
@@ -458,7 +457,7 @@ def test_small_figures_draw_without_warnings():
     # pytest turns warnings into errors; matplotlib's constrained layout gave one here.
     tall = [("a" * 80, 1), ("b" * 80, 1)]
     drawing("f", gate_pattern(np.array([[True, False]]), ["x" * 200], groups=tall))
-    drawing("f", singular_values([SPECTRUM] * 12)[0])
+    drawing("f", singular_vectors([VECTORS] * 3)[0])
 
 
 def test_gates_of_many_samples_stay_a_small_file():

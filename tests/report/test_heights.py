@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
 import pytest
 import sympy as sp
 
 import symreln as sr
 from symreln.claims.orbits import mode_orbits
-from symreln.claims.prediction import closed_forms
 from symreln.document.mathtext import to_latex
 from symreln.document.model import (
     Equation,
-    Figure,
     Math,
     Section,
     Table,
@@ -27,9 +24,7 @@ from symreln.report.chapters.closing import provenance_chapter
 from symreln.report.chapters.dynamics import modes_figure
 from symreln.report.chapters.formulas import first_modes
 from symreln.report.chapters.result import result_chapter
-from symreln.report.chapters.spectrum import spectrum_chapter
 from symreln.report.content import derivation_document
-from symreln.report.plots import derivation_sketches
 
 TWO = {
     "title": "Two parameters",
@@ -75,16 +70,6 @@ def test_heights_of_coupled_pathways_are_over_d_eff(three):
         limit = sp.limit(mode.strength.expr.subs(mode.strength.t, t / rate), t, sp.oo)
         assert sp.simplify(limit - mode.strength.plateau) == 0
         assert inlines(row[4]) == (Math(to_latex(mode.strength.plateau)),)
-    drawn = [b for b in spectrum_chapter(three, NO_NAMES).blocks if isinstance(b, Figure)]
-    assert r"s/d_{\mathrm{eff}}" in plain_text(drawn[0].caption)
-
-
-def test_the_figure_of_plateaus_draws_where_the_curves_end(three):
-    late = np.array([0.0, 1e7])
-    found = derivation_sketches(three, closed_forms(three.at_values, late))
-    shown = {sketch.name: sketch.shown.get("pathways") for sketch in found}
-    for spectrum, modes in zip(shown["spectrum"], shown["modes"], strict=True):
-        np.testing.assert_allclose(spectrum.plateau, modes.strengths[:, -1], rtol=1e-9)
 
 
 def test_a_height_without_one_root_keeps_its_symbols(two):

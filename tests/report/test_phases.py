@@ -96,16 +96,6 @@ def test_gates_have_a_row_from_each_step_at_which_they_switch():
     assert not gates["gains"].any()
 
 
-def test_the_spectrum_has_the_modes_of_every_phase():
-    found = {each.label: each.s for each in sketches()["spectrum"]["pathways"]}
-    assert found == {
-        "stays": (1.5,),
-        "turns": (1.0,),
-        "stays, step 60": (1.5,),
-        "turns, step 60": (1.5, 1.0),
-    }
-
-
 def test_strengths_are_drawn_while_the_gates_of_their_modes_hold():
     prediction = derivation().evaluate()
     curves = {each.label: each for each in sketches()["modes"]["pathways"]}
@@ -129,7 +119,7 @@ def test_plateaus_are_as_long_as_their_curves():
 
 
 def test_the_document_says_what_holds_when():
-    drawn = ("gates", "spectrum", "modes")
+    drawn = ("gates", "vectors", "modes")
     summary, data, *chapters = derivation_chapters(derivation(), None, drawn)
     text = str(summary)
     for _, phase in derivation().phases:

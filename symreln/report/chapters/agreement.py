@@ -175,53 +175,18 @@ def _closed_forms(validation: Validation) -> list[Block]:
 
 
 def _strengths(validation: Validation) -> list[Block]:
-    """Say what the strengths of the theory start from."""
-    derivation = of_pathways(validation.derivation)
-    early = derivation.ask(unsupported_early)
+    """Say where the units are that count for no pathway, and what tests where modes start."""
+    early = of_pathways(validation.derivation).ask(unsupported_early)
     if not validation.kappas:
         return list(early.says())
-    fastest = {
-        pathway.name: next(m.label for m in pathway.modes if m.label in validation.early)
-        for pathway in derivation.pathways
-        if pathway.name in validation.kappas
-    }
-    shown = ", ".join(
-        f"{name} {kappa:.3f} ± {validation.early[fastest[name]].error:.3f}"
-        for name, kappa in list(validation.kappas.items())[:12]
-    )
-    others = sorted(found.kappa for found in validation.early.values())
-    unused = (  # of pathways with one mode there is no other
-        f" Over single modes it ranges from {others[0]:.3f} to {others[-1]:.3f}. The prediction "
-        "takes one value a pathway."
-        if len(validation.early) > len(fastest)
-        else ""
-    )
-    silent = [
-        p.name for p in derivation.pathways if p.name not in {**validation.kappas, **early.reasons}
-    ]
-    half = (
-        f" For {', '.join(silent[:12])}{', …' if len(silent) > 12 else ''} there is no estimate: "
-        "half of the units are taken, as in the closed forms."
-        if silent
-        else ""
-    )
-    network = (
-        "."
-        if validation.network is None
-        else f"; the {validation.network_name} tests the initial strengths too."
-    )
     places = f" {early.counted}" if early.counted else ""
     return [
         prose(
             Strong("Initial strengths"),
-            " of the prediction are ",
-            Math(r"\kappa H \sigma^2/2"),
-            ", ",
-            Math(r"\kappa"),
-            " is a Monte Carlo estimate over isolated hidden units in the early phase, in which "
-            f"only the targets move them. With its standard error: {shown}, for the fastest mode "
-            f"of each pathway.{unused}{places}{half} A pathway of the GDLN starts from the "
-            f"strengths of the prediction, so that the GDLN tests the reduction{network}",
+            " are those of ",
+            Reference("sec:dynamics"),
+            f".{places} A pathway of the GDLN has the units that give it this strength, so that "
+            "the GDLN tests the reduction, and a ReLU network the initial strengths too.",
         ),
         *early.says(),
     ]

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.claims.orbits import PathwayOrbit, mode_orbits, plateaus_latex
-from symreln.claims.widths import narrow_pathways
 from symreln.document.mathtext import to_latex
-from symreln.document.model import Block, Figure, Math, Reference, Section, Table, equation
+from symreln.document.model import Block, Math, Reference, Section, Table, equation
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import say
 from symreln.document.widths import latex_width
@@ -62,13 +61,6 @@ def spectrum_chapter(derivation: Derivation, names: Abbreviations) -> Section:
     blocks += [modes_table(derivation, [chosen], names) for chosen in others]
     blocks += _definitions(derivation, groups)
     blocks += vector_blocks(derivation)
-    blocks.append(
-        Figure(
-            name="spectrum",
-            caption=_figure_caption(derivation),
-            alt="Stems of the modes of every pathway, with multiplicities.",
-        )
-    )
     return Section(title="Joint spectrum", blocks=tuple(blocks), label="sec:spectrum")
 
 
@@ -98,21 +90,6 @@ def _lowered(derivation: Derivation) -> list[Inline | str]:
 def _settled(groups: list[PathwayOrbit]) -> bool:
     """Return whether some mode has a height of its own."""
     return any(mode.d_eff is not None for group in groups for mode in group.learning)
-
-
-def _figure_caption(derivation: Derivation) -> Content:
-    """Say what is drawn: plateaus only where a mode has one of its own."""
-    speeds = ("Singular values ", Math("s"))
-    groups = [group for _, phase in derivation.phases for group in mode_orbits(phase)]
-    if not _settled(groups):
-        return (*speeds, ". No mode has a plateau of its own.")
-    heights = Math(plateaus_latex(groups, decay=derivation.known.lowers_plateaus))
-    if derivation.ask(narrow_pathways):
-        learned = ("; ", Reference("sec:dynamics"), " says which of them are learned.")
-        return (*speeds, " and the plateaus ", heights, " of the strengths", *learned)
-    above = ", 0 where " if derivation.known.lowers_plateaus else ""
-    dying = (above, Math(r"s \le \lambda")) if above else ()
-    return (*speeds, " and the plateaus ", heights, " that the strengths grow to", *dying, ".")
 
 
 def _definitions(derivation: Derivation, groups: list[PathwayOrbit]) -> list[Block]:
