@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Source = Literal["derived", "estimated", "assumed", "fitted"]
 _STRENGTH0 = "initial strength"
 #: The share of a ReLU network's hidden units that a pathway is taken to have.
-HALF = "share of the hidden units that a pathway has"
+HALF = "share of hidden units in a pathway"
 _WHY_HALF = (
     "a random unit is open on half of all inputs; that these units take the pathway's gate, and "
     "keep it, is not derived"
@@ -117,7 +117,7 @@ def free_constants(constants: Iterable[Constant]) -> tuple[int, str]:
     """Return how many free constants there are, and which, in parentheses."""
     free = [constant for constant in constants if constant.is_free]
     names = "; ".join(
-        f"{each.name}{'' if each.value is None else f' = {each.shown(4)}'}, {each.source}"
+        f"{each.name}{'' if each.value is None else f': {each.shown(4)}'}, {each.source}"
         for each in free
     )
     return len(free), f" ({names})" if names else ""

@@ -76,9 +76,9 @@ def unsupported_early(derivation: Derivation) -> Unsupported:
     """Return what the units show that were followed through the early phase as well."""
     early = derivation.ask(early_strengths)
     counted = (
-        f"Of {early.followed} isolated hidden units {percent(early.elsewhere)} end on no "
-        f"pathway's gate, and {percent(early.closed)} are closed on all samples: they count for "
-        "no pathway."
+        f"Of {early.followed} isolated hidden units that were followed, {percent(early.elsewhere)} "
+        f"end with a gate that no pathway has, and {percent(early.closed)} are closed on all "
+        "samples. The initial strengths do not count these units."
     )
     return Unsupported(
         reasons=early.unsupported,

@@ -304,7 +304,7 @@ def _later_start(again: Again, pair: str, stage: int) -> tuple[Experiment, str]:
     factor = fitted_start(left)
     return (
         started(factor),
-        f"a start at {positional(factor, 3)} of its strength (the factor that fits best)",
+        f"an initial strength multiplied by the best-fitting factor, {positional(factor, 3)}",
     )
 
 

@@ -94,11 +94,11 @@ def _unended(numbers: Derivation, ends: tuple[tuple[str, int], ...], last: int) 
     for stage in () if numbers.later else numbers.stages:
         if f"stage {stage.stage}" not in ended:
             share = percent(float(numbers.spec.validation.tolerance))
-            lacks = "not all of its modes are" if _has_plateaus(stage) else "its loss is not"
-            end = "their plateaus" if _has_plateaus(stage) else "its least"
+            what = "some modes are" if _has_plateaus(stage) else "the loss is"
+            end = "their plateaus" if _has_plateaus(stage) else "its minimum"
             parts.append(
-                f"stage {stage.stage} has not ended by step {last}: by the theory {lacks} within "
-                f"{share} of {end} then"
+                f"stage {stage.stage}, which lasts beyond step {last} (predicted: {what} more than "
+                f"{share} from {end} there)"
             )
     return "; ".join(parts)
 

@@ -455,10 +455,11 @@ _RESAMPLES = 1000
 #: Bytes of resampled curves at a time.
 _CHUNK_BYTES = 32 << 20
 METHOD = (
-    f"distances ± the {100 * LEVEL:g} % quantile of the norm of what the mean curve moves by "
-    "(triangle inequality), by a Student process with the covariance of the seeds' curves, "
-    f"{_RESAMPLES} draws, fixed stream; a curve's Monte Carlo error is added in quadrature; tails "
-    "and drop times: bootstrap over seeds"
+    f"{100 * LEVEL:g} % confidence intervals of distances between curves hold for all steps at "
+    "once. The mean over seeds is taken as a Student process with the covariance of the seeds' "
+    f"curves ({_RESAMPLES} draws, fixed stream), and a distance moves by no more than the mean "
+    "does. The Monte Carlo error of a prediction is added in quadrature. Intervals of tails and "
+    "drop times are a bootstrap over seeds"
 )
 
 

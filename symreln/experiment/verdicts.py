@@ -133,7 +133,10 @@ def _decided_by(found: Interval, tolerance: float, seeds: int, fixed: float = 0.
     """Say how many seeds would decide, after what is undecided."""
     count = deciding_seeds(found, tolerance, seeds, fixed)
     if count is None:
-        return f"; no number of seeds up to {MOST_SEEDS} would decide"
+        if fixed > abs((found.value or 0.0) - tolerance):
+            own = percent(fixed, tolerance)
+            return f"; more seeds cannot decide: the prediction's own Monte Carlo error is {own}"
+        return f"; more than {MOST_SEEDS} seeds would be needed to decide"
     return f"; about {count} seeds would decide"
 
 
@@ -253,11 +256,11 @@ def gates_verdict(
     value = float(means[place])
     where = (
         f"of the weight has a gate of the spec at the end of {held.stages[place]} "
-        f"(step {held.steps[place]}), samples on a unit's boundary counting as any gate has them; "
-        f"at least {percent(1 - tolerance)} is needed"
+        f"(step {held.steps[place]}; a sample with pre-activation 0 fits any gate). The tolerance "
+        f"asks for {percent(1 - tolerance)}"
     )
     if held.unended:
-        where += f"; not tested: {held.unended}"
+        where += f". Not tested: {held.unended}"
     if lacking.low is None or lacking.high is None:
         return not_tested(f"{_ONE_SEED} ({percent(value)} {where})", tolerance, value)
     share = Interval(value=value, low=max(0.0, 1 - lacking.high), high=1 - lacking.low)

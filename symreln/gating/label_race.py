@@ -189,10 +189,9 @@ class SubsetsReport(Result):
             ("self-consistent", lambda each: "yes" if each.self_consistent else "no"),
         ]
         last, fastest = len(self.names) - 1, " and ".join(map(str, stage.fastest)) or "none"
-        among = "the fastest" if len(stage.fastest) == 1 else "among them"
-        among = among if last in stage.fastest else "not among them"
         lines = [f"Stage {stage.stage}, {what}:", "", table(stage.subsets, columns), ""]
-        lines.append(f"Fastest: m = {fastest}. m = {last} is {among}.")
+        besides = "" if last in stage.fastest else f"; not m = {last}"
+        lines.append(f"The fastest gates have m = {fastest}{besides}.")
         if stage.partial:
             columns = [
                 ("m", lambda each: each.m),

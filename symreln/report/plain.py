@@ -39,7 +39,7 @@ def plain_lines(derivation: Derivation) -> Iterator[str]:
     start, least = _values(derivation)
     if not derivation.closed:
         yield f"no closed form: the {derivation.level.value} are integrated"
-        yield f"loss: {start} with all outputs zero; the pathways can reach {least}"
+        yield f"loss: {start} with all outputs zero; least-squares loss of the pathways: {least}"
         return
     for chosen in first_modes(derivation):
         shown = [mode for mode in chosen.modes if mode.strength is not None]
@@ -65,10 +65,10 @@ def plain_lines(derivation: Derivation) -> Iterator[str]:
 def _reached(derivation: Derivation) -> str:
     """Say of the least-squares value who reaches it."""
     if derivation.ask(narrow_pathways):
-        return "pathways with enough units can reach"
+        return "least-squares loss, with enough units:"
     if converged_loss(derivation) is not None:
-        return "without weight decay the pathways can reach"
-    return "the pathways can reach"
+        return "least-squares loss, without weight decay:"
+    return "least-squares loss of the pathways:"
 
 
 def _heading(group: PathwayOrbit) -> str:

@@ -138,10 +138,10 @@ def gate_law_sentence(law: GateLawMeasured | None) -> str:
         f"{share:.2g} at {order} order"
         for order, share in zip(orders, law.share_distances, strict=False)
     )
-    found = f"law of gates: the share with the first stage's gates is off by at most {shares}"
-    first, *later = law.share_distances
-    if later and min(later) >= first:
-        found += "; no later order is nearer"
+    found = (
+        "law of gates: the predicted share of the weight that has the first stage's gates differs "
+        f"from the measured share by at most {shares}"
+    )
     if not law.distances:
         return found
     losses = ", ".join(
@@ -246,7 +246,7 @@ def _aligned_clause(validation: Validation) -> str:
     return f"{found}; closed forms, which have finite steps to leading order, miss it by {missed}"
 
 
-#: What is said of an assumption that fails, after "what fails is".
+#: What is said of an assumption that fails, after "the assumption that fails is".
 _FAILS = {
     ALIGNMENT: "the aligned start with the strength taken; random layers do not start so",
     GATES: "the gate pattern, which the network's units do not keep",
@@ -265,10 +265,12 @@ def failed_text(
     """Say it of the networks at a place, "against …"."""
     if not found.named:
         if any(each.undecided for each in found.findings):
-            return f"{place} more networks are needed to decide what fails{_tried(found)}"
+            return (
+                f"{place} more networks are needed to decide which assumption fails{_tried(found)}"
+            )
         return f"{place} the distance is unexplained{_tried(found)}"
     named = " and ".join(f"{_says(each, says)} ({_evidence(each)})" for each in found.named)
-    text = f"{place} what fails is {named}"
+    text = f"{place} the assumption that fails is {named}"
     if found.left is not None and found.left > tolerance:
         left = percent(found.left, tolerance)
         text += f"; {left} remains, more than the tolerance{_beyond(found, tolerance)}"

@@ -161,7 +161,7 @@ class _Search:
         drive = self.modes[node[0]].drive(node[1])
         gamma = drive.polynomial(tuple(actions[0]))
         if gamma is None:
-            return None, "the couplings on {name} do not add up to a multiple of its own drive"
+            return None, "the coupling terms of {name} do not add up to a multiple of its own term"
         for k, row in enumerate(actions[1:], start=1):
             expected = drive.shifted(gamma, k, len(row))
             if any(not (x - y).is_zero for x, y in zip(row, expected, strict=True)):

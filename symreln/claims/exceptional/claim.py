@@ -214,8 +214,9 @@ class ExceptionalSets(Claim):
         ]
         when = "" if self.until is None else f"up to step {self.until}: "
         where = ", ".join(self.parameters)
-        text = f"{when}generic in {where}; exceptional: {few(named, _NAMED) or 'nothing'}"
-        yield f"{text} (modes coincide on: {few(together, _NAMED)})" if together else text
+        barred = f", except at {few(named, _NAMED)}" if named else ""
+        text = f"{when}these formulas hold for all values of {where}{barred}"
+        yield f"{text}; modes coincide where {few(together, _NAMED)}" if together else text
 
     def says(self) -> Iterator[Block]:
         """Say it in a chapter of its own."""

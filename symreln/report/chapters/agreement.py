@@ -103,9 +103,10 @@ def _comparison(validation: Validation) -> Table:
             Math(r"L < 0.9\, L(0)"),
             "; tail: root mean square of the difference of ",
             Math(r"\log_{10} L"),
-            " over the last quarter of the steps, where a loss below ",
+            " over the last quarter of the steps. Losses below ",
             Math(r"2^{-52} L(0)"),
-            ", 0 to rounding, counts as that; a dash where both are. The seed floor is the "
+            ", the rounding error of float64, are taken as that value; a dash says that both "
+            "curves are below it. The seed floor is the "
             "distance of one network to the mean of the others, averaged over networks. A single "
             "network is about as far from the best prediction of the mean; the mean over networks "
             "can be nearer to a prediction.",

@@ -83,7 +83,7 @@ def _end(derivation: Derivation, final: str) -> list[Any]:
             ".",
         ]
     if converged_loss(derivation) is None:
-        return [" to ", Math(final), ", the least-squares value that the pathways can reach."]
+        return [" to ", Math(final), ", the least-squares loss of the pathways."]
     return [
         " to what it is with every strength at its plateau",
         *_limit(derivation),

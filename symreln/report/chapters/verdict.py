@@ -212,17 +212,17 @@ def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Blo
     across = acts_across(stage.verdict.couplings, stage.verdict.components)
     blocks: list[Block] = [
         say(
-            "Modes that couple have equal $s$ and start equal. On each of them the actions of all "
-            "partners add up to a multiple of its own drive, and the multiple is the same for all. "
-            "(A single action may point out of the span of $U_p$; the sum does not.) So the modes "
-            "stay equal, and their common strength solves the two-layer equation with"
+            "Modes that couple have equal $s$ and start equal. The coupling terms of all partners "
+            "of a mode add up to a multiple of the mode's own term, by one factor for every mode. "
+            "(A single coupling term may point out of the span of $U_p$; the sum does not.) So "
+            "the modes stay equal, and their common strength solves the two-layer equation with"
         )
         if not across
         else say(
             r"Modes fall into parts of equal $s$, $d$ and $d_{\mathrm{eff}}$; those of a "
-            "part start equal. On every mode the actions of the others of its part add up to a "
-            "multiple of its own drive, the same for the whole part. The actions of any other part "
-            "add up to 0. So the modes of a part stay equal, and their common strength solves the "
+            "part start equal. The coupling terms of the other modes of its part add up to a "
+            "multiple of a mode's own term, by one factor for the whole part; those of any other "
+            "part add up to 0. So the modes of a part stay equal, and their common strength solves the "
             "two-layer equation with a sum over the part,"
         ),
         equation(r"d_{\mathrm{eff}} = d_p + \sum_{j \neq p} k_{pj}\, g_{jp}.", label="eq:deff"),
