@@ -180,7 +180,8 @@ _PREDICTIONS = (
     "Predictions of the mean loss beside trained networks, with 95 % intervals over seeds. What is "
     "published is quoted, as measured against other networks of the same task. A dash stands "
     "for a number that was not published, or was not computed. Gates by the law are iterated: "
-    "their third order is shown. The mean-field simulation, to which more orders would come, is no prediction."
+    "their third order is shown. The mean-field simulation, to which more orders would come, is no "
+    "prediction."
 )
 
 

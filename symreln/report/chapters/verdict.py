@@ -222,8 +222,8 @@ def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Blo
             r"Modes fall into parts of equal $s$, $d$ and $d_{\mathrm{eff}}$; those of a "
             "part start equal. The coupling terms of the other modes of its part add up to a "
             "multiple of a mode's own term, by one factor for the whole part; those of any other "
-            "part add up to 0. So the modes of a part stay equal, and their common strength solves the "
-            "two-layer equation with a sum over the part,"
+            "part add up to 0. So the modes of a part stay equal, and their common strength solves "
+            "the two-layer equation with a sum over the part,"
         ),
         equation(r"d_{\mathrm{eff}} = d_p + \sum_{j \neq p} k_{pj}\, g_{jp}.", label="eq:deff"),
     ]
