@@ -81,7 +81,6 @@ class Depth(Law):
 
     name = "depth L balanced"
     start_origin = ""
-    start_source = "none is derived: formulas hold for any"
     layers: sp.Integer
 
     @classmethod

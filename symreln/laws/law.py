@@ -239,7 +239,6 @@ class Law(ABC):
     units_per_mode: ClassVar[int] = 1
     #: Where initial strengths come from, for tables of constants and of provenance.
     start_origin: ClassVar[str]
-    start_source: ClassVar[str]
 
     s: Any
     d: Any

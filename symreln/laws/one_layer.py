@@ -43,7 +43,6 @@ class OneLayer(Law):
     starts_at_zero = True
     units_per_mode = 0
     start_origin = "mean of a single random layer"
-    start_source = "0, the mean of a single random layer"
 
     @classmethod
     def matches(cls, regime: Regime) -> Match:

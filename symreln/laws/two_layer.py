@@ -58,7 +58,6 @@ class TwoLayer(Law):
 
     name = "two-layer balanced"
     start_origin = SOURCE
-    start_source = SOURCE
     asymptote: Any = None
 
     @classmethod

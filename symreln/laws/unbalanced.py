@@ -74,10 +74,6 @@ class Unbalanced(Law):
     starts_at_zero = True
     units_per_mode = 2
     start_origin = SOURCE
-    start_source = (
-        "0, the mean of a product of independent layers, with the conserved product of the "
-        "amplitudes' sum and difference by the law of large numbers over hidden units"
-    )
     imbalance: Any = IMBALANCE
 
     @classmethod

@@ -12,9 +12,6 @@ from symreln.document.model import Block, Code, Math, Section, Strong, Table, pr
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import typeset
 from symreln.document.words import written
-from symreln.laws.choice import law_of
-from symreln.laws.law import Regime
-from symreln.laws.two_layer import SOURCE
 from symreln.pipeline.certificate import certificate
 
 if TYPE_CHECKING:
@@ -88,7 +85,7 @@ def provenance_chapter(derivation: Derived, validation: Validation | None) -> Se
     ]
     if spec.network is not None:
         edges = spec.graph is not None
-        rows += _edge_rows(spec.network) if edges else _network_rows(spec.network, validation)
+        rows += _edge_rows(spec.network) if edges else _settings(spec.network, *spec.network.keys)
     if validation is not None:
         rows += [
             ("hidden units of a pathway of the GDLN", _pathway_units(validation)),
@@ -110,11 +107,6 @@ def _edge_rows(network: NetworkSpec) -> list[tuple[Content, ...]]:
     return [("strength of every edge at the start", *rows[0][1:]), *rows[1:]]
 
 
-def _network_rows(network: NetworkSpec, validation: Validation | None) -> list[tuple[Content, ...]]:
-    strengths = ("initial strengths", _initial_strengths(network, validation))
-    return [*_settings(network, *network.keys), strengths]
-
-
 def _settings(network: NetworkSpec, *keys: str) -> list[tuple[Content, ...]]:
     """Return (name, value) of some settings."""
     shown = {key: getattr(network, key) for key in _SETTINGS if key in keys}
@@ -123,22 +115,6 @@ def _settings(network: NetworkSpec, *keys: str) -> list[tuple[Content, ...]]:
         (_SETTINGS[key], Code(written(value)) if isinstance(value, Fraction) else str(value))
         for key, value in shown.items()
     ]
-
-
-def _initial_strengths(network: NetworkSpec, validation: Validation | None) -> str:
-    """Say where the strengths start from, for the law that the network's modes obey."""
-    source = law_of(Regime.of_network(network)).start_source
-    if validation is None:
-        return source
-    if validation.chain is not None:
-        followed = len(validation.chain.times)
-        return f"{followed} isolated modes of random layers, a Monte Carlo estimate"
-    if not validation.kappas or source != SOURCE:
-        return source
-    return (
-        f"{source}; of {len(validation.kappas)} of the prediction's pathways a Monte Carlo "
-        "estimate over isolated hidden units in the early phase"
-    )
 
 
 def _once(value: str) -> str:
