@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import sys
 import threading
+from bisect import insort
 from functools import reduce
 from itertools import product
-from math import gcd, inf, lcm, prod
+from math import gcd, inf, isqrt, lcm, prod
 from typing import Any, Final
 
 try:
@@ -31,9 +32,14 @@ MOST_TERMS: Final = 50_000
 #: that is quicker than term by term.
 MOST_PAIRS: Final = 400
 SMALL: Final = 1 << 512
-#: What checking may cost, see :data:`work`.
+#: A product of integers of n bytes takes n^KARATSUBA / PACKED_DIGITS pairs.
+KARATSUBA: Final = 1.6
+PACKED_DIGITS: Final = 4000
+#: What checking may cost, see :data:`work`: at least, for every character, and for every character
+#: and row of a square matrix of so many characters.
 LEAST_WORK: Final = 1_000_000
-WORK_PER_CHARACTER: Final = 100
+WORK_PER_CHARACTER: Final = 50
+WORK_PER_ROW: Final = 0.25
 #: Ranks are taken modulo this: they are lower bounds of the true ones.
 PRIME: Final = 2**61 - 1
 
@@ -68,22 +74,27 @@ def require(holds: object, path: str, needed: str) -> None:
 class _Work(threading.local):
     """What a certificate may still cost, in pairs of terms, about a microsecond each.
 
-    A short certificate can ask for more arithmetic than anyone waits for; what was derived needs
-    work in proportion to its length. So :meth:`allow` is told the length, and what multiplies,
-    divides or packs says what it is about to do.
+    A short certificate can ask for more arithmetic than anyone waits for. What was derived needs
+    work in proportion to what it multiplies: of L characters, matrices have up to √L rows, and each
+    entry meets as many. So :meth:`allow` is told the length, and what multiplies, divides or packs
+    says what it is about to do.
     """
 
     left = inf
 
     def allow(self, length: int) -> None:
         """Begin with a certificate of that many characters."""
-        self.left = LEAST_WORK + WORK_PER_CHARACTER * length
+        each = WORK_PER_CHARACTER + WORK_PER_ROW * isqrt(length)
+        self.left = LEAST_WORK + int(each * length)
 
     def spend(self, units: int) -> None:
         """Note work, before it is done."""
         self.left -= units
         if self.left < 0:
-            msg = "certificate: it asks for more work than one of its length needs"
+            msg = (
+                "certificate: it asks for more work than one of its length needs. What was derived "
+                "does not; if this one was, its data have too many digits, or too many parameters"
+            )
             raise refused(msg)
 
 
@@ -103,13 +114,13 @@ def add(a: Poly, b: Poly) -> Poly:
 
 def multiply(a: Poly, b: Poly) -> Poly:
     """Return a·b."""
-    work.spend(len(a) * len(b) + 1)
     if len(a) * len(b) > MOST_PAIRS:
         degrees = (map(max, zip(*part, strict=True)) for part in (a, b))
         spans = [x + y + 1 for x, y in zip(*degrees, strict=True)]
         small = all(max(map(abs, part.values())) < SMALL for part in (a, b))
         if small and prod(spans) < len(a) * len(b):
             return _multiplied_whole(a, b, spans)
+    work.spend(len(a) * len(b) + 1)
     total: Poly = {}
     for (x, p), (y, q) in product(a.items(), b.items()):
         key = tuple(map(int.__add__, x, y))
@@ -125,6 +136,7 @@ def _multiplied_whole(a: Poly, b: Poly, spans: list[int]) -> Poly:
     largest = [max(map(abs, part.values())) for part in (a, b)]
     size = (largest[0] * largest[1] * min(len(a), len(b))).bit_length() // 8 + 1  # and a sign
     count, places = prod(spans), [prod(spans[:n]) for n in range(len(spans))]
+    work.spend(count + int((count * size) ** KARATSUBA) // PACKED_DIGITS)
     whole = [
         sum(value << 8 * size * sum(map(int.__mul__, key, places)) for key, value in part.items())
         for part in (a, b)
@@ -144,8 +156,16 @@ def quotient(a: Poly, b: Poly) -> Poly | None:
     lead = max(b)
     found: Poly = {}
     left = dict(a)
+    work.spend(len(a) + len(b))
+    if len(a) > 1 < len(b):  # values at integers divide each other where polynomials do
+        at = list(range(2, 2 + len(lead)))
+        if (below := value_at(b, at)) and value_at(a, at) % below:
+            return None
+    order = sorted(left)
     while left:
-        most = max(left)
+        most = order.pop()
+        if most not in left:
+            continue
         shift = tuple(map(int.__sub__, most, lead))
         if min(shift, default=0) < 0 or left[most] % b[lead]:
             return None
@@ -154,6 +174,8 @@ def quotient(a: Poly, b: Poly) -> Poly | None:
         for key, value in b.items():
             place = tuple(map(int.__add__, key, shift))
             if rest := left.get(place, 0) - factor * value:
+                if place not in left:
+                    insort(order, place)
                 left[place] = rest
             else:
                 del left[place]
