@@ -12,7 +12,8 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from symreln.document.matrices import matrix_latex
-from symreln.document.words import Notation
+from symreln.document.numerals import decimal_rows
+from symreln.document.words import Notation, is_long
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 if TYPE_CHECKING:
@@ -76,6 +77,20 @@ def describe(
         for _, row in rows
     ]
     return cells[0][0] if len(cells) == len(cells[0]) == 1 else matrix_latex(cells)
+
+
+def in_decimals(matrix: ExactMatrix) -> tuple[str, str] | None:
+    """Return the LaTeX of a matrix of long fractions in decimals, and of a line on their error.
+
+    None of a matrix whose entries can be printed as they are.
+    """
+    rows = matrix.to_fractions() if matrix.is_constant and not matrix.is_zero else []
+    if not any(is_long(entry) for row in rows for entry in row):
+        return None
+    front, shown, error = decimal_rows(rows)
+    power = rf"10^{{{front}}} " * bool(front)
+    said = rf"\text{{(entries to }} \pm {error} \text{{; the certificate has them exactly)}}"
+    return power + matrix_latex(shown), said
 
 
 def _block(

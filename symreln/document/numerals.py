@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -41,6 +42,27 @@ def decimal_latex(decimal: str, radius: str = "0", digits: int = 8) -> str:
         rounded = round(middle / unit)
         doubt = _ceiling((error + abs(middle - rounded * unit)) / unit)
     return _printed(rounded, unit, doubt, exponent, digits)
+
+
+def decimal_rows(
+    rows: Sequence[Sequence[Fraction]], digits: int = 3
+) -> tuple[int, list[list[str]], str]:
+    r"""Return numbers of one matrix as (power of ten in front, decimals, LaTeX of their error).
+
+    Args:
+        rows: The numbers, not all of them 0.
+        digits: Significant digits of the largest.
+
+    Example:
+        >>> decimal_rows([[Fraction(2, 3), Fraction(-1, 70)]])
+        (0, [['0.667', '-0.014']], '5 \\times 10^{-4}')
+    """
+    largest = _exponent(max(abs(x) for row in rows for x in row))
+    unit = Fraction(10) ** (largest - digits + 1)
+    front = 0 if -digits <= largest < digits else largest
+    places = max(0, digits - 1 - largest + front)
+    shown = [[_positional(round(x / unit), places, strip=False) for x in row] for row in rows]
+    return front, shown, rf"5 \times 10^{{{largest - digits}}}"
 
 
 def short_decimal(value: Fraction) -> str | None:

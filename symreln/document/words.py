@@ -171,6 +171,11 @@ def fraction_latex(value: Fraction, *, decimals: bool = False) -> str:
     return decimal_latex(*shown, digits=6)
 
 
+def is_long(value: Fraction) -> bool:
+    """Whether a fraction is printed as a decimal with its error."""
+    return len(str(value.numerator)) + len(str(value.denominator)) > _LONG_FRACTION
+
+
 def scalar_latex(value: Scalar, notation: Notation) -> str:
     """Return an exact number in full, or as a decimal with its error where it is a long fraction.
 
@@ -178,10 +183,8 @@ def scalar_latex(value: Scalar, notation: Notation) -> str:
     """
     expr: Any = value.to_sympy(notation.symbols)
     shown = notation.shown(expr)
-    if not value.parameters and shown is expr:
-        fraction = value.to_fraction()
-        if len(str(fraction.numerator)) + len(str(fraction.denominator)) > _LONG_FRACTION:
-            return decimal_latex(*AlgebraicNumber.rational(value).decimal({}, 21))
+    if not value.parameters and shown is expr and is_long(value.to_fraction()):
+        return decimal_latex(*AlgebraicNumber.rational(value).decimal({}, 21))
     return to_latex(shown)
 
 

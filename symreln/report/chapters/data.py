@@ -9,14 +9,14 @@ from symreln.claims.orbits import PathwayOrbit
 from symreln.claims.phases import until_text
 from symreln.document.described import (
     SMALL,
-    Group,
     NamedMatrices,
     Pattern,
     describe,
     groups_of,
+    in_decimals,
     outer_factors,
 )
-from symreln.document.matrices import matrix_latex
+from symreln.document.matrices import LARGEST, matrix_latex
 from symreln.document.model import (
     Block,
     Code,
@@ -38,7 +38,6 @@ from symreln.laws.law import Regime
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.document.inlines import Content, Inline
-    from symreln.exact.matrix import ExactMatrix
     from symreln.specs.model import Dataset, SizeSymbol, Spec
 
 #: Named matrices up to this many entries are printed, larger ones drawn.
@@ -312,33 +311,23 @@ def _correlations(
     inputs = groups_of(effective.pathway.inputs, dataset.input_groups)
     outputs = groups_of(range(dataset.n_y), dataset.output_groups)
     n = pathway.number
-    n_x, n_y = len(effective.pathway.inputs), dataset.n_y
-    if n_y * n_x > MOST_ENTRIES:
-        rank = sum(mode.multiplicity for mode in pathway.modes if not mode.is_null)
-        sigma_yx = (
-            rf"\Sigma^{{yx}}({n}) &\in {_field(derivation)}^{{{n_y} \times {n_x}}}, "
-            rf"\quad \text{{of rank }} {rank},"
-        )
-    else:
-        shown = _matrix(effective.sigma_yx, outputs, inputs, spec, named)
-        sigma_yx = rf"\Sigma^{{yx}}({n}) &= {shown},"
-    if n_x * n_x > MOST_ENTRIES:
-        sigma_x = rf"\Sigma^{{x}}({n}) &\in {_field(derivation)}^{{{n_x} \times {n_x}}}."
-    else:
-        shown = _matrix(effective.sigma_x, inputs, inputs, spec, named)
-        sigma_x = rf"\Sigma^{{x}}({n}) &= {shown}."
-    return equation(sigma_yx, sigma_x)
-
-
-def _matrix(
-    matrix: ExactMatrix,
-    rows: list[Group],
-    columns: list[Group],
-    spec: Spec,
-    named: NamedMatrices,
-) -> str:
-    """Return the LaTeX of a correlation, in full or by blocks."""
-    return describe(matrix, rows, columns, Notation.of(spec), named)
+    rank = sum(mode.multiplicity for mode in pathway.modes if not mode.is_null)
+    lines: list[str] = []
+    for matrix, name, rows, more, end in (
+        (effective.sigma_yx, "yx", outputs, rf", \quad \text{{of rank }} {rank}", ","),
+        (effective.sigma_x, "x", inputs, "", "."),
+    ):
+        left, (height, width) = rf"\Sigma^{{{name}}}({n}) &", matrix.shape
+        few = height * width <= MOST_ENTRIES
+        decimals = in_decimals(matrix) if few else None
+        if not few or (decimals and max(matrix.shape) > LARGEST):
+            lines.append(rf"{left}\in {_field(derivation)}^{{{height} \times {width}}}{more}{end}")
+        elif decimals:
+            lines += [f"{left}= {decimals[0]}{end}", f"& {decimals[1]}"]
+        else:
+            shown = describe(matrix, rows, inputs, Notation.of(spec), named)
+            lines.append(f"{left}= {shown}{end}")
+    return equation(*lines)
 
 
 def _field(derivation: Derivation) -> str:

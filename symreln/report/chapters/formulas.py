@@ -85,15 +85,29 @@ def formula_blocks(shown: Sequence[Chosen], names: Abbreviations) -> list[Block]
     """Return the closed forms of some modes, pathway by pathway."""
     blocks: list[Block] = []
     for chosen in shown:
-        lines = [
-            _formula(chosen.group, mode, names)
-            for mode in chosen.modes
-            if mode.strength is not None and mode.strength.closed
-        ]
+        modes = [m for m in chosen.modes if m.strength is not None and m.strength.closed]
+        lines = _families({m: _formula(chosen.group, m, names) for m in modes}, chosen.group)
         if lines:
             title = chosen.group.title
             blocks += [prose(*typeset(f"{title[:1].upper()}{title[1:]}:")), equation(*lines)]
     return blocks
+
+
+def _families(formulas: dict[ModeDerivation, str], group: PathwayOrbit) -> list[str]:
+    """Return lines, those that differ in the place of their mode alone as one of all places."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for mode, line in formulas.items():
+        place = group.symbol(mode).partition("_")[2]
+        family = line.replace(f"_{place}", r"_{\alpha}")
+        found.setdefault(family, []).append((place.strip("{}"), line))
+    lines = []
+    for family, members in found.items():
+        places = [f"({place})" for place, _ in members]
+        if len(found) == 1 and len(places) > 3:
+            places = [places[0], r"\dots", places[-1]]
+        all_of_them = [rf"{family},", rf"& \qquad \alpha = {', '.join(places)}"]
+        lines += all_of_them if len(members) > 1 else [members[0][1]]
+    return lines
 
 
 def _formula(group: PathwayOrbit, mode: ModeDerivation, names: Abbreviations) -> str:

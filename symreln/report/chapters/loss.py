@@ -16,7 +16,7 @@ from symreln.document.model import Block, Details, Math, equation, prose
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import say
 from symreln.document.widths import latex_width
-from symreln.document.words import Notation, scalar_latex
+from symreln.document.words import Notation, is_long, scalar_latex
 from symreln.exact.scalar import Scalar
 from symreln.laws.loss import strength_symbol
 
@@ -114,7 +114,8 @@ def _written_out(derivation: Derivation, loss: sp.Expr, names: Abbreviations) ->
     terms = _by_mode(derivation, loss)
     groups = mode_orbits(derivation)
     shown = [_terms_of(group, terms, names) for group in groups]
-    if sum(len(mode) for own in shown for mode in own) > MOST_TERMS:
+    long = derivation.initial_loss.is_constant and is_long(derivation.initial_loss.to_fraction())
+    if long or sum(len(mode) for own in shown for mode in own) > MOST_TERMS:
         return [prose(f"Written out it has {len(terms)} terms; they are in derivation.json.")]
     printed: list[Any] = [names.short(term) for term in terms if not _modes_in(term, derivation)]
     for group, own in zip(groups, shown, strict=True):
