@@ -212,7 +212,7 @@ class AlgebraicNumber:
 
     def ball(self, values: Values | None, bits: int) -> arb:
         """Return a certified ball computed with ``bits`` of working precision."""
-        point = tuple(self._point(values).items())
+        point = tuple(self._point(values).items()) if self.parameters else ()
         coefficients = _fractions(_Same(self.coefficients), point)
         with enclosure.precision(bits):
             if not any(coefficients[1:]):

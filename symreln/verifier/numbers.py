@@ -274,7 +274,8 @@ Element = list[Ratio]  # low to high
 def convolved(a: Element, b: Element) -> Element:
     """Return the product of two polynomials in x."""
     found = [a[0] * 0] * (len(a) + len(b) - 1)
-    for (n, x), (m, y) in product(enumerate(a), enumerate(b)):
+    used = ([(n, x) for n, x in enumerate(part) if x] for part in (a, b))
+    for (n, x), (m, y) in product(*used):
         found[n + m] = found[n + m] + x * y
     return found
 
