@@ -106,16 +106,20 @@ def drivers(stages: Sequence[StageDerivation]) -> dict[str, Driver | str | None]
     earlier: list[_Earlier] = []
     for stage in stages:
         conjugate = any(each.is_conjugate for each in earlier)
-        learning = [
-            _Earlier(pathway=pathway, mode=mode)
-            for pathway in stage.pathways
-            for mode in pathway.modes
-            if not mode.is_null
-        ]
+        # Of several earlier pathways a symmetric one is driven by other ones, with other labels.
+        alone = len({each.pathway.name for each in earlier}) <= 1
+        own: dict[int, list[Driver | str | None]] = {}
+        learning: list[_Earlier] = []
         for pathway in stage.pathways:
-            sources = [] if conjugate else list(_sources(pathway, earlier))
-            for mode in (each.mode for each in learning if each.pathway is pathway):
-                found[mode.label] = _CONJUGATE if conjugate else _driver(pathway, mode, sources)
+            modes = [mode for mode in pathway.modes if not mode.is_null]
+            image = pathway.effective.image
+            known = own.get(id(image.original)) if alone and image is not None else None
+            if known is None:
+                sources = [] if conjugate else list(_sources(pathway, earlier))
+                known = [_CONJUGATE if conjugate else _driver(pathway, m, sources) for m in modes]
+            own[id(pathway.effective)] = known
+            found |= zip((mode.label for mode in modes), known, strict=True)
+            learning += [_Earlier(pathway=pathway, mode=mode) for mode in modes]
         earlier += learning
     return found
 

@@ -140,7 +140,7 @@ def _norm(matrix: np.ndarray) -> float:
 
 def _bounds(matrix: arb_mat) -> np.ndarray:
     """Return upper bounds of a matrix's entries."""
-    upper = [float(abs(entry).upper()) for entry in matrix.entries()]
+    upper = [float(entry.abs_upper()) for entry in matrix.entries()]
     return np.array(upper).reshape(matrix.nrows(), matrix.ncols())
 
 

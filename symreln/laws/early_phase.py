@@ -29,9 +29,12 @@ Source: the alignment of single units is that of Maennel et al. 2018.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import matmul
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from symreln.base.processors import one_blas_thread
 from symreln.base.summaries import short_repr
@@ -54,6 +57,8 @@ _SETTLED = 2e-3
 #: Relative change of κ in a look above which units grow at another rate than the mode. Units that
 #: are held on a boundary cross it in every step, which slows them by the order of a step.
 _DRIFT = 0.1
+#: Share of nonzero entries below which products with data are faster by these alone.
+_SPARSE = 1 / 16
 #: Looks after which the search ends anyhow: e^-2·40 of what does not grow is left.
 MOST_LOOKS = 40
 #: Growth of the fastest mode in a step below which steps are taken this long: what they cost is
@@ -133,13 +138,25 @@ class EarlyPhase:
         units: int = UNITS,
         scales: tuple[float, float] = (1.0, 1.0),
     ) -> None:
-        # Outputs outside the span of the targets never move, and no mode points there.
-        self._basis = orthonormal_span(targets)
-        self._x, self._step = inputs, step
-        self._y = self._basis.T @ targets / inputs.shape[1]
-        self._gates = gates > 0
-        self._first = scales[0] * rng.standard_normal((units, inputs.shape[0]))
-        self._second = scales[1] * rng.standard_normal((units, len(self._y)))
+        self._gates, self._step = gates > 0, step
+        self._x, self._y = _packed(inputs), _packed(targets) / inputs.shape[1]
+        self._sizes = np.linalg.norm(inputs, axis=0)
+        # |x·x'| of two samples, left as a product where no input is negative.
+        self._across = (self._x.T, self._x)
+        if (inputs < 0).any():
+            self._across = (np.abs(inputs.T @ inputs),)
+        self._basis = None
+        if isinstance(self._y, np.ndarray):
+            # Outputs outside the span of the targets never move, and no mode points there. Of
+            # sparse targets they are followed all the same, which is cheaper than the span.
+            self._basis = orthonormal_span(targets)
+            self._y = self._basis.T @ targets / inputs.shape[1]
+        # Columns in one piece, where sparse products would copy them to have them so.
+        order = "C" if self._basis is not None else "F"
+        drawn = (rng.standard_normal((units, m.shape[0])) for m in (inputs, self._y))
+        self._first, self._second = (
+            np.array(scale * each, order=order) for scale, each in zip(scales, drawn, strict=True)
+        )
         self._logs = np.zeros(units)
         self._done = 0
 
@@ -173,10 +190,11 @@ class EarlyPhase:
             for places in members.values():
                 before = found.get(places[0])
                 if before is None or not before.settled:
-                    own = [(modes[p], on[:, modes[p].pathway]) for p in places]
-                    came = [(mode, has ^ last[:, mode.pathway]) for mode, has in own]
-                    moved = float(np.mean([self._squares(*each).mean() for each in came]))
-                    pooled = _pooled([self._squares(*each) for each in own], moved, before)
+                    own = [(self._squares(modes[p]), modes[p].pathway) for p in places]
+                    came = [np.where((on ^ last)[:, [p]], each, 0.0) for each, p in own]
+                    moved = float(np.mean([each.mean() for each in came]))
+                    own = [np.where(on[:, [p]], each, 0.0) for each, p in own]
+                    pooled = _pooled(own, moved, before)
                     found.update(dict.fromkeys(places, pooled))
                 share = float(on[:, [modes[p].pathway for p in places]].mean())
                 counted = {"share": share, "elsewhere": elsewhere, "closed": closed}
@@ -208,9 +226,9 @@ class EarlyPhase:
         """
         seen = self._first @ self._x
         squares, opened = seen * seen, seen > 0
-        lengths = np.outer(np.linalg.norm(self._first, axis=1), np.linalg.norm(self._x, axis=0))
+        lengths = np.outer(np.linalg.norm(self._first, axis=1), self._sizes)
         # What is held on a boundary crosses it in every step, to and fro.
-        moved = self._step * np.abs(self._second @ self._y) @ np.abs(self._x.T @ self._x)
+        moved = reduce(matmul, self._across, self._step * np.abs(self._second @ self._y))
         clear = np.abs(seen) > np.maximum(_BOUNDARY * lengths, moved)
         wrong = [opened != gate for gate in self._gates]
         has = np.column_stack([~(w & clear).any(axis=1) for w in wrong])
@@ -220,14 +238,17 @@ class EarlyPhase:
         has &= (missed == missed.min(axis=1, keepdims=True)) & ~np.expand_dims(closed, 1)
         return has, float((~closed & ~has.any(axis=1)).mean()), float(closed.mean())
 
-    def _squares(self, mode: EarlyMode, own: np.ndarray) -> np.ndarray:
-        """Return what every unit adds to each of the equal modes, shape (units, multiplicity)."""
-        first, second, logs = self._first[own], self._second[own], self._logs[own]
-        along = first[:, list(mode.inputs)] @ mode.v + second @ (self._basis.T @ mode.u)
-        growth = logs - self._done * np.log1p(self._step * mode.s)
-        found = np.zeros((len(own), mode.v.shape[1]))
-        found[own] = 0.5 * along**2 * np.exp(2 * growth)[:, None]
-        return found
+    def _squares(self, mode: EarlyMode) -> np.ndarray:
+        """Return what every unit would add to each equal mode, shape (units, multiplicity)."""
+        outer = mode.u if self._basis is None else self._basis.T @ mode.u
+        along = self._first[:, list(mode.inputs)] @ mode.v + self._second @ outer
+        growth = self._logs - self._done * np.log1p(self._step * mode.s)
+        return 0.5 * along**2 * np.exp(2 * growth)[:, None]
+
+
+def _packed(matrix: np.ndarray) -> np.ndarray | csr_array:
+    """Return a matrix as it is fastest to multiply with."""
+    return csr_array(matrix) if np.count_nonzero(matrix) < _SPARSE * matrix.size else matrix
 
 
 def _pooled(squares: list[np.ndarray], moved: float, before: EarlyStrength | None) -> EarlyStrength:
