@@ -249,20 +249,16 @@ def pathway_orbits(dataset: Dataset, pathways: Sequence[PathwaySpec]) -> list[in
     originals = list(range(len(pathways)))
     if len(pathways) < 2:
         return originals
-    # What a pathway sees: rows of data, those of its own told from the others, and its gate.
     data = np.concatenate([_numbered(dataset.inputs), _numbered(dataset.targets)])
-    kinds = np.repeat([0, 1], [dataset.n_x, dataset.n_y])
-    seen = []
-    for pathway in pathways:
-        marks = kinds.copy()
-        marks[[*pathway.inputs, *(dataset.n_x + row for row in pathway.outputs)]] += 2
-        seen.append((_sides(pathway), np.column_stack([marks, data])))
+    data = data.astype(np.min_scalar_type(data.max(initial=0)))
+    sides = [_sides(pathway) for pathway in pathways]
+    seen = [_in_order(dataset, *each, data) for each in zip(pathways, sides, strict=True)]
     relations: list[np.ndarray] = []
-    for place, own in enumerate(seen):
+    for place, own in enumerate(sides):
         for other in sorted(set(originals[:place])):
-            if not np.array_equal(np.sort(seen[other][0]), np.sort(own[0])):
+            if not np.array_equal(np.sort(sides[other]), np.sort(own)):
                 continue
-            found = _is_moved_in_order(seen[other], own)
+            found = seen[other] == seen[place]
             if not found:
                 relations = relations or _pathway_relations(dataset, pathways)
                 before, after = relations[other], relations[place]
@@ -275,20 +271,26 @@ def pathway_orbits(dataset: Dataset, pathways: Sequence[PathwaySpec]) -> list[in
     return originals
 
 
-def _is_moved_in_order(
-    first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray]
-) -> bool:
-    """Return whether samples moved in their order, gate by gate, permute rows of the data.
+def _in_order(
+    dataset: Dataset, pathway: PathwaySpec, sides: np.ndarray, data: np.ndarray
+) -> list[list[bytes]]:
+    """Return the rows of the data as they are with samples sorted by a pathway's gate.
 
-    The permutation that most symmetries are, found in the time that it takes to read the data.
+    Where two pathways have the same rows, samples moved in their order map one onto the other and
+    permute rows. Most symmetries are found so, in the time that it takes to read the data.
 
     Args:
-        first: Sides of the gate of the samples, and rows of numbered data after a mark.
-        second: The same of the other pathway.
+        dataset: X and Y.
+        pathway: Its inputs and outputs are told from the others.
+        sides: Of its gate, by sample.
+        data: Numbers of the entries of X above those of Y.
     """
-    rows = [data[:, [0, *(1 + np.argsort(side, kind="stable"))]] for side, data in (first, second)]
-    before, after = (sorted(row.tobytes() for row in each) for each in rows)
-    return before == after
+    rows = [row.tobytes() for row in data[:, np.argsort(sides, kind="stable")]]
+    places = {*pathway.inputs, *(dataset.n_x + row for row in pathway.outputs)}
+    kinds: list[list[bytes]] = [[], [], [], []]
+    for place, row in enumerate(rows):
+        kinds[2 * (place < dataset.n_x) + (place in places)].append(row)
+    return [sorted(kind) for kind in kinds]
 
 
 def _pathway_relations(dataset: Dataset, pathways: Sequence[PathwaySpec]) -> list[np.ndarray]:
