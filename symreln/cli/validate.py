@@ -16,8 +16,8 @@ from symreln.experiment.extras import check_extras, with_extras
 from symreln.experiment.outcome import Validation
 from symreln.experiment.training import ProgressCallback
 from symreln.pipeline.derive import derive
-from symreln.report import terminal as console
 from symreln.report.latex_style import Style
+from symreln.report.terminal_validation import show_validation
 from symreln.report.write_validation import write_run, write_validation
 from symreln.specs.model import Spec
 
@@ -44,7 +44,7 @@ def validate(request: Request) -> int:
         with progress("writing the report"):
             files = _written(request, validation)
         shown = derivation if whole else None
-        console.show_validation(
+        show_validation(
             validation, request.folder, files, as_json=request.as_json, derivation=shown
         )
         return 0 if validation.agrees else 3

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import sympy as sp
 from flint import arb, fmpq
-from scipy.special import gammaln
 from sympy.codegen.cfunctions import expm1, log1p
 
 
@@ -104,6 +103,13 @@ def _ball(value: Fraction | int | arb) -> arb:
     return arb(fmpq(exact.numerator, exact.denominator))
 
 
+def _log_gamma(x: Any) -> Any:
+    # Here, because SciPy's special functions take long to import, and few laws ask for any.
+    from scipy.special import gammaln
+
+    return gammaln(x)
+
+
 SYMPY = Ops(
     number=lambda x: sp.Rational(x) if isinstance(x, Fraction) else sp.sympify(x),
     exp=sp.exp,
@@ -133,7 +139,7 @@ NUMPY = Ops(
     exp=np.exp,
     log=np.log,
     log1p=np.log1p,
-    log_gamma=gammaln,
+    log_gamma=_log_gamma,
     pace=_pace_floats,
     expm1=np.expm1,
     atan=np.arctan,

@@ -17,7 +17,7 @@ from symreln.experiment.metrics import compare, seed_floor
 from symreln.experiment.rules import compare_rules, why_no_decay
 from symreln.experiment.training import gated_pathways, train_pair, training_settings
 from symreln.report.sentences import narrow_sentence
-from symreln.report.terminal import show_validation
+from symreln.report.terminal_validation import show_validation
 from symreln.report.validation_json import validation_to_json
 from symreln.train.record import Recording
 from symreln.train.trainers import train_gdln

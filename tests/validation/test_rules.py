@@ -41,7 +41,7 @@ from symreln.laws.choice import solve
 from symreln.laws.law import Regime
 from symreln.laws.ops import NUMPY
 from symreln.report.chapters.rules import bias_rows, rule_blocks
-from symreln.report.terminal import show_validation
+from symreln.report.terminal_validation import show_validation
 from symreln.report.validation_json import validation_to_json
 from symreln.train.trainers import train_gdln, train_network
 

@@ -1,0 +1,105 @@
+"""What the command line prints of confrontations: apart, for derivations need none of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symreln.base.jsonio import Json, dumps
+from symreln.base.tables import show_table
+from symreln.base.terminal import put, say
+from symreln.claims.claim import lines_of
+from symreln.claims.derivation import Derived
+from symreln.claims.regime import regime_of
+from symreln.claims.unsupported import unsupported_early
+from symreln.document.symbols import strengths_in_text
+from symreln.experiment.metrics import METRICS
+from symreln.experiment.outcome import Validation
+from symreln.report.chapters import rules
+from symreln.report.derivation_json import derivation_to_json
+from symreln.report.sentences import clauses, metric_rows, modes_lines
+from symreln.report.terminal import show_summary, show_written, summary_of
+from symreln.report.validation_json import validation_to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from symreln.experiment.rules import DecayRule, RuleComparison
+
+
+def show_validation(
+    validation: Validation,
+    folder: Path,
+    written: Sequence[Path],
+    *,
+    as_json: bool,
+    derivation: Derived | None = None,
+) -> None:
+    """Print the agreement, after the derivation where one is given."""
+    if as_json:
+        found: Json = validation_to_json(validation)
+        if derivation is not None:
+            found = {"derivation": derivation.ask(derivation_to_json), "validation": found}
+        put(dumps(found))
+        return
+    if derivation is not None:
+        show_summary(summary_of(derivation))
+    _show_agreement(validation)
+    show_written(folder, written)
+
+
+def _show_agreement(validation: Validation) -> None:
+    rows = [list(row) for row in metric_rows(validation)]
+    show_table(
+        f"agreement, {validation.seeds} seeds",
+        ["curves", *(metric.title for metric in METRICS)],
+        rows,
+    )
+    if validation.edges is None:
+        if validation.rules is not None:
+            _show_rules(validation.rules, rules.subjects(validation))
+        lines = [
+            *modes_lines(validation),
+            *lines_of(validation.derivation, regime_of, unsupported_early),
+        ]
+        for line in lines:
+            say(strengths_in_text(line))
+    for clause in clauses(validation):
+        say(strengths_in_text(clause))
+
+
+def _show_rules(found: RuleComparison, names: dict[str, str]) -> None:
+    """Print what other learning rules change; what the columns mean is in the document too."""
+    show_table(
+        f"mini-batches of {found.samples} samples, max |ΔL|/L(0): reduction to network; network to "
+        "its full batch; scatter of draws; band",
+        list(rules.BATCH_HEADER),
+        rules.batch_rows(found, names),
+    )
+    show_table(
+        "learning rates over the same time, max |ΔL|/L(0) to the flow; changes from a rate to its "
+        "half, and their ratio",
+        rules.rate_header(found),
+        rules.rate_rows(found, names),
+    )
+    show_table(
+        "with biases, max |ΔL|/L(0): the reduction, which has none, to network; network to that "
+        "without",
+        list(rules.BIAS_HEADER),
+        rules.bias_rows(found, names),
+    )
+    if found.no_decay:
+        say(f"weight decay is not compared: {found.no_decay}")
+        return
+    show_table(
+        "weight decay, max |ΔL|/L(0) to the GDLN by finite steps, and by closed forms; strengths "
+        "at the end over s/d, predicted and trained",
+        ["weight decay", "reduction", "drop time error", "closed forms", "strengths at the end"],
+        [[*rules.decay_cells(rule), _decayed(rule)] for rule in found.decays],
+    )
+
+
+def _decayed(rule: DecayRule) -> str:
+    shown, more = rules.decayed_modes(rule)
+    texts = [f"{label} {values}" for label, values in shown]
+    return "; ".join([*texts, more] if more else texts)
