@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import textwrap
+from typing import Any
 
 import click
 
@@ -23,7 +24,7 @@ def columns() -> int | None:
     return min(shutil.get_terminal_size().columns, MOST_COLUMNS)
 
 
-def put(text: str) -> None:
+def put(text: Any) -> None:
     """Print a text as it is; nothing in it steers the terminal."""
     click.echo(visible(text, lines=True), nl=False)  # noqa: TID251
 

@@ -10,16 +10,19 @@ from symreln.claims.divergence import check_before_deriving
 from symreln.cli.derive import loaded, written
 from symreln.cli.hardware import training_machine
 from symreln.cli.request import Request
-from symreln.errors import NotSupportedError
+from symreln.errors import InputError, NotSupportedError
 from symreln.experiment import confront
 from symreln.experiment.extras import check_extras, with_extras
 from symreln.experiment.outcome import Validation
 from symreln.experiment.training import ProgressCallback
+from symreln.pipeline.certificate import spec_digest
 from symreln.pipeline.derive import derive
 from symreln.report.latex_style import Style
 from symreln.report.terminal_validation import show_validation
 from symreln.report.write_validation import write_run, write_validation
 from symreln.specs.model import Spec
+from symreln.verifier.folder import CERTIFICATE
+from symreln.verifier.reading import read_json
 
 
 def validate(request: Request) -> int:
@@ -33,6 +36,8 @@ def validate(request: Request) -> int:
     with training_machine(request):
         spec = loaded(request)
         _check(request, spec)
+        if not whole:
+            _require_own(request.folder, spec)
         with progress("deriving"):
             derivation = derive(spec)
             if whole:  # before training starts: a run that is interrupted keeps its derivation
@@ -55,6 +60,17 @@ def _written(request: Request, validation: Validation) -> list[Path]:
         return write_validation(validation, request.folder)
     style = Style.of(request.latex)
     return write_run(validation, request.folder, request.formats, style=style)
+
+
+def _require_own(folder: Path, spec: Spec) -> None:
+    """Refuse a folder that holds the derivation of another spec, before networks are trained."""
+    path = folder / CERTIFICATE
+    if path.is_file() and read_json(path).get("spec") != spec_digest(spec):
+        msg = (
+            f"--out {folder}: it holds the derivation of another spec, beside which a validation "
+            "is not accepted. Name another folder, or use `symreln run`, which writes both"
+        )
+        raise InputError(msg)
 
 
 def _check(request: Request, spec: Spec) -> None:

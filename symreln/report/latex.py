@@ -83,7 +83,7 @@ _PREAMBLE = r"""\documentclass[11pt,a4paper]{article}
 _FRAGMENT = r"""% To \input into a paper with amsmath, amsthm, booktabs and graphicx; letters beyond
 % ASCII need the encoding T1, and statements, where there are any, theorems named proposition,
 % lemma, assumption, definition and remark. Lines and tables are laid out for a text 156 mm wide at
-% 11 pt, as of derivation.tex; in a narrower one the widest stick out.
+% 11 pt; in a narrower one the widest stick out.
 """
 
 # Letters of mathematics (see latex_width) that fit on a line of the page beside a number.

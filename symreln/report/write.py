@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from symreln.base import jsonio
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derived
+from symreln.document.model import said_as
 from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
@@ -16,11 +17,17 @@ from symreln.report.formats import DEFAULT, FORMATS, PROGRAM, require_formats
 from symreln.verifier.folder import sealed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from symreln.experiment.outcome import Validation
     from symreln.report.formats import Format
     from symreln.report.latex_style import Style
+
+#: What documents call files that are not written.
+_ABSENT = {
+    "derivation.json": "the JSON of --format json",
+    "derivation.html": "the page of --format html",
+}
 
 
 @phase("document")
@@ -56,7 +63,7 @@ def write_derivation(
         documents = [each for each in FORMATS if each.name in wanted]
         if documents:
             place = draft.folder
-            written += _write_documents(derivation, validation, place, documents, style)
+            written += _write_documents(derivation, validation, place, documents, wanted, style)
         return draft.moved(written)
 
 
@@ -83,9 +90,10 @@ def _write_documents(
     validation: Validation | None,
     folder: Path,
     wanted: Sequence[Format],
+    known: Collection[str],
     style: Style | None,
 ) -> list[Path]:
-    """Write those documents that are wanted, each with its provenance."""
+    """Write those documents that are wanted, each with its provenance; ``known``: all formats."""
     # Here, because Matplotlib takes time to import: without documents there are no figures.
     from symreln.report.drawings import derivation_drawings
 
@@ -102,9 +110,11 @@ def _write_documents(
     document = whole_document(derivation, chapters, figures, moved)
     files: dict[str, str | bytes] = {}
     drawings = {f"figures/{drawn.name}.pdf": drawn.pdf for drawn in figures if drawn.pdf}
+    absent = {name: said for name, said in _ABSENT.items() if name.partition(".")[2] not in known}
     for each in wanted:
         beside = drawings if each.latex else {}
-        made, proof = each.render(document, style), derivation.ask(certificate)
+        names = {**absent, " in derivation.html": " below"} if each.name == "html" else absent
+        made, proof = each.render(said_as(document, names), style), derivation.ask(certificate)
         files[each.file] = sealed(made, proof, each.comment, beside)
         files |= beside
     return write_files(folder, files)

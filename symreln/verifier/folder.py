@@ -11,12 +11,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from .certificate import verify
-from .numbers import CertificateError, refused
+from .numbers import CertificateError, refused, visible
 from .reading import parsed, read_bytes, read_json
 
 CERTIFICATE: Final = "certificate.json"
@@ -26,6 +26,8 @@ SEALED: Final = ("derivation.tex", "derivation.html")
 #: The last line of a document: a comment, whatever signs begin and end one there.
 Files = Mapping[str, bytes]
 NONE: Final[Files] = {}
+#: What begins the line of files that are neither of the certificate nor refused.
+NOT_COVERED: Final = "not covered: "
 LAST: Final = re.compile(rb"\W{1,8}provenance (\{.*\})\W{0,8}")
 
 
@@ -37,6 +39,9 @@ def verify_file(path: str | Path) -> tuple[str, ...]:
 
     Raises:
         CertificateError: It is not proven, or the folder holds files of another derivation.
+
+    Returns:
+        What it proves, a sentence a check; last, the files of the folder that it says nothing of.
     """
     if path == "-" or not Path(path).is_dir():
         return verify(read_json(path))
@@ -47,12 +52,16 @@ def verify_file(path: str | Path) -> tuple[str, ...]:
     except CertificateError as error:
         msg = f"{folder / CERTIFICATE}: {error}"
         raise refused(msg) from error  # the name of a folder is escaped too
-    _require_one(folder, certificate)
-    return lines
+    covered = {CERTIFICATE, *_require_one(folder, certificate)}
+    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    others = sorted(set(found) - covered)
+    more = f" and {len(others) - 9} more" * (len(others) > 9)
+    said = visible(f"{NOT_COVERED}{', '.join(others[:9])}{more}")
+    return (*lines, said) if others else lines
 
 
-def _require_one(folder: Path, certificate: dict[str, Any]) -> None:
-    """Refuse files beside a verified certificate that do not belong to it.
+def _require_one(folder: Path, certificate: dict[str, Any]) -> Iterator[str]:
+    """Yield the files beside a verified certificate that belong to it; refuse those that do not.
 
     Raises:
         CertificateError: One is of another derivation, was changed, or is not whole.
@@ -61,7 +70,7 @@ def _require_one(folder: Path, certificate: dict[str, Any]) -> None:
         if (path := folder / name).exists():
             content = read_json(path)
             said = content.get("provenance") if isinstance(content, dict) else None
-            _belongs(path, said, certificate, _json_digest(content) if said else "")
+            yield from _belongs(path, said, certificate, _json_digest(content) if said else "")
             verdict = content.get("verdict") if name == JSON_FILES[0] else None
             level = verdict.get("level") if isinstance(verdict, dict) else certificate["level"]
             if level != certificate["level"]:
@@ -71,7 +80,7 @@ def _require_one(folder: Path, certificate: dict[str, Any]) -> None:
         found = LAST.fullmatch(last)
         if found or path.name in SEALED:
             said = parsed(found[1], str(path)) if found else None
-            _belongs(path, said, certificate, hashlib.sha256(text + b"\n").hexdigest())
+            yield from _belongs(path, said, certificate, hashlib.sha256(text + b"\n").hexdigest())
     others = sorted(p.name for p in folder.glob("certificate*.json") if p.name != CERTIFICATE)
     if others:
         _refuse(folder / others[0], "is a certificate beside another one")
@@ -123,7 +132,8 @@ def _json_digest(content: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _belongs(path: Path, said: Any, certificate: dict[str, Any], digest: str) -> None:
+def _belongs(path: Path, said: Any, certificate: dict[str, Any], digest: str) -> list[str]:
+    """Return the names of a file that belongs to a certificate, and of those that came with it."""
     keys = {"spec", "certificate", "digest", "files"}
     if not isinstance(said, dict) or said.keys() != keys or type(said["files"]) is not dict:
         _refuse(path, "does not say to which certificate it belongs")
@@ -136,6 +146,7 @@ def _belongs(path: Path, said: Any, certificate: dict[str, Any], digest: str) ->
             _refuse(path, f"names a file elsewhere, {name!r}")
         if hashlib.sha256(read_bytes(path.parent / name)).hexdigest() != known:
             _refuse(path.parent / name, f"is not the one that came with {path.name}")
+    return [path.name, *said["files"]]
 
 
 def _refuse(path: Path, reason: str) -> None:

@@ -415,3 +415,33 @@ def test_a_zero_matrix_is_no_inverse() -> None:
     shown["gram_inverse"] = {**shown["gram_inverse"], "denominator": "1", "entries": []}
     with pytest.raises(CertificateError, match=r"gram_inverse: .*the inverse"):
         verify(renewed(certificate))
+
+
+def test_every_file_of_a_folder_is_covered_or_named(tmp_path):
+    sr.derive("xor").save(tmp_path, ["json", "tex"])
+    lines = verify_file(tmp_path)
+    assert lines == verify_file(tmp_path / "certificate.json")
+    (tmp_path / "figures" / "old.pdf").write_bytes(b"%PDF")
+    (tmp_path / "no\x1btes.txt").write_text("mine")
+    assert verify_file(tmp_path) == (*lines, "not covered: figures/old.pdf, no\\x1btes.txt")
+
+
+def test_a_validation_is_refused_beside_another_derivation(tmp_path, capsys):
+    sr.derive("xor").save(tmp_path, ["json"])
+    few = ["--set", "network.steps=300", "--seeds", "2", "--out", str(tmp_path)]
+    assert cli._guarded(["validate", "xor-linear", *few]) == 2
+    assert "holds the derivation of another spec" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("formats", [["pdf", "fragment"], ["tex"], ["html"]])
+def test_documents_name_no_file_that_was_not_written(tmp_path, formats):
+    written = sr.derive("contextual-3").save(tmp_path, formats)
+    texts = [path for path in written if path.suffix in (".tex", ".html")]
+    if "pdf" in formats and shutil.which("pdftotext"):
+        command = ["pdftotext", str(tmp_path / "derivation.pdf"), str(tmp_path / "pdf.txt")]
+        subprocess.run(command, check=True)
+        texts.append(tmp_path / "pdf.txt")
+    for path in texts:
+        text = path.read_text("utf-8")
+        named = set(re.findall(r"(?:derivation|validation|curves)\.(?!fragment)[a-z]+", text))
+        assert {name for name in named if not (tmp_path / name).exists()} == set(), path.name

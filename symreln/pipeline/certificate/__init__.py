@@ -55,7 +55,7 @@ def _whole(derivation: Derived, parts: list[Json]) -> Json:
     spec, texts = derivation.spec, texts_of(derivation.spec)
     whole = {
         "format": FORMAT,
-        "spec": _spec_digest(spec),
+        "spec": spec_digest(spec),
         "parameters": list(texts.names),
         "inputs": texts.matrix(spec.dataset.inputs),
         "targets": texts.matrix(spec.dataset.targets),
@@ -66,7 +66,7 @@ def _whole(derivation: Derived, parts: list[Json]) -> Json:
     return {**whole, "digest": digest(whole)}
 
 
-def _spec_digest(spec: Any) -> str:
+def spec_digest(spec: Any) -> str:
     """Return the SHA-256 of everything that a spec says."""
     return hashlib.sha256(json.dumps(_plain(spec)).encode()).hexdigest()
 
