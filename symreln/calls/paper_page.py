@@ -259,10 +259,11 @@ class Page:
                 continue  # the networks themselves, or a simulation of them
             error = None if distance.high is None else distance.high - distance.value
             self.beyond(
-                f"`{name}`, {row['prediction']}: {share_text(distance)} from {found.seeds} "
-                f"networks, numbers assumed or fitted: {assumed}. That is closer than what is "
-                f"published ({theirs.source}: {percent(theirs.max_abs_over_initial)}{others}), "
-                f"where numbers are set by hand ({theirs.hand_set_constants}).",
+                f"Closer to the networks than what is published ({theirs.source}: "
+                f"{percent(theirs.max_abs_over_initial)}{others}; numbers set by hand: "
+                f"{theirs.hand_set_constants}): `{name}`, {row['prediction']}, "
+                f"{share_text(distance)} from {found.seeds} networks, numbers assumed or fitted: "
+                f"{assumed}.",
                 self.less(distance.value, theirs.max_abs_over_initial, error),
             )
 

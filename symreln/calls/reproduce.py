@@ -27,7 +27,7 @@ from symreln.base.summaries import short_repr
 from symreln.base.tables import unmarked
 from symreln.calls.answers import AbstractAnswer
 from symreln.calls.paper_page import Page
-from symreln.errors import InputError, SpecError, SymrelnError
+from symreln.errors import InputError, NotSupportedError, SpecError, SymrelnError
 from symreln.report.folder import UNFINISHED, together, write_files
 from symreln.report.prediction_table import comparison_table
 from symreln.report.reproduction import (
@@ -68,6 +68,9 @@ NAMES = (
     "theory-and-networks",
     "disentangled",
 )
+
+#: A package that a page needs beside symreln's own, and the extra that installs it.
+_NEEDS = {"real-data": ("sklearn", "data")}
 
 #: Those that take longest, which begin first.
 _LONG = ("depth", "equal-structures")
@@ -110,6 +113,7 @@ class Reproduction(AbstractAnswer):
             yield f"{outcome}: {plain(text)} ({name})"
         if any(page["comparisons"] for page in self.pages):
             yield from unmarked(self.table())
+        yield from left_out()
         for page in self.pages:
             yield f"{page['name']}: {outcome_counts(page)}; {page['seconds']:.0f} s"
 
@@ -201,23 +205,41 @@ def _together(failures: Mapping[str, Exception]) -> Exception:
             return error
     told = "; ".join(f"{name}: {error}" for name, error in failures.items())
     kind = type(next(iter(failures.values())))
-    kind = InputError if kind is SpecError else kind  # a spec's error is a list of problems
+    kind = InputError if issubclass(kind, SpecError) else kind  # which is a list of problems
     return kind(f"reproduce: pages that could not be made: {told}. The others are ready")
 
 
 def chosen(name: str) -> tuple[str, ...]:
-    """Return the names of the pages that are asked for.
+    """Return the names of the pages that are asked for: of all, those that can be made.
 
     Raises:
         InputError: There is no such page.
+        NotSupportedError: It needs a package that is not installed.
     """
     if name == "all":
-        return NAMES
+        return tuple(each for each in NAMES if not _install(each))
     if name not in NAMES:
         hint = nearest(str(name), ["all", *NAMES])
         msg = f"reproduce: found {shown(name)}, expected a page. {hint}"
         raise InputError(msg)
+    if how := _install(name):
+        msg = f"reproduce {name}: a package that it needs is not installed. Install it: {how}"
+        raise NotSupportedError(msg)
     return (name,)
+
+
+def left_out() -> Iterator[str]:
+    """Yield a sentence for every page that "all" leaves out, before any work."""
+    for name in NAMES:
+        if how := _install(name):
+            yield f"{name} is left out: a package that it needs is not installed. Install it: {how}"
+
+
+def _install(name: str) -> str:
+    """Return the command that installs what a page needs; empty where that is there."""
+    package, extra = _NEEDS.get(name, ("symreln", ""))
+    missing = importlib.util.find_spec(package) is None
+    return f"python -m pip install 'symreln[{extra}]'" if missing else ""
 
 
 def made(name: str, folder: Path, *, full: bool, rng: int) -> tuple[dict[str, Any], bool]:

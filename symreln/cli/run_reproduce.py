@@ -18,6 +18,8 @@ def reproduce_for_user(
     """Do what the command is asked for; return the exit code. Takes the options of the command."""
     names = calls.chosen(name)
     require_folder(out)
+    for sentence in calls.left_out() if name == "all" else ():
+        say(f"symreln: {sentence}", err=True)
     with Progress(quiet=quiet)("reproducing"):
         for page, new in calls.pages_made(names, out, full=full, rng=rng):
             if not quiet:
@@ -28,7 +30,7 @@ def reproduce_for_user(
     if as_json:
         put(dumps(found.to_json()))
         return 0
-    for line in found.lines() if len(names) > 1 else found.page_lines(name):
+    for line in found.lines() if name == "all" else found.page_lines(name):
         say(line)
     counted = "1 page" if len(found.pages) == 1 else f"{len(found.pages)} pages"
     say(f"written to {out}: {INDEX}, {counted}")

@@ -328,3 +328,29 @@ def test_deep_networks_stand_in_the_table_of_all():
 def test_words_between_marks_are_mathematics_and_names():
     kinds = [type(part).__name__ for part in marked("a $x$ and `y`; 5 $ and `")]
     assert kinds == ["str", "Math", "str", "Code", "str"]
+
+
+@pytest.mark.usefixtures("threads")
+def test_a_page_whose_package_is_missing_is_left_out_before_the_work(
+    scripts, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(calls, "_NEEDS", {"two": ("no_such_package", "data")})
+    out = str(tmp_path / "out")
+    result = CliRunner().invoke(cli, ["reproduce", "--out", out])
+    assert result.exit_code == 0, result.output
+    said, first = (result.stderr.index(text) for text in ("two is left out", "one: "))
+    assert said < first
+    assert "pip install 'symreln[data]'" in result.stderr
+    assert scripts.read_text().split() == ["one"]
+    alone = CliRunner().invoke(cli, ["reproduce", "two", "--out", out], standalone_mode=False)
+    assert "pip install 'symreln[data]'" in str(alone.exception)
+
+
+@pytest.mark.usefixtures("threads")
+def test_an_error_of_a_spec_is_one_sentence(scripts, tmp_path):
+    place = tmp_path / "one.py"
+    place.write_text(place.read_text() + '    sr.load({"dataset": {"task": "no"}})\n')
+    with pytest.raises(InputError) as caught:
+        sr.reproduce("all", tmp_path / "out")
+    assert str(caught.value).startswith("reproduce: pages that could not be made: one: the spec")
+    assert len(str(caught.value).splitlines()) == 3  # and not a line a letter
