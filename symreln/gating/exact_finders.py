@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from symreln.base.progress import phase
-from symreln.gating.consistent import GrowingGate, sign_pattern
+from symreln.gating.consistent import GrowingGate
 from symreln.gating.enumerate import LIMIT, RealisableGates, enumerate_gates, pattern, sample_gates
 from symreln.gating.finders import FORMAT
 from symreln.gating.found_pathways import FoundPathway
@@ -113,11 +113,9 @@ class _SelectedGates(_ExactGates):
         """Of a spec with all gates that are selected."""
         text = {1: 1, -1: 0, 0: "/"}
         return [
-            FoundPathway(
-                f"stage_{number}_{sign_pattern(signs)}", [text[sign] for sign in signs], number
-            )
+            FoundPathway(f"stage_{number}_{place}", [text[sign] for sign in signs], number)
             for number, stage in enumerate((s for s in self.stages if s.winners), start=1)
-            for signs in stage.winners
+            for place, signs in enumerate(stage.winners, start=1)
         ]
 
     def _found_lines(self) -> Iterator[str]:
@@ -181,7 +179,7 @@ def all_gates(
             )
             for index, size in orbits
         ),
-        pathways=[FoundPathway(f"stage_1_{pattern(gate)}", gate) for gate in chosen],
+        pathways=[FoundPathway(f"gate_{n}", gate) for n, gate in enumerate(chosen, start=1)],
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.colors import Colormap, ListedColormap
+from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, PathPatch
 from matplotlib.path import Path
 
@@ -15,6 +16,7 @@ from symreln.report.drawing import FONT_SIZE, check_shape, dress, new_axes, plai
 from symreln.report.looks import CLOSED, GAIN, GROUND, INK, OPEN
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
@@ -32,6 +34,7 @@ def gate_pattern(
     pathways: Sequence[str],
     *,
     gains: NDArray[np.bool_] | None = None,
+    boundary: NDArray[np.bool_] | None = None,
     groups: Sequence[tuple[str, int]] = (),
     ax: Axes | None = None,
 ) -> Axes:
@@ -41,6 +44,7 @@ def gate_pattern(
         gates: Shape (pathways, P): True where the gate is open.
         pathways: Name of each row.
         gains: Shape (pathways, P): True where an open gate is a gain other than 1, or None.
+        boundary: Shape (pathways, P): True where a sample is on the gate's boundary, or None.
         groups: Label and number of samples of each run of columns, such as a context.
         ax: Axes to draw into.
     """
@@ -49,30 +53,30 @@ def gate_pattern(
     height = min(_ROW * rows, _ROWS)
     ax = ax or new_axes(0.75 + height)[0]
     shades = np.where(gates, 1.0, 0.0)
+    named: list[Artist] = []
     if gains is not None and gains.any():
         check_shape("gains", gains, gates.shape)
         shades[gains] = 0.5
-        _shade_legend(ax)
+        shown = (("0", CLOSED), ("gain", GAIN), ("1", OPEN))
+        named += [Patch(facecolor=c, edgecolor=INK, linewidth=0.6, label=n) for n, c in shown]
+    if boundary is not None and boundary.any():
+        row, column = np.nonzero(boundary)
+        up, across = [row + 0.8, row + 0.2], [column + 0.2, column + 0.8]
+        ax.plot(across, up, color=INK, linewidth=0.8, zorder=3)
+        named.append(Line2D([], [], color=INK, linewidth=0.8, label="/ on its boundary"))
+    if named:
+        where = "outside right upper"
+        ax.figure.legend(handles=named, loc=where, fontsize=FONT_SIZE - 1, frameon=False)
     draw_cells(ax, shades, colours=_SHADES, bound=1.0)
     # Rules between rows, thinner where rows are.
     ax.hlines(range(1, rows), 0, samples, color=GROUND, linewidth=min(1.6, 7.0 * height / rows))
-    named = np.arange(0, rows, -(-rows // _NAMED_ROWS))
-    ax.set_yticks(named + 0.5, [plain(pathways[int(row)]) for row in named])
+    ticks = np.arange(0, rows, -(-rows // _NAMED_ROWS))
+    ax.set_yticks(ticks + 0.5, [plain(pathways[int(row)]) for row in ticks])
     common, groups = _shortened(groups)
     _group_ticks(ax, groups, samples)
     dress(ax, x=f"samples ({samples})" + f", by {plain(common)}" * bool(common))
     _frame(ax)
     return ax
-
-
-def _shade_legend(ax: Axes) -> None:
-    named = (("0", CLOSED), ("gain", GAIN), ("1", OPEN))
-    handles = [
-        Patch(facecolor=shade, edgecolor=INK, linewidth=0.6, label=name) for name, shade in named
-    ]
-    ax.figure.legend(
-        handles=handles, loc="outside right upper", fontsize=FONT_SIZE - 1, frameon=False
-    )
 
 
 def _shortened(groups: Sequence[tuple[str, int]]) -> tuple[str, Sequence[tuple[str, int]]]:

@@ -84,14 +84,18 @@ def derivation_sketches(
 
 def _gates(derivation: Derivation) -> Sketch:
     gates: dict[str, tuple] = {}
+    edges: dict[str, tuple[int, ...]] = {}
     for begin, phase in derivation.phases:
         for pathway, first in zip(phase.spec.pathways, derivation.spec.pathways, strict=True):
             if not begin or any(switch.step == begin for switch in first.then):
                 gates[in_phase(pathway.name, begin)] = pathway.gate
+                edges[in_phase(pathway.name, begin)] = pathway.boundary
+    both = zip(gates.values(), edges.values(), strict=True)
     shown = {
         "gates": np.array([[gain != 0 for gain in gate] for gate in gates.values()]),
         "pathways": list(gates),
         "gains": np.array([[gain not in (0, 1) for gain in gate] for gate in gates.values()]),
+        "boundary": np.array([[n in edge for n in range(len(gate))] for gate, edge in both]),
         "groups": sample_groups(derivation),
     }
     return Sketch(name="gates", draws=gate_pattern, shown=shown)

@@ -14,6 +14,7 @@ from symreln.claims.divergence import check_before_deriving
 from symreln.claims.integration import descending_flow
 from symreln.cli.main import cli
 from symreln.errors import CertificateError, InputError, SpecError
+from symreln.report.plots import derivation_sketches
 from symreln.train.network import GatedPathway, pathway_network
 from symreln.train.record import Recording
 from symreln.train.settings import TrainingSettings
@@ -191,3 +192,12 @@ def test_inputs_that_a_boundary_removes_do_not_make_steps_too_large(tmp_path: Pa
     path.write_text(path.read_text().replace('gate = [1, "/"]', "gate = [1, 0]"))
     with pytest.raises(InputError, match="makes gradient descent diverge"):
         check_before_deriving(sr.load(str(path)))
+
+
+def test_samples_on_a_boundary_are_drawn_as_such(tmp_path: Path) -> None:
+    derivation = sr.derive(spec_of(tmp_path))
+    (sketch,) = (each for each in derivation_sketches(derivation) if each.name == "gates")
+    assert sketch.shown["boundary"].tolist() == [[False, True], [True, False]]
+    ax = sketch.draws(**sketch.shown)
+    assert len(ax.lines) == 2
+    assert [text.get_text() for text in ax.figure.legends[0].get_texts()] == ["/ on its boundary"]

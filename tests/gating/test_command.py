@@ -67,7 +67,7 @@ def test_all_gates_and_sampled_ones(tmp_path: Path) -> None:
     assert sum(kind["size"] for kind in found["kinds"]) == len(found["gates"]) == 9
     pathways = load(str(tmp_path / "gates.toml")).pathways
     opened = [gate for gate in found["gates"] if "1" in gate]
-    assert [pathway.name for pathway in pathways] == [f"stage_1_{gate}" for gate in opened]
+    assert [pathway.name for pathway in pathways] == [f"gate_{n + 1}" for n in range(len(opened))]
     assert len(opened) == 8
     few = ["--samples", "50", "--out", str(tmp_path), "--json"]
     sampled = json.loads(call("gates", "xor", "--method", "enumerate", *few))
