@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from typing import NoReturn
@@ -9,8 +10,15 @@ from typing import NoReturn
 
 def main() -> NoReturn:
     """Run the command line and end the process with the right exit code."""
-    # As an exception: what was being written is removed, and what was started ended.
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    main_process = os.getpid()
+
+    def end(number: int, _: object) -> None:
+        if os.getpid() == main_process:
+            os.write(2, b"symreln: ended (SIGTERM); what was written before stays\n")
+        # As an exception: what was being written is removed, and what was started ended.
+        sys.exit(128 + number)
+
+    signal.signal(signal.SIGTERM, end)
     try:
         from symreln.cli.main import main as command
 

@@ -9,6 +9,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -146,3 +147,24 @@ def test_every_exit_code_is_in_the_help_and_in_the_page_of_commands():
     for code in ("0", "1", "2", "3", "4", "130", "143"):
         assert f"\n  {code} " in cli.EXIT_CODES
         assert f"\n| {code}" in listed
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_stream_that_is_full_is_said_of_the_stream_alone():
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "symreln", "tasks"]
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert ended.returncode == 2
+    assert ended.stderr.endswith("No space left on device; what was not printed is lost\n")
+
+
+def test_a_command_that_is_ended_says_so():
+    command = [sys.executable, "-m", "symreln", "validate", "contextual-3"]
+    with tempfile.TemporaryDirectory() as folder:
+        child = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
+        assert child.stderr is not None
+        child.stderr.readline()  # what it does is said first
+        child.terminate()
+        said = child.communicate(timeout=60)[1]
+    assert child.returncode == 143
+    assert said.count("symreln: ended (SIGTERM)") == 1

@@ -48,9 +48,11 @@ def guarded(work: Callable[[], Any]) -> int:
 def _not_written(error: OSError) -> int:
     """Say which file failed, and what is there all the same."""
     why = error.strerror or str(error)
+    if error.filename is None:
+        return complain(f"standard output: {why}; what was not printed is lost", 2)
     if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", None)):
         why += "; it is not there or as it was before, other files are whole. Make room"
-    return complain(f"{error.filename or 'standard output'}: {why}", 2)
+    return complain(f"{error.filename}: {why}", 2)
 
 
 def complain(message: str, code: int) -> int:

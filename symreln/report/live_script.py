@@ -33,11 +33,13 @@ _MOST_BYTES = 400_000
 
 
 @phase("sliders")
-def interactive(derivation: Derived, validation: Validation | None = None) -> Interactive:
-    """Return what a page lets its reader move, or why there is nothing."""
+def interactive(derivation: Derived, validation: Validation | None = None) -> Interactive | None:
+    """Return what a page lets its reader move; None where nothing has a closed form."""
     try:
         live = live_of(derivation)
-    except (FloatRangeError, NoClosedFormError) as why:
+    except NoClosedFormError:
+        return None
+    except FloatRangeError as why:
         return Interactive(note=f"There are no sliders here: {why}.")
     script = live_script(live, _trained(validation))
     if len(script) > _MOST_BYTES:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 FORMAT = "symreln-reproduction/1"
 _HEIGHT = 3.0  # of figures, in inches
+_ALL = "symreln reproduce"
 PAGE, INDEX, TABLE, RECORD = "page.html", "index.html", "table.md", "reproduction.json"
 
 Part = Literal["assumed", "derived", "confirmed", "beyond"]
@@ -250,8 +251,11 @@ def index_document(pages: Sequence[Mapping[str, Any]], how: str) -> Document:
     blocks: list[Block] = []
     for number, says in FINDINGS.items():
         items = tuple(_finding_line(*row[1:]) for row in found if row[0] == number)
-        blocks.append(prose(Strong(f"Finding {number}. "), f"{says}."))
-        blocks.append(Items(items=items) if items else prose("No page about it is ready."))
+        if items:
+            blocks += [prose(Strong(f"Finding {number}. "), f"{says}."), Items(items=items)]
+    told = {row[0] for row in found}
+    if left := ", ".join(str(number) for number in FINDINGS if number not in told):
+        blocks.append(prose(f"Pages about finding {left} are not made yet: ", Code(_ALL), "."))
     sections = [Section(title="The five findings", blocks=tuple(blocks), label="sec:findings")]
     against = tuple(_finding_line(*row, "–") for row in disagreements(pages))
     if against:

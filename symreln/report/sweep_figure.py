@@ -75,7 +75,7 @@ def _figure(summary: Summary, place: int, values: list[float]) -> Drawing:
         panel.set_ylim(bottom=0)
         if min(values) > 0 and max(values) >= WIDE * min(values):
             log_scale(panel, of="x")
-        name = r"$\max_t |\Delta L|/L(0)$" if panel is panels[0] else ""
+        name = r"$\max_t |\Delta L|/L(0)$, %" if panel is panels[0] else ""
         dress(panel, x=plain(axis.key), y=name, title=SHOWN[pair])
     if len(lines) > 1:
         legend_below(panels[0])
@@ -103,9 +103,9 @@ def _draw(
     if not shown:
         return
     x = [at for at, _ in shown]
-    y = np.array([found.value for _, found in shown], dtype=float)
+    y = 100 * np.array([found.value for _, found in shown], dtype=float)
     low, high = (
-        np.array([y[k] if end is None else end for k, end in enumerate(ends)], dtype=float)
+        np.array([y[k] if end is None else 100 * end for k, end in enumerate(ends)], dtype=float)
         for ends in ([f.low for _, f in shown], [f.high for _, f in shown])
     )
     panel.errorbar(

@@ -27,7 +27,7 @@ from symreln.report.plain import plain_lines
 from symreln.report.summary import checks_line, checks_text, network_head, network_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 #: What is printed of a derivation: head, table, phases and tail; or its JSON.
@@ -88,11 +88,7 @@ def summary_of(derivation: Derived) -> Summary:
             *printed_of(derivation),
             checks_text(derivation),
             constants_text(derivation.ask(printed_constants)),
-            *(
-                f"  {step.outcome.value}: {step.name}: {step.check}"
-                for step in derivation.steps
-                if step.outcome is not Truth.PROVEN
-            ),
+            *_open_steps(derivation),
         ],
     }
 
@@ -107,8 +103,16 @@ def _network_summary(derivation: NetworkDerivation) -> Summary:
     return {
         "head": network_head(derivation),
         "table": ("edges", ["edge", "from", "to", "pathways"], rows),
-        "tail": [*network_lines(derivation), checks_line(derivation)],
+        "tail": [*network_lines(derivation), checks_line(derivation), *_open_steps(derivation)],
     }
+
+
+def _open_steps(derivation: Derived) -> Iterator[str]:
+    """Yield what is not proven: a disproved one is an assumption that does not hold on the data."""
+    words = {Truth.REFUTED: "does not hold on this data, proven", Truth.UNDECIDED: "undecided"}
+    for step in derivation.steps:
+        if step.outcome in words:
+            yield f"  {words[step.outcome]}: {step.name}: {step.check}"
 
 
 def _modes_of(derivation: Derivation, when: str) -> Summary:

@@ -96,7 +96,10 @@ class Plan:
                 raise NotSupportedError(msg)
             check_before_deriving(spec)
         except SymrelnError as error:
-            msg = f"--over, at {', '.join(over)}: {error}"
+            said = str(error)
+            for text in over:
+                said = said.replace(f"--set {text}: ", f"--over {text}: ")
+            msg = f"--over, at {', '.join(over)}: {said}"
             raise InputError(msg) from error
         said = digest(self.source, overrides, allow_outside=self.allow_outside)
         return Row(over=over, overrides=overrides, digest=said, spec=spec)

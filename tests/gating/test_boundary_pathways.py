@@ -196,7 +196,7 @@ def test_inputs_that_a_boundary_removes_do_not_make_steps_too_large(tmp_path: Pa
 
 def test_samples_on_a_boundary_are_drawn_as_such(tmp_path: Path) -> None:
     derivation = sr.derive(spec_of(tmp_path))
-    (sketch,) = (each for each in derivation_sketches(derivation) if each.name == "gates")
+    (sketch,) = (each for each in derivation_sketches(derivation, None) if each.name == "gates")
     assert sketch.shown["boundary"].tolist() == [[False, True], [True, False]]
     ax = sketch.draws(**sketch.shown)
     assert len(ax.lines) == 2

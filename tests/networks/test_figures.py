@@ -77,3 +77,10 @@ def test_losses_below_rounding_are_not_drawn() -> None:
     values = loss.shown["curves"][0].loss
     assert np.isnan(values[-1])
     assert np.nanmin(values) > 1e-13 * values[0]
+
+
+def test_a_page_without_sliders_has_no_section_for_them(tmp_path):
+    sr.derive("routing").save(tmp_path, ["html"])
+    text = (tmp_path / "derivation.html").read_text("utf-8")
+    assert "no sliders" not in text
+    assert "Explore" not in text

@@ -354,3 +354,10 @@ def test_an_error_of_a_spec_is_one_sentence(scripts, tmp_path):
         sr.reproduce("all", tmp_path / "out")
     assert str(caught.value).startswith("reproduce: pages that could not be made: one: the spec")
     assert len(str(caught.value).splitlines()) == 3  # and not a line a letter
+
+
+def test_the_index_names_findings_without_pages_once(scripts, tmp_path):
+    sr.reproduce("one", tmp_path / "out")
+    text = (tmp_path / "out" / "index.html").read_text()
+    assert text.count("Pages about finding 2, 3, 4, 5 are not made yet") == 1
+    assert "Finding 2." not in text

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+import symreln as sr
 from symreln.errors import InputError
 from symreln.sweeps.plan import combinations, read_axes
 from symreln.sweeps.run import Shard
@@ -142,3 +143,9 @@ def test_names_depend_on_all_that_results_depend_on(spec, tmp_path):
     (tmp_path / "x.csv").write_text("2,0\n0,1\n1,2\n")
     assert len(before) == 6
     assert not before & names(axes=axes)
+
+
+def test_a_wrong_key_is_said_of_the_option_that_named_it(tmp_path):
+    with pytest.raises(InputError, match="hidden") as caught:
+        sr.sweep("xor", {"network.hiden": [1, 2]}, directory=tmp_path)
+    assert "--set" not in str(caught.value)
