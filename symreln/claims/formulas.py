@@ -17,6 +17,8 @@ import sympy as sp
 from symreln.base.summaries import few, short_repr
 from symreln.claims.derivation import Derivation
 from symreln.claims.head_start import mode_laws
+from symreln.claims.integration import check_range
+from symreln.claims.solve import at_values
 from symreln.claims.starts import printed_starts
 from symreln.claims.widths import learned_counts, narrow_pathways
 from symreln.document.mathtext import to_latex
@@ -207,9 +209,15 @@ def _has_numbers(derivation: Derivation) -> bool:
 
 
 def _starts(derivation: Derivation) -> dict[str, tuple[Copies, ...]]:
-    """Return the modes in numbers, with where they start; nothing without a network's numbers."""
-    if not _has_numbers(derivation) or derivation.strength0 is None:
+    """Return the modes in numbers, with where they start; nothing where that is no number.
+
+    Raises:
+        InputError: Later stages start from numbers that float64 has no room for.
+    """
+    staged = len(derivation.stages) > 1
+    if not staged or not _has_numbers(derivation) or derivation.strength0 is None:
         return {}
+    check_range(derivation.ask(at_values))
     laws = mode_laws(derivation)
     if laws.outrun:
         label, why = next(iter(laws.outrun.items()))

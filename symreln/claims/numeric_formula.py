@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 _DIGITS = 40
 #: Functions that are made when they are first called.
 _MADE = ("_fast", "_exact")
+#: Size beyond which float64 has no room for the square of a number.
+_LARGEST = Fraction(10) ** 150
 
 
 class NumericFormula:
@@ -35,7 +38,7 @@ class NumericFormula:
         name: Name of the formula.
         expr: The formula.
         letters: Its letters with what they are.
-        defaults: Their values by name, None where none is declared.
+        defaults: Their values by name, None where none is declared; exact beyond float64.
 
     Example:
         >>> import symreln as sr
@@ -47,9 +50,8 @@ class NumericFormula:
 
     def __init__(self, formula: Formula, letters: Sequence[Letter]) -> None:
         self.name, self.expr, self.letters = formula.name, formula.expr, tuple(letters)
-        self.defaults = {
-            each.symbol.name: None if each.value is None else float(each.value) for each in letters
-        }
+        given = {each.symbol.name: each.value for each in letters}
+        self.defaults = {name: float(v) if v and has_room(v) else v for name, v in given.items()}
 
     def __call__(self, t: ArrayLike, **letters: float) -> NDArray[np.float64]:
         """Return the values at times ``t`` in full-batch steps.
@@ -63,8 +65,10 @@ class NumericFormula:
         """
         values = self._values(letters)
         times = np.asarray(t, dtype=float)
-        with np.errstate(all="ignore"):
-            found = np.array(np.broadcast_to(self._fast(times, *values), times.shape), dtype=float)
+        found = np.full(times.shape, np.nan)
+        if all(map(has_room, values)):
+            with np.errstate(all="ignore"):
+                found[...] = self._fast(times, *values)
         for place in zip(*np.nonzero(np.atleast_1d(~np.isfinite(found))), strict=True):
             np.atleast_1d(found)[place] = self._wide(float(np.atleast_1d(times)[place]), values)
         return found
@@ -73,7 +77,7 @@ class NumericFormula:
         given = ", ".join(f"{name}={value}" for name, value in self.defaults.items())
         return f"{self.name}(t, {given})" if given else f"{self.name}(t)"
 
-    def _values(self, given: Mapping[str, float]) -> list[float]:
+    def _values(self, given: Mapping[str, float]) -> list[float | Fraction]:
         for name in given:
             if name not in self.defaults:
                 msg = f"{self.name}: found the letter {name}. {nearest(name, self.defaults)}"
@@ -93,7 +97,8 @@ class NumericFormula:
         if missing:
             msg = f"{self.name}: {', '.join(missing)} has no value. Give it: f(t, {missing[0]}=…)"
             raise InputError(msg)
-        return [float(value) for value in values.values() if value is not None]
+        known = (value for value in values.values() if value is not None)
+        return [value if isinstance(value, Fraction) else float(value) for value in known]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name not in _MADE}
@@ -110,10 +115,19 @@ class NumericFormula:
     def _exact(self) -> Callable[..., Any]:
         return sp.lambdify(self._symbols, self.expr, "mpmath")
 
-    def _wide(self, time: float, values: Sequence[float]) -> float:
+    def _wide(self, time: float, values: Sequence[float | Fraction]) -> float:
         """Return one value by way of numbers of any size."""
-        with mpmath.workdps(_DIGITS):
-            return float(mpmath.re(self._exact(mpmath.mpf(time), *map(mpmath.mpf, values))))
+        ratios = [Fraction(value).as_integer_ratio() for value in values]
+        # A number may be added to the square of another one.
+        apart = max((abs(a.bit_length() - b.bit_length()) for a, b in ratios), default=0)
+        with mpmath.workdps(_DIGITS + apart):
+            exact = [mpmath.mpf(top) / bottom for top, bottom in ratios]
+            return float(mpmath.re(self._exact(mpmath.mpf(time), *exact)))
+
+
+def has_room(value: float | Fraction | None) -> bool:
+    """Whether float64 has room for a number, its square and their inverses; also for none."""
+    return not value or 1 / _LARGEST <= abs(Fraction(value)) <= _LARGEST
 
 
 def _in_logarithms(expr: sp.Expr) -> sp.Basic:

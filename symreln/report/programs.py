@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from keyword import kwlist
+from math import log
 from typing import Any, ClassVar, Literal
 
 import sympy as sp
@@ -21,8 +22,9 @@ from sympy.utilities.iterables import numbered_symbols
 
 from symreln.claims.derivation import Derivation, Derived, ModeDerivation
 from symreln.claims.formulas import LOSS, Formula, Formulas, Letter, formulas_of
+from symreln.claims.numeric_formula import has_room
 from symreln.errors import InputError, NoClosedFormError
-from symreln.laws.law import TIME, Law
+from symreln.laws.law import STRENGTH0, TIME, Law
 from symreln.laws.ops import EVALUATED
 from symreln.specs.finding import nearest, shown
 
@@ -130,7 +132,7 @@ def program(derivation: Derived, library: Library = "numpy") -> str:
 
     Raises:
         NoClosedFormError: Not every mode that learns has one; the message says why.
-        InputError: It knows no such library.
+        InputError: It knows no such library, or float64 has no room for the value of a letter.
     """
     if not isinstance(derivation, Derivation):
         msg = (
@@ -140,7 +142,7 @@ def program(derivation: Derived, library: Library = "numpy") -> str:
     if library not in _DIALECTS:
         msg = f"to_python: found {shown(library)}, expected a library. "
         raise InputError(msg + nearest(str(library), _DIALECTS))
-    formulas = formulas_of(derivation)
+    formulas = _with_room(formulas_of(derivation))
     module = _Module(dialect=_DIALECTS[library], formulas=formulas)
     parts = [f"{_opening(derivation, module)}\n{module.dialect.opening}"]
     if any(_follows(letter) for letter in formulas.letters.values()):
@@ -148,6 +150,38 @@ def program(derivation: Derived, library: Library = "numpy") -> str:
     for name, formula in formulas.items():
         parts += [module.loss(derivation, formula)] if name == LOSS else module.mode(formula)
     return "\n\n".join(parts)
+
+
+def _with_room(formulas: Formulas) -> Formulas:
+    """Return formulas with a logarithm for an initial strength that float64 has no room for.
+
+    Raises:
+        InputError: There is no room for another letter.
+    """
+    letters = dict(formulas.letters)
+    for name, each in letters.items():
+        if has_room(each.value):
+            continue
+        if each.symbol != STRENGTH0:
+            msg = (
+                f"to_python: {name}, {each.says}, is too large or too small for a program in "
+                "float64. Scale the data or the network; to_numpy computes in numbers of any size"
+            )
+            raise InputError(msg)
+        start = Fraction(each.value or 0)
+        value, says = log(start.numerator) - log(start.denominator), f"logarithm, {each.says}"
+        letters[name] = replace(each, value=value, says=says)
+    return replace(formulas, letters=letters)
+
+
+def _in_logarithm(expr: sp.Expr, letter: sp.Symbol) -> sp.Expr:
+    """Return an expression of π₀ in ln π₀: exponents are subtracted before one is lost to 0."""
+    found: Any = expr.replace(
+        lambda e: isinstance(e, sp.log) and e.has(STRENGTH0),  # ln(h/π₀ − 1) = ln(h − π₀) − ln π₀
+        lambda e: sp.log(sp.expand_mul(e.args[0] * STRENGTH0)) - sp.log(STRENGTH0),
+    )
+    turned: Any = sp.expand_mul(1 / found, deep=False).xreplace({STRENGTH0: sp.exp(letter)})
+    return 1 / sp.powsimp(turned, combine="exp")
 
 
 def _opening(derivation: Derivation, module: _Module) -> str:
@@ -181,11 +215,12 @@ class _Module:
         taken = {*kwlist, *self.formulas, str(TIME), self.dialect.name.split(".")[0]}
         found = {}
         for letter in self.formulas.letters.values():
-            name = letter.symbol.name
+            small = letter.symbol == STRENGTH0 and (letter.value or 1) < 0  # a logarithm
+            name = "log_pi_0" if small else letter.symbol.name
             while name in taken:
                 name += "_"
             taken.add(name)
-            found[letter.symbol] = sp.Symbol(name, positive=True)
+            found[letter.symbol] = sp.Symbol(name, real=True, positive=None if small else True)
         return found
 
     def called(self, symbol: sp.Symbol) -> str:
@@ -255,6 +290,9 @@ class _Module:
     def _function(self, name: str, says: str, expr: sp.Expr, shown: str = "") -> str:
         """Return a function of an expression, its common parts named."""
         letters, timed = self._letters(expr), expr.has(TIME)
+        start = self.names.get(STRENGTH0)
+        if start is not None and not start.is_positive and expr.has(STRENGTH0):
+            expr = _in_logarithm(expr, start)
         renamed: Any = expr.xreplace(self.names)
         used = {str(symbol) for symbol in renamed.free_symbols}
         fresh = (each for each in numbered_symbols("x") if each.name not in used)
