@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
@@ -14,6 +15,7 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.claims import derivation as pathways
 from symreln.claims import enclosing, prediction, solve
+from symreln.claims.claim import lines_of
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.converged import converged_loss, converged_number
 from symreln.claims.derivation import Derived
@@ -28,6 +30,7 @@ from symreln.claims.network.routing import routing_of
 from symreln.claims.numeric_formula import NumericFormula
 from symreln.claims.outputs import OutputCurves, predict_outputs
 from symreln.claims.regime import regime_of
+from symreln.claims.relaxation import diverging
 from symreln.claims.unsupported import unsupported_pathways
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError, NotSupportedError
@@ -451,6 +454,7 @@ class Derivation(Answer, pathways.Derivation):
             >>> sr.derive(sr.load("linear-hierarchy")).evaluate([0, 500]).loss.round(3).tolist()
             [2.0, 0.06]
         """
+        _warn(self)
         return prediction.predict(self.starting_at(strength0).at_values, times)
 
     def plot(self, ax: Axes | None = None, *, strength0: Fraction | float | None = None) -> Axes:
@@ -477,6 +481,7 @@ class Derivation(Answer, pathways.Derivation):
             >>> found.values.shape, found.values[-1, 0, :2].round(3).tolist()
             ((3, 8, 15), [1.0, 1.0])
         """
+        _warn(self)
         numbers = self.starting_at(strength0).at_values
         found = predict_outputs(numbers, steps)
         return Outputs(times=found.times, values=found.values, parts=found.parts)
@@ -556,7 +561,16 @@ def derive(
         >>> sr.derive("linear-hierarchy").verdict.level.value
         'closed'
     """
-    return answer(pipeline.derive(spec_of(spec, "derive")))
+    found = answer(pipeline.derive(spec_of(spec, "derive")))
+    if isinstance(found, Derivation):
+        _warn(found)
+    return found
+
+
+def _warn(derivation: Derivation) -> None:
+    """Warn of steps at which gradient descent diverges, as the terminal does."""
+    for line in lines_of(derivation, diverging):
+        warnings.warn(line.removeprefix("warning: "), stacklevel=3)
 
 
 def answer(

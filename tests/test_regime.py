@@ -31,6 +31,21 @@ def test_the_scale_of_the_weights_decides(std, name):
     assert bool(found.reason) == found.is_lazy
 
 
+@pytest.mark.parametrize(("factor", "name"), [("1", "lazy"), ("1/5", "rich"), ("2/3", "mixed")])
+def test_layers_that_start_apart_are_lazy_by_what_grows(factor, name):
+    """H (σ₁² + σ₂²)/4 = 65/36 at 1/2 and 1/3: half of the plateaus 3 and 1 are below it."""
+    x, y = [[1, 1], [1, -1], [-1, 1], [-1, -1]], [[3, 1], [3, -1], [-3, 1], [-3, -1]]
+    std = [Fraction(factor) / 2, Fraction(factor) / 3]
+    network = sr.network(
+        hidden=20, init_std=std, learning_rate="1/100", steps=800, activation="linear", loss="mean"
+    )
+    derivation = sr.derive(sr.spec(x, y, pathways=[sr.pathway("all")], network=network))
+    assert derivation.regime.strength0 == Fraction(65, 36) * Fraction(factor) ** 2
+    assert derivation.regime.name == name
+    assert ("azy regime" in derivation.to_latex()) == (name != "rich")
+    assert "half-time, and the relative" not in derivation.to_latex()
+
+
 @pytest.mark.parametrize("std", ["1/25", "1/20", "3/50", "1/10", "3/20"])
 def test_lazy_modes_are_those_without_a_half_time(std):
     """Two routes: the comparison of exact numbers, and the certified search for a half-time."""

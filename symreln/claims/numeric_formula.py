@@ -51,7 +51,8 @@ class NumericFormula:
     def __init__(self, formula: Formula, letters: Sequence[Letter]) -> None:
         self.name, self.expr, self.letters = formula.name, formula.expr, tuple(letters)
         given = {each.symbol.name: each.value for each in letters}
-        self.defaults = {name: float(v) if v and has_room(v) else v for name, v in given.items()}
+        known = {name: float(v) for name, v in given.items() if v is not None and has_room(v)}
+        self.defaults = given | known
 
     def __call__(self, t: ArrayLike, **letters: float) -> NDArray[np.float64]:
         """Return the values at times ``t`` in full-batch steps.

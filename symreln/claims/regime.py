@@ -9,6 +9,9 @@ units of products of two amplitudes, :math:`\|D^2h\| = 1`, :math:`\|Dh(w_0)\|^2`
 
 .. math:: \frac{h}{4\pi_0}.
 
+Of layers that start apart π0 is the strength that the growing combination of amplitudes makes up,
+a quarter of :math:`\|Dh(w_0)\|^2` as well, though strengths start at 0.
+
 A mode is *lazy* where that is at most 1/2, that is where :math:`\pi_0 \ge h/2`: it starts at half
 of its plateau or beyond, has no half-time, and no growth from small weights selects its gates. The
 comparison is one of exact numbers, at the declared values.
@@ -61,12 +64,14 @@ class Regime(Claim):
         scales: Smallest and largest relative scale s/(4 d_eff π0) of them: balls, for data may lie
             beyond float64.
         strength0: π0, exact.
+        apart: Whether layers start apart.
     """
 
     lazy: tuple[str, ...]
     modes: int
     scales: tuple[arb, arb]
     strength0: Fraction
+    apart: bool = False
 
     @property
     def name(self) -> Literal["rich", "mixed", "lazy"]:
@@ -95,7 +100,8 @@ class Regime(Claim):
                 which = few(self.lazy)
             case "lazy":
                 which = "every mode"
-        start = f"the initial strength {rounded_text(ball(self.strength0), 3)}"
+        whose = "combined initial strength of both layers" if self.apart else "initial strength"
+        start = f"the {whose} {rounded_text(ball(self.strength0), 3)}"
         low, high = (rounded_text(scale, 2) for scale in self.scales)
         scale = f"relative scale s/(4 d_eff pi_0) {low}" + (f" to {high}" if high != low else "")
         return f"{start} is at least half of the plateau of {which} ({scale})"
@@ -116,8 +122,10 @@ class Regime(Claim):
         if self.is_lazy:
             yield say(
                 "{capitalize}. A mode is lazy where its initial strength is at least "
-                r"half of its plateau, $\pi_0 \ge s/(2 d_{\mathrm{eff}})$: it has no "
-                "half-time, and the relative scale of [@Chizat2019], for a mode $s/(4 "
+                r"half of its plateau, $\pi_0 \ge s/(2 d_{\mathrm{eff}})$: "
+                + "it has no half-time, and "
+                * (not self.apart)
+                + "the relative scale of [@Chizat2019], for a mode $s/(4 "
                 r"d_{\mathrm{eff}} \pi_0)$, is at most one half. Here {reason}",
                 capitalize=Strong(f"{self.called} regime".capitalize()),
                 reason=typeset(f"{self.reason}. {_MEANS[self.name]}"),
@@ -132,8 +140,8 @@ class Regime(Claim):
 def regime_of(derivation: Derivation) -> Regime | None:
     """Say which regime a spec's initial weights put training in.
 
-    None where no initial strength is derived (no network, or more than two layers), where a single
-    layer's strengths start at 0, where a parameter has no value, and where nothing learns.
+    None where no initial strength is derived (no network, or more than two layers), for a single
+    layer, where a parameter has no value, and where nothing learns.
     """
     if derivation.known.units is None:
         return None
@@ -141,8 +149,9 @@ def regime_of(derivation: Derivation) -> Regime | None:
         return None
     exact = derivation.ask(at_values)
     start = exact.strength0
-    if start is None or not start > 0:
+    if start is None:
         return None
+    start = start or exact.known.gram_scale / 2
     found: dict[str, tuple[bool, arb]] = {}
     for pathway in exact.pathways:
         for place, mode in enumerate(pathway.modes):
@@ -158,6 +167,7 @@ def regime_of(derivation: Derivation) -> Regime | None:
         modes=len(found),
         scales=(scales[0], scales[-1]),
         strength0=start,
+        apart=exact.known.apart,
     )
 
 

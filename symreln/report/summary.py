@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from symreln.claims.claim import lines_of
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.derivation import Derivation, Derived, ModeDerivation, of_pathways
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.orbits import PathwayOrbit, mode_orbits
+from symreln.claims.relaxation import diverging
 from symreln.claims.rules import printed_of
 from symreln.document.words import Notation, short_number
 from symreln.exact.truth import Truth
@@ -26,11 +28,13 @@ def derivation_summary(derivation: Derived) -> list[str]:
     derivation = of_pathways(derivation)
     verdict = derivation.verdict
     reasons = [short(f"  - {each.partition(';')[0]}") for each in verdict.reasons[:MOST_REASONS]]
+    warned = lines_of(derivation, diverging)
     return [
         derivation.spec.title,
         f"verdict: {verdict.level.value}",
         *reasons,
-        *_modes(derivation, MOST_LINES - 4 - len(reasons)),
+        *_modes(derivation, MOST_LINES - 4 - len(reasons) - len(warned)),
+        *warned,
         checks_line(derivation),
     ]
 

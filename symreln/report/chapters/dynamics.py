@@ -252,7 +252,7 @@ def _initial(derivation: Derivation) -> list[Block]:
     if network is None:
         return []
     if not derivation.known.plain.holds:
-        return family_start(derivation)
+        return [*family_start(derivation), *said_at(derivation, "start")]
     if derivation.given_start is not None:
         return [prose(*start_content(derivation), "."), count_of_printed(derivation)]
     starts = derivation.ask(printed_starts)
