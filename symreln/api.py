@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
 import numpy as np
+import sympy as sp
 
 from symreln.base.summaries import short_repr
 from symreln.claims import derivation as pathways
@@ -23,12 +24,14 @@ from symreln.claims.early import early_strengths
 from symreln.claims.equilibria import races_of
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.formulas import formulas_of
+from symreln.claims.halving import half_time
 from symreln.claims.integration import network_of
 from symreln.claims.network import derivation as networks
 from symreln.claims.network.in_numbers import in_numbers
 from symreln.claims.network.routing import routing_of
 from symreln.claims.numeric_formula import NumericFormula
 from symreln.claims.outputs import OutputCurves, predict_outputs
+from symreln.claims.probes import learning_modes
 from symreln.claims.regime import regime_of
 from symreln.claims.relaxation import diverging
 from symreln.claims.unsupported import unsupported_pathways
@@ -51,7 +54,6 @@ from symreln.task_library.load import spec_of
 if TYPE_CHECKING:
     import os
 
-    import sympy as sp
     from flint import arb
     from matplotlib.axes import Axes
 
@@ -377,7 +379,12 @@ class Derivation(Answer, pathways.Derivation):
             >>> sorted(map(str, formula.half_time.free_symbols))
             ['pi_0', 'tau']
         """
-        return self.ask(formulas_of).named(name)
+        found = self.ask(formulas_of).named(name)
+        mode = next((m for _, m in learning_modes(self) if m.label == name), None)
+        if mode is None or found.half_time is not None:
+            return found
+        half = half_time(self, mode, 21).decimal  # where symbols have no formula
+        return found if half is None else replace(found, half_time=sp.Float(half[0], 21))
 
     def to_numpy(self, name: str, *, strength0: Fraction | float | None = None) -> NumericFormula:
         """Return a closed form as a function of time and letters, these at their declared values.

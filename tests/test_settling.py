@@ -10,6 +10,7 @@ import pytest
 import symreln as sr
 from symreln.report import html
 from symreln.report.content import derivation_document
+from symreln.report.plain import plain_lines
 
 TABLES = {
     "dataset": {
@@ -79,6 +80,7 @@ def test_narrow_pathways_are_not_said_to_reach_least_squares():
 
 
 @pytest.mark.parametrize("layers", [7, 30])
+@pytest.mark.filterwarnings("ignore:network.learning_rate")
 def test_deep_networks_are_written(layers):
     document = derivation_document(derived(layers=layers))
     assert r"\int" in derived(layers=layers).to_latex()
@@ -94,3 +96,28 @@ def test_weights_may_be_arrays():
     np.testing.assert_array_equal(lists, arrays)
     whole = sr.from_weights(derivation, np.eye(2, dtype=int), np.eye(2, dtype=int))
     np.testing.assert_allclose(whole.to_numpy([0])[0], np.eye(2), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("changes", "form"),
+    [
+        ({"init_std": ["1/10", "1/100"], "weight_decay": "1/2"}, "an integrated curve"),
+        ({"layers": 3}, "an implicit solution"),
+        ({}, None),
+    ],
+)
+def test_one_word_for_what_modes_have(changes, form):
+    derivation = derived(**changes)
+    mode = derivation.to_json()["pathways"][0]["modes"][0]
+    assert mode.get("form") == form
+    text, shown = derivation.to_latex(), "\n".join(plain_lines(derivation))
+    assert f"every mode has {form or 'a closed form'}, because" in text
+    assert "has no solution in closed form" not in text
+    assert form is None or f"(t): {form}, in derivation.html" in shown
+
+
+def test_a_formula_has_the_half_time_of_its_mode():
+    derivation = derived(init_std=["1/10", "1/100"])
+    found = derivation.formula("pi_1_1").half_time
+    assert float(found) == pytest.approx(derivation.modes["pi_1_1"].half_time, rel=1e-12)
+    assert derivation.formula("loss").half_time is None

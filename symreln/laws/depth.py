@@ -80,6 +80,7 @@ class Depth(Law):
     """
 
     name = "depth L balanced"
+    form = "an implicit solution"
     start_origin = ""
     layers: sp.Integer
 

@@ -233,6 +233,8 @@ class Law(ABC):
     name: ClassVar[str]
     #: Whether it is a formula: if not, strengths are integrated in float64 alone.
     closed: ClassVar[bool] = True
+    #: What a mode has, in print and in JSON.
+    form: ClassVar[str] = "a closed form"
     #: Whether modes start at strength 0 in expectation.
     starts_at_zero: ClassVar[bool] = False
     #: Hidden units that a mode takes which starts as the law assumes.

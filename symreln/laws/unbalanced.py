@@ -391,6 +391,7 @@ class UnbalancedDecay(Unbalanced):
 
     name = "two-layer unbalanced, weight decay"
     closed = False
+    form = "an integrated curve"
     weight_decay: Any = WEIGHT_DECAY
 
     @classmethod

@@ -20,6 +20,7 @@ from symreln.claims.texts import Texts
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
+from symreln.laws.law import Law
 from symreln.pipeline.certificate import certificate
 from symreln.report.encode import Encoder
 from symreln.specs.values import values_of
@@ -229,6 +230,7 @@ def _mode(
         if strength is None or strength.printed is None
         else {"expr": str(strength.printed), "latex": to_latex(strength.printed)},
         "half_time": _half_time(derivation, mode),
+        **({} if strength is None or strength.form == Law.form else {"form": strength.form}),
     }
 
 

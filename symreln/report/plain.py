@@ -15,6 +15,7 @@ from symreln.document.roots import plain_formula
 from symreln.document.words import Notation
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
+from symreln.laws.choice import law_of
 from symreln.laws.law import HEAD_START, STRENGTH0, TIME_CONSTANT
 from symreln.report.chapters.formulas import first_modes, other_modes
 from symreln.report.chapters.loss import any_coupled
@@ -46,8 +47,9 @@ def plain_lines(derivation: Derivation) -> Iterator[str]:
         yield f"{_heading(chosen.group)}:"
         for mode in shown:
             found = None if implicit(mode) else chosen.group.strength(mode)
-            text = "in derivation.html" if found is None else plain_formula(found.xreplace(_PLAIN))
-            yield f"  {_symbol(chosen.group, mode.number)}(t) = {text}"
+            text = f": {law_of(derivation.known).form}, in derivation.html"
+            text = text if found is None else f" = {plain_formula(found.xreplace(_PLAIN))}"
+            yield f"  {_symbol(chosen.group, mode.number)}(t){text}"
     left = sum(len(chosen.modes) for chosen in other_modes(derivation))
     if left:
         yield f"  … {left} more: derivation.html, derivation.json"

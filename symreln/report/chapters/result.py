@@ -15,6 +15,7 @@ from symreln.document.typeset import phrase, say, typeset
 from symreln.document.words import Notation, scalar_latex
 from symreln.exact.truth import Truth
 from symreln.laws.choice import law_of
+from symreln.laws.law import Law
 from symreln.report.chapters.formulas import (
     MODES,
     first_modes,
@@ -49,14 +50,16 @@ MEANS = {
 }
 
 
-def verdict_sentence(level: Level, until: str = "") -> tuple:
+def verdict_sentence(level: Level, until: str = "", form: str = Law.form) -> tuple:
     """Return the verdict and what it says of the modes.
 
     Args:
         level: The verdict.
         until: Up to which step it holds, as :func:`symreln.claims.phases.until_text` says.
+        form: What modes that evolve on their own have.
     """
-    return (f"Verdict{until}: ", Strong(level.value), f"; {MEANS[level]}.")
+    means = MEANS[level].replace(Law.form, form)
+    return (f"Verdict{until}: ", Strong(level.value), f"; {means}.")
 
 
 def result_chapter(
@@ -86,7 +89,8 @@ def result_chapter(
 
 def _verdict(derivation: Derivation) -> list:
     """Return the verdict in a sentence; those of stages and of later gates in one more each."""
-    content: list = list(verdict_sentence(derivation.level, until_text(derivation.spec)))
+    form = law_of(derivation.known).form if derivation.closed else Law.form
+    content: list = [*verdict_sentence(derivation.level, until_text(derivation.spec), form)]
     levels = [(stage.stage, stage.verdict.level) for stage in derivation.stages]
     if len({level for _, level in levels}) > 1:
         each = "; ".join(f"stage {stage} is {level.value}" for stage, level in levels)
@@ -103,7 +107,7 @@ def _formulas(derivation: Derivation, names: Abbreviations) -> Iterator[Block]:
         if law_of(derivation.known).closed:
             yield from formula_blocks(formulas_first(derivation), names)
         else:
-            yield say("The strengths obey [#eq:mode], which has no solution in closed form.")
+            yield say("The strengths obey [#eq:mode], which is integrated.")
         if formulas_later(derivation):
             which = " of the other modes" * bool(formulas_first(derivation))
             yield say(f"The closed forms{which} are in [#sec:dynamics].")
