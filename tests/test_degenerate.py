@@ -72,6 +72,9 @@ SPECS: dict[str, Tables] = {
     "nothing, then a gate opens": _spec(
         EYE, [[0, 3]], {"gate": [1, 0], "then": [{"step": 9, "gate": "all"}]}
     ),
+    "a gate that opens": _spec(
+        EYE, [[0, 3]], ALL, {"gate": [0, 0], "then": [{"step": 9, "gate": "all"}]}
+    ),
     "lazy": _spec(EYE, [[1, 0], [0, 2]], ALL, init_std=1),
     "decays": _spec(EYE, [[1, 0], [0, 2]], ALL, weight_decay=1),
     "one decays": _spec(EYE, [[1, 0], [0, 2]], ALL, weight_decay="3/4"),
@@ -140,3 +143,17 @@ def _or_refused(asked: Callable[..., Any], *arguments: Any) -> Any:
         return asked(*arguments)
     except (NoClosedFormError, NotSupportedError):
         return None
+
+
+def test_a_pathway_whose_gate_opens_learns_from_then_on() -> None:
+    """From step 10 on it does what it would have done from the start."""
+    linear = {"steps": 300, "activation": "linear", "loss": "mean"}
+    late, soon = (
+        sr.derive(sr.load(_spec(WHITE, [[3, 3, -3, -3], [1, -1, 1, -1]], way, **linear)))
+        for way in ({"gate": [0] * 4, "then": [{"step": 10, "gate": "all"}]}, ALL)
+    )
+    found = late.evaluate([0, 10, 30, 110]).loss
+    assert found[:2] == pytest.approx([5, 5], rel=1e-6)
+    assert found[2:] == pytest.approx(soon.evaluate([20, 100]).loss, rel=2e-2)
+    both = sr.validate(sr.load(SPECS["a gate that opens"]), 2, diagnosis=False)
+    assert both.gdln.mean_loss[-1] < both.gdln.mean_loss[0]

@@ -80,7 +80,6 @@ def test_narrow_pathways_are_not_said_to_reach_least_squares():
 
 
 @pytest.mark.parametrize("layers", [7, 30])
-@pytest.mark.filterwarnings("ignore:network.learning_rate")
 def test_deep_networks_are_written(layers):
     document = derivation_document(derived(layers=layers))
     assert r"\int" in derived(layers=layers).to_latex()

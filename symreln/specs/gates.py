@@ -57,6 +57,8 @@ def gate_values(
     labels: Mapping[str, tuple[Label, ...]],
     samples: int,
     declared: Declared | None = None,
+    *,
+    closed: bool = False,
 ) -> Gate:
     """Return 0, 1 or a gain for every sample.
 
@@ -65,6 +67,7 @@ def gate_values(
         labels: Labels of the samples, each of length P.
         samples: P, the number of samples.
         declared: Names that gains may use.
+        closed: Whether it may be closed on all samples.
 
     Raises:
         Finding: It is no gate for this dataset, or is never open.
@@ -80,7 +83,7 @@ def gate_values(
         values = _from_list(gate, samples, declared or Declared())
     else:
         raise Finding(shown(gate), '"all", a formula over labels, or a list of 0, 1 and gains')
-    if all(value == 0 for value in values):
+    if not closed and all(value == 0 for value in values):
         what = f"the gate {quoted(gate)}" if isinstance(gate, str) else "a gate"
         expected = "a gate open on at least one sample"
         raise Finding(f"{what} that is 0 on every sample", expected, _label_values(labels))

@@ -184,7 +184,7 @@ def check_values(
     for pathway in pathways:
         found, name = "", quoted(pathway.name)
         try:
-            if not pathway.at(values).open_samples:
+            if pathway.open_samples and not pathway.at(values).open_samples:
                 found = f"values that close pathway {name} on every sample ({listed})"
         except ZeroDivisionError:
             found = f"values at which a gain of pathway {name} is infinite ({listed})"

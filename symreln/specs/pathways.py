@@ -145,7 +145,7 @@ def _resolve(entry: Entry[PathwayModel], asked: Asked) -> PathwaySpec | None:
     boundary: tuple[int, ...] = ()
     with asked.problems.at(f"{path}.gate"):
         written, boundary = _boundary(model)
-        gate = asked.gate(written)
+        gate = asked.gate(written, closed=bool(model.then))
     found = PathwaySpec(
         name=model.name,
         gate=gate,
@@ -239,13 +239,14 @@ class Asked:
     declared: Declared
     problems: Problems
 
-    def gate(self, value: object) -> Gate:
+    def gate(self, value: object, *, closed: bool = False) -> Gate:
         """Return 0, 1 or a gain for every sample.
 
         Raises:
             Finding: It is no gate for this dataset, or is never open.
         """
-        return gate_values(value, self.dataset.labels, self.dataset.samples, self.declared)
+        data = self.dataset
+        return gate_values(value, data.labels, data.samples, self.declared, closed=closed)
 
     def indices(self, value: object, kind: str, path: str) -> tuple[int, ...]:
         """Return what "all", a group's name or a list stands for, ascending; empty where wrong.
