@@ -47,12 +47,14 @@ class Letter:
         value: At the declared values: exact where it is rational, else float64; None without one.
         says: What it is.
         follows: Whether its value follows from other letters: a head start, a root.
+        begins: Whether modes start at it.
     """
 
     symbol: sp.Symbol
     value: Fraction | float | None
     says: str
     follows: bool = False
+    begins: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -319,7 +321,7 @@ def _named_starts(
         # κ is that of the data at the declared values.
         follows = each.kappa is not None and bool(derivation.spec.parameters)
         said = f"{says or _START}{where}{origin}"
-        letters.append(Letter(symbol=own, value=value, says=said, follows=follows))
+        letters.append(Letter(symbol=own, value=value, says=said, follows=follows, begins=not zero))
         names |= {pathway: {symbol: own} for pathway in each.pathways}
     return names, letters
 

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from keyword import kwlist
 from math import log
 from typing import Any, ClassVar, Literal
 
@@ -24,7 +23,7 @@ from symreln.claims.derivation import Derivation, Derived, ModeDerivation
 from symreln.claims.formulas import LOSS, Formula, Formulas, Letter, formulas_of
 from symreln.claims.numeric_formula import has_room
 from symreln.errors import InputError, NoClosedFormError
-from symreln.laws.law import STRENGTH0, TIME, Law
+from symreln.laws.law import TIME, Law
 from symreln.laws.ops import EVALUATED
 from symreln.specs.finding import nearest, shown
 
@@ -162,7 +161,7 @@ def _with_room(formulas: Formulas) -> Formulas:
     for name, each in letters.items():
         if has_room(each.value):
             continue
-        if each.symbol != STRENGTH0:
+        if not each.begins:
             msg = (
                 f"to_python: {name}, {each.says}, is too large or too small for a program in "
                 "float64. Scale the data or the network; to_numpy computes in numbers of any size"
@@ -174,13 +173,13 @@ def _with_room(formulas: Formulas) -> Formulas:
     return replace(formulas, letters=letters)
 
 
-def _in_logarithm(expr: sp.Expr, letter: sp.Symbol) -> sp.Expr:
+def _in_logarithm(expr: sp.Expr, start: sp.Symbol, letter: sp.Symbol) -> sp.Expr:
     """Return an expression of π₀ in ln π₀: exponents are subtracted before one is lost to 0."""
     found: Any = expr.replace(
-        lambda e: isinstance(e, sp.log) and e.has(STRENGTH0),  # ln(h/π₀ − 1) = ln(h − π₀) − ln π₀
-        lambda e: sp.log(sp.expand_mul(e.args[0] * STRENGTH0)) - sp.log(STRENGTH0),
+        lambda e: isinstance(e, sp.log) and e.has(start),  # ln(h/π₀ − 1) = ln(h − π₀) − ln π₀
+        lambda e: sp.log(sp.expand_mul(e.args[0] * start)) - sp.log(start),
     )
-    turned: Any = sp.expand_mul(1 / found, deep=False).xreplace({STRENGTH0: sp.exp(letter)})
+    turned: Any = sp.expand_mul(1 / found, deep=False).xreplace({start: sp.exp(letter)})
     return 1 / sp.powsimp(turned, combine="exp")
 
 
@@ -211,17 +210,14 @@ class _Module:
 
     @cached_property
     def names(self) -> dict[sp.Symbol, sp.Symbol]:
-        """Letters under names that are no words of Python, and of nothing else in the module."""
-        taken = {*kwlist, *self.formulas, str(TIME), self.dialect.name.split(".")[0]}
-        found = {}
-        for letter in self.formulas.letters.values():
-            small = letter.symbol == STRENGTH0 and (letter.value or 1) < 0  # a logarithm
-            name = "log_pi_0" if small else letter.symbol.name
-            while name in taken:
-                name += "_"
-            taken.add(name)
-            found[letter.symbol] = sp.Symbol(name, real=True, positive=None if small else True)
-        return found
+        """What letters are called: themselves, but for logarithms of starts."""
+        letters = self.formulas.letters.values()
+        return {
+            each.symbol: sp.Symbol(f"log_{each.symbol.name}", real=True)
+            if each.begins and (each.value or 1) < 0
+            else each.symbol
+            for each in letters
+        }
 
     def called(self, symbol: sp.Symbol) -> str:
         """Return the name of a letter."""
@@ -290,9 +286,9 @@ class _Module:
     def _function(self, name: str, says: str, expr: sp.Expr, shown: str = "") -> str:
         """Return a function of an expression, its common parts named."""
         letters, timed = self._letters(expr), expr.has(TIME)
-        start = self.names.get(STRENGTH0)
-        if start is not None and not start.is_positive and expr.has(STRENGTH0):
-            expr = _in_logarithm(expr, start)
+        for start, letter in self.names.items():
+            if letter != start and expr.has(start):
+                expr = _in_logarithm(expr, start, letter)
         renamed: Any = expr.xreplace(self.names)
         used = {str(symbol) for symbol in renamed.free_symbols}
         fresh = (each for each in numbered_symbols("x") if each.name not in used)
