@@ -120,3 +120,16 @@ def test_closed_samples_on_the_boundary_of_the_direction(x, beside, kept):
     reason = derivation.unsupported.get("p1", "")
     assert ("has samples 2, 3 on its boundary, which units leave" in reason) is not kept
     assert ("p1" not in derivation.early.unsupported) is kept
+
+
+def test_samples_moved_in_their_order_give_what_the_search_gives(monkeypatch):
+    """Swaps of contexts need no search; orbits are the same when all is left to it."""
+    specs = [sr.load(name) for name in ("contextual-3", "contextual-different", "xor")]
+    data = [spec.at_values() for spec in specs]
+    quick = [pathway_orbits(each.dataset, each.pathways) for each in data]
+    assert quick[0] == [0, 1, 1, 1]
+    count = iter(range(100))
+    monkeypatch.setattr(
+        "symreln.networks.orbits._in_order", lambda *_: [[next(count).to_bytes(2, "big")]]
+    )
+    assert [pathway_orbits(each.dataset, each.pathways) for each in data] == quick
