@@ -147,7 +147,7 @@ def test_a_page_says_what_its_script_hands_over(scripts, tmp_path):
     assert told[5].startswith(counts)
     against = index.index("What does not agree</h2>")
     assert index.index("Another is not.") > against
-    assert "No page about it is ready." in index  # of four findings
+    assert "Pages about finding 2, 3, 4, 5 are not made yet" in index
     assert 'href="one.py"' in html
     assert (tmp_path / "out" / "one" / "one.py").exists()
 
