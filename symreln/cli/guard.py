@@ -26,7 +26,7 @@ def guarded(work: Callable[[], Any]) -> int:
     except (KeyboardInterrupt, click.Abort):
         return complain("interrupted; what was written before stays", INTERRUPTED)
     except click.ClickException as error:
-        error.message = visible(error.message, lines=True)
+        vars(error)["message"] = visible(error.message, lines=True)  # final, says click
         error.show()
         return 2
     except MemoryError:
