@@ -205,8 +205,7 @@ class LawOfGates(Claim):
         """Say the law, in a chapter of its own."""
         blocks = [*self._blocks()] if self.first else []
         if self.dead:
-            dying = typeset(f"{self.dying[:1].upper()}{self.dying[1:]}")
-            blocks.append(say("{dying}.", dying=dying))
+            blocks.append(say("Here {dying}.", dying=typeset(self.dying)))
         if blocks:
             yield Section(title="The law of gates", blocks=tuple(blocks), label="sec:gatelaw")
 

@@ -251,13 +251,10 @@ def _closed_prediction(
 ) -> Prediction:
     closed = law_of(derivation.known).closed
     forms = "closed forms" if closed else "integrated equations"
-    which = "all modes"
-    if learned_counts(derivation):
-        which = "the modes that narrow pathways learn first"
     return Prediction(
         times=grid,
         reduced=loss,
-        method=f"{forms} of {which}",
+        method=f"{forms} of all modes",
         closed_loss=loss if closed else None,
         modes=_mode_curves(derivation, *((curves, {}) if closed else ({}, curves))),
         judged="closed" if closed else "reduced",
