@@ -106,7 +106,8 @@ def _angle(law: Law) -> Line:
         holds=vanish(
             slope - (law.s - law.d * STRENGTH),
             angle.subs({STRENGTH: STRENGTH0, TIME: 0}),
-            counted - angle.subs(TIME, TIME * steps.fades / (flow.fades or 1)),
+            counted - angle - TIME * (steps.fades - flow.fades),
+            sp.exp(-steps.fades) - (1 - flow.fades),  # what a step leaves of all weights
         ),
         main=True,
     )
