@@ -133,6 +133,10 @@ def short_list(names: Sequence[str]) -> str:
 
 def mode_orbits(derivation: Derivation) -> list[PathwayOrbit]:
     """Group the pathways of a derivation by their lists of modes."""
+    return derivation.ask(_mode_orbits)
+
+
+def _mode_orbits(derivation: Derivation) -> list[PathwayOrbit]:
     groups: dict[tuple, list[PathwayDerivation]] = {}
     for pathway in derivation.pathways:
         key = (pathway.spectrum.commutes, tuple(_mode_key(mode) for mode in pathway.modes))
