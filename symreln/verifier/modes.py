@@ -501,7 +501,7 @@ def _independent(data: Data, p: Pathway, given: Given) -> None:
             good = equal(own.T @ own @ c.gram, unit)
             require(good, f"{c.path}.gram_inverse", "the inverse of SᵀS")
     grams = [(c.gram, c.start, c.start) for c in p.classes if c.gram is not None]
-    p.gram = placed(grams, (len(p.class_of),) * 2, data.one)
+    p.gram = placed(grams, (len(p.class_of), len(p.class_of)), data.one)
     columns: list[dict[int, int]] = [{} for _ in p.class_of]
     for (i, j), entry in p.words.entries().items():
         columns[j][i] = data.at_point(entry)
