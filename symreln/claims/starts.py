@@ -17,6 +17,7 @@ from symreln.claims.early import early_strengths
 from symreln.claims.integration import network_of
 from symreln.claims.regime import regime_of
 from symreln.claims.widths import narrow_pathways
+from symreln.errors import InputError
 from symreln.laws.choice import expected_start, law_of
 from symreln.laws.law import Start, pathway_units
 
@@ -46,12 +47,16 @@ class Starts:
 def starts_of(derivation: Derivation) -> Starts:
     """Return where modes start that do not where they are expected; ask for it.
 
-    None where a start was given, or a parameter has no value: κ is a number.
+    None where a start was given, where a parameter has no value, for κ is a number, and where
+    float64, in which units are followed, has no room for the data.
     """
     spec = derivation.spec
     if derivation.given_start is not None or spec.network is None or not spec.has_values:
         return Starts()
-    early = derivation.ask(early_strengths)
+    try:
+        early = derivation.ask(early_strengths)
+    except InputError:
+        return Starts()
     kappas = pathway_kappas(derivation, early)
     errors = {
         pathway.name: early[pathway.modes[0].label].error
