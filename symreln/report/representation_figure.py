@@ -124,7 +124,7 @@ def _agreement(panel: Axes, found: RepresentationComparison, names: dict[str, st
     for subject in found.subjects:
         style = look("gdln" if subject.name == "gdln" else "relu")
         shown = subject.correlation  # no number where all similarities are equal
-        marks = {} if np.isfinite(shown).any() else {"markevery": None}
+        marks: dict[str, Any] = {} if np.isfinite(shown).any() else {"markevery": None}
         panel.plot(found.steps, shown, label=plain(names[subject.name]), **style | marks)
         distance = np.minimum(subject.distance, 1.05)
         panel.plot(found.steps, distance, **style | {"linestyle": DASHES[2], "marker": ""})
