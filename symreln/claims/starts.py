@@ -14,8 +14,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symreln.claims.early import early_strengths
-from symreln.claims.integration import network_of
+from symreln.claims.integration import check_range, network_of
 from symreln.claims.regime import regime_of
+from symreln.claims.solve import at_values
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError
 from symreln.laws.choice import expected_start, law_of
@@ -54,6 +55,7 @@ def starts_of(derivation: Derivation) -> Starts:
     if derivation.given_start is not None or spec.network is None or not spec.has_values:
         return Starts()
     try:
+        check_range(derivation.ask(at_values))
         early = derivation.ask(early_strengths)
     except InputError:
         return Starts()

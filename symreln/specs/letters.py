@@ -52,6 +52,8 @@ def is_own(name: str) -> bool:
     head, *index = pieces(name) or [""]
     if not index and (head in _WORDS or head in _CALLED):
         return True
+    if head == "log" and index:  # a program's letter for a logarithm
+        return is_own("_".join(index))
     of_letters = all(len(part) == 1 or part.isdigit() or part in _HEADS for part in index)
     return (head, *index) in _INDEXED or (head in _HEADS and of_letters)
 
