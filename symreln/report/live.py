@@ -23,7 +23,6 @@ from symreln.exact.scalar import Scalar
 from symreln.laws.choice import law_of
 from symreln.laws.law import STRENGTH0, TIME_CONSTANT
 from symreln.report.live_modes import family_groups, pathway_groups, put_values
-from symreln.report.live_race import race_of
 from symreln.report.live_sliders import sliders_of
 from symreln.report.live_values import HIDDEN, RATE, SCALE, SCALE_OUT, Live
 
@@ -61,7 +60,6 @@ def live_of(derivation: Derived) -> Live:
         sliders=tuple(sliders_of(derivation, groups)),
         groups=groups,
         steps=network.steps - 1,
-        race=race_of(derivation),
     )
 
 

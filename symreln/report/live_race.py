@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.errors import SymrelnError
-from symreln.gating.race import race
 from symreln.gating.serialise import number_text
 from symreln.report.live_sliders import letter, parameter_slider
 from symreln.report.live_values import LiveRace, Phase, Slider, Speed
@@ -18,29 +16,13 @@ from symreln.report.live_values import LiveRace, Phase, Slider, Speed
 if TYPE_CHECKING:
     import sympy as sp
 
-    from symreln.claims.derivation import Derivation
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.gating.race_pieces import Race, RacePiece
     from symreln.specs.model import Spec
 
-#: Samples up to which gates are raced for a page: a fraction of a second.
-_MOST_RACED = 4
 #: Values at which a rate without radicals is given in an interval.
 _POINTS = 60
 _ROOT = re.compile(r"sqrt\((\d+)\)")
-
-
-def race_of(derivation: Derivation) -> LiveRace | None:
-    """Return the race of all gates over the one parameter of small data; None of others."""
-    spec = derivation.spec
-    one = len(spec.parameters) == 1 and len(derivation.stages) == 1 and not spec.sizes
-    if not one or spec.dataset.samples > _MOST_RACED:
-        return None
-    data, limits = spec.dataset, spec.parameters[0].range
-    try:
-        return live_race(race(data.inputs, data.targets, limits), spec)
-    except SymrelnError:  # no parameter in the data, or more gates than are followed
-        return None
 
 
 def live_race(found: Race, spec: Spec) -> LiveRace:
