@@ -248,7 +248,7 @@ def at_values(command: str, spec: Spec) -> Spec:
     Raises:
         InputError: A parameter has none.
     """
-    left = [parameter.name for parameter in spec.parameters if parameter.value is None]
+    left = [parameter.given for parameter in spec.parameters if parameter.value is None]
     if left:
         rather = ", or ask for `symreln race`" if command == "gates" else ""
         msg = (

@@ -179,7 +179,7 @@ class PathwayDerivation:
             InputError: A parameter has no declared value.
         """
         values = {p.name: p.value for p in self.parameters if p.value is not None}
-        missing = [p.name for p in self.parameters if p.value is None]
+        missing = [p.given for p in self.parameters if p.value is None]
         if missing:
             msg = f"to_numpy: parameter {missing[0]} has no declared value, and numbers need one"
             raise InputError(msg)

@@ -56,7 +56,7 @@ def check_values(spec: Spec) -> None:
     Raises:
         InputError: One has none.
     """
-    missing = [p.name for p in spec.parameters if p.value is None]
+    missing = [p.given for p in spec.parameters if p.value is None]
     if missing:
         msg = (
             f"parameters {', '.join(missing)}: no value is declared, and numbers are asked "

@@ -107,7 +107,7 @@ def _asked(spec: Spec, over: str | None, stage: int) -> tuple[Range, Spec]:
         raise InputError(msg)
     if name not in names:
         found = f"found no parameter {quoted(over)}" if over else f"found {len(names)} parameters"
-        msg = f"race: {found} in the spec; a race is over one of these: {', '.join(names)}"
+        msg = f"race: {found} in the spec; a race is over one of these: {', '.join(written)}"
         raise InputError(msg)
     residuals = stage_residuals(spec)
     if stage > len(residuals):

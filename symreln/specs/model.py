@@ -50,13 +50,16 @@ class Parameter:
     """
 
     name: str
-    given: str = ""
+    given: str = field(default="", compare=False)
     positive: bool = False
     nonnegative: bool = False
     integer: bool = False
     minimum: Fraction | None = None
     maximum: Fraction | None = None
     value: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "given", self.given or self.name)
 
     @property
     def is_nonnegative(self) -> bool:

@@ -173,7 +173,8 @@ def check_values(
 ) -> None:
     """Add a problem where the declared values make a datum or a gain infinite, or close a gate."""
     values = {p.name: p.value for p in parameters if p.value is not None}
-    listed = ", ".join(f"{name} = {value}" for name, value in values.items())
+    given = ((p.given, p.value) for p in parameters if p.value is not None)
+    listed = ", ".join(f"{name} = {value}" for name, value in given)
     try:
         dataset.inputs.substitute(values)
         dataset.targets.substitute(values)

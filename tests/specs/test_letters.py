@@ -133,7 +133,7 @@ def test_a_parameter_s_own_name_is_what_its_spec_reads():
         {**PLAIN, "parameters": {"t": {"positive": True, "value": 2}}} | _data("t - 1/4")
     )
     assert sr.race(spec, over="t").found.race.parameter == "t_"
-    with pytest.raises(SpecError, match="the undeclared name 't_'"):
+    with pytest.raises(SpecError, match='the undeclared name "t_"'):
         sr.load({**PLAIN, "parameters": {"t": {"positive": True, "value": 2}}} | _data("t_"))
 
 

@@ -138,7 +138,7 @@ def test_a_parameter_needs_no_value():
     spec = load({**BASE, "dataset": {"task": "xor", "Delta": "d**2"}, "parameters": {"d": {}}})
     assert spec.parameters[0].value is None
     assert spec.values == {}
-    assert spec.dataset.inputs.parameters == spec.dataset.targets.parameters == ("d",)
+    assert spec.dataset.inputs.parameters == spec.dataset.targets.parameters == ("d_",)
 
 
 def test_parameters_keep_the_order_declared_and_their_assumptions():
@@ -149,9 +149,9 @@ def test_parameters_keep_the_order_declared_and_their_assumptions():
     }
     spec = load(tables)
     first, second = spec.parameters
-    assert (first.name, first.minimum, first.maximum, first.value) == ("a", 0, Fraction(5, 2), 2)
-    assert (second.name, second.positive) == ("b", True)
-    assert spec.dataset.inputs.parameters == ("a", "b")
+    assert (first.given, first.minimum, first.maximum, first.value) == ("a", 0, Fraction(5, 2), 2)
+    assert (second.given, second.positive) == ("b", True)
+    assert spec.dataset.inputs.parameters == ("a_", "b_")
 
 
 def test_validation_table():

@@ -140,7 +140,7 @@ def gains(gate: list, parameters: dict | None = None):
 
 def test_gains_are_exact_and_live_in_the_ring_of_the_data():
     spec = gains(["g**2/h", 0, "1/2"], {"h": {"positive": True}, "g": {"value": "2/3"}})
-    names = ("h", "g")
+    names = ("h_", "g_")
     gate = spec.pathways[0].gate
     h, g = (Scalar.symbol(name, names) for name in names)
     assert gate == (g**2 / h, 0, Scalar.of(Fraction(1, 2), names))
@@ -167,6 +167,6 @@ def test_values_reach_the_gains():
 
 
 def test_a_parameter_only_in_gates_counts_as_used_and_an_override_may_free_it():
-    assert [p.name for p in gains(["g", 0, 0], {"g": {}}).parameters] == ["g"]
+    assert [p.given for p in gains(["g", 0, 0], {"g": {}}).parameters] == ["g"]
     with pytest.raises(SpecError, match="no entry of the dataset and no gate depends"):
         gains([1, 0, 0], {"g": {}})

@@ -215,7 +215,7 @@ def _with_numbers(spec: Spec) -> Spec:
     if spec.network is None:
         msg = "the spec has no [network], which says where the weights start"
         raise NoClosedFormError(msg)
-    bare = [parameter.name for parameter in spec.parameters if parameter.value is None]
+    bare = [parameter.given for parameter in spec.parameters if parameter.value is None]
     if bare:
         msg = f"no value is declared for {', '.join(bare)}"
         raise NoClosedFormError(msg)

@@ -193,7 +193,7 @@ def _parameters(spec: Spec) -> Table:
         for p in spec.parameters
     ]
     more = " Sizes are symbols in one section only, which has the answer for all of them."
-    marked = [p.name for p in spec.parameters if p.given not in ("", p.name)]
+    marked = [p.name for p in spec.parameters if p.given != p.name]
     bars = " Formulas use letters without the bar for something else." if marked else ""
     return Table(
         header=("parameter", "assumed", "value where numbers are needed"),
