@@ -56,7 +56,7 @@ def test_derive_writes_what_it_says(tmp_path, capsys):
     }
     result = json.loads((tmp_path / "derivation.json").read_text("utf-8"))
     assert result["format"] == "symreln-derivation/2"
-    assert result["free_constants"] == 1  # half of the units, for every pathway
+    assert result["free_constants"] == 0  # κ is estimated, for every pathway
     mode = result["pathways"][0]["modes"][0]
     assert mode["s"]["expr"] == "sqrt(Delta**2 + 2)/4"
     # At Delta = 0: sqrt(2)/4.

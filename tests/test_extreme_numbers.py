@@ -65,7 +65,7 @@ def test_integers_of_more_than_4300_digits_are_written_and_verified():
 @pytest.mark.parametrize("value", ["1e400", "1e-400"])
 def test_a_network_beyond_float_is_derived_and_not_trained(tmp_path, key, value):
     derivation = derived([[1, 0], [0, 1]], [[1, 2]], network=NETWORK | {key: value})
-    assert "free constants of the printed formulas: 1" in str(summary_of(derivation))
+    assert "free constants: 1" in str(summary_of(derivation))
     derivation.save(tmp_path, formats=["html"])
     page = (tmp_path / "derivation.html").read_text("utf-8")
     size = Decimal(value)
@@ -104,7 +104,7 @@ def test_large_integers_with_a_gain():
     assert d is not None
     expected = (1 + 12345678901234567890**2 * Fraction(81, 49)) / 2
     assert d.scalar is not None
-    assert d.scalar.substitute({"g": Fraction(9, 7)}).to_fraction() == expected
+    assert d.scalar.substitute({"g_": Fraction(9, 7)}).to_fraction() == expected
 
 
 def test_gains_of_many_terms_are_derived():
@@ -113,7 +113,7 @@ def test_gains_of_many_terms_are_derived():
     spec = sr.load(tables(x, y, ["(a + b + c)**8"] * 4, parameters=parameters))
     (pathway,) = derive_unchecked(spec).pathways
     plain = sr.derive(sr.load(tables(x, y, ["6**8"] * 4))).pathways[0]
-    at = {"a": Fraction(1), "b": Fraction(2), "c": Fraction(3)}
+    at = {"a_": Fraction(1), "b_": Fraction(2), "c": Fraction(3)}
     found = [mode.s.to_float(at) for mode in pathway.modes]
     assert np.allclose(found, [mode.s.to_float() for mode in plain.modes], rtol=1e-14)
 

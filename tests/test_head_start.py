@@ -20,6 +20,7 @@ from symreln.claims.head_start import mode_laws, without_form
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.number_systems import in_balls, in_floats
 from symreln.claims.probes import mode_bases, probe_bases
+from symreln.claims.starts import starts_of
 from symreln.errors import NoClosedFormError, SpecError
 from symreln.exact.enclosure import precision
 from symreln.laws.ops import NUMPY
@@ -66,7 +67,8 @@ def test_a_first_stage_starts_where_weights_do():
     derivation = derived("contextual-3")
     found = starts("contextual-3")
     own = {mode.label for mode in derivation.stages[0].pathways[0].modes if not mode.is_null}
-    assert {found[label] for label in own} == {float(derivation.strength0)}
+    expected = derivation.strength0 * derivation.ask(starts_of).factors["pi_1_1"]
+    assert {found[label] for label in own} == {float(expected)}
 
 
 def test_head_starts_of_three_contexts_are_those_that_are_known():

@@ -176,18 +176,19 @@ class PathwayDerivation:
         """Return (U, s, V, d) in float64 at the declared values, s and d of shape (modes,).
 
         Raises:
-            InputError: A parameter has no declared value.
+            InputError: A parameter has no declared value, or one at which modes are others.
         """
         values = {p.name: p.value for p in self.parameters if p.value is not None}
-        missing = [p.given for p in self.parameters if p.value is None]
-        if missing:
-            msg = f"to_numpy: parameter {missing[0]} has no declared value, and numbers need one"
+        sides = [[each[side].to_numpy(values) for each in self._found()] for side in (0, 1)]
+        if any(each is None for side in sides for each in side):
+            msg = (
+                "to_numpy: a parameter has no declared value, or has one at which modes meet. "
+                "Declare another one, or take derivation.at_values"
+            )
             raise InputError(msg)
         u, v = (
-            np.hstack(
-                [np.zeros((size, 0)), *(each[side].to_numpy(values) for each in self._found())]
-            )
-            for side, size in enumerate(self.spectrum.sigma_yx.shape)
+            np.hstack([np.zeros((size, 0)), *(each for each in side if each is not None)])
+            for side, size in zip(sides, self.spectrum.sigma_yx.shape, strict=True)
         )
         s, d = (
             np.array([float(number.to_float(values)) for number in self._numbers(name)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -68,7 +69,8 @@ class NumericFormula:
         times = np.asarray(t, dtype=float)
         found = np.full(times.shape, np.nan)
         if all(map(has_room, values)):
-            with np.errstate(all="ignore"):
+            # Integers beyond int64 are no numbers of NumPy's.
+            with np.errstate(all="ignore"), suppress(TypeError, OverflowError):
                 found[...] = self._fast(times, *values)
         for place in zip(*np.nonzero(np.atleast_1d(~np.isfinite(found))), strict=True):
             np.atleast_1d(found)[place] = self._wide(float(np.atleast_1d(times)[place]), values)

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from symreln.claims.early import early_strengths
 from symreln.claims.integration import check_range, network_of
 from symreln.claims.regime import regime_of
@@ -56,8 +58,9 @@ def starts_of(derivation: Derivation) -> Starts:
         return Starts()
     try:
         check_range(derivation.ask(at_values))
-        early = derivation.ask(early_strengths)
-    except InputError:
+        with np.errstate(over="raise"):  # of steps that diverge
+            early = derivation.ask(early_strengths)
+    except (InputError, FloatingPointError):
         return Starts()
     kappas = pathway_kappas(derivation, early)
     errors = {

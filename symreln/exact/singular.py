@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import fmpz_mat
 
-from symreln.errors import NotSupportedError
+from symreln.errors import InputError, NotSupportedError
 from symreln.exact.field import Coefficients, Field, quotient_coefficients
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from symreln.exact.algebraic import AlgebraicNumber
 
 _Vector = list[Coefficients]
+#: Working precision of numbers that become floats.
+_BITS = 96
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -45,47 +47,47 @@ class Columns:
     entries: tuple[_Vector, ...]
     squares: tuple[Coefficients, ...]
 
-    @property
-    def size(self) -> int:
-        """How many entries there are."""
-        return sum(map(len, self.entries))
-
-    def has_values(self, values: Mapping[str, Fraction]) -> bool:
-        """Whether every parameter has a value."""
-        return self.mode.s.has_value(values)
-
     def to_sympy(self, symbols: Mapping[str, sp.Symbol]) -> list[list[Any]]:
         """Return the unit columns as expressions: radicals up to degree 2, else roots.
 
         Raises:
             NotSupportedError: They are roots of degree > 2 that depend on parameters.
         """
-        field = Field(self.mode.mode_class.minpoly)
         found = []
-        for column, square in zip(self.entries, self.squares, strict=True):
-            length = self._number(field.inverse(square), symbols, is_sqrt=True)
-            found.append([self._number(entry, symbols) * length for entry in column])
+        for column, length in zip(self.entries, self._inverse_lengths, strict=True):
+            shorter = exact_root(length, symbols)
+            found.append([self._number(entry, symbols) * shorter for entry in column])
         return found
 
-    def to_numpy(self, values: Mapping[str, Fraction]) -> np.ndarray:
-        """Return the unit columns in float64, shape (rows, columns)."""
-        number = self.mode.mode_class.number
-        root, field = self.mode.root, Field(self.mode.mode_class.minpoly)
-        lengths = [
-            number(field.inverse(square), root, is_sqrt=True).to_float(values)
-            for square in self.squares
-        ]
-        table = [
-            [number(entry, root).to_float(values) * length for entry in column]
-            for column, length in zip(self.entries, lengths, strict=True)
-        ]
-        return np.array(table).T
+    def to_numpy(self, values: Mapping[str, Fraction]) -> np.ndarray | None:
+        """Return the unit columns in float64, shape (rows, columns); None where there are none.
 
-    def _number(
-        self, value: Coefficients, symbols: Mapping[str, sp.Symbol], *, is_sqrt: bool = False
-    ) -> Any:
-        number = self.mode.mode_class.number(value, self.mode.root, is_sqrt=is_sqrt)
-        return exact_root(number, symbols)
+        That is without a value of a parameter, or at values at which the mode is another one.
+        """
+        root, number = self.mode.root, self.mode.mode_class.number
+        # In balls, which have room for numbers of any size on the way.
+        try:
+            table = [
+                [
+                    number(entry, root).ball(values, _BITS) * length.ball(values, _BITS)
+                    for entry in column
+                ]
+                for column, length in zip(self.entries, self._inverse_lengths, strict=True)
+            ]
+        except (InputError, ZeroDivisionError):
+            return None
+        found = np.array([[float(entry.mid()) for entry in column] for column in table]).T
+        return found if np.isfinite(found).all() else None
+
+    @property
+    def _inverse_lengths(self) -> list[AlgebraicNumber]:
+        field, number = Field(self.mode.mode_class.minpoly), self.mode.mode_class.number
+        return [
+            number(field.inverse(square), self.mode.root, is_sqrt=True) for square in self.squares
+        ]
+
+    def _number(self, value: Coefficients, symbols: Mapping[str, sp.Symbol]) -> Any:
+        return exact_root(self.mode.mode_class.number(value, self.mode.root), symbols)
 
 
 def exact_root(number: AlgebraicNumber, symbols: Mapping[str, sp.Symbol]) -> Any:

@@ -210,10 +210,9 @@ def _vectors(
     """Return u and v of a mode in decimals, a list a column, where there are not too many."""
     if mode.is_null or sum(pathway.spectrum.sigma_yx.shape) * len(pathway.modes) > MOST_ENTRIES:
         return {}
-    found = pathway.vectors[mode.label]
-    if not found[1].has_values(values):
-        return {}
-    return {name: each.to_numpy(values).T.tolist() for name, each in zip("uv", found, strict=True)}
+    found = [each.to_numpy(values) for each in pathway.vectors[mode.label]]
+    named = zip("uv", found, strict=True)
+    return {name: each.T.tolist() for name, each in named if each is not None}
 
 
 def _mode(

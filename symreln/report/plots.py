@@ -76,7 +76,7 @@ def derivation_sketches(
         # The numbers are in the tables, of any size; only the drawing of them needs floats.
         with suppress(InputError):
             numbers = derivation.ask(at_values)
-            sketches.append(_vectors(numbers))
+            sketches += _vectors(numbers)
     if prediction is not None and prediction.modes:
         sketches.append(modes_sketch(pathway_modes(derivation, prediction, measured)))
     return tuple(sketches)
@@ -117,7 +117,7 @@ def sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
     return min(found, key=len, default=[])
 
 
-def _vectors(derivation: Derivation) -> Sketch:
+def _vectors(derivation: Derivation) -> list[Sketch]:
     data, shown = derivation.spec.dataset, []
     for group in mode_orbits(derivation)[:MOST_VECTORS]:
         if group.learning:
@@ -126,7 +126,8 @@ def _vectors(derivation: Derivation) -> Sketch:
             names = data.names_of("inputs", own.inputs), data.names_of("outputs", own.outputs)
             widths = [mode.multiplicity for mode in group.learning]
             shown.append(Vectors(label=group.short_name, v=v, u=u, names=names, widths=widths))
-    return Sketch(name="vectors", draws=singular_vectors, shown={"pathways": shown})
+    drawn = {"pathways": shown}
+    return [Sketch(name="vectors", draws=singular_vectors, shown=drawn)] if shown else []
 
 
 def _plateau(mode: ModeDerivation, known: Regime) -> float:

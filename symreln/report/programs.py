@@ -32,6 +32,8 @@ Alike = tuple[int, Law]
 Copies = tuple[Alike, ...]
 Library = Literal["numpy", "jax", "torch"]
 
+#: Beyond it an integer is no number of a library's.
+_LARGEST_INTEGER = 2**63 - 1
 #: Characters of a function's arguments that stand on one line.
 _WIDTH = 80
 #: A docstring's lines are those that are given.
@@ -354,7 +356,12 @@ class _Module:
         return name if letter.value is None else f"{name}={_value(letter)}"
 
     def _printed(self, expr: Any) -> str:
-        return str(self.dialect.printer().doprint(expr.xreplace(self.names)))
+        large = {
+            number: sp.Float(number, 17)
+            for number in expr.atoms(sp.Rational)
+            if max(abs(number.p), number.q) > _LARGEST_INTEGER
+        }
+        return str(self.dialect.printer().doprint(expr.xreplace({**self.names, **large})))
 
 
 def _follows(letter: Letter) -> bool:

@@ -6,6 +6,7 @@ A spec is the tables that a TOML file holds. Every one is named by its seed.
 from __future__ import annotations
 
 import json
+import re
 from random import Random
 from typing import Any
 
@@ -17,6 +18,19 @@ HUGE = [10**12, "12345678901234567890", 2**62, "-9223372036854775809", "1e40", "
 TINY = ["1e-9", "1/12345678901234567890", "-1e-40", "1e-250", "1e-400", "1/(2**62 + 1)"]
 FORMULAS = ["a", "-a", "b", "a + 1", "a*b", "1/(a + 1)", "a**2 - b", "2*a", "b - 1", "sqrt(4)*a"]
 GAINS = [1, 1, 0, "1/2", "-1", "g", "2*g", "g + 1", "3"]
+#: What parameters are called that formulas call a, b and g: letters of the program among them.
+LETTERS = ["a", "b", "g", "c", "t", "tau", "pi_0", "s_1_1", "d_1_1", "x", "E", "I", "lambda", "L"]
+LETTERS += [
+    "imbalance",
+    "rho",
+    "theta",
+    "pitilde_1_1",
+    "loss",
+    "in",
+    "numpy",
+    "alpha_1",
+    "log_pi_0",
+]
 WRONG = [None, "x +", "1/0", "nan", [], {}, True, "q", "1e99999", -(10**5000), "a b", "é", 1.5]
 
 
@@ -42,16 +56,48 @@ def random_tables(seed: int, *, extreme: bool = True) -> Tables:
     }
     if random.random() < 0.3:
         tables["dataset"]["labels"] = {"kind": [random.randint(1, 2) for _ in range(samples)]}
-    tables["pathway"] = _pathways(random, tables, (inputs, samples, outputs))
+    if random.random() < 0.12:
+        tables |= _graph(random)
+    else:
+        tables["pathway"] = _pathways(random, tables, (inputs, samples, outputs))
     if random.random() < 0.85:
         tables["network"] = _network(random, extreme)
-    used = json.dumps([tables["dataset"], tables["pathway"]])
+    used = json.dumps([tables["dataset"], tables.get("pathway")])
     names = [name for name in "abg" if any(f'"{f}"' in used for f in _formulas(name))]
     if names:
-        tables["parameters"] = {name: _parameter(random) for name in names}
+        called = dict(zip("abg", random.sample(LETTERS, 3), strict=True))
+        tables = _renamed(tables, called if random.random() < 0.7 else {})
+        tables["parameters"] = {called.get(n, n): _parameter(random) for n in names}
     if random.random() < 0.1:
         _spoil(random, tables)
     return tables
+
+
+def _renamed(value: Any, called: dict[str, str]) -> Any:
+    """Return tables whose formulas call parameters otherwise."""
+    if isinstance(value, dict):
+        kept = ("name", "task", "loss", "activation", "training", "from", "to")
+        return {k: v if k in kept else _renamed(v, called) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_renamed(each, called) for each in value]
+    if not isinstance(value, str):
+        return value
+    return re.sub(r"\b[abg]\b", lambda match: called.get(match[0], match[0]), value)
+
+
+def _graph(random: Random) -> Tables:
+    """Return nodes in a row, each but the first with one to three edges from earlier ones."""
+    inner = [f"n{number}" for number in range(random.choice([0, 1, 1, 2, 3]))]
+    names = ["in", *inner, "out"]
+    nodes = [{"name": "in", "inputs": "all"}, {"name": "out", "outputs": "all"}]
+    nodes += [{"name": name, "size": random.choice([1, 2, 5, 20])} for name in inner]
+    edges = [
+        {"from": random.choice(names[:place]), "to": name, "name": f"e{place}_{number}"}
+        for place, name in enumerate(names)
+        if place
+        for number in range(random.choice([1, 1, 2, 3]))
+    ]
+    return {"node": nodes, "edge": edges}
 
 
 def _formulas(name: str) -> list[str]:

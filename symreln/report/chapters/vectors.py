@@ -97,9 +97,8 @@ def _printed(columns: Columns, spec: Spec) -> list[list[Content]]:
         }
         if len(square) == 1 and all(latex_width(text) <= _WIDEST for text in texts.values()):
             found.append([Math(texts[entry]) for entry in (*entries, square)])
-        elif columns.has_values(spec.values):
-            unit = columns.to_numpy(spec.values)[:, place]
-            found.append([*(Math(f"{value:.3f}") for value in unit), Math("1")])
+        elif (unit := columns.to_numpy(spec.values)) is not None:
+            found.append([*(Math(f"{value:.3f}") for value in unit[:, place]), Math("1")])
         else:
             found.append([NONE] * (len(entries) + 1))
     return found
