@@ -23,7 +23,7 @@ from symreln.claims.derivation import Derived
 from symreln.claims.early import early_strengths
 from symreln.claims.equilibria import races_of
 from symreln.claims.exceptional.sets import exceptional_sets
-from symreln.claims.formulas import formulas_of
+from symreln.claims.formulas import evaluated_formulas, formulas_of
 from symreln.claims.halving import half_time
 from symreln.claims.integration import network_of
 from symreln.claims.network import derivation as networks
@@ -399,7 +399,7 @@ class Derivation(Answer, pathways.Derivation):
             >>> bool(loss(0) > loss(10_000))
             True
         """
-        formulas = self.starting_at(strength0).ask(formulas_of)
+        formulas = self.starting_at(strength0).ask(evaluated_formulas)
         return NumericFormula(formulas.named(name), formulas.of(name))
 
     def to_python(
@@ -504,8 +504,7 @@ class Derivation(Answer, pathways.Derivation):
         Args:
             times: Exact times in steps.
             digits: Correct decimal digits asked for.
-            strength0: As of :meth:`starting_at`; of more than two layers of weights none is
-                derived.
+            strength0: As of :meth:`starting_at`.
 
         Returns:
             Label of a mode -> one ball a time, each proven to contain the true value.

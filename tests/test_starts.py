@@ -1,6 +1,7 @@
 """One start: what is derived, drawn, exported and printed is what is judged."""
 
 import json
+import pickle
 from fractions import Fraction
 from pathlib import Path
 
@@ -92,3 +93,49 @@ def test_another_start_is_taken_by_all_of_them(tmp_path: Path):
 def test_a_start_is_a_number_above_0(value: object):
     with pytest.raises(InputError, match="strength0"):
         sr.derive("linear-hierarchy").evaluate([0], strength0=value)
+
+
+DEEP = {
+    "three": {"layers": 3, "init_std": "3/100"},
+    "four, above the plateau": {"layers": 4, "init_std": "1/4"},
+    "seven, given": {"layers": 7, "strength0": "1/50"},
+    "three, a parameter": {"layers": 3, "init_std": "1/10", "parameter": 1},
+}
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_three_and_more_layers_have_numbers_in_all_ways(name: str):
+    """t(π) inverted, from the start that validation follows single modes for; its constants too."""
+    keys = dict(DEEP[name])
+    size = "c" if keys.pop("parameter", 0) else "2"
+    network = {"hidden": 30, "init_std": "1/20", "learning_rate": "1/40", "steps": 400}
+    spec = {
+        "dataset": {"X": [[1, 1], [1, -1]], "Y": [[size, size], [1, -1]]},
+        "pathway": [{"name": "all"}],
+        "network": network | {"activation": "linear"} | keys,
+    }
+    if size == "c":
+        spec["parameters"] = {"c": {"positive": True, "value": "3/2"}}
+    derivation = sr.derive(sr.load(spec))
+    prediction = derivation.evaluate()
+    first, loss = prediction.modes[0], prediction.loss
+    assert loss[-1] < 0.2 * loss[0]
+    strength = pickle.loads(pickle.dumps(derivation.to_numpy("pi_1_1")))(prediction.times)
+    assert np.abs(strength - first.best).max() < 1e-9 * first.plateau
+    assert np.abs(derivation.to_numpy("loss")(prediction.times) - loss).max() < 1e-9 * loss[0]
+    times, drawn = derivation.plot().figure.axes[1].lines[0].get_data()
+    own = derivation.evaluate(np.asarray(times)).loss
+    assert np.abs(np.asarray(drawn, float) - own).max() < 1e-9 * loss[0]
+    outputs = derivation.predict([0, 399]).values[-1]
+    goal = np.array(derivation.at_values.spec.dataset.targets.to_numpy()).T
+    assert 0.5 * np.mean(np.sum((outputs - goal) ** 2, axis=1)) == pytest.approx(loss[-1])
+    if "strength0" in keys:
+        half = derivation.modes["pi_1_1"].half_time
+        assert np.interp(first.plateau / 2, first.best, prediction.times) == pytest.approx(
+            half, abs=0.1
+        )
+        return
+    report = sr.validate(derivation, seeds=1, rng=0).prediction
+    assert np.abs(loss - report.closed_loss).max() < 1e-12 * loss[0]
+    assert prediction.constants == report.constants
+    assert prediction.constants[-1].error > 0

@@ -19,8 +19,8 @@ from symreln.claims.derivation import Derivation
 from symreln.claims.head_start import mode_laws
 from symreln.claims.integration import check_range
 from symreln.claims.solve import at_values
-from symreln.claims.starts import printed_starts
-from symreln.claims.widths import learned_counts, narrow_pathways
+from symreln.claims.starts import printed_starts, start_of
+from symreln.claims.widths import check_decided, learned_counts, narrow_pathways
 from symreln.document.mathtext import to_latex
 from symreln.document.symbols import symbol_latex
 from symreln.errors import InputError, NoClosedFormError
@@ -148,7 +148,30 @@ def formulas_of(derivation: Derivation) -> Formulas:
     Raises:
         NoClosedFormError: Not every mode that learns has one; the message says why.
     """
-    _check(derivation)
+    _check(derivation, "expr")
+    return _formulas(derivation)
+
+
+def evaluated_formulas(derivation: Derivation) -> Formulas:
+    """Return what :func:`formulas_of` does, with the inverse of t(π) where no formula writes it.
+
+    Raises:
+        NoClosedFormError: A mode that learns has neither; the message says why.
+        NotSupportedError: Which modes few units learn is not decided.
+    """
+    if derivation.known.layers < 3:
+        return derivation.ask(formulas_of)
+    check_decided(derivation)
+    _check(derivation, "solved")
+    found, name = _formulas(derivation), STRENGTH0.name
+    start = found.letters.get(name)
+    if start is None or start.value is not None or not _has_numbers(derivation):
+        return found
+    begun = replace(start, value=start_of(derivation).strength0, begins=True)
+    return replace(found, letters={**found.letters, name: begun})
+
+
+def _formulas(derivation: Derivation) -> Formulas:
     starts = _starts(derivation)
     named, begun = _named_starts(derivation)
     counts = learned_counts(derivation) if _has_numbers(derivation) else {}
@@ -180,12 +203,12 @@ def formulas_of(derivation: Derivation) -> Formulas:
 
 def _taken(law: Law) -> sp.Expr:
     """Return what a mode takes off the loss."""
-    pi: Any = law.expr
+    pi: Any = law.solved
     return law.s * pi - law.d * pi**2 / 2
 
 
-def _check(derivation: Derivation) -> None:
-    """Raise unless every mode that learns has a closed form in time."""
+def _check(derivation: Derivation, form: str) -> None:
+    """Raise unless every mode that learns has a closed form in time: this attribute of its law."""
     for one in derivation.ask(narrow_pathways):
         if one.found is not None and one.found.escapes:
             msg = f"{one.lacks}: modes replace each other, and evaluate() descends drawn networks"
@@ -201,8 +224,10 @@ def _check(derivation: Derivation) -> None:
         raise error
     for pathway in derivation.pathways:
         for mode in pathway.modes:
-            if not mode.is_null and (mode.strength is None or mode.strength.expr is None):
+            if not mode.is_null and getattr(mode.strength, form, None) is None:
                 msg = f"{mode.label} of '{pathway.name}' has no closed form in time: {mode.why}"
+                if getattr(mode.strength, "solved", None) is not None:
+                    msg += ". t(π) is printed, and to_numpy() and evaluate() invert it"
                 raise NoClosedFormError(msg)
 
 
@@ -244,11 +269,11 @@ def _strength(
         starts: Its copies in numbers, those that start alike together; empty where unknown.
         count: How many of its copies are learned.
     """
-    assert law.expr is not None
+    assert law.solved is not None
     place = mode.label.removeprefix("pi_")
     letters: list[Letter] = []
     heads = [_head(place, n, starts) for n in range(max(1, len(starts)))]
-    if HEAD_START not in law.expr.free_symbols:
+    if HEAD_START not in law.solved.free_symbols:
         heads = heads[:1]
         groups = [(count, law)]
     else:
@@ -258,7 +283,7 @@ def _strength(
             (n, replace(law, strength0=head.symbol)) for n, head in zip(apart, heads, strict=True)
         ]
     whole = sum(n for n, _ in groups)
-    strengths: list[Any] = [each.expr for _, each in groups]
+    strengths: list[Any] = [each.solved for _, each in groups]
     mean: Any = sp.S.Zero
     if whole:
         shares = (sp.Rational(n, whole) for n, _ in groups)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.claims.constants import printed_constants
+from symreln.claims.constants import chain_constants, printed_constants
 from symreln.claims.curves import ModeCurve, Prediction
 from symreln.claims.divergence import check_start, check_step_size, largest_norm
 from symreln.claims.head_copies import Copies
@@ -37,7 +37,7 @@ from symreln.claims.mode_system import mode_system
 from symreln.claims.narrow_law import narrow_law
 from symreln.claims.phases import in_phase
 from symreln.claims.probes import from_start, learning_modes, mode_bases
-from symreln.claims.starts import starts_of
+from symreln.claims.starts import chain_of, starts_of
 from symreln.claims.widths import check_decided, learned_counts, narrow_pathways
 from symreln.errors import NotSupportedError
 from symreln.exact.numeric import numpy_modes
@@ -228,8 +228,8 @@ def closed_forms(
     Args:
         derivation: What is evaluated.
         times: Times in steps.
-        strength0: Where modes of three or more layers start
-            (:mod:`symreln.laws.chain_start`).
+        strength0: Where modes of three or more layers start; by default as
+            :func:`symreln.claims.starts.chain_of` says, among the constants then.
         flow: Whether steps are taken as infinitely small.
         factors: As of :func:`predict`.
 
@@ -243,7 +243,12 @@ def closed_forms(
     if not are_followed(derivation, curves):
         return None
     loss = loss_of_modes(derivation, curves, times)
-    return None if loss is None else _closed_prediction(derivation, times, _means(curves), loss)
+    if loss is None:
+        return None
+    found = _closed_prediction(derivation, times, _means(curves), loss)
+    chain = chain_of(derivation) if strength0 is None else None
+    more = () if chain is None else chain_constants(chain)
+    return replace(found, constants=(*found.constants, *more))
 
 
 def _closed_prediction(

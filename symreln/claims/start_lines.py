@@ -85,7 +85,7 @@ def _followed(known: Regime) -> Line:
         rf"${to_latex(unit)}$, know nothing of the data: they run to infinity at a time $T$ that "
         "is a property of depth and width $H$ alone. The balanced amplitude $\\kappa$ that arrives "
         "with them is the **effective start**, and $T$ is found by following single "
-        "modes (`symreln validate`):",
+        "modes (`symreln validate`, and `evaluate()` in Python):",
         equation=(
             rf"T &= {integral(slowness, to_latex(kappa), to_latex(sp.oo))} = "
             rf"{to_latex(arrives.subs(X, kappa))},",

@@ -3,7 +3,9 @@ r"""Where modes start: the one start of formulas, half-times, curves, programs a
 In expectation a mode starts from what the units that its pathway is taken to have draw. Where the
 early phase of a ReLU network says which units a pathway gets (:mod:`symreln.claims.early`), its
 modes start from :math:`\pi_0 = \tfrac{1}{2} \kappa H \sigma^2` instead. A derivation may be given
-another start for all modes.
+another start for all modes. Where a product of three or more random matrices starts in effect no
+formula says: single modes are followed for it (:mod:`symreln.laws.chain_start`), once numbers are
+asked for.
 """
 
 from __future__ import annotations
@@ -21,11 +23,13 @@ from symreln.claims.regime import regime_of
 from symreln.claims.solve import at_values
 from symreln.claims.widths import narrow_pathways
 from symreln.errors import InputError
+from symreln.laws.chain_start import chain_start
 from symreln.laws.choice import expected_start, law_of
 from symreln.laws.law import Start, pathway_units
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
+    from symreln.laws.chain_start import ChainStart
     from symreln.laws.early_phase import EarlyStrength
 
 #: Significant digits of κ: its standard error is in the second.
@@ -73,15 +77,22 @@ def starts_of(derivation: Derivation) -> Starts:
 
 
 def start_of(derivation: Derivation) -> Start:
-    """Return where modes without a κ start: as expected, or as given.
-
-    Raises:
-        NotSupportedError: No formula says it, and none is given.
-    """
+    """Return where modes without a κ start: as expected, as followed, or as given."""
+    chain = chain_of(derivation)
+    if chain is not None:
+        std = float(network_of(derivation.spec).init_std)
+        return Start(strength0=Fraction(chain.strength(std)))
     if derivation.given_start is None:
         return expected_start(derivation.known)
     found = law_of(derivation.known).start(derivation.known) or Start(strength0=Fraction(0))
     return replace(found, strength0=derivation.given_start)
+
+
+def chain_of(derivation: Derivation) -> ChainStart | None:
+    """Return where modes start that no formula says, of three or more layers; None of others."""
+    if derivation.strength0 is not None:
+        return None
+    return chain_start(derivation.known.layers, network_of(derivation.spec).hidden)
 
 
 def strength0_of(derivation: Derivation, label: str) -> Fraction | None:

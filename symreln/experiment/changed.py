@@ -15,9 +15,9 @@ import numpy as np
 from symreln.claims.integration import network_of
 from symreln.claims.prediction import closed_forms, predict, predict_training
 from symreln.claims.probes import learning_modes
-from symreln.claims.starts import mode_kappas, start_factors
+from symreln.claims.starts import chain_of, mode_kappas, start_factors
 from symreln.errors import NotSupportedError
-from symreln.experiment.closed import closed_start, predict_chain
+from symreln.experiment.closed import predict_chain
 from symreln.experiment.training import Variation
 from symreln.laws.integrate import LOOKED_AT, PRECISE, Accuracy
 
@@ -59,7 +59,7 @@ def predicted_again(numbers: Derivation, kappas: Mapping[str, float]) -> Predict
         kappas: κ of pathways by name: a property of the data, which no change touches.
     """
     if not numbers.known.matrices.holds:
-        return predict_chain(numbers, closed_start(numbers))
+        return predict_chain(numbers, chain_of(numbers))
     return predict_training(numbers, start_factors(numbers, mode_kappas(numbers, kappas)))
 
 
@@ -86,7 +86,7 @@ def step_below(numbers: Derivation, level: float) -> int | None:
 
 def _flow_loss(numbers: Derivation, times: np.ndarray, accuracy: Accuracy = PRECISE) -> np.ndarray:
     """Return the loss of the flow, of more than two layers from where they start in effect."""
-    start = closed_start(numbers)
+    start = chain_of(numbers)
     if start is None:
         # About: not from where the early phase says, which would be followed for every variation.
         return predict(numbers, times, accuracy, factors={}).reduced

@@ -20,7 +20,7 @@ from symreln.claims.prediction import closed_forms, loss_of_modes
 from symreln.claims.probes import learning_modes, probe_bases
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.training import gated_pathways, train_gated
-from symreln.laws.chain_start import chain_start, rising_curves
+from symreln.laws.chain_start import rising_curves
 from symreln.laws.choice import expected_start, law_of, started
 from symreln.laws.law import Start
 from symreln.laws.ops import NUMPY
@@ -36,13 +36,6 @@ if TYPE_CHECKING:
     from symreln.train.run import TrainingRun
 
 
-def closed_start(numbers: Derivation) -> ChainStart | None:
-    """Return where modes start that no formula says, of three or more layers; None of others."""
-    if numbers.strength0 is not None:
-        return None
-    return chain_start(numbers.known.layers, network_of(numbers.spec).hidden)
-
-
 def predict_chain(numbers: Derivation, start: ChainStart | None) -> Prediction:
     """Predict gradient descent of one layer, or of three and more, step by step.
 
@@ -51,7 +44,7 @@ def predict_chain(numbers: Derivation, start: ChainStart | None) -> Prediction:
 
     Args:
         numbers: A derivation without free parameters, with a network of other than two layers.
-        start: :func:`closed_start`.
+        start: :func:`symreln.claims.starts.chain_of`.
 
     Raises:
         NotSupportedError: The closed forms are not the whole dynamics.
@@ -146,7 +139,7 @@ def predict_closed(numbers: Derivation, start: ChainStart | None) -> Prediction:
 
     Args:
         numbers: A derivation without free parameters, with a network.
-        start: :func:`closed_start`.
+        start: :func:`symreln.claims.starts.chain_of`.
 
     Raises:
         NotSupportedError: The closed forms are not the whole prediction.
@@ -223,7 +216,7 @@ def aligned_weights(
     Args:
         numbers: A derivation without free parameters, with a network.
         gated: The pathways that are trained.
-        start: :func:`closed_start`.
+        start: :func:`symreln.claims.starts.chain_of`.
     """
     known, strength = numbers.known, float(numbers.strength0 or 0)
     if start is not None:

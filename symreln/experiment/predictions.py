@@ -33,9 +33,16 @@ from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.mean_field import run_mean_field, why_no_mean_field
 from symreln.claims.prediction import closed_forms, predict_training
 from symreln.claims.probes import probe_bases
-from symreln.claims.starts import Starts, mode_kappas, start_factors, starts_of, strength0_of
+from symreln.claims.starts import (
+    Starts,
+    chain_of,
+    mode_kappas,
+    start_factors,
+    starts_of,
+    strength0_of,
+)
 from symreln.claims.widths import own_curves
-from symreln.experiment.closed import check_covered, closed_start, predict_chain
+from symreln.experiment.closed import check_covered, predict_chain
 from symreln.experiment.metrics import LEVEL, simultaneous_radius
 from symreln.verdict.judge import Level
 
@@ -87,7 +94,7 @@ def predict_all(numbers: Derivation) -> Predictions:
     if not numbers.known.plain.holds:
         check_covered(numbers)
         if not numbers.known.matrices.holds:
-            chain = closed_start(numbers)
+            chain = chain_of(numbers)
             return _chained(numbers, predict_chain(numbers, chain), chain)
     with phase("κ of the early phase"):
         early = numbers.ask(early_strengths)

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import sympy as sp
@@ -95,6 +96,7 @@ class ChainStart:
         return (self.kappas(times) * init_std * np.sqrt(self.units)) ** self.layers
 
 
+@lru_cache(maxsize=16)
 def chain_start(layers: int, units: int, draws: int = DRAWS) -> ChainStart:
     """Follow single modes of random layers until they have aligned.
 

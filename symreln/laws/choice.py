@@ -96,8 +96,7 @@ def expected_start(regime: Regime) -> Start:
     if found is None:
         msg = (
             f"network.layers = {regime.layers}: the initial strength of a product of that many "
-            "random matrices is no formula; symreln validate follows single modes for it, and the "
-            "closed forms hold for any strength0: derivation.enclose(times, strength0=…) takes one"
+            "random matrices is no formula. Give it: strength0=…"
         )
         raise NotSupportedError(msg)
     return found

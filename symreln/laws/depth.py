@@ -52,7 +52,7 @@ from symreln.laws.finite_steps import delay, delay_residual
 from symreln.laws.law import COUPLED, STRENGTH, Law, Match, Regime
 from symreln.laws.line import CANCELS, FIRST, Line, X, moves, vanish
 from symreln.laws.line import integral as integral_latex
-from symreln.laws.ops import ARB, NUMPY, Ops, defect
+from symreln.laws.ops import ARB, NUMPY, SYMPY, Ops, defect
 
 #: Layers up to which the closed form is printed in logarithms; it has about L terms.
 _MOST_PRINTED = 6
@@ -122,6 +122,13 @@ class Depth(Law):
         return
 
     @property
+    def solved(self) -> sp.Expr:
+        """The inverse of :attr:`time`."""
+        given = (self.layers, sp.Integer(self.stepwise), self.s, self.d, self.strength0, self.tau)
+        found: Any = sp.S.Zero if self.rests else StrengthAt(*given, self.t)
+        return found
+
+    @property
     def printed(self) -> Any:
         """The equation t = t(pi), or 0."""
         return self.expr if self.rests else sp.Eq(self.t, self.time)
@@ -131,6 +138,10 @@ class Depth(Law):
         """Time at which half the plateau is reached, in steps."""
         if self.s == 0 or self.d == 0:
             return None
+        if self.ops is not SYMPY:
+            clock, unit = self._clock()
+            share = self.strength0 / self.plateau
+            return (clock.at(self.ops.number(0))[0] - clock.at(clock.logit(share))[0]) / unit
         found: Any = self.time.xreplace({STRENGTH: self.plateau / 2})
         return found
 
@@ -363,10 +374,10 @@ class Depth(Law):
         return self._balls(times) if self.ops is ARB else self._floats(times)
 
     def _floats(self, times: np.ndarray) -> np.ndarray:
-        layers = int(self.layers)
+        layers, unit = int(self.layers), self._clock()[1]
         s, d, strength0, t = np.broadcast_arrays(self.s, self.d, self.strength0, times)
         plateau, share = s / d, strength0 * (d / s)
-        unit = layers * s * plateau ** (1 - 2 / layers) / self.tau + 0 * t
+        unit = unit + 0 * t
         growth = unit * t
         result = np.array(strength0, dtype=float)
         mine = (share < 1) & (growth > 0)
@@ -381,8 +392,8 @@ class Depth(Law):
         return result
 
     def _balls(self, times: Sequence[arb]) -> tuple[arb, ...]:
-        layers, e = int(self.layers), 1 - arb(2) / int(self.layers)
         if self.s.is_zero():
+            layers, e = int(self.layers), 1 - arb(2) / int(self.layers)
             spread = layers * self.d * (1 + e) * self.strength0 ** (1 + e) / self.tau
             return tuple(self.strength0 * (1 + spread * t) ** (-1 / (1 + e)) for t in times)
         plateau, share = self.s / self.d, self.strength0 * self.d / self.s
@@ -397,8 +408,7 @@ class Depth(Law):
         if not share < 1:
             msg = "depth L: at this precision the start cannot be distinguished from the plateau"
             raise LimitReachedError(msg)
-        unit = layers * self.s * plateau**e / self.tau
-        clock = Clock(layers=layers, ops=ARB, late=self._late(unit))
+        clock, unit = self._clock()
         start = clock.logit(share)
         begun = clock.at(start)[0]
         grown = [unit * t for t in times]
@@ -407,6 +417,12 @@ class Depth(Law):
             self.strength0 if t.is_zero() else plateau * clock.share(clock.enclosed(begun + g, y))
             for t, g, y in zip(times, grown, near, strict=True)
         )
+
+    def _clock(self) -> tuple[Clock, Any]:
+        """Return the clock, and by how much it moves in a step."""
+        layers = int(self.layers)
+        unit = layers * self.s * self.plateau ** (1 - self.ops.number(2) / layers) / self.tau
+        return Clock(layers=layers, ops=self.ops, late=self._late(unit)), unit
 
     def _late(self, unit: Any) -> Any:
         """Return by how many units of the clock gradient descent is late, of one of ln|f|.
@@ -592,6 +608,20 @@ def _fallen(share: float, layers: int, growth: np.ndarray) -> np.ndarray:
         atol=1e-15,
     )
     return np.exp(found.y[0][place])
+
+
+class StrengthAt(sp.Function):
+    """π(t) of :class:`Depth`, a function of L, whether in steps, s, d, π₀, τ and t."""
+
+    nargs = 7
+
+    @staticmethod
+    def _imp_(layers: int, stepwise: int, *given: Any) -> Any:
+        """Return it in float64: what lambdify calls."""
+        *letters, times = (np.asarray(each, dtype=float) for each in given)
+        numbers = dict(zip(("s", "d", "strength0", "tau"), letters, strict=True))
+        law = Depth(layers=sp.Integer(layers), stepwise=bool(stepwise), ops=NUMPY, **numbers)
+        return law.strengths(times)[()]
 
 
 @lru_cache(maxsize=64)

@@ -426,6 +426,11 @@ class Law(ABC):
     def _expr(self) -> sp.Expr | None: ...
 
     @property
+    def solved(self) -> sp.Expr | None:
+        """The trajectory as it is evaluated: :attr:`expr`, or a function that no formula writes."""
+        return self.expr
+
+    @property
     def printed(self) -> Any:
         """The trajectory, or the equation t = t(pi) where there is none."""
         return self.expr

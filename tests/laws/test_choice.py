@@ -12,6 +12,7 @@ from scipy.integrate import solve_ivp
 import symreln as sr
 from symreln.errors import NoClosedFormError, NotSupportedError, SpecError
 from symreln.laws import half_speed, lambda_balanced
+from symreln.laws.chain_start import chain_start
 from symreln.laws.choice import LAWS, choose, solve
 from symreln.laws.depth import Depth
 from symreln.laws.law import Match, Regime
@@ -168,16 +169,18 @@ def test_prediction_is_what_the_flow_of_random_weights_does(case):
             assert curve.best[k] == pytest.approx(float(ball), rel=1e-9, abs=1e-15)
 
 
-def test_depth_has_formulas_but_no_numbers(tmp_path):
+def test_depth_has_numbers_once_they_are_asked_for(tmp_path):
+    chain_start.cache_clear()
     derivation = sr.derive(load(layers=4))
     assert derivation.strength0 is None
-    with pytest.raises(NotSupportedError, match="is no formula"):
-        derivation.evaluate()
-    with pytest.raises(NotSupportedError, match="is no formula"):
-        derivation.enclose([1])
-    assert "no numbers are predicted" in html(derivation_document(derivation))
+    assert "no numbers are printed" in html(derivation_document(derivation))
     derivation.save(tmp_path)
     assert (tmp_path / "derivation.tex").exists()
+    assert chain_start.cache_info().misses == 0
+    found = derivation.evaluate([0, 50])
+    assert [each.source for each in found.constants] == ["estimated"]
+    ball = derivation.enclose([50])["pi_1_1"][0]
+    assert found.modes[0].best[1] == pytest.approx(float(ball), rel=1e-12)
     assert not (tmp_path / "figures" / "modes.pdf").exists()
 
 

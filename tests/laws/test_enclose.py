@@ -9,7 +9,7 @@ import pytest
 
 import symreln as sr
 from symreln.claims.enclosing import MOST_DIGITS
-from symreln.errors import InputError, LimitReachedError, NotSupportedError
+from symreln.errors import InputError, LimitReachedError
 from symreln.laws.choice import law_of, started
 from symreln.laws.law import Start
 from symreln.laws.ops import NUMPY
@@ -53,10 +53,8 @@ def test_enclosed_from_a_given_start_is_what_floats_say(name, strength0):
         assert found[2].overlaps(found[5])
 
 
-def test_start_is_asked_for_where_none_is_derived():
+def test_start_is_above_0():
     derivation = sr.derive(load(layers=4))
-    with pytest.raises(NotSupportedError, match="takes one"):
-        derivation.enclose([1])
     for wrong in (0, Fraction(-1, 2)):
         with pytest.raises(InputError, match="above 0"):
             derivation.enclose([1], strength0=wrong)

@@ -13,11 +13,11 @@ import pytest
 import symreln as sr
 from symreln.claims.integration import network_of
 from symreln.claims.prediction import closed_forms, predict_training
+from symreln.claims.starts import chain_of
 from symreln.cli.main import _guarded
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.closed import (
     aligned_weights,
-    closed_start,
     predict_aligned,
     predict_closed,
     train_aligned,
@@ -97,7 +97,7 @@ def test_an_aligned_start_differs_by_finite_steps_alone(kind):
     distances = []
     for rate, steps in (("1/20", 601), ("1/40", 1201)):
         numbers = derived(**{**KINDS[kind], "learning_rate": rate, "steps": steps}).at_values
-        start = closed_start(numbers)
+        start = chain_of(numbers)
         predicted = of_equations(predict_closed(numbers, start))
         found = train_aligned(numbers, start).losses[0]
         assert found[-1] < 0.8 * found[0]  # weight decay keeps a part of it
@@ -115,7 +115,7 @@ def test_an_aligned_start_differs_by_finite_steps_alone(kind):
 def test_finite_steps_on_the_modes_are_the_aligned_network_to_rounding(kind, rate):
     """However large the steps are, where closed forms of infinitely small ones are 14 % off."""
     numbers = derived(**{**KINDS[kind], "learning_rate": rate, "steps": 300}).at_values
-    start = closed_start(numbers)
+    start = chain_of(numbers)
     found = train_aligned(numbers, start).losses[0]
     np.testing.assert_allclose(predict_aligned(numbers, start), found, atol=1e-12 * found[0])
     strength0 = None if start is None else start.strength(float(network_of(numbers.spec).init_std))
@@ -173,7 +173,7 @@ def test_the_flow_hangs_on_the_step_and_closed_forms_of_three_layers_do_not():
 def test_aligned_weights_are_what_the_closed_forms_start_from(kind):
     numbers = derived(**KINDS[kind]).at_values
     network = network_of(numbers.spec)
-    start = closed_start(numbers)
+    start = chain_of(numbers)
     pathways = gated_pathways(numbers.spec)
     for one in aligned_weights(numbers, pathways, start).values():
         product = one[0]

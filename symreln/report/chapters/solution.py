@@ -220,8 +220,8 @@ def family_start(derivation: Derivation) -> list[Block]:
                 f"The initial strength of a product of {derivation.known.layers} random matrices "
                 "is not derived: the formulas hold for any ",
                 Math(r"\pi_0"),
-                ", and no numbers are predicted here; beside training they are, from single modes "
-                "of random layers that are followed.",
+                ", and no numbers are printed here. `symreln validate` and `evaluate()` in Python "
+                "predict them, from single modes of random layers that are followed.",
             )
         ]
     start = expected_start(derivation.known)
