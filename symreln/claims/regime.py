@@ -16,6 +16,12 @@ A mode is *lazy* where that is at most 1/2, that is where :math:`\pi_0 \ge h/2`:
 of its plateau or beyond, has no half-time, and no growth from small weights selects its gates. The
 comparison is one of exact numbers, at the declared values.
 
+Formulas start from what grows. The loss of random weights has the variance of their outputs too,
+whose mean over N units with entries of variances σ₁², σ₂² is
+
+.. math:: \mathbb{E}\,L(0) = \tfrac{1}{2} \operatorname{tr} \Sigma^y + \tfrac{1}{2}\, n_y N
+   \sigma_1^2 \sigma_2^2 \operatorname{tr} \Sigma^x.
+
 Source: Chizat, Oyallon and Bach 2019, On Lazy Training in Differentiable Programming; Woodworth et
 al. 2020, Kernel and Rich Regimes in Overparametrized Models, for the names.
 """
@@ -26,6 +32,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 from flint import arb
 
 from symreln.base.summaries import few
@@ -65,6 +72,8 @@ class Regime(Claim):
             beyond float64.
         strength0: π0, exact.
         apart: Whether layers start apart.
+        losses: Mean L(0) of networks, and L(0) of the formulas where these are one stage's sum
+            over modes; None beyond float64 and where nothing is lazy.
     """
 
     lazy: tuple[str, ...]
@@ -72,6 +81,7 @@ class Regime(Claim):
     scales: tuple[arb, arb]
     strength0: Fraction
     apart: bool = False
+    losses: tuple[float | None, float | None] = (None, None)
 
     @property
     def name(self) -> Literal["rich", "mixed", "lazy"]:
@@ -106,6 +116,20 @@ class Regime(Claim):
         scale = f"relative scale s/(4 d_eff pi_0) {low}" + (f" to {high}" if high != low else "")
         return f"{start} is at least half of the plateau of {which} ({scale})"
 
+    @property
+    def _meaning(self) -> str:
+        """What it comes to, with the loss that networks start from."""
+        networks, formulas = (
+            None if loss is None else rounded_text(arb(loss), 4) for loss in self.losses
+        )
+        if networks is None:
+            return _MEANS[self.name]
+        beside = "from what grows" if formulas is None else f"from what grows, at {formulas}"
+        return (
+            f"{_MEANS[self.name]} The loss of networks starts at {networks} in the mean; that of "
+            f"formulas starts {beside}, without the variance of the initial outputs."
+        )
+
     def values(self) -> dict[str, Any]:
         """Return "name" (rich, mixed or lazy), the lazy modes and the range of relative scales."""
         low, high = (rounded_text(scale, 6) for scale in self.scales)
@@ -128,13 +152,13 @@ class Regime(Claim):
                 + "the relative scale of [@Chizat2019], for a mode $s/(4 "
                 r"d_{\mathrm{eff}} \pi_0)$, is at most one half. Here {reason}",
                 capitalize=Strong(f"{self.called} regime".capitalize()),
-                reason=typeset(f"{self.reason}. {_MEANS[self.name]}"),
+                reason=typeset(f"{self.reason}. {self._meaning}"),
             )
 
     def lines(self) -> Iterator[str]:
         """Say it on the terminal."""
         if self.is_lazy:
-            yield f"{self.called} regime: {self.reason}. {_MEANS[self.name]}"
+            yield f"{self.called} regime: {self.reason}. {self._meaning}"
 
 
 def regime_of(derivation: Derivation) -> Regime | None:
@@ -162,13 +186,49 @@ def regime_of(derivation: Derivation) -> Regime | None:
     if not found:
         return None
     scales = sorted((scale for _, scale in found.values()), key=lambda scale: scale.mid())
+    lazy = tuple(label for label, (lazy, _) in found.items() if lazy)
     return Regime(
-        lazy=tuple(label for label, (lazy, _) in found.items() if lazy),
+        lazy=lazy,
         modes=len(found),
         scales=(scales[0], scales[-1]),
         strength0=start,
         apart=exact.known.apart,
+        losses=_losses(exact) if lazy else (None, None),
     )
+
+
+def _losses(exact: Derivation) -> tuple[float | None, float | None]:
+    """Return the mean L(0) of networks and that of the formulas, as :class:`Regime` has them.
+
+    The outputs of pathways of linear units add up, those of a ReLU network come from one layer.
+    """
+    known, spec = exact.known, exact.spec
+    assert known.units is not None
+    assert known.variances is not None
+    try:
+        seen = [pathway.effective.features.to_numpy() for pathway in exact.pathways]
+        inputs = spec.dataset.inputs.to_numpy()
+    except InputError:
+        return None, None
+    initial, units = float(exact.initial_loss.to_fraction()), float(known.units)
+    power = spec.dataset.n_y * np.sum(inputs**2)
+    if known.linear:
+        # Own hidden units are drawn wider or narrower, to the same mean initial strength.
+        power = sum(
+            len(each.outputs) * units / (each.hidden or units) * np.sum(features**2)
+            for each, features in zip(spec.pathways, seen, strict=True)
+        )
+    first, last = map(float, known.variances)
+    drawn = units * first * last * float(power) / spec.dataset.samples
+    if not exact.loss_separates or len(exact.stages) > 1 or exact.later:
+        return initial + drawn / 2, None
+    taken, start = 0.0, float(exact.strength0 or 0)
+    for pathway in exact.pathways:
+        for mode in pathway.modes:
+            if not mode.is_null and mode.d_eff is not None:
+                s, d = mode.s.to_float(), mode.d_eff.to_float()
+                taken += mode.multiplicity * (s * start - d * start**2 / 2)
+    return initial + drawn / 2, initial - taken
 
 
 def _relative(
