@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.claims.flow_lines import IN_LETTERS, whole_map
+from symreln.claims.linear_flow import is_linear, linear_lines
 from symreln.claims.relaxation import diverging
 from symreln.laws.coupled_modes import competition_lines
 from symreln.laws.flow_letters import reduced_loss_holds
@@ -82,6 +83,9 @@ def _leaves_nulls(pathway: PathwayDerivation) -> bool:
 def matrix_lines(derivation: Derivation) -> Iterator[Line]:
     """Yield what is integrated where modes do not close."""
     known = derivation.known
+    if is_linear(derivation):
+        yield from proven_once(linear_lines)
+        return
     yield Line(
         says="**Nothing closes further.** Assumption 2.1.2 is not used: the matrices $B$ stay "
         "matrices, the reduction above is integrated as it stands, and its loss is",

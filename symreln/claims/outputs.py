@@ -10,6 +10,7 @@ import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.head_start import are_followed, copy_turns, mode_laws
+from symreln.claims.linear_flow import is_linear, linear_curves
 from symreln.claims.prediction import (
     closed_curves,
     first_starts,
@@ -69,6 +70,9 @@ def predict_outputs(
         curves = closed_curves(derivation, grid)
         if are_followed(derivation, curves):
             return _closed(derivation, grid, curves)
+    if is_linear(derivation):
+        found = linear_curves(derivation, grid, outputs=True).outputs
+        return OutputCurves(times=grid, values=found.transpose(0, 2, 1), parts={})
     whole, first = from_start(grid)
     starts = first_starts(derivation, derivation.ask(starts_of).factors)
     found = derivation.ask(matrices_of).outputs(whole, PRECISE, starts)

@@ -33,6 +33,7 @@ from symreln.claims.integration import (
     network_of,
     reduced_flow,
 )
+from symreln.claims.linear_flow import is_linear, linear_curves
 from symreln.claims.mode_system import mode_system
 from symreln.claims.narrow_law import narrow_law
 from symreln.claims.phases import in_phase
@@ -94,6 +95,17 @@ def predict(
         if found is not None:
             # The reduction takes pathways as wide enough.
             return _predict_narrow(derivation, found) if learned_counts(derivation) else found
+    if is_linear(derivation):
+        curves = linear_curves(derivation, grid)
+        return Prediction(
+            times=grid,
+            reduced=curves.losses,
+            method="solution of the single layer's linear flow, in steps",
+            closed_loss=None,
+            modes=_mode_curves(derivation, {}, dict(curves.strengths)),
+            judged="reduced",
+            constants=derivation.ask(printed_constants),
+        )
     # Converted first: it refuses data that float64 has no room for.
     flow = reduced_flow(derivation)
     check_step_size(network, flow.rate)

@@ -248,12 +248,15 @@ def _check_two_layers(
 ) -> None:
     """Refuse coupled modes of networks that only decoupled families cover.
 
+    The maps of a single layer have a solution while pathways do not couple
+    (:mod:`symreln.claims.linear_flow`).
+
     Raises:
         NotSupportedError: The reductions of coupled modes and matrices are of two layers that
             start alike, without weight decay.
     """
-    regime = Regime.of(spec)
-    if not regime.plain.holds:
+    regime, coupled = Regime.of(spec), verdict.couplings.coupled_pairs
+    if not regime.plain.holds and (regime.layers > 1 or coupled or spec.switches):
         msg = (
             f"network.{regime.unusual[0]}: the verdict is '{verdict.level.value}', and "
             f"coupled modes are derived for {PLAIN}. "

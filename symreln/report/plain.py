@@ -8,6 +8,7 @@ import sympy as sp
 
 from symreln.claims.converged import converged_loss
 from symreln.claims.head_formulas import some_driven
+from symreln.claims.linear_flow import is_linear
 from symreln.claims.orbits import short_list
 from symreln.claims.starts import printed_starts
 from symreln.claims.widths import narrow_pathways
@@ -39,7 +40,11 @@ def plain_lines(derivation: Derivation) -> Iterator[str]:
     """Yield the closed forms and the loss, one a line; where there are none, what is integrated."""
     start, least = _values(derivation)
     if not derivation.closed:
-        yield f"no closed form: the {derivation.level.value} are integrated"
+        yield (
+            "W(t) = Σyx Σx⁺ (1 − (1 − Σx/τ)^t): the weights have a closed form, single modes none"
+            if is_linear(derivation)
+            else f"no closed form: the {derivation.level.value} are integrated"
+        )
         yield f"loss: {start} with all outputs zero; least-squares loss of the pathways: {least}"
         return
     for chosen in first_modes(derivation):

@@ -9,6 +9,7 @@ import sympy as sp
 from symreln.claims.constants import count_of_printed
 from symreln.claims.head_formulas import some_driven
 from symreln.claims.later_stages import head_starts_of
+from symreln.claims.linear_flow import is_linear
 from symreln.claims.orbits import mode_orbits, plateaus_latex
 from symreln.claims.rules import said_at
 from symreln.claims.starts import printed_starts
@@ -96,6 +97,8 @@ def _figure_caption(
     """Say whether the curves are the closed forms or the prediction, which may differ."""
     height = plateaus_latex(mode_orbits(derivation), decay=derivation.known.lowers_plateaus)
     heights = ("thin lines are the plateaus ", Math(height), ".")
+    if is_linear(derivation):
+        return ("Predicted strengths, ", Math(r"u^{\top} W_p(t)\, v"), " of the weights.")
     if derivation.later:
         return (
             "Predicted strengths. Curves are ",

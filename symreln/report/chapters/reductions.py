@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symreln.claims.linear_flow import SOLUTION, is_linear
 from symreln.claims.mode_system import symbolic_system
 from symreln.claims.rules import said_at
 from symreln.document.mathtext import to_latex
-from symreln.document.model import Block, Details, equation, prose
+from symreln.document.model import Block, Details, Math, equation, prose
 from symreln.document.typeset import say
 from symreln.document.words import Notation
 from symreln.verdict.judge import Level
@@ -45,6 +46,8 @@ def not_closed(derivation: Derivation) -> list[Block]:
         for stage in derivation.stages:
             blocks += _systems(derivation, stage)
         blocks += said_at(derivation, "reduction")
+    if is_linear(derivation):
+        return [say("The weights obey [#eq:matrices], whatever they start from.")]
     if derivation.level is Level.COUPLED_MATRICES:
         return [*blocks, say("The coupled matrices obey [#eq:matrices]."), _matrix_start()]
     return [*blocks, *matrix_equations(), _matrix_start()]
@@ -53,6 +56,24 @@ def not_closed(derivation: Derivation) -> list[Block]:
 def matrix_reduction() -> list[Block]:
     """Return the reduction that holds at every level."""
     return [*matrix_equations(), _matrix_start()]
+
+
+def linear_solution() -> list[Block]:
+    """Return the weights of a single layer, of which strengths are entries."""
+    solution, flow, steps = SOLUTION
+    return [
+        say(
+            "A single layer's flow is linear in its weights, and so it has its solution as a "
+            "matrix, whether or not correlations commute,"
+        ),
+        equation(solution, label="eq:matrices"),
+        say(
+            "with {flow}, in steps of gradient descent {steps}. Strengths are "
+            r"$\pi = u^{\top} W_p v$, from $W_p(0) = 0$ in the mean of random weights.",
+            flow=Math(flow),
+            steps=Math(steps),
+        ),
+    ]
 
 
 def matrix_equations() -> list[Block]:

@@ -8,6 +8,7 @@ from symreln.claims.constants import Constant, free_constants, printed_constants
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.families.claim import every_size
 from symreln.claims.later_stages import head_starts_of
+from symreln.claims.linear_flow import is_linear
 from symreln.claims.phases import until_text
 from symreln.document.model import Block, Items, Math, Reference, Section, Strong, prose
 from symreln.document.symbols import symbol_latex
@@ -25,7 +26,7 @@ from symreln.report.chapters.formulas import (
     modes_table,
 )
 from symreln.report.chapters.loss import loss_equation
-from symreln.report.chapters.reductions import matrix_equations, mode_equations
+from symreln.report.chapters.reductions import linear_solution, matrix_equations, mode_equations
 from symreln.report.chapters.solution import start_content, time_constant_latex
 from symreln.verdict.judge import Level
 
@@ -91,6 +92,8 @@ def _verdict(derivation: Derivation) -> list:
     """Return the verdict in a sentence; those of stages and of later gates in one more each."""
     form = law_of(derivation.known).form if derivation.closed else Law.form
     content: list = [*verdict_sentence(derivation.level, until_text(derivation.spec), form)]
+    if is_linear(derivation):
+        content = [*content[:2], "; single strengths do not close, but the weights themselves do."]
     levels = [(stage.stage, stage.verdict.level) for stage in derivation.stages]
     if len({level for _, level in levels}) > 1:
         each = "; ".join(f"stage {stage} is {level.value}" for stage, level in levels)
@@ -119,7 +122,7 @@ def _formulas(derivation: Derivation, names: Abbreviations) -> Iterator[Block]:
         yield from mode_equations()
         yield from _winners(derivation)
     if derivation.level is Level.COUPLED_MATRICES:
-        yield from matrix_equations()
+        yield from linear_solution() if is_linear(derivation) else matrix_equations()
     yield from names.blocks()
     notation = Notation.of(derivation.spec)
     yield say(
