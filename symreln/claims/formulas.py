@@ -163,12 +163,12 @@ def evaluated_formulas(derivation: Derivation) -> Formulas:
         return derivation.ask(formulas_of)
     check_decided(derivation)
     _check(derivation, "solved")
-    found, name = _formulas(derivation), STRENGTH0.name
-    start = found.letters.get(name)
-    if start is None or start.value is not None or not _has_numbers(derivation):
-        return found
-    begun = replace(start, value=start_of(derivation).strength0, begins=True)
-    return replace(found, letters={**found.letters, name: begun})
+    found = _formulas(derivation)
+    letters = dict(found.letters)
+    if _has_numbers(derivation) and STRENGTH0.name in letters:
+        start = start_of(derivation).strength0
+        letters[STRENGTH0.name] = replace(letters[STRENGTH0.name], value=start, begins=True)
+    return replace(found, letters=letters)
 
 
 def _formulas(derivation: Derivation) -> Formulas:

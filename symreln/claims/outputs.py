@@ -71,7 +71,7 @@ def predict_outputs(
         if are_followed(derivation, curves):
             return _closed(derivation, grid, curves)
     if is_linear(derivation):
-        found = linear_curves(derivation, grid, outputs=True).outputs
+        found = linear_curves(derivation, grid, outputs=True)[2]
         return OutputCurves(times=grid, values=found.transpose(0, 2, 1), parts={})
     whole, first = from_start(grid)
     starts = first_starts(derivation, derivation.ask(starts_of).factors)

@@ -96,13 +96,13 @@ def predict(
             # The reduction takes pathways as wide enough.
             return _predict_narrow(derivation, found) if learned_counts(derivation) else found
     if is_linear(derivation):
-        curves = linear_curves(derivation, grid)
+        loss, strengths, _ = linear_curves(derivation, grid)
         return Prediction(
             times=grid,
-            reduced=curves.losses,
+            reduced=loss,
             method="solution of the single layer's linear flow, in steps",
             closed_loss=None,
-            modes=_mode_curves(derivation, {}, dict(curves.strengths)),
+            modes=_mode_curves(derivation, {}, strengths),
             judged="reduced",
             constants=derivation.ask(printed_constants),
         )

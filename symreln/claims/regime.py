@@ -37,6 +37,7 @@ from flint import arb
 
 from symreln.base.summaries import few
 from symreln.claims.claim import Claim
+from symreln.claims.probes import learning_modes
 from symreln.claims.solve import at_values
 from symreln.document.model import Block, Strong
 from symreln.document.typeset import say, typeset
@@ -72,8 +73,7 @@ class Regime(Claim):
             beyond float64.
         strength0: π0, exact.
         apart: Whether layers start apart.
-        losses: Mean L(0) of networks, and L(0) of the formulas where these are one stage's sum
-            over modes; None beyond float64 and where nothing is lazy.
+        starting_loss: The loss that networks start from, in a sentence; "" where nothing is lazy.
     """
 
     lazy: tuple[str, ...]
@@ -81,7 +81,7 @@ class Regime(Claim):
     scales: tuple[arb, arb]
     strength0: Fraction
     apart: bool = False
-    losses: tuple[float | None, float | None] = (None, None)
+    starting_loss: str = ""
 
     @property
     def name(self) -> Literal["rich", "mixed", "lazy"]:
@@ -116,20 +116,6 @@ class Regime(Claim):
         scale = f"relative scale s/(4 d_eff pi_0) {low}" + (f" to {high}" if high != low else "")
         return f"{start} is at least half of the plateau of {which} ({scale})"
 
-    @property
-    def _meaning(self) -> str:
-        """What it comes to, with the loss that networks start from."""
-        networks, formulas = (
-            None if loss is None else rounded_text(arb(loss), 4) for loss in self.losses
-        )
-        if networks is None:
-            return _MEANS[self.name]
-        beside = "from what grows" if formulas is None else f"from what grows, at {formulas}"
-        return (
-            f"{_MEANS[self.name]} The loss of networks starts at {networks} in the mean; that of "
-            f"formulas starts {beside}, without the variance of the initial outputs."
-        )
-
     def values(self) -> dict[str, Any]:
         """Return "name" (rich, mixed or lazy), the lazy modes and the range of relative scales."""
         low, high = (rounded_text(scale, 6) for scale in self.scales)
@@ -152,13 +138,13 @@ class Regime(Claim):
                 + "the relative scale of [@Chizat2019], for a mode $s/(4 "
                 r"d_{\mathrm{eff}} \pi_0)$, is at most one half. Here {reason}",
                 capitalize=Strong(f"{self.called} regime".capitalize()),
-                reason=typeset(f"{self.reason}. {self._meaning}"),
+                reason=typeset(f"{self.reason}. {_MEANS[self.name]}{self.starting_loss}"),
             )
 
     def lines(self) -> Iterator[str]:
         """Say it on the terminal."""
         if self.is_lazy:
-            yield f"{self.called} regime: {self.reason}. {self._meaning}"
+            yield f"{self.called} regime: {self.reason}. {_MEANS[self.name]}{self.starting_loss}"
 
 
 def regime_of(derivation: Derivation) -> Regime | None:
@@ -193,42 +179,39 @@ def regime_of(derivation: Derivation) -> Regime | None:
         scales=(scales[0], scales[-1]),
         strength0=start,
         apart=exact.known.apart,
-        losses=_losses(exact) if lazy else (None, None),
+        starting_loss=_starting_loss(exact) if lazy else "",
     )
 
 
-def _losses(exact: Derivation) -> tuple[float | None, float | None]:
-    """Return the mean L(0) of networks and that of the formulas, as :class:`Regime` has them.
+def _starting_loss(exact: Derivation) -> str:
+    """Say the mean L(0) of networks and, of one stage's sum over modes, that of the formulas.
 
-    The outputs of pathways of linear units add up, those of a ReLU network come from one layer.
+    The outputs of linear pathways add up, those of a ReLU network come from one layer. Own hidden
+    units are drawn wider or narrower, to the same mean initial strength.
     """
-    known, spec = exact.known, exact.spec
+    known, dataset = exact.known, exact.spec.dataset
     assert known.units is not None
     assert known.variances is not None
-    try:
-        seen = [pathway.effective.features.to_numpy() for pathway in exact.pathways]
-        inputs = spec.dataset.inputs.to_numpy()
-    except InputError:
-        return None, None
-    initial, units = float(exact.initial_loss.to_fraction()), float(known.units)
-    power = spec.dataset.n_y * np.sum(inputs**2)
+    units, first, last = map(float, (known.units, *known.variances))
+    shown = [(dataset.n_y, units, dataset.inputs)]
     if known.linear:
-        # Own hidden units are drawn wider or narrower, to the same mean initial strength.
-        power = sum(
-            len(each.outputs) * units / (each.hidden or units) * np.sum(features**2)
-            for each, features in zip(spec.pathways, seen, strict=True)
-        )
-    first, last = map(float, known.variances)
-    drawn = units * first * last * float(power) / spec.dataset.samples
-    if not exact.loss_separates or len(exact.stages) > 1 or exact.later:
-        return initial + drawn / 2, None
-    taken, start = 0.0, float(exact.strength0 or 0)
-    for pathway in exact.pathways:
-        for mode in pathway.modes:
-            if not mode.is_null and mode.d_eff is not None:
-                s, d = mode.s.to_float(), mode.d_eff.to_float()
-                taken += mode.multiplicity * (s * start - d * start**2 / 2)
-    return initial + drawn / 2, initial - taken
+        own = [pathway.effective for pathway in exact.pathways]
+        shown = [(len(e.pathway.outputs), e.pathway.hidden or units, e.features) for e in own]
+    try:
+        power = sum(rows / hidden * np.sum(x.to_numpy() ** 2) for rows, hidden, x in shown)
+    except InputError:
+        return ""
+    initial, start = float(exact.initial_loss.to_fraction()), float(exact.strength0 or 0)
+    drawn = initial + units**2 * first * last * float(power) / dataset.samples / 2
+    beside, modes = "", [mode for _, mode in learning_modes(exact)]
+    if exact.loss_separates and len(exact.stages) == 1 and not exact.later:
+        numbers = [(m.multiplicity, m.s.to_float(), m.d_eff.to_float()) for m in modes if m.d_eff]
+        at = initial - sum(n * (s * start - d * start**2 / 2) for n, s, d in numbers)
+        beside = f", at {rounded_text(arb(at), 4)}"
+    return (
+        f" The loss of networks starts at {rounded_text(arb(drawn), 4)} in the mean; that of "
+        f"formulas starts from what grows{beside}, without the variance of the initial outputs."
+    )
 
 
 def _relative(

@@ -86,11 +86,10 @@ def step_below(numbers: Derivation, level: float) -> int | None:
 
 def _flow_loss(numbers: Derivation, times: np.ndarray, accuracy: Accuracy = PRECISE) -> np.ndarray:
     """Return the loss of the flow, of more than two layers from where they start in effect."""
-    start = chain_of(numbers)
-    if start is None:
+    if chain_of(numbers) is None:
         # About: not from where the early phase says, which would be followed for every variation.
         return predict(numbers, times, accuracy, factors={}).reduced
-    found = closed_forms(numbers, times, start.strength(float(network_of(numbers.spec).init_std)))
+    found = closed_forms(numbers, times)
     assert found is not None  # such networks are confronted where their modes are closed
     return found.reduced
 

@@ -147,16 +147,14 @@ def predict_closed(numbers: Derivation, start: ChainStart | None) -> Prediction:
     network = network_of(numbers.spec)
     check_covered(numbers)
     times = np.arange(network.steps, dtype=float)
+    found = closed_forms(numbers, times)
+    assert found is not None  # check_covered has seen to it
     if start is None:
-        found = closed_forms(numbers, times)
-        assert found is not None  # check_covered has seen to it
         return found
-    std = float(network.init_std)
-    found = closed_forms(numbers, times, start.strength(std))
-    assert found is not None
+    starts = start.strengths(float(network.init_std))
     return replace(
         found,
-        reduced=_mean_loss(numbers, start.strengths(std), times),
+        reduced=_mean_loss(numbers, starts, times),
         method=f"closed forms of all modes, {_from_random_layers(start)}",
     )
 

@@ -27,7 +27,7 @@ from scipy.special import ndtri
 
 from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
-from symreln.claims.constants import chain_constants, drawn_constants
+from symreln.claims.constants import drawn_constants
 from symreln.claims.early import early_strengths
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.mean_field import run_mean_field, why_no_mean_field
@@ -123,9 +123,8 @@ def _chained(numbers: Derivation, prediction: Prediction, chain: ChainStart | No
     why = why_no_mean_field(numbers)
     if chain is None:
         return Predictions(prediction=prediction, no_mean_field=why)
-    constants = (*prediction.constants, *chain_constants(chain))
     return Predictions(
-        prediction=replace(prediction, constants=constants),
+        prediction=prediction,
         error=_chain_error(numbers, prediction, chain),
         chain=chain,
         no_mean_field=why,

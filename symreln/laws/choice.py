@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from symreln.errors import NoClosedFormError, NotSupportedError
+from symreln.errors import NoClosedFormError
 from symreln.laws import half_speed, lambda_balanced
 from symreln.laws.depth import Depth
 from symreln.laws.law import HEAD_START, Law, Regime, Start
@@ -87,18 +87,9 @@ def law_of(regime: Regime) -> type[Law]:
 
 
 def expected_start(regime: Regime) -> Start:
-    """Return where a network's modes start, in expectation.
-
-    Raises:
-        NotSupportedError: No formula says it.
-    """
+    """Return where a network's modes start, in expectation, of one or two layers of weights."""
     found = law_of(regime).start(regime)
-    if found is None:
-        msg = (
-            f"network.layers = {regime.layers}: the initial strength of a product of that many "
-            "random matrices is no formula. Give it: strength0=…"
-        )
-        raise NotSupportedError(msg)
+    assert found is not None
     return found
 
 
@@ -151,9 +142,6 @@ def started(
         tau: Time constant in steps, exact.
         ops: :data:`NUMPY` or :data:`ARB`.
         start: Where the mode starts.
-
-    Raises:
-        NotSupportedError: There is no expected start, and none is given.
     """
     found = start or expected_start(regime)
     begin = {"strength0": found.strength0, "imbalance": found.imbalance}

@@ -40,11 +40,9 @@ def plain_lines(derivation: Derivation) -> Iterator[str]:
     """Yield the closed forms and the loss, one a line; where there are none, what is integrated."""
     start, least = _values(derivation)
     if not derivation.closed:
-        yield (
-            "W(t) = Σyx Σx⁺ (1 − (1 − Σx/τ)^t): the weights have a closed form, single modes none"
-            if is_linear(derivation)
-            else f"no closed form: the {derivation.level.value} are integrated"
-        )
+        weights = "W(t) = Σyx Σx⁺ (1 − (1 − Σx/τ)^t): of all weights, single modes have none"
+        integrated = f"no closed form: the {derivation.level.value} are integrated"
+        yield weights if is_linear(derivation) else integrated
         yield f"loss: {start} with all outputs zero; least-squares loss of the pathways: {least}"
         return
     for chosen in first_modes(derivation):

@@ -8,7 +8,7 @@ from symreln.claims.linear_flow import SOLUTION, is_linear
 from symreln.claims.mode_system import symbolic_system
 from symreln.claims.rules import said_at
 from symreln.document.mathtext import to_latex
-from symreln.document.model import Block, Details, Math, equation, prose
+from symreln.document.model import Block, Details, equation, prose
 from symreln.document.typeset import say
 from symreln.document.words import Notation
 from symreln.verdict.judge import Level
@@ -47,7 +47,7 @@ def not_closed(derivation: Derivation) -> list[Block]:
             blocks += _systems(derivation, stage)
         blocks += said_at(derivation, "reduction")
     if is_linear(derivation):
-        return [say("The weights obey [#eq:matrices], whatever they start from.")]
+        return []
     if derivation.level is Level.COUPLED_MATRICES:
         return [*blocks, say("The coupled matrices obey [#eq:matrices]."), _matrix_start()]
     return [*blocks, *matrix_equations(), _matrix_start()]
@@ -60,19 +60,12 @@ def matrix_reduction() -> list[Block]:
 
 def linear_solution() -> list[Block]:
     """Return the weights of a single layer, of which strengths are entries."""
-    solution, flow, steps = SOLUTION
     return [
         say(
-            "A single layer's flow is linear in its weights, and so it has its solution as a "
-            "matrix, whether or not correlations commute,"
+            "A single layer's flow is linear in its weights, and they have a solution whether or "
+            r"not correlations commute, of which strengths are $\pi = u^{\top} W_p v$:"
         ),
-        equation(solution, label="eq:matrices"),
-        say(
-            "with {flow}, in steps of gradient descent {steps}. Strengths are "
-            r"$\pi = u^{\top} W_p v$, from $W_p(0) = 0$ in the mean of random weights.",
-            flow=Math(flow),
-            steps=Math(steps),
-        ),
+        equation(SOLUTION[0], f"{SOLUTION[2]}.", label="eq:matrices"),
     ]
 
 
