@@ -302,7 +302,7 @@ class Derivation(Answer, pathways.Derivation):
 
     @property
     def final_loss(self) -> Scalar | sp.Expr:
-        """Loss in the end: the least-squares value, unless decay or few units keep it above."""
+        """The loss in the end, the least-squares value unless decay or few units keep it above."""
         number, settled = self.ask(converged_number), converged_loss(self)
         if number is not None and not self.spec.parameters:
             return Scalar.of(number)

@@ -13,7 +13,7 @@ import symreln as sr
 
 derivation = sr.derive(sr.load("contextual-3"))
 strength = derivation.to_numpy("pi_2_1")  # of the first pathway of the second stage
-start = derivation.to_numpy("pi_1_1").defaults["pi_0"]
+start = float(derivation.strength0)  # of half of the units
 steps = np.arange(0, 8000, 10)
 
 _, ax = plt.subplots()

@@ -35,6 +35,6 @@ def derive(request: Request) -> int:
         files = written(request, derivation)
     console.note_earlier_run(request.folder)
     with Progress(quiet=request.quiet)("summary"):
-        said = console.derivation_said(derivation, as_json=request.as_json)
+        said = console.derivation_said(derivation, files, as_json=request.as_json)
     console.show_derivation(said, request.folder, files)
     return 0

@@ -18,7 +18,7 @@ larger share of the units can still be first near a boundary.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -29,11 +29,11 @@ from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
 from symreln.gating.consistent import GrowingGate, by_speed
 from symreln.gating.parameter_intervals import Piece
-from symreln.gating.serialise import Result
+from symreln.gating.serialise import Result, number_text
 from symreln.networks.orbits import SampleGroup, moved_gates
 
 #: Pieces that the text of a race shows.
-_MOST_SHOWN = 24
+MOST_SHOWN = 24
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,6 +77,16 @@ class RacePiece(Result):
     def winners(self) -> tuple[str, ...]:
         """The fastest gates, one of a kind."""
         return self.order[0] if self.order else ()
+
+    def where(self, name: str, text: Callable[[AlgebraicNumber], str] = number_text) -> str:
+        """Return the values of the parameter ``name`` as text, as in "0 < Delta < sqrt(2)"."""
+        low, high = self.piece.ends
+        if self.piece.is_root and low is not None:
+            return f"{name} = {text(low)}"
+        signs = ["≤" if closed else "<" for closed in self.closed]
+        left = "" if low is None else f"{text(low)} {signs[0]} "
+        right = "" if high is None else f" {signs[1]} {text(high)}"
+        return f"{left}{name}{right}" if left or right else f"every {name}"
 
     @property
     def kept(self) -> dict[str, bool | None]:
@@ -141,9 +151,9 @@ class Race:
 
     def __repr__(self) -> str:
         shown = [f"Race over {self.parameter}: {len(self.pieces)} pieces"]
-        shown += [f"  {part!r}" for part in self.pieces[:_MOST_SHOWN]]
-        if len(self.pieces) > _MOST_SHOWN:
-            shown.append(f"  … and {len(self.pieces) - _MOST_SHOWN} more (see .pieces)")
+        shown += [f"  {part!r}" for part in self.pieces[:MOST_SHOWN]]
+        if len(self.pieces) > MOST_SHOWN:
+            shown.append(f"  … and {len(self.pieces) - MOST_SHOWN} more (see .pieces)")
         return "\n".join(shown)
 
     @property

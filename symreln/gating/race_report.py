@@ -12,7 +12,7 @@ from symreln.gating.confronted import WITHIN, ClassShare, RacePoint
 from symreln.gating.consistent import GrowingGate, SignedGate
 from symreln.gating.enumerate import enumerate_gates
 from symreln.gating.exact_finders import candidate_line
-from symreln.gating.race_pieces import Race, RacePiece
+from symreln.gating.race_pieces import MOST_SHOWN, Race, RacePiece
 from symreln.gating.serialise import Result, table
 from symreln.specs.model import Spec
 from symreln.verdict.directions import gate_spectrum
@@ -134,6 +134,11 @@ class RaceReport(Result):
             yield candidate_line(each.called, each, at, self.spec)
         if self.race.why:
             yield f"not proven to be the fastest: {self.race.why}"
+        shown = () if self.race.given else self.race.pieces[:MOST_SHOWN]  # those have a table
+        for part in shown:
+            yield f"{part.where(name)}: {part.why or _fastest(part, self.race.names)}"
+        if len(shown) < len(self.race.pieces) and shown:
+            yield f"… {len(self.race.pieces) - len(shown)} intervals more: race.json"
         for each in self.race.boundaries:
             value = each.value.to_json({})["expr"]
             more = ", the winner changes" if each.changes_winner else ""
@@ -181,7 +186,7 @@ def _pieces_table(race: Race) -> list[str]:
     """Return the pieces of a race of given gates."""
     names = race.names
     columns = [
-        (race.parameter, _where),
+        (race.parameter, lambda part: part.where(race.parameter)),
         ("fastest first", lambda part: part.why or _ordered(part.order, names)),
         (
             "self-consistent",
@@ -246,13 +251,13 @@ def _points_table(race: Race, points: Sequence[RacePoint]) -> list[str]:
     return lines
 
 
-def _where(part: RacePiece) -> str:
-    low, high = part.piece.low, part.piece.high
-    if part.piece.is_root and low is not None:
-        return str(low.to_sympy())
-    left = "(-oo" if low is None else f"{'[' if part.closed[0] else '('}{low.to_sympy()}"
-    right = "oo)" if high is None else f"{high.to_sympy()}{']' if part.closed[1] else ')'}"
-    return f"{left}, {right}"
+def _fastest(part: RacePiece, names: Mapping[str, str]) -> str:
+    found = " and ".join(names[each] for each in part.winners)
+    return (
+        f"{found} {'are' if len(part.winners) > 1 else 'is'} the fastest"
+        if found
+        else "no gate grows"
+    )
 
 
 def _ordered(order: Sequence[Sequence[str]], names: Mapping[str, str]) -> str:

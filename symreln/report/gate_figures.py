@@ -95,7 +95,7 @@ def _draw_speeds(ax: Axes, found: RaceReport) -> None:
     everywhere = np.concatenate([inner for _, inner in intervals])
     for other in found.beside:
         if other.speed is not None and not other.realisable:
-            label = plain(f"{other.pattern} ({other.name}; of no ReLU unit)")
+            label = f"{plain(f'{other.name}, {other.pattern}')}: no ReLU unit can have it"
             speeds = _along(other.speed, race.parameter, everywhere)
             ax.plot(
                 everywhere, speeds, label=label, linewidth=1.4, color=FAINT, linestyle=(0, (4, 2))

@@ -79,20 +79,10 @@ def _phase(part: RacePiece, found: Race) -> Phase:
         low=None if low is None else float(low),
         high=None if high is None else float(high),
         closed=part.piece.is_root or part.closed[1],
-        where=_where(part, letter(found.parameter)),
+        where=part.where(letter(found.parameter), _exact),
         winners=tuple(names[each] for each in part.winners),
         says=part.why or " > ".join(ranks) or "none grows",
     )
-
-
-def _where(part: RacePiece, name: str) -> str:
-    low, high = part.piece.ends
-    if part.piece.is_root and low is not None:
-        return f"{name} = {_exact(low)}"
-    signs = ["≤" if closed else "<" for closed in part.closed]
-    left = "" if low is None else f"{_exact(low)} {signs[0]} "
-    right = "" if high is None else f" {signs[1]} {_exact(high)}"
-    return f"{left}{name}{right}" if left or right else f"every {name}"
 
 
 def _marks(found: Race) -> Iterator[tuple[float, str, str]]:

@@ -23,7 +23,7 @@ from symreln.report.chapters.loss import any_coupled
 from symreln.report.chapters.solution import implicit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from symreln.claims.derivation import Derivation
     from symreln.claims.orbits import PathwayOrbit
@@ -35,9 +35,17 @@ _PLAIN = {
     TIME_CONSTANT: sp.Symbol("τ", positive=True),
 }
 
+#: Files with every closed form.
+_WHOLE = ("derivation.html", "derivation.json")
 
-def plain_lines(derivation: Derivation) -> Iterator[str]:
-    """Yield the closed forms and the loss, one a line; where there are none, what is integrated."""
+
+def plain_lines(derivation: Derivation, files: Collection[str] = ()) -> Iterator[str]:
+    """Yield the closed forms and the loss, one a line; where there are none, what is integrated.
+
+    Of what is left out those of the ``files`` are named that have it.
+    """
+    beside = " and ".join(name for name in _WHOLE if name in files)
+    where = f", in {beside}" if beside else ""
     start, least = _values(derivation)
     if not derivation.closed:
         weights = "W(t) = Σyx Σx⁺ (1 − (1 − Σx/τ)^t): of all weights, single modes have none"
@@ -50,12 +58,12 @@ def plain_lines(derivation: Derivation) -> Iterator[str]:
         yield f"{_heading(chosen.group)}:"
         for mode in shown:
             found = None if implicit(mode) else chosen.group.strength(mode)
-            text = f": {law_of(derivation.known).form}, in derivation.html"
+            text = f": {law_of(derivation.known).form}{where}"
             text = text if found is None else f" = {plain_formula(found.xreplace(_PLAIN))}"
             yield f"  {_symbol(chosen.group, mode.number)}(t){text}"
     left = sum(len(chosen.modes) for chosen in other_modes(derivation))
     if left:
-        yield f"  … {left} more: derivation.html, derivation.json"
+        yield f"  … {left} more{where}"
     yield from _letters(derivation)
     if derivation.loss is None:
         yield "loss: stages interfere, so that it is no sum over modes; it is integrated"

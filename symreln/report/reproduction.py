@@ -269,7 +269,7 @@ def index_document(pages: Sequence[Mapping[str, Any]], how: str) -> Document:
     everything = Table(
         header=("page", "what it is about", "statements", "seconds"),
         rows=tuple(_page_row(page) for page in pages),
-        alignment="lplr",
+        alignment="lppr",
     )
     sections.append(Section(title="Pages", blocks=(everything,), label="sec:pages"))
     return Document(title="Make Haste Slowly, reproduced", subtitle=how, blocks=tuple(sections))

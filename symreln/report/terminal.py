@@ -37,9 +37,9 @@ _Said = Summary | str
 MOST_EDGES = 24
 
 
-def derivation_said(derivation: Derived, *, as_json: bool) -> _Said:
+def derivation_said(derivation: Derived, written: Sequence[Path], *, as_json: bool) -> _Said:
     """Return what is printed of a derivation: its JSON, or its summary."""
-    return dumps(derivation.ask(derivation_to_json)) if as_json else summary_of(derivation)
+    return dumps(derivation.ask(derivation_to_json)) if as_json else summary_of(derivation, written)
 
 
 def show_derivation(said: _Said, folder: Path, written: Sequence[Path]) -> None:
@@ -64,8 +64,8 @@ def show_summary(summary: Summary) -> None:
         say(strengths_in_text(line))
 
 
-def summary_of(derivation: Derived) -> Summary:
-    """Return the verdict, the modes or edges, and the checks as text."""
+def summary_of(derivation: Derived, written: Sequence[Path] = ()) -> Summary:
+    """Return the verdict, the modes or edges, and the checks as text; beside the files written."""
     if isinstance(derivation, NetworkDerivation):
         return _network_summary(derivation)
     derivation = of_pathways(derivation)
@@ -82,7 +82,7 @@ def summary_of(derivation: Derived) -> Summary:
             f"verdict{at}: {derivation.verdict.level.value}",
             *first["head"][1:],
         ],
-        "formulas": [*plain_lines(derivation)],
+        "formulas": [*plain_lines(derivation, {path.name for path in written})],
         "phases": phases,
         "tail": [
             *printed_of(derivation),

@@ -43,7 +43,7 @@ def show_validation(
         put(dumps(found))
         return
     if derivation is not None:
-        show_summary(summary_of(derivation))
+        show_summary(summary_of(derivation, written))
     _show_agreement(validation)
     show_written(folder, written)
 

@@ -12,7 +12,7 @@ from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.network.in_numbers import in_numbers
 from symreln.claims.orbits import short_list
 from symreln.errors import NoClosedFormError
-from symreln.report.drawing import FONT_SIZE, dress, styled
+from symreln.report.drawing import FONT_SIZE, dress, legend_below, styled
 from symreln.report.drawings import drawn_prediction, network_sketches
 from symreln.report.figures import loss_curve
 from symreln.report.looks import INK, PALETTE
@@ -53,7 +53,7 @@ def plot_derivation(derivation: Derived, ax: Axes | None = None) -> Axes:
     sketch, times, loss = _drawn(derivation)
     upper, lower = _panels(ax)
     sketch.draws(**{**sketch.shown, "ax": upper})
-    return _draw_loss(upper, lower, times, loss)
+    return _draw_loss(upper, lower, times, loss, below=ax is None)
 
 
 @styled
@@ -102,8 +102,13 @@ def _panels(ax: Axes | None) -> tuple[Axes, Axes]:
     return upper, lower
 
 
-def _draw_loss(upper: Axes, lower: Axes, times: np.ndarray, loss: np.ndarray) -> Axes:
-    """Draw the loss into the lower panel, which has the axis of times; return the upper one."""
+def _draw_loss(
+    upper: Axes, lower: Axes, times: np.ndarray, loss: np.ndarray, *, below: bool
+) -> Axes:
+    """Draw the loss into the lower panel, which has the axis of times; return the upper one.
+
+    The legend stands ``below`` both, or where it hides least: below given axes there may be others.
+    """
     lower.plot(times, loss, color=INK, linewidth=1.4)
     dress(lower, x=upper.get_xlabel(), y="loss $L(t)$")
     lower.set_ylim(bottom=0)
@@ -112,7 +117,10 @@ def _draw_loss(upper: Axes, lower: Axes, times: np.ndarray, loss: np.ndarray) ->
     handles, labels = upper.get_legend_handles_labels()
     if (legend := upper.get_legend()) is not None:
         legend.remove()  # a loss leaves the room that strengths do not
-        lower.legend(handles, labels, loc="upper right", fontsize=FONT_SIZE - 1, frameon=False)
+        if below:
+            legend_below(upper, handles, labels)
+        else:
+            lower.legend(handles, labels, loc="best", fontsize=FONT_SIZE - 1, frameon=False)
     return upper
 
 

@@ -259,11 +259,6 @@ def correlation_chapter(derivation: Derivation) -> Section:
                     )
                 )
             )
-    shown = [line for block in blocks if isinstance(block, Equation) for line in block.lines]
-    if any(r"\mathbf{1}" in line for line in shown):
-        blocks.append(
-            say(r"$I$ is the identity, and $\mathbf{1}$ the vector of ones, of the blocks' sizes.")
-        )
     if named.patterns:
         blocks.append(_names(named))
     return Section(
