@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
+from matplotlib import pyplot
 
 import symreln as sr
 from symreln.cli.main import cli
@@ -48,6 +49,23 @@ def test_python_runs_and_prints_what_the_comments_say(code, tmp_path, monkeypatc
     assert all(not comment or comment == out for comment, out in zip(said, shown, strict=True))
     drawn = re.findall(r'savefig\("(.+?)"', code)
     assert all("</svg>" in (tmp_path / name).read_text("utf-8") for name in drawn)
+
+
+def programs() -> list:
+    """Scripts of the gallery, and notebooks of the site whose cells are Python alone."""
+    found = {each.stem: each.read_text("utf-8") for each in (ROOT / "docs/gallery").glob("*.py")}
+    for name in ("index.md", "own-data.md"):
+        found[name] = "\n".join(blocks(r"\{code-cell\} python", TEXTS[name]))
+    return [pytest.param(code, id=name) for name, code in sorted(found.items())]
+
+
+@pytest.mark.parametrize("code", programs())
+def test_programs_of_the_site_run_and_draw(code, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    pyplot.close("all")
+    exec(compile(code, "site", "exec"), {})
+    assert pyplot.get_fignums()
+    pyplot.close("all")
 
 
 def test_the_readme_is_short_and_its_example_has_ten_lines():

@@ -246,14 +246,16 @@ def ranked(runners: Iterable[GrowingGate]) -> tuple[tuple[GrowingGate, ...], ...
     )
 
 
-def merged(found: Sequence[RacePiece]) -> tuple[RacePiece, ...]:
+def merged(found: Sequence[RacePiece], *, of_winners: bool = False) -> tuple[RacePiece, ...]:
     """Drop cuts at which nothing changes, and join what lies on both sides.
 
-    Ends of the range that are like their neighbours join them too.
+    Ends of the range that are like their neighbours join them too. What is said ``of_winners`` is
+    joined where they stay: at an irrational cut too, because the largest rate is continuous.
     """
+    same = _same_winners if of_winners else _same
     result: list[RacePiece] = []
     for part in found:
-        while result and _same(result[-1], part):
+        while result and same(result[-1], part):
             last = result.pop()
             keep = part if last.piece.is_root else last
             piece = Piece(low=last.piece.low, high=part.piece.high, sample=keep.piece.sample)
@@ -270,6 +272,10 @@ def _same(one: RacePiece, two: RacePiece) -> bool:
     if any(a.self_consistent != b.self_consistent for a, b in pairs):
         return False
     return all(a.rate is None or b.rate is None or a.rate == b.rate for a, b in pairs)
+
+
+def _same_winners(one: RacePiece, two: RacePiece) -> bool:
+    return (one.why, set(one.winners)) == (two.why, set(two.winners))
 
 
 def _is(number: AlgebraicNumber | None, value: Fraction) -> bool:

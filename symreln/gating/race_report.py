@@ -12,7 +12,7 @@ from symreln.gating.confronted import WITHIN, ClassShare, RacePoint
 from symreln.gating.consistent import GrowingGate, SignedGate
 from symreln.gating.enumerate import enumerate_gates
 from symreln.gating.exact_finders import candidate_line
-from symreln.gating.race_pieces import MOST_SHOWN, Race, RacePiece
+from symreln.gating.race_pieces import MOST_SHOWN, Race, RacePiece, merged
 from symreln.gating.serialise import Result, table
 from symreln.specs.model import Spec
 from symreln.verdict.directions import gate_spectrum
@@ -134,11 +134,12 @@ class RaceReport(Result):
             yield candidate_line(each.called, each, at, self.spec)
         if self.race.why:
             yield f"not proven to be the fastest: {self.race.why}"
-        shown = () if self.race.given else self.race.pieces[:MOST_SHOWN]  # those have a table
-        for part in shown:
+        # Given gates have a table of their own.
+        parts = () if self.race.given else merged(self.race.pieces, of_winners=True)
+        for part in parts[:MOST_SHOWN]:
             yield f"{part.where(name)}: {part.why or _fastest(part, self.race.names)}"
-        if len(shown) < len(self.race.pieces) and shown:
-            yield f"… {len(self.race.pieces) - len(shown)} intervals more: race.json"
+        if len(parts) > MOST_SHOWN:
+            yield f"… {len(parts) - MOST_SHOWN} intervals more: race.json"
         for each in self.race.boundaries:
             value = each.value.to_json({})["expr"]
             more = ", the winner changes" if each.changes_winner else ""

@@ -31,6 +31,10 @@ def call(*arguments: str) -> str:
 def test_race_of_xor(tmp_path: Path) -> None:
     shown = call("race", "xor", "--set", "parameters.Delta.value=2", "--out", str(tmp_path))
     assert "Delta = sqrt(6)/3: the speeds of 1100, 1000 cross, the winner changes" in shown
+    assert "\n0 ≤ Delta < sqrt(6)/3: 1000 is the fastest\n" in shown
+    assert "\nsqrt(6)/3 < Delta: 1100 is the fastest\n" in shown
+    drawn = (tmp_path / "race.svg").read_text("utf-8")
+    assert "<!-- all open, 1111: no ReLU unit can have it -->" in drawn
     found = json.loads((tmp_path / "race.json").read_text())
     assert found["format"] == "symreln-race/2"
     assert found["winner"] == ["1100"]
@@ -168,7 +172,7 @@ def test_race_of_full_and_partial_gates(tmp_path: Path, monkeypatch: pytest.Monk
     given = tmp_path / "both.toml"
     given.write_text(BOTH)
     shown = call("race", str(given), "--out", str(tmp_path))
-    assert "a = 1 + sqrt(2): the speeds of 0100, /01/ cross, the winner changes" in shown
+    assert "a_ = 1 + sqrt(2): the speeds of 0100, /01/ cross, the winner changes" in shown
     found = json.loads((tmp_path / "race.json").read_text())
     assert (found["winner"], found["winner_proven"]) == (["/01/"], True)
     kinds = {each["pattern"]: each["kind"] for each in found["candidates"]}

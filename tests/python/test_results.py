@@ -142,6 +142,18 @@ def test_the_curves_of_a_figure_are_those_that_are_evaluated():
     assert derivation.plot(mine) is mine
 
 
+@pytest.mark.parametrize("steps", [600, 2000])
+def test_the_legend_of_a_figure_covers_no_curve(steps):
+    """The loss of xor falls at the end of 600 steps, and at the beginning of 2000."""
+    figure = sr.derive(sr.load("xor", [f"network.steps={steps}"])).plot().figure
+    figure.draw_without_rendering()
+    legends = [*figure.legends, *(ax.get_legend() for ax in figure.axes if ax.get_legend())]
+    assert len(legends) == 1
+    box = legends[0].get_window_extent()
+    for line in (line for ax in figure.axes for line in ax.lines):
+        assert not box.count_contains(line.get_transform().transform(line.get_xydata()))
+
+
 @pytest.mark.parametrize("name", ["xor", "routing", "contextual-C", "contextual-3"])
 def test_copies_are_the_value_and_pickles_make_it_again(name):
     spec = sr.load(name)

@@ -274,6 +274,10 @@ class TestDescribe:
         assert outer_factors(((1, 2), (2, 1))) is None
 
 
+def test_the_letters_of_blocks_are_explained_once(three):
+    assert len(re.findall("identity matrix|the identity,|of ones", three.to_latex())) == 2
+
+
 def test_latex_of_a_derivation_from_python(three):
     assert three.to_latex() == latex.render(derivation_document(three))
 

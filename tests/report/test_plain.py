@@ -6,10 +6,12 @@ import re
 
 import pytest
 import sympy as sp
+from click.testing import CliRunner
 
 import symreln as sr
 from symreln.base.terminal import wrapped
 from symreln.claims.orbits import mode_orbits
+from symreln.cli.main import cli
 from symreln.document.symbols import strengths_in_text
 from symreln.laws.law import HEAD_START, STRENGTH0, TIME_CONSTANT
 from symreln.report.plain import plain_lines
@@ -52,7 +54,18 @@ def test_every_formula_of_the_terminal_is_the_proven_one(three):
 def test_the_loss_says_which_value_it_starts_from_and_can_reach(three):
     *_, loss = plain_lines(three)
     assert loss.startswith("L(t) = 4 - ")
-    assert loss.endswith("the pathways can reach 0")
+    assert loss.endswith("least-squares loss of the pathways: 0")
+
+
+@pytest.mark.parametrize(
+    ("name", "formats"),
+    [("derivation.html", ["html"]), ("derivation.json", ["json"]), ("", ["tex"])],
+)
+def test_the_terminal_names_the_file_with_a_form_where_it_was_written(name, formats, tmp_path):
+    asked = [word for each in formats for word in ("--format", each)]
+    given = ["linear-hierarchy", "--set", "network.layers=3", "--out", str(tmp_path), *asked]
+    shown = CliRunner().invoke(cli, ["derive", *given]).stdout
+    assert "(t): an implicit solution" + (f", in {name}\n" if name else "\n") in shown
 
 
 def test_a_derivation_without_closed_forms_prints_none():
