@@ -23,14 +23,16 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from typing import Literal
+from typing import Literal, TypeVar
 
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
 from symreln.gating.consistent import GrowingGate, by_speed
 from symreln.gating.parameter_intervals import Piece
-from symreln.gating.serialise import Result, number_text
+from symreln.gating.serialise import Result
 from symreln.networks.orbits import SampleGroup, moved_gates
+
+T = TypeVar("T")
 
 #: Pieces that the text of a race shows.
 MOST_SHOWN = 24
@@ -78,15 +80,15 @@ class RacePiece(Result):
         """The fastest gates, one of a kind."""
         return self.order[0] if self.order else ()
 
-    def where(self, name: str, text: Callable[[AlgebraicNumber], str] = number_text) -> str:
-        """Return the values of the parameter ``name`` as text, as in "0 < Delta < sqrt(2)"."""
+    def where(self, name: T, number: Callable[[AlgebraicNumber], T]) -> tuple[T | str, ...]:
+        """Return the values of the parameter ``name`` in parts, as of "0 < Delta < sqrt(2)"."""
         low, high = self.piece.ends
         if self.piece.is_root and low is not None:
-            return f"{name} = {text(low)}"
-        signs = ["≤" if closed else "<" for closed in self.closed]
-        left = "" if low is None else f"{text(low)} {signs[0]} "
-        right = "" if high is None else f" {signs[1]} {text(high)}"
-        return f"{left}{name}{right}" if left or right else f"every {name}"
+            return name, " = ", number(low)
+        signs = [" ≤ " if closed else " < " for closed in self.closed]
+        left = ("every ",) if high is None else ()
+        left = left if low is None else (number(low), signs[0])
+        return *left, name, *(() if high is None else (signs[1], number(high)))
 
     @property
     def kept(self) -> dict[str, bool | None]:

@@ -13,7 +13,7 @@ from symreln.gating.consistent import GrowingGate, SignedGate
 from symreln.gating.enumerate import enumerate_gates
 from symreln.gating.exact_finders import candidate_line
 from symreln.gating.race_pieces import MOST_SHOWN, Race, RacePiece, merged
-from symreln.gating.serialise import Result, table
+from symreln.gating.serialise import Result, number_text, table
 from symreln.specs.model import Spec
 from symreln.verdict.directions import gate_spectrum
 
@@ -137,7 +137,8 @@ class RaceReport(Result):
         # Given gates have a table of their own.
         parts = () if self.race.given else merged(self.race.pieces, of_winners=True)
         for part in parts[:MOST_SHOWN]:
-            yield f"{part.where(name)}: {part.why or _fastest(part, self.race.names)}"
+            first = " and ".join(self.race.names[each] for each in part.winners)
+            yield f"fastest for {_where(part, name)}: {part.why or first or 'none'}"
         if len(parts) > MOST_SHOWN:
             yield f"… {len(parts) - MOST_SHOWN} intervals more: race.json"
         for each in self.race.boundaries:
@@ -187,7 +188,7 @@ def _pieces_table(race: Race) -> list[str]:
     """Return the pieces of a race of given gates."""
     names = race.names
     columns = [
-        (race.parameter, lambda part: part.where(race.parameter)),
+        (race.parameter, lambda part: _where(part, race.parameter)),
         ("fastest first", lambda part: part.why or _ordered(part.order, names)),
         (
             "self-consistent",
@@ -252,13 +253,8 @@ def _points_table(race: Race, points: Sequence[RacePoint]) -> list[str]:
     return lines
 
 
-def _fastest(part: RacePiece, names: Mapping[str, str]) -> str:
-    found = " and ".join(names[each] for each in part.winners)
-    return (
-        f"{found} {'are' if len(part.winners) > 1 else 'is'} the fastest"
-        if found
-        else "no gate grows"
-    )
+def _where(part: RacePiece, name: str) -> str:
+    return "".join(part.where(name, number_text))
 
 
 def _ordered(order: Sequence[Sequence[str]], names: Mapping[str, str]) -> str:

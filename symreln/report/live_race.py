@@ -79,7 +79,7 @@ def _phase(part: RacePiece, found: Race) -> Phase:
         low=None if low is None else float(low),
         high=None if high is None else float(high),
         closed=part.piece.is_root or part.closed[1],
-        where=part.where(letter(found.parameter), _exact),
+        where="".join(part.where(letter(found.parameter), _exact)),
         winners=tuple(names[each] for each in part.winners),
         says=part.why or " > ".join(ranks) or "none grows",
     )

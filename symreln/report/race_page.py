@@ -73,7 +73,8 @@ def race_page(found: RaceReport, drawing: Drawing) -> str:
 
 def _result(race: Race, spec: Spec) -> tuple[Table | Paragraph, ...]:
     """Return who wins where."""
-    rows = tuple((_where(part, race.parameter), *_order(part, race, spec)) for part in race.pieces)
+    name = Math(symbol_latex(race.parameter))
+    rows = tuple((part.where(name, _number), *_order(part, race, spec)) for part in race.pieces)
     table = Table(
         header=("values", "fastest first", "growth rates between boundaries, in units of 1/τ"),
         rows=rows,
@@ -119,20 +120,6 @@ def _order(part: RacePiece, race: Race, spec: Spec) -> tuple[Content, Content]:
         if rank[0].rate is not None:
             rates += [*([" > "] if rates else []), _number(rank[0].rate, spec.symbols)]
     return Code(" > ".join(ranks)) if ranks else "no gate grows", tuple(rates)
-
-
-def _where(part: RacePiece, name: str) -> Content:
-    low, high = part.piece.ends
-    if part.piece.is_root and low is not None:
-        return _equals(name, low)
-    signs = [r" \leq " if closed else " < " for closed in part.closed]
-    found: list[Inline | str] = []
-    if low is not None:
-        found += [_number(low), Math(signs[0])]
-    found.append(Math(symbol_latex(name)))
-    if high is not None:
-        found += [Math(signs[1]), _number(high)]
-    return tuple(found) if len(found) > 1 else ("every ", *found)
 
 
 def _equals(name: str, value: AlgebraicNumber) -> Content:

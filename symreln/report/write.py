@@ -103,7 +103,7 @@ def _write_documents(
     chapters = derivation_chapters(derivation, validation, drawn)
     moved = None
     if any(each.interactive for each in wanted):
-        # Here, because it brings the race of gates, and looking for formulas takes time.
+        # Here, because looking for formulas takes time.
         from symreln.report.live_script import interactive
 
         moved = interactive(derivation, validation)

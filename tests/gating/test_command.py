@@ -31,8 +31,8 @@ def call(*arguments: str) -> str:
 def test_race_of_xor(tmp_path: Path) -> None:
     shown = call("race", "xor", "--set", "parameters.Delta.value=2", "--out", str(tmp_path))
     assert "Delta = sqrt(6)/3: the speeds of 1100, 1000 cross, the winner changes" in shown
-    assert "\n0 ≤ Delta < sqrt(6)/3: 1000 is the fastest\n" in shown
-    assert "\nsqrt(6)/3 < Delta: 1100 is the fastest\n" in shown
+    assert "\nfastest for 0 ≤ Delta < sqrt(6)/3: 1000\n" in shown
+    assert "\nfastest for sqrt(6)/3 < Delta: 1100\n" in shown
     drawn = (tmp_path / "race.svg").read_text("utf-8")
     assert "<!-- all open, 1111: no ReLU unit can have it -->" in drawn
     found = json.loads((tmp_path / "race.json").read_text())
