@@ -6,13 +6,13 @@ returns it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 import sympy as sp
 
 from symreln.document.mathtext import ordered_terms, signed_latex, to_latex
-from symreln.document.symbols import symbol_latex
 from symreln.document.widths import latex_width
 
 _LINE_WIDTH = 52.0  # letters: a line of the printed page, less room for the left-hand side
@@ -90,7 +90,7 @@ def name_common(
 
     Args:
         exprs: Expressions to shorten together.
-        prefix: Names are ``prefix_1``, ``prefix_2``, …; those already in use are passed over.
+        prefix: Names are ``prefix_1``, ``prefix_2``, …, which no parameter has.
         shortest: Printed width in letters below which a part stays where it is.
 
     Returns:
@@ -99,7 +99,7 @@ def name_common(
     stand_ins = (sp.Dummy(f"part{index}") for index in range(10**6))
     parts: Any = sp.cse(list(exprs), symbols=stand_ins, order="canonical", list=True)
     found, reduced = parts
-    names = _free_names(exprs, prefix)
+    names = (sp.Symbol(f"{prefix}_{index}") for index in count(1))
     replaced: dict[sp.Basic, sp.Basic] = {}
     definitions: list[tuple[sp.Symbol, sp.Expr]] = []
     for stand_in, part in found:
@@ -111,16 +111,6 @@ def name_common(
             definitions.append((name, shown))
             replaced[stand_in] = name
     return tuple(definitions), tuple(expr.xreplace(replaced) for expr in reduced)
-
-
-def _free_names(exprs: Sequence[sp.Expr], prefix: str) -> Iterator[sp.Symbol]:
-    # By their print: "k1" and "k_1" are two symbols to SymPy and one to a reader.
-    taken = {symbol_latex(str(symbol)) for expr in exprs for symbol in expr.free_symbols}
-    index = 0
-    while True:
-        index += 1
-        if symbol_latex(f"{prefix}_{index}") not in taken:
-            yield sp.Symbol(f"{prefix}_{index}")
 
 
 def put_back(

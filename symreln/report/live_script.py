@@ -50,7 +50,7 @@ def interactive(derivation: Derived, validation: Validation | None = None) -> In
 _NOTE = (
     "The sliders move the closed forms of this document, which the page computes; it needs scripts "
     "for that. All figures below are for the declared values, and modes keep the names that they "
-    "have at these. The curves start from the printed initial strength, not from an estimated one."
+    "have at these. An estimated κ in an initial strength stays that of the declared values."
 )
 
 

@@ -88,13 +88,14 @@ def line_of(derivation) -> str:
 
 def test_the_line_for_the_terminal():
     assert line_of(derived("contextual-3")) == (
-        "generic in c; exceptional: c = 0 (excluded by c > 0)"
+        "these formulas hold for all values of c, except at c = 0 (excluded by c > 0)"
     )
     assert line_of(derived("points")) == (
-        "generic in a; exceptional: a = 0 (modes coincide on: a = 1, a = -1)"
+        "these formulas hold for all values of a_, except at a_ = 0; modes coincide where a_ = 1, "
+        "a_ = -1"
     )
-    assert line_of(derived("xor")) == "generic in Delta; exceptional: nothing"
-    assert "a = 1, " in line_of(derived("poles and ranges"))
+    assert line_of(derived("xor")) == "these formulas hold for all values of Delta"
+    assert "a_ = 1, " in line_of(derived("poles and ranges"))
     assert "a polynomial of degree" in line_of(derived("long"))
 
 
@@ -110,5 +111,5 @@ def test_a_statement_on_conjugate_modes_names_no_mode_that_it_may_not_hold_of():
     derivation = derive_unchecked(load(tables))
     texts = {item.text: item.happens for item in derivation.exceptional.sets}
     lost = "modes lose their strength: s = 0 (at least one of modes 1, 2 of 'p1')"
-    assert texts["a*b - 1"].startswith(lost)
-    assert "the verdict may differ (modes 1, 2 of 'p1')" in texts["a + b"]
+    assert texts["a_*b_ - 1"].startswith(lost)
+    assert "the verdict may differ (modes 1, 2 of 'p1')" in texts["a_ + b_"]

@@ -75,9 +75,9 @@ def test_decimals_of_the_user_are_decimals_on_the_page_and_exact_in_the_file():
     assert r"\Sigma^{yx}(1) &= \begin{pmatrix} 0.4 & 0.225" in page
     assert r"weight decay $\lambda = 0.05$" in page
     assert page.count(r"\texttt{0.05}") == 2
-    # One notation for initial strengths: on the first page, in the chapter on the dynamics, in
-    # the lines and among the constants.
-    assert page.count(r"2.5 \times 10^{-5}") == 4
+    # One notation for initial strengths: on the first page, in the chapter on the dynamics, and
+    # among the constants.
+    assert page.count(r"2.5 \times 10^{-5}") == 3
     assert "e-0" not in page
     assert derivation.spec.network.weight_decay == Fraction(1, 20)
 

@@ -90,9 +90,13 @@ def test_parameters_are_arguments_that_other_values_can_be_given_to():
     assert isinstance(other, sr.Derivation)
     times = np.linspace(0, 2000, 9)
     curves = {each.label: each.of("closed") for each in other.evaluate(times).modes}
-    assert module["pi_3_1"](times, Delta=2 / 3) == pytest.approx(curves["pi_3_1"], rel=1e-12)
+    start = other.to_numpy("loss").defaults["pi_0"]  # κ is that of the data
+    own = {"Delta": 2 / 3, "pi_0": start}
+    assert module["pi_3_1"](times, **own) == pytest.approx(curves["pi_3_1"], rel=1e-12)
     loss = other.evaluate(times).loss
-    assert module["loss"](times, Delta=2 / 3) == pytest.approx(loss, abs=1e-12 * loss[0])
+    assert module["loss"](times, **own) == pytest.approx(loss, abs=1e-12 * loss[0])
+    with pytest.raises(TypeError, match="pi_0 follows from Delta"):
+        module["loss"](times, Delta=2 / 3)
 
 
 def test_a_letter_that_follows_from_a_changed_one_is_asked_for():

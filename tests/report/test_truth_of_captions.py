@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -62,25 +61,6 @@ def test_strengths_of_two_layers_without_closed_forms_are_those_of_the_method():
     assert "coupled matrices" not in found
 
 
-def source(derivation, validation: Any = None) -> str:
-    table, *_ = provenance_chapter(derivation, None).blocks
-    assert isinstance(table, Table)
-    return str(next(row[1] for row in table.rows if "initial strengths" in str(row[0])))
-
-
-@pytest.mark.parametrize(
-    ("network", "words"),
-    [
-        ({}, "law of large numbers"),
-        ({"layers": 1}, "mean of a single random layer"),
-        ({"layers": 3}, "none is derived"),
-        ({"init_std": ["1/10", "1/5"]}, "product of independent layers"),
-    ],
-)
-def test_provenance_of_initial_strengths(network, words):
-    assert words in source(sr.derive(spec(**network)))
-
-
 def test_strengths_are_named_as_everywhere():
     assert _mode_row("pi_1_3", {}, 0.05)[0] == Math(r"\pi_{1,3}")
 
@@ -118,19 +98,6 @@ def test_advice_names_what_stands_in_the_way():
     pathways = [{"name": "all"}, {"name": "first", "gate": [1, 1, 0, 0]}]
     with pytest.raises(NotSupportedError, match="choose gates whose pathways do not couple"):
         sr.derive(sr.load({"dataset": data, "pathway": pathways, "network": network}))
-
-
-def test_provenance_of_starts_that_were_followed():
-    derivation = sr.derive(spec("relu"))
-    validation: Any = SimpleNamespace(kappas={"all": 0.4}, chain=None)
-    from symreln.report.chapters.closing import _initial_strengths
-
-    assert derivation.spec.network is not None
-    found = _initial_strengths(derivation.spec.network, validation)
-    assert "1 of the prediction's pathways a Monte Carlo estimate" in found
-    deep = replace(derivation.spec.network, layers=3)
-    validation = SimpleNamespace(kappas={}, chain=SimpleNamespace(times=(1.0, 2.0)))
-    assert _initial_strengths(deep, validation).startswith("2 isolated modes of random layers")
 
 
 def gated(**own: Any) -> sr.Spec:
