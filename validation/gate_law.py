@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import symreln as sr
-from symreln.claims.early import early_strengths, mode_kappas, pathway_kappas
 from symreln.claims.prediction import predict_training
 from symreln.claims.solve import at_values
+from symreln.claims.starts import starts_of
 from symreln.experiment.gate_law import measured_gate_law
 from symreln.experiment.metrics import compare
 from symreln.experiment.strengths import marks
@@ -104,8 +104,8 @@ def spec_of(name: str) -> Spec:
 def row(name: str, seeds: int, rng: int) -> str:
     """Train, compare and return a row."""
     numbers = sr.derive(spec_of(name)).ask(at_values)
-    kappas = pathway_kappas(numbers, numbers.ask(early_strengths))
-    prediction = predict_training(numbers, mode_kappas(numbers, kappas))
+    kappas = numbers.ask(starts_of).kappas
+    prediction = predict_training(numbers)
     run = train_networks(
         numbers.spec,
         seeds=seeds,

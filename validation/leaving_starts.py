@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import symreln as sr
-from symreln.claims.early import early_strengths, mode_kappas, pathway_kappas, start_factors
 from symreln.claims.head_start import copy_turns, mode_laws
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.prediction import closed_curves, loss_of_curves, written_and_read
 from symreln.claims.probes import mode_bases
 from symreln.claims.solve import at_values
+from symreln.claims.starts import mode_kappas, start_factors, starts_of
 from symreln.experiment.metrics import compare
 from symreln.experiment.training import train_networks
 from validation.gate_law import spec_of
@@ -158,7 +158,7 @@ def report(name: str, seeds: int, rng: int) -> str:
     numbers = sr.derive(spec_of(name)).ask(at_values)
     if not numbers.closed or len(numbers.stages) < 2:
         return f"| {name} | no closed forms of later stages | – | – |"
-    kappas = pathway_kappas(numbers, numbers.ask(early_strengths))
+    kappas = numbers.ask(starts_of).kappas
     factors = start_factors(numbers, mode_kappas(numbers, kappas))
     over = starts(numbers, factors, leavers(numbers, factors))
     trained = train_networks(numbers.spec, seeds=seeds, rng=np.random.SeedSequence(rng)).mean_loss

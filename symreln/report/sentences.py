@@ -142,6 +142,9 @@ def gate_law_sentence(law: GateLawMeasured | None) -> str:
         "law of gates: the predicted share of the weight that has the first stage's gates differs "
         f"from the measured share by at most {shares}"
     )
+    first, *later = law.share_distances
+    if later and min(later) >= first:
+        found += "; higher orders do not reduce the difference"
     if not law.distances:
         return found
     losses = ", ".join(

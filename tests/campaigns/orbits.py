@@ -27,8 +27,8 @@ from random import Random
 import numpy as np
 
 from symreln.api import derive
-from symreln.claims.early import mode_kappas, pathway_kappas
 from symreln.claims.prediction import predict_training
+from symreln.claims.starts import mode_kappas, pathway_kappas, start_factors
 from symreln.experiment.training import gated_pathways
 from symreln.networks.orbits import pathway_orbits
 from symreln.task_library.load import load
@@ -303,7 +303,7 @@ def _together(
 ) -> None:
     """Compare what depends on all pathways, on the orbits of the group that maps them."""
     by_mode = mode_kappas(derivation, kappas)
-    prediction = predict_training(derivation, by_mode)
+    prediction = predict_training(derivation, start_factors(derivation, by_mode))
     curves = {curve.label: curve.best for curve in prediction.modes}
     units = gated_pathways(derivation.spec, kappas)
     figures.compare(seed, "loss finite", [bool(np.isfinite(prediction.reduced).all()), True])

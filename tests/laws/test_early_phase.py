@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.claims.early import SEED, early_strengths, pathway_kappas
+from symreln.claims.early import SEED, early_strengths
 from symreln.claims.prediction import predict_training
+from symreln.claims.starts import pathway_kappas, start_factors
 from symreln.errors import InputError
 from symreln.experiment.training import training_settings
 from symreln.laws import early_phase
@@ -203,8 +204,9 @@ def test_xor_networks_start_as_their_early_phase_says():
     early = early_strengths(derivation)
     kappas = {label: found.kappa for label, found in early.items()}
     trained = mean_loss(derivation.spec, 8)
-    half = np.abs(predict_training(derivation).reduced - trained).max() / trained[0]
-    better = np.abs(predict_training(derivation, kappas).reduced - trained).max() / trained[0]
+    factors = start_factors(derivation, kappas)
+    half = np.abs(predict_training(derivation, {}).reduced - trained).max() / trained[0]
+    better = np.abs(predict_training(derivation, factors).reduced - trained).max() / trained[0]
     assert half > 0.1
     assert better < 0.05
 

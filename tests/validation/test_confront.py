@@ -376,7 +376,7 @@ def test_numbers_in_words():
 def test_free_constants_of_a_linear_network_are_zero():
     assert isinstance(linear(0).prediction, Prediction)
     assert linear(0).prediction.free_constants == 0
-    assert "free constants of the judged curves: 0" in linear(0).sentence()
+    assert "free constants: 0" in linear(0).sentence()
 
 
 def test_the_gdln_has_the_units_that_kappa_counts():

@@ -98,7 +98,7 @@ def test_a_later_start_explains_one_hot_outputs_and_gates_do_not():
         assert tried[name].low > tried[name].before / 2
     # None of what is fitted here is a constant of the prediction.
     assert "fitted" not in {constant.source for constant in found.constants}
-    assert "what fails is the start of stage 2" in found.sentence()
+    assert "the assumption that fails is the start of stage 2" in found.sentence()
 
 
 def test_closed_forms_that_start_from_half_of_the_units_fail_by_their_start():

@@ -44,7 +44,7 @@ def test_the_common_gate_of_three_contexts_is_left_when_items_split():
 @pytest.mark.parametrize("name", ["contextual-3", "contextual-different"])
 def test_shares_are_those_of_a_linear_network_of_the_pathways_units(name, monkeypatch):
     """κ says how many units a pathway has: here four times the hidden units, to tell."""
-    monkeypatch.setattr("symreln.claims.unit_courses.pathway_kappas", lambda *_: {"common": 4.0})
+    monkeypatch.setattr("symreln.claims.starts.pathway_kappas", lambda *_: {"common": 4.0})
     derivation = sr.derive(sr.load(name)).at_values
     law = derivation.ask(gate_law_of)
     assert law.integrated == (name == "contextual-different")
@@ -91,7 +91,7 @@ def test_the_document_says_the_formulas_of_its_regime():
     apart = ("network.init_std=[0.01,0.001]",)
     for overrides, marks in [
         ((), (r"\frac{1}{2} \ln{\left(\frac{\pi}{\pi_{0}}", r"\sigma^2 X^{\top}")),
-        (apart, (r"2 \pi + \sqrt{c^{2} + 4 \pi^{2}}", r"\sigma_1^2 + \sigma_2^2)\, V")),
+        (apart, (r"2 \pi + \sqrt{\delta^{2} + 4 \pi^{2}}", r"\sigma_1^2 + \sigma_2^2)\, V")),
         (("network.weight_decay=0.01",), (r"\frac{\lambda t}{\tau} + ", r"\sigma^2 X^{\top}")),
     ]:
         derivation = sr.derive(sr.load("xor", overrides=overrides))
@@ -226,7 +226,7 @@ def test_it_is_said_where_no_order_comes_nearer():
     for distances, said in (((0.1, 0.2, 0.15), True), ((0.1, 0.2, 0.05), False), ((0.1,), False)):
         predicted = np.array([law.mean + distance for distance in distances])
         text = gate_law_sentence(replace(law, predicted=predicted))
-        assert ("no later order is nearer" in text) is said
+        assert ("higher orders do not reduce the difference" in text) is said
 
 
 def test_a_network_of_other_weights_is_seen(monkeypatch):

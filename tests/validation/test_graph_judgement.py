@@ -121,7 +121,7 @@ def test_large_initial_weights_are_the_initial_scale_and_not_alignment():
     assert failed(found, "theory_vs_gdln") == (SCALE,)
     (pair,) = found.diagnosis
     assert {each.assumption for each in pair.findings if each.explains} == {ALIGNMENT, SCALE}
-    assert "what fails is the initial scale, which is too large" in found.sentence()
+    assert "the assumption that fails is the initial scale, which is too large" in found.sentence()
     (entry,) = validation_to_json(found)["failing"]
     assert entry["failed"] == [SCALE]
     assert "1/4 of the initial scale" in str(agreement_chapter(found))

@@ -10,8 +10,9 @@ import pytest
 
 import symreln as sr
 from symreln import validate
-from symreln.claims.early import early_strengths, pathway_kappas
+from symreln.claims.early import early_strengths
 from symreln.claims.prediction import predict_training
+from symreln.claims.starts import pathway_kappas
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.metrics import compare, seed_floor
 from symreln.experiment.rules import compare_rules, why_no_decay

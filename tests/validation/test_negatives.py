@@ -183,7 +183,7 @@ def test_large_initial_weights_are_the_initial_scale(std):
         # No half-time: a mode starts at half of its plateau or beyond.
         assert "training is" in scale.measured
         assert "lazy" in scale.measured
-    assert "what fails is the initial scale, which is too large" in found.sentence()
+    assert "the assumption that fails is the initial scale, which is too large" in found.sentence()
 
 
 def test_large_initial_weights_of_relu_networks_are_the_scale_and_not_the_gates():
@@ -211,7 +211,9 @@ def test_steps_beyond_the_edge_of_stability_are_the_step_size():
         (step,) = [f for f in each.findings if f.assumption == FLOW]
         assert step.replaced == "the network's finite steps"
         assert step.high < step.before / 2
-    assert "what fails is small steps, which the network does not" in found.sentence()
+    assert (
+        "the assumption that fails is small steps, which the network does not" in found.sentence()
+    )
 
 
 def test_steps_within_it_are_not_blamed():
@@ -227,7 +229,10 @@ def test_steps_that_amplify_rounding_are_the_step_size_of_an_aligned_start():
     (pair,) = [each for each in found.diagnosis if each.pair == "descent_vs_aligned"]
     assert pair.failed == (STEP,)
     assert pair.left < 1e-9
-    assert "against the GDLN that started aligned what fails is the step size" in found.sentence()
+    assert (
+        "against the GDLN that started aligned the assumption that fails is the step size"
+        in found.sentence()
+    )
 
 
 def finding(assumption: str, after: float) -> Finding:
@@ -295,8 +300,9 @@ def test_wrong_gates_are_named_where_the_gdln_bears_the_theory_out():
     (gates,) = [each for each in pair.findings if each.assumption == GATES]
     assert gates.before > 0.7
     assert gates.high < 0.15
-    assert "what fails is the gate pattern, which the network's units do not keep" in (
-        found.sentence()
+    assert (
+        "the assumption that fails is the gate pattern, which the network's units do not keep"
+        in (found.sentence())
     )
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.claims.early import start_factor
 from symreln.claims.probes import probe_bases
+from symreln.claims.starts import start_factors
 from symreln.document.inlines import plain_text
 from symreln.errors import NotSupportedError
 from symreln.experiment.distributions import spread_moments
@@ -148,7 +148,7 @@ def test_matrices_start_where_kappa_says(compared):
     kappa = 3.0
     (plain,) = similarities_by_matrices(derivation, {}, (0,))
     (found,) = similarities_by_matrices(derivation, {pathway.name: kappa}, (0,))
-    factor = start_factor(derivation.spec.network, kappa)
+    factor = float(start_factors(derivation, {"all": kappa})["all"])
     scale = float(derivation.known.gram_scale)
     seen = probe_bases(pathway)[1].T @ inputs
     np.testing.assert_allclose(plain, scale * inputs.T @ inputs, rtol=1e-9, atol=1e-12 * scale)

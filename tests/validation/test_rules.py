@@ -149,15 +149,15 @@ def test_changes_that_are_rounding_have_no_ratio():
 def test_given_starts_of_the_flow_scale_the_closed_forms():
     numbers = xor().at_values
     labels, _ = mode_probes(numbers)
-    kappas = dict.fromkeys(labels, 0.25)  # half of the half that is expected
+    factors = dict.fromkeys(labels, Fraction(1, 2))
     times = np.arange(0.0, 1201.0, 50.0)
-    flow = reduced_flow(numbers).trajectory(times, starts=mode_starts(numbers, kappas)).losses
+    flow = reduced_flow(numbers).trajectory(times, starts=mode_starts(numbers, factors)).losses
     # The growing amplitude alone starts; in the flow the other one is there, and dies out.
     network = network_of(numbers.spec)
     half = replace(network, hidden=network.hidden // 2)
     spec = replace(numbers.spec, network=half)
     steps = every_step(numbers)
-    expected = closed_forms(replace(numbers, spec=spec), steps, flow=True).loss[::50]
+    expected = closed_forms(replace(numbers, spec=spec), steps, flow=True, factors={}).loss[::50]
     assert np.abs(flow - expected).max() < 2e-4 * flow[0]
     assert np.abs(flow - closed_forms(numbers, steps).loss[::50]).max() > 0.05 * flow[0]
 
@@ -258,7 +258,7 @@ def test_closed_prediction_is_the_family_with_weight_decay():
     numbers_of = {"tau": tau, "strength0": start, "weight_decay": value}
     law = solve(DECAYING, np.array(s), np.array(d), ops=NUMPY, **numbers_of).in_steps()
     direct = law.strengths(times)
-    curve = closed_forms(decayed(numbers, value), every_step(numbers)).modes[0].best
+    curve = closed_forms(decayed(numbers, value), every_step(numbers), factors={}).modes[0].best
     np.testing.assert_allclose(curve, direct, rtol=1e-12)
 
 

@@ -197,7 +197,7 @@ def test_the_record_and_the_document_hold_modes_and_intervals():
 
 def test_where_correlations_commute_directions_stay():
     numbers = linear(0).derivation.at_values
-    curve = mode_descent(numbers, {})
+    curve = mode_descent(numbers)
     # What differs is the start alone: the modes' π0 here, g I there.
     start = float(numbers.strength0) / float(numbers.initial_loss.to_fraction())
     largest = np.abs(curve - linear(0).prediction.reduced).max() / curve[0]
@@ -210,7 +210,7 @@ def test_modes_that_keep_to_their_directions_still_learn_and_cannot_learn_all():
             [[1, 0], [2, 1]], [[1, 3], [0, 2]], [[1, 1]], network=NETWORK | {"steps": 20001}
         )
     ).at_values
-    curve = mode_descent(numbers, {})
+    curve = mode_descent(numbers)
     assert np.all(np.diff(curve) <= 1e-12)
     u, v, _ = probe_bases(numbers.pathways[0])
     pathway = numbers.pathways[0].effective

@@ -65,4 +65,6 @@ def test_units_on_other_gates_are_counted():
     modes = list(told["modes"].values())
     assert all(mode == modes[0] for mode in modes)
     assert modes[0]["orbit"] == list(told["modes"])
-    assert "end on no pathway's gate" in render(derivation_document(found.derivation, found))
+    assert "end with a gate that no pathway has" in render(
+        derivation_document(found.derivation, found)
+    )

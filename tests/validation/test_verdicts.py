@@ -11,10 +11,10 @@ import pytest
 
 import symreln as sr
 from symreln.claims.constants import HALF, Constant, count_free
-from symreln.claims.early import mode_kappas
 from symreln.claims.head_start import mode_laws
 from symreln.claims.integration import network_of
-from symreln.claims.prediction import loss_of_maps, start_factors
+from symreln.claims.prediction import loss_of_maps
+from symreln.claims.starts import mode_kappas, start_factors
 from symreln.experiment.comparing import curve_pairs
 from symreln.experiment.gates_held import GatesHeld, gates_held, stage_ends
 from symreln.experiment.metrics import Interval, distance, simultaneous_radius
@@ -355,7 +355,7 @@ def test_an_assumed_share_of_the_units_counts():
     assert len(kappas) == len(relu().kappas)
     # All pathways start from κ: nothing is assumed of what was judged.
     assert written["free_constants"] == 0
-    assert "free constants of the judged curves: 0" in relu().sentence()
+    assert "free constants: 0" in relu().sentence()
 
 
 def test_constants_of_a_linear_network_are_derived():
