@@ -96,6 +96,22 @@ def test_json_and_document_have_the_vectors(tmp_path: Path):
     assert (tmp_path / "figures" / "vectors.pdf").exists()
 
 
+def test_a_mode_that_vanishes_at_the_declared_value_has_no_vectors_there(tmp_path: Path):
+    """On the samples of one class of xor only the third input counts: s = Delta/2, Delta = 0."""
+    spec = sr.load("xor")
+    pathway = sr.pathway("class", [1, 1, 0, 0])
+    x, y = spec.dataset.inputs.to_sympy().T, spec.dataset.targets.to_sympy().T
+    delta = {"nonnegative": True, "value": 0}
+    derivation = sr.derive(sr.spec(x, y, pathways=[pathway], parameters={"Delta": delta}))
+    derivation.save(tmp_path, ["json", "tex"])
+    (first, *_) = json.loads((tmp_path / "derivation.json").read_text())["pathways"][0]["modes"]
+    assert first["s"]["expr"] == "Delta/2"
+    assert "v" not in first
+    assert derivation.pathways[0].v == sp.Matrix([0, 0, 1])
+    with pytest.raises(InputError, match="none at Delta = 0, where a mode vanishes"):
+        derivation.pathways[0].to_numpy()
+
+
 @pytest.mark.parametrize("name", ["hierarchy", "contexts", "coupled", "cubic", "parameters"])
 def test_outputs_have_the_evaluated_loss(name: str):
     """Two routes: the loss of the outputs, and the loss as it is evaluated."""
