@@ -124,10 +124,12 @@ def short_list(names: Sequence[str]) -> str:
     Example:
         >>> short_list(["off_1", "off_2", "off_3", "off_4"])
         'off_1 … off_4 (4 pathways)'
+        >>> short_list([f"hierarchy_of_context_{n}" for n in range(4)])
+        'hierar…ext_0 … hierar…ext_3 (4 pathways)'
     """
     if len(names) <= 3:
         return ", ".join(names)
-    first, last = (n if len(n) <= 8 else n[:7] + "…" for n in (names[0], names[-1]))
+    first, last = (n if len(n) <= 12 else f"{n[:6]}…{n[-5:]}" for n in (names[0], names[-1]))
     return f"{first} … {last} ({len(names)} pathways)"
 
 
