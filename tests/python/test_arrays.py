@@ -78,10 +78,10 @@ def test_sympy_symbols_are_declared_with_their_assumptions():
     made = sr.spec(x, [1, 2], pathways=ALL, parameters={c: 2})
     assert [(p.name, p.positive, p.value) for p in made.parameters] == [
         ("c", True, 2),
-        ("d", False, None),
+        ("d_", False, None),
     ]
     assert [list(map(str, row)) for row in made.dataset.inputs.rows()] == [
-        ["1", "d"],
+        ["1", "d_"],
         ["c/2", "1/3"],
     ]
     assert 'Declare it: parameters={"q"' in problems([["q"]], [1], pathways=ALL)

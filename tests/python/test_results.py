@@ -49,10 +49,12 @@ def test_a_function_takes_any_time_and_other_values_of_letters():
     assert np.isfinite(plateau)
     assert plateau == strength(1e5)
     at = sr.derive(sr.load("contextual-3", ["parameters.c.value=2"]))
-    assert strength(300.0, c=2) == pytest.approx(at.to_numpy("pi_1_1")(300.0), rel=1e-13)
+    other = at.to_numpy("pi_1_1")
+    own = {"c": 2, "pi_0_1": other.defaults["pi_0_1"]}  # κ is that of the data
+    assert strength(300.0, **own) == pytest.approx(other(300.0), rel=1e-13)
     with pytest.raises(InputError, match="c"):
         strength(1.0, C=2)
-    with pytest.raises(InputError, match=r"c was changed, from which pitilde_2_1.* follows"):
+    with pytest.raises(InputError, match=r"c was changed, from which pi_0_1, pitilde_2_1.* follows"):
         derived("contextual-3").to_numpy("loss")(1.0, c=2)
 
 
