@@ -108,7 +108,7 @@ def test_a_mode_that_vanishes_at_the_declared_value_has_no_vectors_there(tmp_pat
     assert first["s"]["expr"] == "Delta/2"
     assert "v" not in first
     assert derivation.pathways[0].v == sp.Matrix([0, 0, 1])
-    with pytest.raises(InputError, match="none at Delta = 0, where a mode vanishes"):
+    with pytest.raises(InputError, match="at which modes meet or vanish"):
         derivation.pathways[0].to_numpy()
 
 

@@ -182,8 +182,8 @@ class PathwayDerivation:
         sides = [[each[side].to_numpy(values) for each in self._found()] for side in (0, 1)]
         if any(each is None for side in sides for each in side):
             msg = (
-                "to_numpy: a parameter has no declared value, or has one at which modes meet. "
-                "Declare another one, or take derivation.at_values"
+                "to_numpy: a parameter has no declared value, or has one at which modes meet or "
+                "vanish. Declare another one, or take derivation.at_values"
             )
             raise InputError(msg)
         u, v = (
