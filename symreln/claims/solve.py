@@ -24,7 +24,7 @@ from symreln.networks.symmetry import symmetry_search
 from symreln.networks.targets import Targets
 from symreln.specs.model import Spec
 from symreln.verdict.judge import DiagonalisabilityVerdict, Level, StageVerdict, judge, stage_modes
-from symreln.verdict.modes import image_spectrum
+from symreln.verdict.modes import check_projection, image_spectrum
 from symreln.verdict.orbits import StageSymmetry
 from symreln.verdict.residual import closed_residual, converged_outputs, stages_decouple
 
@@ -79,6 +79,8 @@ def derive_unchecked(spec: Spec) -> Derivation:
         symmetry = StageSymmetry([number - 1 for number in numbers], search)
         effective = _effective(spec, numbers, goal, symmetry)
         spectra = _spectra(spec, effective)
+        if len(numbers) > 1 or stage != spec.stages[-1]:
+            _check_projections(effective, spectra)
         with phase("verdict"):
             verdict = judge(stage, effective, spectra, symmetry)
         spectra = verdict.spectra
@@ -154,6 +156,25 @@ def _spectra(spec: Spec, effective: tuple[EffectiveDataset, ...]) -> tuple[Joint
                 msg = f"pathway '{e.pathway.name}': {error}"
                 raise LimitReachedError(msg) from error
     return tuple(found.values())
+
+
+def _check_projections(
+    effective: tuple[EffectiveDataset, ...], spectra: tuple[JointSpectrum, ...]
+) -> None:
+    """Refuse a stage whose modes others see, where the projections on them are too long.
+
+    Raises:
+        LimitReachedError: A pathway has too many modes of too long numbers.
+    """
+    if not all(spectrum.commutes for spectrum in spectra):
+        return
+    for e, spectrum in zip(effective, spectra, strict=True):
+        try:
+            if e.image is None:
+                check_projection(spectrum)
+        except LimitReachedError as error:
+            msg = f"pathway '{e.pathway.name}': {error}"
+            raise LimitReachedError(msg) from error
 
 
 def _converged(

@@ -32,13 +32,13 @@ import numpy as np
 
 from symreln.base.linked import components
 from symreln.base.summaries import short_repr
-from symreln.exact.field import Field
 from symreln.exact.integer_matrix import merged
+from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
 from symreln.verdict.orbits import Node, StageSymmetry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from symreln.exact.scalar import Scalar
     from symreln.exact.spectrum import ModeClass
@@ -68,6 +68,10 @@ class ModeCoupling:
     @cached_property
     def actions(self) -> Actions:
         """A_k on T_p^l w, indexed [k][l]; not all zero."""
+        return tuple(self._rows())
+
+    def _rows(self) -> Iterator[tuple[ExactMatrix, ...]]:
+        """Yield them by k: the first one mostly decides, and later ones are of longer numbers."""
         (p, a), (j, i) = self.target, self.source
         return class_actions(self.stage[p], a, self.stage[j], i)
 
@@ -82,7 +86,7 @@ class ModeCoupling:
             return self.like.factors
         drive = self.stage[self.target[0]].drive(self.target[1])
         found = []
-        for row in self.actions:
+        for row in self._rows():
             q = drive.polynomial(row)
             if q is None:
                 return None
@@ -105,21 +109,18 @@ class ModeCoupling:
     def leaves_span(self) -> bool:
         """Whether A_k leaves Sigma^{yx}(p) times the target's class, which is not null.
 
-        With M = lambda(T) on the class, Sigma^{yx} (1/lambda)(T) E Sigma^{yx}ᵀ projects on it.
+        Sigma^{yx} is one to one on the class: its image may fill all outputs.
         """
         if self.like is not None:
             return self.like.leaves_span
         p, a = self.target
         target = self.stage[p]
         sigma_yx = target.effective.sigma_yx
-        inverse = Field(self.target_class.minpoly).inverse(self.target_class.eigenvalue)
-        for action in (x for row in self.actions for x in row):
-            rest, seen = action, sigma_yx.T @ action
-            for k, coefficient in enumerate(inverse):
-                rest = rest - (sigma_yx @ target.projected(a, k, seen)).scale(coefficient)
-            if not rest.is_zero:
-                return True
-        return False
+        if self.target_class.dimension == len(target.effective.pathway.outputs):
+            return False
+        image, size = sigma_yx @ target.basis(a), self.target_class.dimension
+        actions = (ExactMatrix.beside([image, *row]) for row in self._rows())
+        return any(rank(both) > size for both in actions)
 
     @property
     def leaks_in_every_basis(self) -> bool:
@@ -250,16 +251,16 @@ def _meeting(
     return sorted(met)
 
 
-def class_actions(target: PathwayModes, a: int, source: PathwayModes, i: int) -> Actions:
-    """Return A_k on T_p^l w, indexed [k][l]."""
+def class_actions(
+    target: PathwayModes, a: int, source: PathwayModes, i: int
+) -> Iterator[tuple[ExactMatrix, ...]]:
+    """Yield A_k on T_p^l w, indexed [k][l]."""
     cross = source.effective.cross_sigma_x(target.effective)
     bridges = [cross @ vector for vector in target.krylov(a, target.classes[a].degree)]
-    result = []
     for k in range(source.classes[i].degree):
         inner = [source.projected(i, k, bridge) for bridge in bridges]
         seen = [source.effective.sigma_yx @ vectors for vectors in inner]
-        result.append(tuple(target.effective.masked(action).reduced() for action in seen))
-    return tuple(result)
+        yield tuple(target.effective.masked(action).reduced() for action in seen)
 
 
 def _common_basis_overlaps(

@@ -8,11 +8,12 @@ original is known takes all of this from it, its inputs permuted.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.errors import LimitReachedError
 from symreln.exact.field import Field
 from symreln.exact.linear import inverse, pseudo_inverse
 from symreln.exact.matrix import ExactMatrix
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Coefficients of a polynomial in theta, low to high.
 Coefficients = tuple["Scalar", ...]
+#: Bits of the inverse of a Gram matrix up to which a certificate with it ends in about a minute.
+MOST_BITS = 100_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +88,6 @@ class PathwayModes:
         self.original = original
         self._krylov: dict[int, list[ExactMatrix]] = {}
         self._bases: dict[int, ExactMatrix] = {}
-        self._grams: dict[int, ExactMatrix] = {}
         self._projectors: dict[int, ExactMatrix] = {}
         self._drives: dict[int, Drive] = {}
 
@@ -118,14 +120,9 @@ class PathwayModes:
 
     def gram_inverse(self, a: int) -> ExactMatrix:
         """Return (S_aᵀ S_a)⁻¹, the same for images."""
-        if a not in self._grams:
-            if self.original is not None:
-                self._grams[a] = self.original.gram_inverse(a)
-            else:
-                basis = self.basis(a)
-                gram = inverse((basis.T @ basis).reduced())
-                self._grams[a] = gram
-        return self._grams[a]
+        if self.original is not None:
+            return self.original.gram_inverse(a)
+        return gram_inverse(self.spectrum, self.classes[a])
 
     def projector(self, a: int) -> ExactMatrix:
         """Return E_a; of a class that is most of what learns, that of all less those of the others.
@@ -201,6 +198,45 @@ class PathwayModes:
                     part = self.projected(a, k, projector) if k else projector
                     total = total + part.scale(coefficient)
         return total.reduced()
+
+
+@lru_cache(maxsize=32)
+def _gram(spectrum: JointSpectrum, mode_class: ModeClass) -> ExactMatrix:
+    words = [mode_class.generators]
+    if mode_class.degree > 1:
+        operator = spectrum.operator_matrix(mode_class)
+        while len(words) < mode_class.degree:
+            words.append((operator @ words[-1]).reduced())
+    basis = ExactMatrix.beside(words)
+    return (basis.T @ basis).reduced()
+
+
+@lru_cache(maxsize=32)
+def gram_inverse(spectrum: JointSpectrum, mode_class: ModeClass) -> ExactMatrix:
+    """Return (SᵀS)⁻¹ of a class of an original."""
+    return inverse(_gram(spectrum, mode_class))
+
+
+def check_projection(spectrum: JointSpectrum) -> None:
+    """Refuse modes on which projections are too long: digits grow with their count's fourth power.
+
+    Raises:
+        LimitReachedError: There are such.
+    """
+    for mode_class in spectrum.classes:
+        if mode_class.degree < 2 or spectrum.parameters:
+            continue
+        gram = _gram(spectrum, mode_class)
+        largest = max((part.largest() for part in gram.terms.values()), default=0)
+        bits = gram.shape[0] ** 3 * largest.bit_length()
+        if bits > MOST_BITS:
+            msg = (
+                f"{mode_class.degree} conjugate modes, roots of one polynomial: the projection on "
+                f"them has about {bits * 0.3:.2g} digits, and {MOST_BITS * 0.3:.2g} are the most "
+                "that several pathways or stages are derived with. Round the data and read them "
+                "with exact=False, or derive one pathway in one stage, which needs none"
+            )
+            raise LimitReachedError(msg)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

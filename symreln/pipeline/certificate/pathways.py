@@ -14,13 +14,13 @@ import numpy as np
 from symreln.claims.derivation import Derivation, PathwayDerivation, StageDerivation
 from symreln.claims.texts import Json, Texts, names_used
 from symreln.exact.field import Field
-from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import JointSpectrum, ModeClass
 from symreln.networks.symmetry import Symmetry, SymmetrySearch
 from symreln.specs.model import PathwaySpec, Spec
 from symreln.verdict.judge import Level
+from symreln.verdict.modes import gram_inverse
 from symreln.verdict.residual import minimising_maps
 
 #: For every pathway, by place in the spec: (place of an earlier pathway, number of a symmetry).
@@ -275,20 +275,10 @@ def _class(
         "eigenvalue": texts.ratios(mode_class.eigenvalue),
         "d": None if mode_class.d is None else texts.ratios(mode_class.d),
         "generators": None if rests and mode_class.is_rest else texts.matrix(mode_class.generators),
-        "gram_inverse": _gram_inverse(spectrum, mode_class, texts)
+        "gram_inverse": texts.matrix(gram_inverse(spectrum, mode_class))
         if projector and learns
         else None,
         "inverse_d_eff": texts.ratios(Field(mode_class.minpoly).inverse(d_eff))
         if d_eff is not None and learns
         else None,
     }
-
-
-def _gram_inverse(spectrum: JointSpectrum, mode_class: ModeClass, texts: Texts) -> Json:
-    words = [mode_class.generators]
-    if mode_class.degree > 1:
-        operator = spectrum.operator_matrix(mode_class)
-        while len(words) < mode_class.degree:
-            words.append((operator @ words[-1]).reduced())
-    basis = ExactMatrix.beside(words)
-    return texts.matrix(inverse((basis.T @ basis).reduced()))
