@@ -308,7 +308,7 @@ def test_sums_over_samples_are_sums_of_actions(seed):
                     (j, i) for j, i in nodes if j != p and modes[j].classes[i].degree == degree
                 ]
                 found = summed_actions(modes, (p, a), sources)
-                single = [class_actions(target, a, modes[j], i) for j, i in sources]
+                single = [tuple(class_actions(target, a, modes[j], i)) for j, i in sources]
                 for k, row in enumerate(found):
                     for place, value in enumerate(row):
                         total = single[0][k][place]
@@ -330,7 +330,7 @@ def test_couplings_are_the_actions_that_do_not_vanish(seed):
                 continue
             for a in range(len(target.classes)):
                 for i, c in enumerate(source.classes):
-                    actions = class_actions(target, a, source, i)
+                    actions = tuple(class_actions(target, a, source, i))
                     if not c.is_null and any(not x.is_zero for row in actions for x in row):
                         expected.add(((p, a), (j, i)))
     assert found == expected
