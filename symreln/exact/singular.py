@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,16 +68,20 @@ class Columns:
         root, number = self.mode.root, self.mode.mode_class.number
         # In balls, which have room for numbers of any size on the way.
         try:
-            table = [
-                [
-                    number(entry, root).ball(values, _BITS) * length.ball(values, _BITS)
-                    for entry in column
-                ]
-                for column, length in zip(self.entries, self._inverse_lengths, strict=True)
-            ]
+            balls = {x: number(x, root).ball(values, _BITS) for x in {*chain(*self.entries)}}
+            lengths = [length.ball(values, _BITS) for length in self._inverse_lengths]
         except (InputError, ZeroDivisionError):
             return None
-        found = np.array([[float(entry.mid()) for entry in column] for column in table]).T
+        floats = [
+            {entry: float((balls[entry] * length).mid()) for entry in {*column}}
+            for column, length in zip(self.entries, lengths, strict=True)
+        ]
+        found = np.array(
+            [
+                [own[entry] for entry in column]
+                for own, column in zip(floats, self.entries, strict=True)
+            ]
+        ).T
         return found if np.isfinite(found).all() else None
 
     @property
@@ -142,8 +147,7 @@ def _signed(
         sign = -1 if mode_class.number(first, mode.root).sign(point) < 0 else 1
         v.append([field.scale(entry, sign) for entry in column])
     squares = tuple(_dot(field, column, column) for column in v)
-    rows = spectrum.sigma_yx.rows()
-    u = [_shortened(field, [_sum(field, row, column) for row in rows]) for column in v]
+    u = [_shortened(field, column) for column in _images(field, spectrum.sigma_yx, v)]
     lengths = tuple(_dot(field, column, column) for column in u)
     return (
         Columns(mode=mode, entries=tuple(u), squares=lengths),
@@ -251,12 +255,13 @@ def _dot(field: Field, a: _Vector, b: _Vector) -> Coefficients:
     return total
 
 
-def _sum(field: Field, row: Sequence[Scalar], vector: _Vector) -> Coefficients:
-    total = field.constant(0)
-    for x, y in zip(row, vector, strict=True):
-        if not x.is_zero and not _is_zero(y):
-            total = field.add(total, field.scale(y, x))
-    return total
+def _images(field: Field, matrix: ExactMatrix, columns: Sequence[_Vector]) -> list[_Vector]:
+    """Return what a matrix makes of columns."""
+    parts = []
+    for power in range(field.degree):
+        table = [[entry[power] for entry in row] for row in zip(*columns, strict=True)]
+        parts.append((matrix @ ExactMatrix.from_rows(table, field.parameters)).T.rows())
+    return [[*zip(*column, strict=True)] for column in zip(*parts, strict=True)]
 
 
 def _less(field: Field, vector: _Vector, factor: Coefficients, other: _Vector) -> _Vector:
