@@ -35,7 +35,7 @@ def test_a_value_at_which_an_earlier_stage_learns_less_is_named() -> None:
         {"name": "second", "gate": "all", "stage": 2},
     ]
     x, y = [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[1, 2, 3]]
-    with pytest.raises(InputError, match=r"pathway 'second', stage 2: found g_ = 0, .* jumps"):
+    with pytest.raises(InputError, match=r"pathway 'second', stage 2: found g = 0, .* jumps"):
         derived(x, y, pathways, parameters={"g": {"value": 0}})
     steps = derived(x, y, pathways, parameters={"g": {"value": 1}}).steps
     assert "declared values" in [step.name for step in steps]
