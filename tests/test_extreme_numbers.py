@@ -83,6 +83,24 @@ def test_constants_beyond_float_are_their_decimals(std, value):
     assert found[0]["value"] == value
 
 
+def test_the_loss_that_networks_start_from_is_said_beyond_float():
+    """At init_std 1e160 it is (2/20)·20²·(1e160)⁴/4 + 5/4 in the mean over linear networks."""
+    x, y, wide = [[1, 0], [0, 1]], [[1, 2]], {"init_std": "1e160", "activation": "linear"}
+    (regime,) = derived(x, y, network=NETWORK | wide).regime.lines()
+    assert "loss of networks starts at 1.000e+641 in the mean" in regime
+
+
+@pytest.mark.parametrize("large", ["1e160", "1e400"])
+def test_couplings_beyond_float_have_no_matrix(large):
+    """Of two pathways g is X Xᵀ/P = X²; K = 1 goes with it."""
+    paths = [{"name": name, "gate": "all"} for name in "ab"]
+    found = sr.derive(sr.load(tables([[large, 1], [0, 1]], [[1, 2]], pathway=paths))).to_json()
+    dumps(found)
+    assert [(entry["overlap"], entry["input_overlap"]) for entry in found["couplings"]] == [
+        (None, None)
+    ] * 2
+
+
 def test_commands_refuse_what_they_cannot_train(tmp_path, capsys):
     spec = tmp_path / "spec.toml"
     spec.write_text(

@@ -558,7 +558,8 @@ def test_symbols_of_lines_are_defined_and_are_those_of_the_document():
     assert r"$s/\ln{\left(1 + s/\tau \right)}$ for $\tau$" in notes
     document = derived("contextual-3").to_latex()
     assert r"\tau \dot{B}^{(1)}_p &= B^{(2)\,\top}_p E_p" not in document
-    assert "the vector of ones" in document
+    assert r"$\mathbf{1}$ a column of ones" in document  # said once, with the blocks
+    assert "the vector of ones" not in document
     assert r"of plateau $h$" in text
     assert r"with plateaus $h_\alpha$" in document
 

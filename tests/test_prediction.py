@@ -11,8 +11,9 @@ import pytest
 import symreln as sr
 from symreln.claims.constants import HALF
 from symreln.claims.integration import coupled_matrices
-from symreln.claims.prediction import predict_training
+from symreln.claims.prediction import first_starts, predict_training
 from symreln.claims.probes import learning_modes, probe_bases
+from symreln.claims.starts import starts_of
 from symreln.errors import InputError
 from symreln.exact.numeric import numpy_modes
 from symreln.exact.scalar import Scalar
@@ -103,7 +104,10 @@ def test_loss_of_known_cases_ends_where_the_stages_end(name):
     assert (np.diff(prediction.reduced) <= 1e-11 * prediction.reduced[0]).all()
     assumed = {constant.name for constant in derivation.constants if constant.is_free}
     relu = derivation.spec.network.activation == "relu"
-    assert assumed == ({HALF} if relu else set())
+    # κ of what learns first is estimated; only of later stages is half of the units assumed.
+    first = {f"kappa of pathway '{p.name}'" for p in derivation.stages[0].pathways if relu}
+    assert {each.name for each in derivation.constants if each.source == "estimated"} == first
+    assert assumed == ({HALF} if relu and len(derivation.stages) > 1 else set())
     assert prediction.free_constants == derivation.free_constants == len(assumed)
 
 
@@ -408,7 +412,8 @@ def test_reduced_prediction_is_the_flow_in_full_spans(name):
             equal = [row for row, other in enumerate(own) if other == label]
             labels.append(label)
             probes.append(EqualModes(pathway=place, u=u[:, equal], v=v[:, equal]))
-    expected = coupled_matrices(derivation).trajectory(times, probes)
+    starts = first_starts(derivation, derivation.ask(starts_of).factors)
+    expected = coupled_matrices(derivation).trajectory(times, probes, starts=starts)
     np.testing.assert_allclose(found.reduced, expected.losses, atol=1e-9 * expected.losses[0])
     assert expected.losses[-1] < 0.95 * expected.losses[0]
     curves = {mode.label: mode.integrated for mode in found.modes}

@@ -59,7 +59,7 @@ def test_the_final_loss_is_where_the_curves_end(decay, final):
 def test_without_decay_it_is_the_least_squares_value():
     found = derived().to_json()["loss"]["final"]
     assert found["expr"] == "0"
-    assert "least-squares value that the pathways can reach" in derived().to_latex()
+    assert "the least-squares loss of the pathways" in derived().to_latex()
 
 
 def test_half_speed_doubles_the_decay():
@@ -109,7 +109,7 @@ def test_one_word_for_what_modes_have(changes, form):
     derivation = derived(**changes)
     mode = derivation.to_json()["pathways"][0]["modes"][0]
     assert mode.get("form") == form
-    text, shown = derivation.to_latex(), "\n".join(plain_lines(derivation))
+    text, shown = derivation.to_latex(), "\n".join(plain_lines(derivation, {"derivation.html"}))
     assert f"every mode has {form or 'a closed form'}, because" in text
     assert "has no solution in closed form" not in text
     assert form is None or f"(t): {form}, in derivation.html" in shown

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.solve import at_values
@@ -113,7 +114,7 @@ def early_strengths(derivation: Derivation) -> EarlyStrengths:
     if not asked:
         return EarlyStrengths(unsupported=unsupported)
     dataset = derivation.spec.dataset
-    phase = EarlyPhase(
+    units = EarlyPhase(
         dataset.inputs.to_numpy(),
         dataset.targets.to_numpy(),
         np.array([gate_floats(pathway.effective.pathway) for pathway in kept]),
@@ -123,7 +124,8 @@ def early_strengths(derivation: Derivation) -> EarlyStrengths:
     )
     originals = pathway_orbits(dataset, [pathway.effective.pathway for pathway in kept])
     orbits = [(originals[early.pathway], mode.number) for _, mode, early in asked]
-    found = phase.strengths([early for _, _, early in asked], orbits)
+    with phase("κ of the early phase"):
+        found = units.strengths([early for _, _, early in asked], orbits)
     members: dict[tuple[int, int], list[str]] = {}
     for orbit, (_, mode, _) in zip(orbits, asked, strict=True):
         members.setdefault(orbit, []).append(mode.label)

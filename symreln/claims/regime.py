@@ -30,9 +30,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from flint import arb
 
 from symreln.base.summaries import few
@@ -48,8 +48,6 @@ from symreln.laws.choice import solve
 from symreln.laws.ops import ARB
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
 
 #: Working precision of comparisons, in bits.
@@ -192,24 +190,23 @@ def _starting_loss(exact: Derivation) -> str:
     known, dataset = exact.known, exact.spec.dataset
     assert known.units is not None
     assert known.variances is not None
-    units, first, last = map(float, (known.units, *known.variances))
-    shown = [(dataset.n_y, units, dataset.inputs)]
+    shown = [(dataset.n_y, known.units, dataset.inputs)]
     if known.linear:
         own = [pathway.effective for pathway in exact.pathways]
-        shown = [(len(e.pathway.outputs), e.pathway.hidden or units, e.features) for e in own]
-    try:
-        power = sum(rows / hidden * np.sum(x.to_numpy() ** 2) for rows, hidden, x in shown)
-    except InputError:
-        return ""
-    initial, start = float(exact.initial_loss.to_fraction()), float(exact.strength0 or 0)
-    drawn = initial + units**2 * first * last * float(power) / dataset.samples / 2
+        shown = [(len(e.pathway.outputs), e.pathway.hidden or known.units, e.features) for e in own]
+    power = sum(Fraction(n) / hidden * x.frobenius(x).to_fraction() for n, hidden, x in shown)
+    initial, start = exact.initial_loss.to_fraction(), exact.strength0 or Fraction(0)
+    first, last = known.variances
+    drawn = initial + known.units**2 * first * last * power / dataset.samples / 2
     beside, modes = "", [mode for _, mode in learning_modes(exact)]
     if exact.loss_separates and len(exact.stages) == 1 and not exact.later:
-        numbers = [(m.multiplicity, m.s.to_float(), m.d_eff.to_float()) for m in modes if m.d_eff]
-        at = initial - sum(n * (s * start - d * start**2 / 2) for n, s, d in numbers)
-        beside = f", at {rounded_text(arb(at), 4)}"
+        numbers = [(m.multiplicity, m.s, m.d_eff) for m in modes if m.d_eff is not None]
+        with precision(_BITS):
+            found = [(n * ball(start), s.ball({}, _BITS), d.ball({}, _BITS)) for n, s, d in numbers]
+            at = ball(initial) - sum(pi * (s - d * ball(start) / 2) for pi, s, d in found)
+        beside = f", at {rounded_text(at, 4)}"
     return (
-        f" The loss of networks starts at {rounded_text(arb(drawn), 4)} in the mean; that of "
+        f" The loss of networks starts at {rounded_text(ball(drawn), 4)} in the mean; that of "
         f"formulas starts from what grows{beside}, without the variance of the initial outputs."
     )
 

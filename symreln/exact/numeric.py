@@ -259,6 +259,7 @@ def certified(
 
     Raises:
         ArithmeticError: No precision up to ``MOST_BITS`` does.
+        InputError: Float64 has no room for an entry.
     """
     bits = _START_BITS
     while bits <= MOST_BITS:
@@ -280,8 +281,11 @@ def balls(matrix: ExactMatrix) -> arb_mat:
 
 
 def _midpoints(matrix: arb_mat) -> np.ndarray:
-    flat = [float(entry.mid()) for entry in matrix.entries()]
-    return np.array(flat).reshape(matrix.nrows(), matrix.ncols())
+    flat = np.array([float(entry.mid()) for entry in matrix.entries()])
+    if not np.isfinite(flat).all():
+        msg = "a product of singular vectors is needed in float64, which has no room. Scale X"
+        raise InputError(msg)
+    return flat.reshape(matrix.nrows(), matrix.ncols())
 
 
 def ball_modes(spectrum: JointSpectrum, values: Mapping[str, Fraction], bits: int) -> list[Vectors]:

@@ -96,9 +96,7 @@ def predict_all(numbers: Derivation) -> Predictions:
         if not numbers.known.matrices.holds:
             chain = chain_of(numbers)
             return _chained(numbers, predict_chain(numbers, chain), chain)
-    with phase("κ of the early phase"):
-        early = numbers.ask(early_strengths)
-        starts = numbers.ask(starts_of)
+    early, starts = numbers.ask(early_strengths), numbers.ask(starts_of)
     why = why_no_mean_field(numbers)
     with phase("mean-field simulation"):
         mean_field = None if why else run_mean_field(numbers)

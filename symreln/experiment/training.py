@@ -147,7 +147,7 @@ def train_pair(
 
     Args:
         spec: With a network and without free parameters.
-        kappas: κ of pathways by name (:func:`symreln.claims.early.pathway_kappas`).
+        kappas: κ of pathways by name (:func:`symreln.claims.starts.pathway_kappas`).
         seeds: How many of each kind.
         rng: Seed of the random streams.
         progress: Called with (done, total) in seed-steps.
@@ -359,7 +359,7 @@ def gated_pathways(
 
     Args:
         spec: With a network.
-        kappas: κ of pathways by name (:func:`symreln.claims.early.pathway_kappas`).
+        kappas: κ of pathways by name (:func:`symreln.claims.starts.pathway_kappas`).
     """
     network, given = network_of(spec), kappas or {}
     half = pathway_units(network)

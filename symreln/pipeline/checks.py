@@ -157,7 +157,8 @@ def _check_continuous(
         same = False
     if same:
         return
-    where = ", ".join(f"{name} = {rounded_text(ball(v), 6)}" for name, v in values.items())
+    given = {p.given: p.value for p in derivation.spec.parameters if p.value is not None}
+    where = ", ".join(f"{name} = {rounded_text(ball(v), 6)}" for name, v in given.items())
     msg = (
         f"pathway '{general.name}', stage {general.stage}: found {where}, where what the stages "
         "before it leave to learn jumps: its formulas for all parameters do not hold there. "

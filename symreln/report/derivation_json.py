@@ -210,9 +210,8 @@ def _vectors(
     """Return u and v of a mode in decimals, a list a column, where there are not too many."""
     if mode.is_null or sum(pathway.spectrum.sigma_yx.shape) * len(pathway.modes) > MOST_ENTRIES:
         return {}
-    found = [each.to_numpy(values) for each in pathway.vectors[mode.label]]
-    named = zip("uv", found, strict=True)
-    return {name: each.T.tolist() for name, each in named if each is not None}
+    u, v = (each.to_numpy(values) for each in pathway.vectors[mode.label])
+    return {} if u is None or v is None else {"u": u.T.tolist(), "v": v.T.tolist()}
 
 
 def _mode(

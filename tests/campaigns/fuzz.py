@@ -24,7 +24,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.campaigns.random_specs import random_tables, toml_of
+from tests.campaigns.random_specs import toml_of, varied_tables
 from tests.campaigns.work_on_spec import NOT_A_NUMBER
 
 Answer = dict[str, Any]
@@ -112,7 +112,7 @@ def command_answer(seed: int, limit: float) -> Answer:
     command = random.choice(COMMANDS)
     with tempfile.TemporaryDirectory() as folder:
         spec = Path(folder) / "spec.toml"
-        spec.write_text(toml_of(random_tables(seed)), encoding="utf-8")
+        spec.write_text(toml_of(varied_tables(seed)), encoding="utf-8")
         name, *options = command
         line = [
             sys.executable,

@@ -56,21 +56,42 @@ def random_tables(seed: int, *, extreme: bool = True) -> Tables:
     }
     if random.random() < 0.3:
         tables["dataset"]["labels"] = {"kind": [random.randint(1, 2) for _ in range(samples)]}
-    if random.random() < 0.12:
-        tables |= _graph(random)
-    else:
-        tables["pathway"] = _pathways(random, tables, (inputs, samples, outputs))
+    tables["pathway"] = _pathways(random, tables, (inputs, samples, outputs))
     if random.random() < 0.85:
         tables["network"] = _network(random, extreme)
-    used = json.dumps([tables["dataset"], tables.get("pathway")])
-    names = [name for name in "abg" if any(f'"{f}"' in used for f in _formulas(name))]
+    names = _used(tables)
     if names:
-        called = dict(zip("abg", random.sample(LETTERS, 3), strict=True))
-        tables = _renamed(tables, called if random.random() < 0.7 else {})
-        tables["parameters"] = {called.get(n, n): _parameter(random) for n in names}
+        tables["parameters"] = {name: _parameter(random) for name in names}
     if random.random() < 0.1:
         _spoil(random, tables)
     return tables
+
+
+def varied_tables(seed: int, *, extreme: bool = True) -> Tables:
+    """Return the spec of a seed, often with other names of parameters or with a graph.
+
+    These are drawn from a stream of their own, so that a seed keeps its spec.
+    """
+    random, tables = Random(f"varied {seed}"), random_tables(seed, extreme=extreme)
+    if random.random() < 0.12:
+        tables = {key: value for key, value in tables.items() if key != "pathway"}
+        tables |= _graph(random)
+        declared, used = tables.get("parameters"), _used(tables)
+        if isinstance(declared, dict):
+            tables["parameters"] = {name: each for name, each in declared.items() if name in used}
+    if random.random() < 0.7:
+        called = dict(zip("abg", random.sample(LETTERS, 3), strict=True))
+        declared = tables.get("parameters")
+        tables = _renamed(tables, called)
+        if isinstance(declared, dict):
+            tables["parameters"] = {called.get(name, name): one for name, one in declared.items()}
+    return tables
+
+
+def _used(tables: Tables) -> list[str]:
+    """Return the parameters that data and gates of a spec depend on."""
+    used = _toml([tables.get("dataset"), tables.get("pathway")])
+    return [name for name in "abg" if any(f'"{f}"' in used for f in _formulas(name))]
 
 
 def _renamed(value: Any, called: dict[str, str]) -> Any:

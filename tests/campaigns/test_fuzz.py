@@ -11,7 +11,7 @@ import pytest
 from symreln.cli import main as cli
 from tests.campaigns import work_on_spec
 from tests.campaigns.fuzz import library_answers
-from tests.campaigns.random_specs import random_tables, toml_of
+from tests.campaigns.random_specs import toml_of, varied_tables
 from tests.campaigns.work_on_spec import FoundError, work_on
 
 SLICE = range(20_000, 20_040)
@@ -27,7 +27,7 @@ def test_small_random_specs_are_derived_or_refused(first):
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         for seed in range(first, first + 20):
-            found.append(work_on(random_tables(seed, extreme=False)))
+            found.append(work_on(varied_tables(seed, extreme=False)))
     assert sum(not text.startswith("refused") for text in found) >= 10
 
 
@@ -50,14 +50,14 @@ def test_a_crash_and_a_hang_are_noticed():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_specs_are_written_as_toml(seed):
-    tables = random_tables(seed, extreme=False)
+    tables = varied_tables(seed, extreme=False)
     assert set(tomllib.loads(toml_of(tables))) <= set(tables)
 
 
 @pytest.mark.parametrize("command", ["derive", "validate", "gates", "race"])
 def test_commands_end_in_a_stated_code(command, tmp_path, capsys):
     spec = tmp_path / "spec.toml"
-    spec.write_text(toml_of(random_tables(20_001, extreme=False)))
+    spec.write_text(toml_of(varied_tables(20_001, extreme=False)))
     more = ["--seeds", "2"] if command == "validate" else []
     code = cli._guarded([command, str(spec), "--out", str(tmp_path / "out"), *more])
     out, err = capsys.readouterr()

@@ -39,7 +39,7 @@ def derivation():
 
 def test_modes_are_those_by_hand_with_the_assumptions_in_them():
     symbols = derivation().spec.symbols
-    a, b, e, g = (symbols[name] for name in "abeg")
+    a, b, e, g = (symbols[f"{name}_"] for name in "abeg")
     assert (a.is_positive, b.is_positive, e.is_real, g.is_nonnegative) == (True,) * 4
     found = [
         [(m.s.to_sympy(symbols), m.d.to_sympy(symbols), m.multiplicity) for m in p.modes]
@@ -59,18 +59,18 @@ def test_the_certificate_holds_for_all_values_of_the_four():
 def test_exceptional_sets_respect_every_assumption():
     (text,) = derivation().exceptional.lines()
     assert text == (
-        "generic in a, b, e, g; exceptional: e = 0, g = 0, a = 0 (excluded by a > 0), "
-        "b = 0 (excluded by b >= 1/2 and b <= 3)"
+        "these formulas hold for all values of a_, b_, e_, g_, except at e_ = 0, g_ = 0, "
+        "a_ = 0 (excluded by a_ > 0), b_ = 0 (excluded by b_ >= 1/2 and b_ <= 3)"
     )
     found = derivation_to_json(derivation())["exceptional"]
-    assert found["domain"] == "a > 0, b >= 1/2 and b <= 3, g >= 0"
+    assert found["domain"] == "a_ > 0, b_ >= 1/2 and b_ <= 3, g_ >= 0"
     (of_e, of_g) = found["sets"]
     assert [value["expr"] for value in of_e["values"]] == ["0"]
     assert {c["effect"] for c in of_g["consequences"]} == {"null", "jump"}
     assert of_g["consequences"][0]["modes"] == [["pi_2_1"]]
     assert [item["excluded"] for item in found["outside"]] == [
-        "no root with a > 0",
-        "no root with b >= 1/2 and b <= 3",
+        "no root with a_ > 0",
+        "no root with b_ >= 1/2 and b_ <= 3",
     ]
 
 

@@ -143,13 +143,13 @@ whole = st.integers(-3, 3).map(Fraction)
 @slow
 @given(specs(("a",)), small | whole)
 def test_outside_the_sets_of_one_parameter_the_generic_answer_holds(spec, a):
-    check_outside(spec, {"a": a})
+    check_outside(spec, {"a_": a})
 
 
 @slow
 @given(specs(("a", "b")), small | whole, small | whole)
 def test_outside_the_sets_of_two_parameters_the_generic_answer_holds(spec, a, b):
-    check_outside(spec, {"a": a, "b": b})
+    check_outside(spec, {"a_": a, "b_": b})
 
 
 @slow
@@ -250,17 +250,17 @@ def test_every_kind_in_one_spec_by_hand():
         "pathway": [{"name": "only"}],
     }
     table = by_polynomial(sets_of(tables))
-    assert set(table) == {"a", "a - 1", "a + 1"}
-    assert effects(table["a"]) == {Effect.NULL, Effect.JUMP}
+    assert set(table) == {"a_", "a_ - 1", "a_ + 1"}
+    assert effects(table["a_"]) == {Effect.NULL, Effect.JUMP}
     spec = load(tables)
-    there = derived_at(spec, {"a": Fraction(0)})
+    there = derived_at(spec, {"a_": Fraction(0)})
     assert there.verdict.level is Level.CLOSED
     assert learning(there.pathways[0]) == 1
     assert there.final_loss.to_fraction() == Fraction(1, 4)
-    for name in ("a - 1", "a + 1"):
+    for name in ("a_ - 1", "a_ + 1"):
         assert effects(table[name]) == {Effect.DEGENERATE}
         (value,) = rational(table[name])
-        assert len(derived_at(spec, {"a": value}).pathways[0].modes) == 1
+        assert len(derived_at(spec, {"a_": value}).pathways[0].modes) == 1
 
 
 def test_conjugate_modes_that_coincide_by_hand():
@@ -271,12 +271,12 @@ def test_conjugate_modes_that_coincide_by_hand():
         "pathway": [{"name": "only"}],
     }
     table = by_polynomial(sets_of(tables))
-    assert set(table) == {"a", "a + 2", "a^2 - a - 1"}
-    for name in ("a", "a + 2"):
+    assert set(table) == {"a_", "a_ + 2", "a_^2 - a_ - 1"}
+    for name in ("a_", "a_ + 2"):
         assert effects(table[name]) == {Effect.DEGENERATE}
         (value,) = rational(table[name])
-        assert len(derived_at(load(tables), {"a": value}).pathways[0].modes) == 1
-    golden = table["a^2 - a - 1"]
+        assert len(derived_at(load(tables), {"a_": value}).pathways[0].modes) == 1
+    golden = table["a_^2 - a_ - 1"]
     assert effects(golden) == {Effect.NULL}
     assert [float(value) for value in golden.roots] == pytest.approx([-0.6180339887, 1.6180339887])
 
@@ -288,9 +288,9 @@ def test_a_positive_parameter_leaves_out_what_it_excludes():
         "pathway": [{"name": "only"}],
     }
     found = sets_of(tables)
-    assert {str(item.polynomial) for item in found.sets} == {"a", "a - 1"}
+    assert {str(item.polynomial) for item in found.sets} == {"a_", "a_ - 1"}
     assert [(str(i.polynomial), i.excluded) for i in found.outside] == [
-        ("a + 1", "no root with a >= -1/2 and a <= 1")
+        ("a_ + 1", "no root with a_ >= -1/2 and a_ <= 1")
     ]
 
 
@@ -301,8 +301,8 @@ def test_a_commutator_that_vanishes_is_found_and_confirmed():
         "pathway": [{"name": "only"}],
     }
     table = by_polynomial(sets_of(tables))
-    assert Effect.COMMUTES in effects(table["a"])
-    levels = [derive_unchecked(load(tables)), derived_at(load(tables), {"a": Fraction(0)})]
+    assert Effect.COMMUTES in effects(table["a_"])
+    levels = [derive_unchecked(load(tables)), derived_at(load(tables), {"a_": Fraction(0)})]
     assert [d.verdict.level for d in levels] == [Level.COUPLED_MATRICES, Level.CLOSED]
 
 
@@ -316,9 +316,9 @@ def test_a_level_may_get_stronger_and_the_formulas_stay():
     assert not sets_of(tables).breaking
     (chapter,) = exceptional_sets(derive_unchecked(load(tables))).says()
     assert "a stronger level may hold there, with the same formulas" in str(chapter)
-    generic, there = derive_unchecked(load(tables)), derived_at(load(tables), {"g": Fraction(1)})
+    generic, there = derive_unchecked(load(tables)), derived_at(load(tables), {"g_": Fraction(1)})
     assert there.verdict.level.rank < generic.verdict.level.rank
-    assert_same(generic, there, {"g": Fraction(1)})
+    assert_same(generic, there, {"g_": Fraction(1)})
 
 
 def test_poles_of_data_and_of_gains_are_listed():
@@ -328,7 +328,7 @@ def test_poles_of_data_and_of_gains_are_listed():
         "pathway": [{"name": "only", "gate": ["1/(a+5)", 1]}],
     }
     table = by_polynomial(sets_of(tables))
-    assert effects(table["a - 1"]) == effects(table["a + 5"]) == {Effect.UNDEFINED}
+    assert effects(table["a_ - 1"]) == effects(table["a_ + 5"]) == {Effect.UNDEFINED}
 
 
 @pytest.mark.parametrize("gate", [["g", 1], [1, "g**2 - 4"]])
@@ -339,7 +339,7 @@ def test_a_gate_that_closes_is_exceptional(gate):
         "pathway": [{"name": "only", "gate": gate}],
     }
     table = by_polynomial(sets_of(tables))
-    closing = {"g"} if gate[0] == "g" else {"g - 2", "g + 2"}
+    closing = {"g_"} if gate[0] == "g" else {"g_ - 2", "g_ + 2"}
     assert all(Effect.NULL in effects(table[name]) for name in closing)
 
 
@@ -350,24 +350,24 @@ def test_of_conjugate_modes_only_as_many_vanish_as_is_said():
         "parameters": {"a": {}},
         "pathway": [{"name": "only"}],
     }
-    item = by_polynomial(sets_of(tables))["a - 1"]
+    item = by_polynomial(sets_of(tables))["a_ - 1"]
     (null,) = [c for c in item.consequences if c.effect is Effect.NULL]
     assert (null.count, null.exact, null.proven) == (1, True, True)
-    assert learning(derived_at(load(tables), {"a": Fraction(1)}).pathways[0]) == 1
+    assert learning(derived_at(load(tables), {"a_": Fraction(1)}).pathways[0]) == 1
     tables["dataset"]["Y"] = [["a", "a"], ["0", "a"]]
-    item = by_polynomial(sets_of(tables))["a"]
+    item = by_polynomial(sets_of(tables))["a_"]
     (null,) = [c for c in item.consequences if c.effect is Effect.NULL]
     assert null.count is None
-    assert learning(derived_at(load(tables), {"a": Fraction(0)}).pathways[0]) == 0
+    assert learning(derived_at(load(tables), {"a_": Fraction(0)}).pathways[0]) == 0
 
 
 @pytest.mark.parametrize("a", [Fraction(1, 2), Fraction(1), Fraction(3)])
 def test_on_a_set_of_two_parameters_at_least_as_many_vanish_as_is_said(a):
     generic = derive_unchecked(load(TWO))
-    item = by_polynomial(exceptional_sets(generic))["a*b - 1"]
+    item = by_polynomial(exceptional_sets(generic))["a_*b_ - 1"]
     (null,) = [c for c in item.consequences if c.effect is Effect.NULL]
     assert (null.count, null.exact, null.proven) == (1, False, True)
-    there = derive_unchecked(spec_at(generic.spec, {"a": a, "b": 1 / a}))
+    there = derive_unchecked(spec_at(generic.spec, {"a_": a, "b_": 1 / a}))
     assert learning(there.pathways[0]) == 1
 
 
@@ -404,7 +404,7 @@ def test_where_modes_coincide_pairs_and_loss_stay(spec, a, b):
     for item in every:
         if Effect.DEGENERATE not in effects(item) or not item.harmless:
             continue
-        point = point_on(item, {"a": a, "b": b})
+        point = point_on(item, {"a_": a, "b_": b})
         if point is None or any(value_at(x, point) == 0 for x in every if not x.harmless):
             continue
         there = derive_unchecked(spec_at(spec, point))
@@ -430,12 +430,12 @@ def test_modes_that_cross_in_s_may_meet_in_d_at_points_of_the_set():
         "parameters": {"a": {}, "b": {}},
         "pathway": [{"name": "only"}],
     }
-    item = by_polynomial(sets_of(tables))["a*b - 1"]
+    item = by_polynomial(sets_of(tables))["a_*b_ - 1"]
     proven = {c.effect: c.proven for c in item.consequences}
     assert proven == {Effect.CROSSING: True, Effect.DEGENERATE: False}
     spec = load(tables)
-    meeting = derive_unchecked(spec_at(spec, {"a": Fraction(1), "b": Fraction(1)}))
-    crossing = derive_unchecked(spec_at(spec, {"a": Fraction(2), "b": Fraction(1, 2)}))
+    meeting = derive_unchecked(spec_at(spec, {"a_": Fraction(1), "b_": Fraction(1)}))
+    crossing = derive_unchecked(spec_at(spec, {"a_": Fraction(2), "b_": Fraction(1, 2)}))
     assert (len(meeting.pathways[0].modes), len(crossing.pathways[0].modes)) == (1, 2)
 
 

@@ -19,10 +19,11 @@ from click.testing import CliRunner
 import symreln as sr
 from symreln.claims.families.derivation import FamilyDerivation, FamilyMode, derive_family
 from symreln.claims.head_start import mode_laws
+from symreln.claims.starts import strength0_of
 from symreln.cli.main import cli
 from symreln.errors import CertificateError
 from symreln.exact.scalar import Scalar
-from symreln.laws.law import STRENGTH0, TIME_CONSTANT
+from symreln.laws.law import TIME_CONSTANT
 from symreln.task_library.structures import hierarchy
 from symreln.verdict.judge import Level
 from symreln.verifier import digest, verify
@@ -163,17 +164,26 @@ def test_the_dataset_has_the_gram_matrices_of_the_proof(contexts: int, items: in
 def pairs(special: sr.Derivation) -> Iterator[tuple[FamilyMode, dict[sp.Basic, Any], Any]]:
     """Yield every mode for every size, the values of all symbols, and the same mode's law."""
     every, laws = special.family, mode_laws(special.at_values)
+    starts = {
+        each.start: float(strength0_of(special.at_values, _member(special, each).modes[0].label))
+        for each in every.modes
+    }
     sizes = {size.option[0]: size.value for size in special.spec.sizes}
     for mode in every.modes:
-        name = mode.template.name.replace("{context}", "1")
-        member = next(p for p in special.at_values.pathways if p.name == name)
+        member = _member(special, mode)
         for here in copied({"C": sizes["c"], "n": sizes["i"]}, mode.part):
             values = special.spec.values | here
             s = float(at(mode.found.s_squared, values)) ** 0.5
             label = next(m.label for m in member.modes if m.s.to_float({}) == pytest.approx(s))
             shown = {every.symbols[k]: sp.Rational(str(v)) for k, v in values.items()}
-            shown |= {TIME_CONSTANT: float(special.tau), STRENGTH0: float(special.strength0)}
+            shown |= {TIME_CONSTANT: float(special.tau), **starts}
             yield mode, shown, laws[label]
+
+
+def _member(special: sr.Derivation, mode: FamilyMode) -> Any:
+    """Return the first of the pathways that a mode's template stands for."""
+    name = mode.template.name.replace("{context}", "1")
+    return next(p for p in special.at_values.pathways if p.name == name)
 
 
 @pytest.mark.parametrize("own", [False, True])

@@ -106,7 +106,7 @@ def test_parameters_in_the_boundary(tmp_path: Path) -> None:
     derivation = sr.derive(sr.load(str(path)))
     strength = derivation.pathways[0].modes[0].s.to_sympy()
     # |x_1 off x_2|/2: the determinant of both over the length of x_2.
-    assert strength.subs("a", 3).evalf() == pytest.approx(5 / 10**0.5 / 2)
+    assert strength.subs("a_", 3).evalf() == pytest.approx(5 / 10**0.5 / 2)
     assert verify(derivation.certificate)
 
 

@@ -135,8 +135,8 @@ def test_the_table_says_what_holds() -> None:
     spec = load("contextual-4", ["dataset.items=2"]).at_values()
     found = subsets_report(spec, "context", subset_stages(spec, "context"), None)
     text = found.tables["subsets.md"]
-    assert "Fastest: m = 4. m = 3 is not among them." in text
-    assert "Fastest: m = 2. m = 3 is not among them." in text
+    assert "The fastest gates have m = 4; not m = 3." in text
+    assert "The fastest gates have m = 2; not m = 3." in text
     assert "For all C, m, n and c, proven" in text
     assert "units end on these" in text
 

@@ -174,7 +174,7 @@ def test_what_a_table_leaves_open_is_explained(tmp_path: Path) -> None:
     assert "sqrt(5)" in text
     assert "| – | m = 1 (left) 0.600" in text
     assert "–: the mean-field simulation takes minutes" in text
-    assert "does not have most of the weight at a = 1: speeds decide alone" in text
+    assert "does not have most of the weight at a_ = 1: speeds decide alone" in text
     assert "no spread" not in text
     known = tuple(replace(each, predicted=each.measured) for each in point.classes)
     text = told(replace(point, classes=known))

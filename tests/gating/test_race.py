@@ -208,7 +208,7 @@ def test_a_partial_gate_wins_over_part_of_the_range(
     ]
     assert (value, between) in swaps
     for part in found.pieces:
-        at = {"a": part.piece.sample}
+        at = {"a_": part.piece.sample}
         here = search(inputs.substitute(at), residual.substitute(at))
         assert here.candidates[0].s == part.ranks[0][0].s
         assert any(sign_pattern(signs) in part.winners for signs in here.winners)

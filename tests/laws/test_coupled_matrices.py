@@ -128,8 +128,10 @@ def test_reduction_is_the_flow_of_all_weights(name, start):
 def test_output_between_steps_is_as_good_as_the_steps(monkeypatch):
     # A slow mode on a settled fast one: stability alone would allow steps far too long to
     # interpolate in. Short steps are the reference.
+    # A start at which free steps end badly: of nine starts their output is off by 1.2e-10 to
+    # 4.9e-9 of the largest entry, by where steps happen to end; bounded steps by at most 2.1e-10.
     network = masks_network()
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(9)
     start = [0.2 * rng.standard_normal((len(q), 6)) for q in expected(reduced(network))]
     times = np.linspace(0, 200, 3001)
 

@@ -64,7 +64,7 @@ def test_nodes_and_edges_become_a_graph_with_its_pathways():
     at = spec.at_values()
     assert at.graph is not None
     assert at.parameters == ()
-    assert str(spec.pathways[0].gate[1]) == "g"
+    assert str(spec.pathways[0].gate[1]) == "g_"
     assert str(at.pathways[0].gate[1]) == "1/2"
 
 
@@ -191,7 +191,7 @@ def test_the_command_writes_and_prints(tmp_path: Path, capsys: pytest.CaptureFix
     small = ["--set", "parameters.M.value=3", "--set", "dataset.items=2", "--quiet"]
     assert _guarded(["derive", "routing", "--out", str(tmp_path), *small]) == 0
     out = capsys.readouterr().out
-    assert "tau db/dt = K*M*a*c*(s - a*b*c*d)" in out
+    assert "tau db/dt = K*M*a*h*(s - a*b*d*h)" in out
     assert "speed against unshared pathways: K*M**(1/3)" in out
     names = {path.name for path in tmp_path.iterdir()}
     documents = {"derivation.json", "derivation.tex", "derivation.html"}

@@ -79,14 +79,6 @@ def test_common_parts_are_named_and_put_back():
     assert put_back(definitions, shortened) == COMMON
 
 
-def test_names_in_use_are_passed_over():
-    taken = sp.Symbol("k_1")
-    exprs = tuple(expr + taken for expr in COMMON)
-    definitions, shortened = name_common(exprs)
-    assert [str(name) for name, _ in definitions] == ["k_2", "k_3"]
-    assert put_back(definitions, shortened) == exprs
-
-
 def test_short_parts_stay():
     exprs = ((c + 1) ** 2 * s, (c + 1) ** 3)
     assert name_common(exprs) == ((), exprs)

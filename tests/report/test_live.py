@@ -157,7 +157,8 @@ def test_page_computes_what_the_program_evaluates(name: str, seed: int, tmp_path
     # Other values may order modes in another way, and then have other names for them.
     left = [(c.of("closed") / c.plateau, c.plateau) for c in predicted.modes]
     halves = np.unique([mode["half"] for mode in found["modes"] if mode["half"] is not None])
-    then = [curve.of("closed") for curve in other.evaluate(halves).modes] if len(halves) else []
+    there = predict(numbers, halves, factors=factors).modes if len(halves) else []
+    then = [curve.of("closed") for curve in there]
     for mode in found["modes"]:
         distances = [np.abs(np.array(mode["curve"]) / h - shown).max() for shown, h in left]
         place = int(np.argmin(distances))
