@@ -394,8 +394,14 @@ def test_what_the_theory_starts_from_is_recorded_and_said_with_its_error():
     assert set(strengths["modes"]) == set(found.early)
     assert all(0 < mode["error"] < 0.1 * mode["kappa"] for mode in strengths["modes"].values())
     name, kappa = next(iter(found.kappas.items()))
-    text = str(agreement_chapter(found))
-    assert f"{name} {kappa:.3f} ± {next(iter(found.early.values())).error:.3f}" in text
+    # The chapter refers to the dynamics, which say what everything starts from.
+    assert "sec:dynamics" in str(agreement_chapter(found))
+    error = found.early[found.derivation.pathways[0].modes[0].label].error
+    dynamics = found.derivation.to_latex().split(r"\label{sec:dynamics}")[1]
+    said = rf"\ensuremath{{\kappa}} = {kappa} \ensuremath{{\pm}} {error:.2g}."
+    assert said in dynamics.split(r"\section")[0]
+    (constant,) = [c for c in found.derivation.constants if f"'{name}'" in c.name]
+    assert (constant.value, constant.error) == (kappa, error)
     linear_text = str(agreement_chapter(linear(0)))
     assert linear(0).to_json()["initial_strengths"] is None
     assert "kappa" not in linear_text
