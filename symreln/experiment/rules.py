@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,14 @@ from symreln.claims.starts import starts_of
 from symreln.claims.widths import own_curves
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.metrics import CurveComparison, compare
-from symreln.experiment.training import SAME, ProgressCallback, Variation, kinds, train
+from symreln.experiment.training import (
+    SAME,
+    ProgressCallback,
+    Variation,
+    kinds,
+    shared_progress,
+    train,
+)
 from symreln.specs.arguments import check_counts
 
 if TYPE_CHECKING:
@@ -118,17 +126,17 @@ def compare_rules(
     seeds, rng = check_counts(seeds, rng, "compare_rules")
     numbers = derivation.ask(at_values)
     check_rules(numbers)
-    samples, steps = numbers.spec.dataset.samples, network_of(numbers.spec).steps
+    samples = numbers.spec.dataset.samples
     subjects = kinds(numbers.spec)
     sizes = sorted({-(-samples // 2), -(-samples // 4), 1} - {samples}, reverse=True)
-    starts = numbers.ask(starts_of)
-    trainings = len(subjects) * (len(sizes) + 2)
-    count = _Count(progress, trainings * steps * seeds)
+    kappas = numbers.ask(starts_of).kappas
+    report, places = shared_progress(progress, len(subjects) * (len(sizes) + 2)), count()
     prediction = predict_training(numbers).reduced
     batches, biased = [], []
 
     def trained(subject: str, by: Variation) -> TrainingRun:
-        return train(subject, numbers.spec, starts.kappas, seeds, rng, by, progress=count.part())
+        part = report(next(places))
+        return train(subject, numbers.spec, kappas, seeds, rng, by, progress=part)
 
     for subject in subjects:
         run = trained(subject, SAME)
@@ -144,25 +152,6 @@ def compare_rules(
         samples=samples,
         learning_rate=float(network_of(numbers.spec).learning_rate),
     )
-
-
-class _Count:
-    """Progress of many trainings as of one."""
-
-    def __init__(self, progress: ProgressCallback | None, total: int) -> None:
-        self._progress, self._total, self._done = progress, total, 0
-
-    def part(self) -> ProgressCallback | None:
-        """Return the callback of the next training."""
-        if self._progress is None:
-            return None
-        call, before = self._progress, self._done
-
-        def report(done: int, _: int) -> None:
-            self._done = before + done
-            call(self._done, self._total)
-
-        return report
 
 
 def _varied(
