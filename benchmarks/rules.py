@@ -4,8 +4,7 @@
 
 Prints what ``symreln validate SPEC --rules`` measures, for a ready-made spec or a file (default
 xor): how far mini-batches shift the mean loss, over P/|batch| − 1, which is constant where a
-batch's step acts as a larger learning rate; the noise of drawing batches; how much smaller the
-change is at half the rate; and closed forms with weight decay against trained GDLNs. Then the time
+batch's step acts as a larger learning rate; and the noise of drawing batches. Then the time
 of a training step with mini-batches and with weight decay over that of a plain one, in one process,
 taken in turn, the median of the repeats with the smallest and largest.
 """
@@ -39,15 +38,6 @@ def show(found: RuleComparison) -> None:
         noise = "-" if rule.noise is None else f"{rule.noise:.4f}"
         far = rule.theory.max_abs_over_initial
         print(f"{name}  theory {far:.4f}  shift {shift}  noise {noise}")
-    for rule in found.rates:
-        flow = ", ".join(f"{value:.4f}" for value in rule.flow)
-        ratio = "-" if rule.ratio is None else f"{rule.ratio:.3f}"
-        print(f"{rule.subject:6} to the flow {flow} at eta, eta/2, eta/4; ratio of changes {ratio}")
-    for rule in found.decays:
-        far = rule.theory.max_abs_over_initial
-        print(f"lambda {rule.weight_decay:.4f}  theory {far:.4f}  dying: {len(rule.dying)} modes")
-    if found.no_decay:
-        print(f"no weight decay: {found.no_decay}")
 
 
 def cost(derivation: sr.Derivation) -> None:

@@ -367,7 +367,7 @@ CHAINS = {
     "one-layer": CLOSED,
     "three-layers": (*CLOSED, r"\kappa"),
     "five-layers": (*CLOSED, r"\kappa"),
-    "closed": (*CLOSED, "nothing to learn", "Riccati"),
+    "closed": (*CLOSED, "nothing to learn"),
     "unequal": (*TO_HALF, "conserved product", r"\int_{", "L(t)"),
     "decay": CLOSED,
     "decay-above-s": CLOSED,

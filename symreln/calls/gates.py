@@ -16,7 +16,6 @@ from symreln.errors import InputError
 from symreln.gating import races
 from symreln.gating.finders import FINDERS
 from symreln.gating.found_pathways import gates_toml
-from symreln.gating.race_report import RaceReport
 from symreln.report.encode import Encoder
 from symreln.specs.finding import nearest, shown
 from symreln.specs.model import Spec
@@ -48,7 +47,7 @@ class GateAnswer(AbstractAnswer):
         return Encoder.of(self.spec)(self.found)
 
     def files(self) -> dict[str, str | bytes]:
-        """Return the JSON, tables as Markdown, the figure and a race's page, by file name."""
+        """Return the JSON, tables as Markdown, and the figure, by file name."""
         # Here, because Matplotlib takes time to import.
         from symreln.report.gate_figures import figure_of
 
@@ -56,10 +55,6 @@ class GateAnswer(AbstractAnswer):
         drawn = figure_of(self.found)
         if drawn:
             found[f"{drawn.name}.svg"] = drawn.svg
-        if drawn and isinstance(self.found, RaceReport):
-            from symreln.report.race_page import race_page
-
-            found["race.html"] = race_page(self.found, drawn)
         return found
 
     def lines(self) -> Iterator[str]:

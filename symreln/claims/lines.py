@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING, Any
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Claim, Step
 from symreln.claims.flow_lines import alignment_lines, basis_lines, flow_lines
-from symreln.claims.from_weights import white_inputs
 from symreln.claims.mode_lines import loss_lines, matrix_lines, mode_lines
 from symreln.claims.start_lines import start_lines
 from symreln.claims.widths import narrow_pathways
 from symreln.document.model import Block, Content, Details, Items, Section, equation
 from symreln.document.typeset import phrase, say
-from symreln.laws import lambda_balanced
 from symreln.laws.line import Line, checked, proven_once
 from symreln.laws.width import narrow_lines
 
@@ -151,8 +149,6 @@ def derivation_lines(derivation: Derivation) -> DerivationLines:
         found += proven_once(narrow_lines)
     found += start_lines(derivation)
     found += loss_lines(derivation)
-    if white_inputs(derivation):
-        found += proven_once(lambda_balanced.lines)
     for step, phase in derivation.phases[1:]:
         found += _after_a_switch(step, phase, found)
     return DerivationLines(derived=checked(found, "line by line"))

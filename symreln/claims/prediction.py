@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,7 +41,6 @@ from symreln.claims.probes import from_start, learning_modes, mode_bases
 from symreln.claims.starts import chain_of, starts_of
 from symreln.claims.widths import check_decided, learned_counts, narrow_pathways
 from symreln.errors import NotSupportedError
-from symreln.exact.numeric import numpy_modes
 from symreln.laws.choice import law_of, plateau
 from symreln.laws.coupled_matrices import CoupledMatrices, EqualModes
 from symreln.laws.coupled_modes import integrate_modes
@@ -257,25 +256,17 @@ def closed_forms(
     loss = loss_of_modes(derivation, curves, times)
     if loss is None:
         return None
-    found = _closed_prediction(derivation, times, _means(curves), loss)
     chain = chain_of(derivation) if strength0 is None else None
     more = () if chain is None else chain_constants(chain)
-    return replace(found, constants=(*found.constants, *more))
-
-
-def _closed_prediction(
-    derivation: Derivation, grid: np.ndarray, curves: dict[str, np.ndarray], loss: np.ndarray
-) -> Prediction:
-    closed = law_of(derivation.known).closed
-    forms = "closed forms" if closed else "integrated equations"
+    closed, means = law_of(derivation.known).closed, _means(curves)
     return Prediction(
-        times=grid,
+        times=times,
         reduced=loss,
-        method=f"{forms} of all modes",
+        method=f"{'closed forms' if closed else 'integrated equations'} of all modes",
         closed_loss=loss if closed else None,
-        modes=_mode_curves(derivation, *((curves, {}) if closed else ({}, curves))),
+        modes=_mode_curves(derivation, *((means, {}) if closed else ({}, means))),
         judged="closed" if closed else "reduced",
-        constants=derivation.ask(printed_constants),
+        constants=(*derivation.ask(printed_constants), *more),
     )
 
 
@@ -445,20 +436,24 @@ def _integrate_modes(
 def _mode_curves(
     derivation: Derivation, closed: dict[str, np.ndarray], integrated: dict[str, np.ndarray]
 ) -> tuple[ModeCurve, ...]:
-    curves = []
-    for pathway, mode in learning_modes(derivation):
-        d = None if mode.d_eff is None else mode.d_eff.to_float()
-        curves.append(
-            ModeCurve(
-                pathway=pathway.name,
-                label=mode.label,
-                closed=closed.get(mode.label),
-                integrated=integrated.get(mode.label),
-                plateau=plateau(derivation.known, mode.s.to_float(), d) if d else None,
-                multiplicity=mode.multiplicity,
-            )
+    return tuple(
+        _mode_curve(
+            derivation,
+            mode,
+            pathway=pathway.name,
+            label=mode.label,
+            closed=closed.get(mode.label),
+            integrated=integrated.get(mode.label),
         )
-    return tuple(curves)
+        for pathway, mode in learning_modes(derivation)
+    )
+
+
+def _mode_curve(derivation: Derivation, mode: ModeDerivation, **curve: Any) -> ModeCurve:
+    """Return a curve of a mode, with where it ends by its law."""
+    d = None if mode.d_eff is None else mode.d_eff.to_float()
+    height = plateau(derivation.known, mode.s.to_float(), d) if d else None
+    return ModeCurve(plateau=height, multiplicity=mode.multiplicity, **curve)
 
 
 def _predict_flow(
@@ -488,7 +483,7 @@ def _predict_flow(
         reduced=found.losses[first:],
         method="flow of the coupled matrices of all pathways from t = 0 over every switch of gates",
         closed_loss=None,
-        modes=_curves(modes, found.strengths[:, first:]),
+        modes=_curves(derivation, modes, found.strengths[:, first:]),
         constants=derivation.ask(printed_constants),
     )
 
@@ -515,7 +510,7 @@ def _predict_descent(
             "gradient descent on the coupled matrices of all pathways, step by step over every "
             "switch of gates"
         ),
-        modes=_curves(modes, found.strengths),
+        modes=_curves(derivation, modes, found.strengths),
         flow_loss=flow.reduced,
     )
 
@@ -559,28 +554,27 @@ def _modes(
     found = []
     for begin, phase in derivation.phases:
         for p, pathway in enumerate(phase.pathways):
-            sigma = pathway.effective.sigma_yx.to_numpy()
-            for mode, (s, v) in zip(pathway.modes, numpy_modes(pathway.spectrum), strict=True):
+            bases = mode_bases(pathway)
+            for mode in pathway.modes:
                 if not mode.is_null:
-                    equal = EqualModes(pathway=p, u=sigma @ v / s, v=v)
-                    found.append((equal, pathway, mode, begin))
+                    u, v = bases[mode.label]
+                    found.append((EqualModes(pathway=p, u=u, v=v), pathway, mode, begin))
     return found
 
 
 def _curves(
-    modes: list[tuple[EqualModes, PathwayDerivation, ModeDerivation, int]], strengths: np.ndarray
+    derivation: Derivation,
+    modes: list[tuple[EqualModes, PathwayDerivation, ModeDerivation, int]],
+    strengths: np.ndarray,
 ) -> tuple[ModeCurve, ...]:
-    curves = []
-    for (_, pathway, mode, begin), values in zip(modes, strengths, strict=True):
-        d = None if mode.d_eff is None else mode.d_eff.to_float()
-        curves.append(
-            ModeCurve(
-                pathway=in_phase(pathway.name, begin),
-                label=f"{mode.label}@{begin}" if begin else mode.label,
-                closed=None,
-                integrated=values,
-                plateau=mode.s.to_float() / d if d else None,
-                multiplicity=mode.multiplicity,
-            )
+    return tuple(
+        _mode_curve(
+            derivation,
+            mode,
+            pathway=in_phase(pathway.name, begin),
+            label=f"{mode.label}@{begin}" if begin else mode.label,
+            closed=None,
+            integrated=values,
         )
-    return tuple(curves)
+        for (_, pathway, mode, begin), values in zip(modes, strengths, strict=True)
+    )

@@ -361,13 +361,13 @@ def gates() -> None:
 def race() -> None:
     """Say which self-consistent gate is fastest, for all values of a parameter at once.
 
-    Writes race.json, race.svg and a page, race.html. With --seeds it trains ReLU networks in every
+    Writes race.json and race.svg. With --seeds it trains ReLU networks in every
     interval between boundaries, and says which gates they take: finding 1 of the paper as a table,
     race.md.
     With --by context it says how fast gates open in m of the contexts are, stage by stage, at the
     declared values, and which m trained networks take: subsets.json, subsets.md and subsets.svg.
-    With --by context --over c it does so for all c at once, with boundaries: race.json,
-    race.md and race.html.
+    With --by context --over c it does so for all c at once, with boundaries: race.json
+    and race.md.
     """
 
 

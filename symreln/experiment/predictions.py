@@ -29,10 +29,10 @@ from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
 from symreln.claims.constants import drawn_constants
 from symreln.claims.early import early_strengths
-from symreln.claims.integration import gate_floats, network_of
+from symreln.claims.integration import network_of
 from symreln.claims.mean_field import run_mean_field, why_no_mean_field
-from symreln.claims.prediction import closed_forms, predict_training
-from symreln.claims.probes import probe_bases
+from symreln.claims.prediction import closed_forms, predict_training, written_and_read
+from symreln.claims.probes import learning_modes
 from symreln.claims.starts import (
     Starts,
     chain_of,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from symreln.claims.curves import Prediction
-    from symreln.claims.derivation import Derivation, PathwayDerivation
+    from symreln.claims.derivation import Derivation
     from symreln.laws.chain_start import ChainStart
     from symreln.laws.early_phase import EarlyStrength
     from symreln.laws.mean_field import MeanField
@@ -195,24 +195,17 @@ def mode_descent(numbers: Derivation) -> np.ndarray:
         numbers: Without free parameters, of one phase, with a network of two layers.
     """
     network = network_of(numbers.spec)
-    pathways = numbers.pathways
-    dataset = numbers.spec.dataset
-    targets = dataset.targets.to_numpy() / np.sqrt(dataset.samples)
-    inputs = dataset.inputs.to_numpy() / np.sqrt(dataset.samples)
-    outputs, features, stages, amplitude = [], [], [], []
-    for pathway in pathways:
-        u, v, labels = probe_bases(pathway)
-        outputs.append(u)
-        features.append(v.T @ _seen(pathway, inputs))
-        stages += [pathway.stage] * len(labels)
-        amplitude += [np.sqrt(float(strength0_of(numbers, label) or 0)) for label in labels]
-    u, seen = np.hstack(outputs), np.concatenate(features)
+    modes = learning_modes(numbers)
+    starts = {m.label: np.array([float(strength0_of(numbers, m.label) or 0)]) for _, m in modes}
+    u, read, begin = written_and_read(numbers, starts, {})
+    stages = [pathway.stage for pathway, mode in modes for _ in range(mode.multiplicity)]
     # Every mode writes u_α π_α (v_α·x): products of these patterns are all that is needed.
+    seen, targets = read / read.shape[1], numbers.spec.dataset.targets.to_numpy()
     drive = np.einsum("ya,yp,ap->a", u, targets, seen, optimize=True)
-    overlap = (u.T @ u) * (seen @ seen.T)
+    overlap = (u.T @ u) * (read @ seen.T)
     felt = overlap * _felt(np.array(stages), staged=network.training == "staged")
     return _descend(
-        np.array(amplitude),
+        np.sqrt(begin[:, 0]),
         drive,
         felt,
         overlap,
@@ -220,14 +213,6 @@ def mode_descent(numbers: Derivation) -> np.ndarray:
         1 / float(numbers.tau or 1),
         network.steps,
     )
-
-
-def _seen(pathway: PathwayDerivation, inputs: np.ndarray) -> np.ndarray:
-    """Return X_p/√P of a pathway's own inputs."""
-    spec = pathway.effective.pathway
-    if spec.boundary:
-        return pathway.effective.inputs.to_numpy() / np.sqrt(inputs.shape[1])
-    return inputs[list(spec.inputs)] * gate_floats(spec)
 
 
 def _felt(stages: np.ndarray, *, staged: bool) -> np.ndarray:

@@ -58,7 +58,6 @@ class Variation:
         std: Factor of the initial standard deviation (of both where there are two).
         rate: Factor of the learning rate; steps are divided by it, so that the time stays.
         width: Factor of all hidden units.
-        weight_decay: In place of the spec's.
         batch_size: Samples a step, drawn without replacement in every epoch; None for all.
         biases: Whether all layers have biases, which start at 0.
     """
@@ -66,7 +65,6 @@ class Variation:
     std: Fraction = Fraction(1)
     rate: Fraction = Fraction(1)
     width: int = 1
-    weight_decay: Fraction | None = None
     batch_size: int | None = None
     biases: bool = False
 
@@ -78,7 +76,7 @@ class Variation:
             steps: Recorded steps; by default those that cover the same time.
         """
         network = network_of(spec)
-        out, decay = network.init_std_out, self.weight_decay
+        out = network.init_std_out
         altered = replace(
             network,
             hidden=network.hidden * self.width,
@@ -86,7 +84,6 @@ class Variation:
             init_std_out=None if out is None else out * self.std,
             learning_rate=network.learning_rate * self.rate,
             steps=ceil((network.steps - 1) / self.rate) + 1 if steps is None else steps,
-            weight_decay=network.weight_decay if decay is None else decay,
         )
         pathways = tuple(
             replace(p, hidden=None if p.hidden is None else p.hidden * self.width)

@@ -18,21 +18,19 @@ larger share of the units can still be first near a boundary.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from typing import Literal, TypeVar
+from typing import Literal
 
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
 from symreln.gating.consistent import GrowingGate, by_speed
 from symreln.gating.parameter_intervals import Piece
-from symreln.gating.serialise import Result
+from symreln.gating.serialise import Result, number_text
 from symreln.networks.orbits import SampleGroup, moved_gates
-
-T = TypeVar("T")
 
 #: Pieces that the text of a race shows.
 MOST_SHOWN = 24
@@ -80,15 +78,15 @@ class RacePiece(Result):
         """The fastest gates, one of a kind."""
         return self.order[0] if self.order else ()
 
-    def where(self, name: T, number: Callable[[AlgebraicNumber], T]) -> tuple[T | str, ...]:
-        """Return the values of the parameter ``name`` in parts, as of "0 < Delta < sqrt(2)"."""
+    def where(self, name: str) -> str:
+        """Return the values of the parameter ``name``, as of "0 < Delta < sqrt(2)"."""
         low, high = self.piece.ends
         if self.piece.is_root and low is not None:
-            return name, " = ", number(low)
+            return f"{name} = {number_text(low)}"
         signs = [" ≤ " if closed else " < " for closed in self.closed]
-        left = ("every ",) if high is None else ()
-        left = left if low is None else (number(low), signs[0])
-        return *left, name, *(() if high is None else (signs[1], number(high)))
+        left = "every " if high is None else ""
+        left = left if low is None else number_text(low) + signs[0]
+        return left + name + ("" if high is None else signs[1] + number_text(high))
 
     @property
     def kept(self) -> dict[str, bool | None]:

@@ -13,7 +13,7 @@ from symreln.gating.consistent import GrowingGate, SignedGate
 from symreln.gating.enumerate import enumerate_gates
 from symreln.gating.exact_finders import candidate_line
 from symreln.gating.race_pieces import MOST_SHOWN, Race, RacePiece, merged
-from symreln.gating.serialise import Result, number_text, table
+from symreln.gating.serialise import Result, table
 from symreln.specs.model import Spec
 from symreln.verdict.directions import gate_spectrum
 
@@ -138,7 +138,7 @@ class RaceReport(Result):
         parts = () if self.race.given else merged(self.race.pieces, of_winners=True)
         for part in parts[:MOST_SHOWN]:
             first = " and ".join(self.race.names[each] for each in part.winners)
-            yield f"fastest for {_where(part, name)}: {part.why or first or 'none'}"
+            yield f"fastest for {part.where(name)}: {part.why or first or 'none'}"
         if len(parts) > MOST_SHOWN:
             yield f"… {len(parts) - MOST_SHOWN} intervals more: race.json"
         for each in self.race.boundaries:
@@ -188,7 +188,7 @@ def _pieces_table(race: Race) -> list[str]:
     """Return the pieces of a race of given gates."""
     names = race.names
     columns = [
-        (race.parameter, lambda part: _where(part, race.parameter)),
+        (race.parameter, lambda part: part.where(race.parameter)),
         ("fastest first", lambda part: part.why or _ordered(part.order, names)),
         (
             "self-consistent",
@@ -251,10 +251,6 @@ def _points_table(race: Race, points: Sequence[RacePoint]) -> list[str]:
             "classes learn later what the fastest does not.",
         ]
     return lines
-
-
-def _where(part: RacePiece, name: str) -> str:
-    return "".join(part.where(name, number_text))
 
 
 def _ordered(order: Sequence[Sequence[str]], names: Mapping[str, str]) -> str:

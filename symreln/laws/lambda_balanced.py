@@ -32,11 +32,10 @@ from symreln.exact.enclosure import ball, rounded_text
 from symreln.exact.matrix import ExactMatrix
 from symreln.laws.lambda_numbers import Blocks, MatrixFlow, blocks_ball, gram_float, learned_by
 from symreln.laws.law import Regime
-from symreln.laws.line import Line
 from symreln.specs.arguments import exact_times, float_times, whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from flint import arb_mat
 
@@ -346,54 +345,6 @@ def _latex(beta: str) -> str:
         r"QQ^{\top}(t) = e^{Ft/\tau} Q_0 \left[I + "
         rf"{beta} Q_0^{{\top}} \int_0^{{t/\tau}} e^{{2Fu}} du\, Q_0\right]^{{-1}} "
         r"Q_0^{\top} e^{Ft/\tau}"
-    )
-
-
-def lines() -> Iterator[Line]:
-    """Yield the solution from weights that are given: another start, without alignment."""
-    check = "words in matrices that do not commute, for every size; the difference expands to 0"
-    conserved, upper, lower = _reduction_defects()
-    yield Line(
-        says="**From weights that are given** neither assumption is needed where the inputs are "
-        r"white, $\Sigma^{x} = \beta I$, and the layers $\lambda$-balanced, which they stay:",
-        equation=(
-            r"W_2^{\top} W_2 - W_1 W_1^{\top} = \lambda I, \qquad \tau \frac{d}{dt} "
-            r"\left(W_2^{\top} W_2 - W_1 W_1^{\top}\right) = 0",
-        ),
-        because="product rule",
-        check=check,
-        holds=conserved == 0,
-    )
-    yield Line(
-        says="Both layers together follow one equation:",
-        equation=(
-            r"Q &= \begin{pmatrix} W_1^{\top} \\ W_2 \end{pmatrix}, \qquad F = \begin{pmatrix} "
-            r"-\tfrac{1}{2} \beta \lambda I & \Sigma^{yx \top} \\ \Sigma^{yx} & \tfrac{1}{2} "
-            r"\beta \lambda I \end{pmatrix},",
-            r"\tau \dot{Q} &= F Q - \tfrac{1}{2} \beta\, Q Q^{\top} Q",
-        ),
-        because=r"$W_2^{\top} W_2$ is put in for $\lambda I + W_1 W_1^{\top}$",
-        check=check,
-        holds=upper == lower == 0,
-    )
-    solved, start, product = _riccati_defects()
-    yield Line(
-        says="What a network computes is a block of $Q Q^{\\top}$, which follows a **Riccati "
-        "equation**:",
-        equation=(
-            r"\tau \frac{d}{dt} Q Q^{\top} = F Q Q^{\top} + Q Q^{\top} F - \beta\, (Q Q^{\top})^2",
-        ),
-        because="product rule; $F$ is symmetric",
-        check=check,
-        holds=product == 0,
-    )
-    yield Line(
-        says="It has a solution for all sizes and ranks; no inverse of $F$ is in it:",
-        equation=(_latex(r"\beta"),),
-        because=r"with $M = [\ldots]^{-1}$, "
-        r"$\tau \dot{M} = -\beta M Q_0^{\top} e^{2Ft/\tau} Q_0 M$",
-        check=f"put into the Riccati equation, and at $t = 0$; {check}",
-        holds=solved == start == 0,
     )
 
 

@@ -128,41 +128,6 @@
 
   // -- parts --------------------------------------------------------------------------------------
 
-  // Who is fastest over the parameter; where its slider stands is a line among the boundaries.
-  const phaseDiagram = ({ race, sliders }, colours) => {
-    const slider = sliders.find((each) => each.name === race.over), { low, high, symbol } = slider;
-    const plot = new Plot("Phase diagram: speed of gates while weights are small, in units of 1/τ; above it the fastest", symbol, colours);
-    const names = [...new Set(race.speeds.map((each) => each.name))];
-    const xs = Float64Array.from({ length: POINTS }, (_, k) => low + ((high - low) * k) / (POINTS - 1));
-    const inside = (one, x) => (one.low === null || x >= one.low) && (one.high === null || x <= one.high);
-    // Of two phases that share an end, it belongs to the first unless that is open there.
-    const within = (one, x) => inside(one, x) && (one.closed || x !== one.high);
-    const read = (points, x) => {
-      const k = points.findIndex((point) => point[0] >= x);
-      if (k < 1) return k === 0 && points[0][0] === x ? points[0][1] : NaN;
-      const [[x0, y0], [x1, y1]] = points.slice(k - 1, k + 1);
-      return y0 + ((y1 - y0) * (x - x0)) / (x1 - x0);
-    };
-    const lines = names.map((name) => xs.map((x) => {
-      const one = race.speeds.find((each) => each.name === name && inside(each, x));
-      return one ? (one.rate ? one.rate(x) : read(one.points, x)) : NaN;
-    }));
-    const top = Math.max(...lines.flatMap((line) => [...line]).filter(Number.isFinite), 1e-9);
-    const marks = race.marks.filter(([x]) => x > low && x < high);
-    const places = [...new Set(marks.map(([, exact]) => exact))];
-    plot.step = (value) => {
-      const colour = (name) => COLOURS[names.indexOf(name) % COLOURS.length];
-      const series = names.map((name, n) => ({ name, label: name, colour: colour(name), dash: DASHES[n % DASHES.length], y: lines[n] }));
-      const bands = race.phases.map(({ winners, ...ends }) => ({ ...ends, label: winners.join(" = ") || "–", colour: winners.length && colour(winners[0]) }));
-      const walls = places.map((exact) => ({ x: marks.find((each) => each[1] === exact)[0], label: `${symbol} = ${exact}` }));
-      plot.set(xs, series, top * 1.08, [...walls, { x: value, label: "", own: true }], bands);
-      const at = race.phases.find((phase) => within(phase, value));
-      const changes = marks.map(([, exact, says]) => `${symbol} = ${exact}: ${says}`).join("; ");
-      write(plot.words, `${at ? `At ${symbol} = ${shown(value)}, fastest first: ${at.says} (for ${at.where}).` : ""}${changes && ` Boundaries: ${changes}.`}`);
-    };
-    return plot;
-  };
-
   const start = (live, home) => {
     const probe = make("span", { class: "probe" }), soft = make("span", { class: "probe soft" }), rule = make("span", { class: "probe rule" }), paper = make("span", { class: "probe paper" });
     let palette = null;
@@ -173,9 +138,7 @@
     };
     const modesPlot = new Plot("Strength π(t) of every mode", "step", colours);
     const lossPlot = new Plot("Loss L(t), mean over samples", "step", colours);
-    const learns = live.groups.length > 0, timed = learns ? [modesPlot, lossPlot] : [];
-    const racePlot = live.race ? phaseDiagram(live, colours) : null;
-    const plots = [...timed, racePlot].filter(Boolean);
+    const plots = [modesPlot, lossPlot];
     const status = make("p", { "aria-live": "polite", class: "status unseen" });
     const warning = make("p", { class: "warning", role: "alert" });
     const body = make("tbody");
@@ -187,10 +150,6 @@
       // Ink is light on dark paper.
       COLOURS = Number(colours().ink.match(/\d+/)[0]) > 128 ? DARK : LIGHT;
       const P = Object.fromEntries(controls.map((each) => [each.slider.name, each.value]));
-      if (racePlot) racePlot.step(P[live.race.over]);
-      if (learns) course(P);
-    };
-    const course = (P) => {
       const first = evaluate(live, P, [0]);
       const slowest = Math.max(0, ...first.modes.filter((mode) => mode.holds && mode.half > 0).map((mode) => mode.half));
       const wanted = slowest * 1.25;
@@ -250,7 +209,7 @@
       probe, soft, rule, paper, make("div", { class: "controls" }, ...controls.map((each) => each.node)),
       make("p", { class: "tools" }, reset), ...(live.trained.length ? [trained] : []), warning,
       make("div", { class: "plots" }, ...plots.map((plot) => plot.figure)),
-      ...(learns ? [make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Modes" }, table)] : []), status,
+      make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Modes" }, table), status,
     );
     const recolour = () => { palette = null; step(); };
     const resize = () => {

@@ -40,8 +40,7 @@
     constructor(title, xTitle, colours) {
       this.canvas = make("canvas", { role: "img", "aria-label": title });
       this.readout = make("output", { class: "readout" });
-      this.words = make("p", { class: "words" });
-      this.figure = make("figure", { class: "plot" }, make("figcaption", {}, title), this.canvas, this.readout, this.words);
+      this.figure = make("figure", { class: "plot" }, make("figcaption", {}, title), this.canvas, this.readout);
       this.xTitle = xTitle;
       this.colours = colours;
       this.at = null;
@@ -55,8 +54,7 @@
       this.size = { ratio, width, height };
     }
     point(at) { this.at = at; this.draw(); }
-    // Marks are lines at x; bands, from low to high, have the place above all.
-    set(xs, series, high, marks = [], bands = []) { Object.assign(this, { xs, series, high, marks, bands }); this.draw(); }
+    set(xs, series, high) { Object.assign(this, { xs, series, high }); this.draw(); }
     draw() {
       if (!this.series) return;
       if (!this.size) this.measure();
@@ -64,7 +62,7 @@
       const pen = this.canvas.getContext("2d"), { ink, soft, rule, paper } = this.colours();
       pen.setTransform(ratio, 0, 0, ratio, 0, 0);
       pen.clearRect(0, 0, width, height);
-      const left = 46, right = width - 12, top = this.bands.length ? 30 : 8, bottom = height - 34, { xs } = this;
+      const left = 46, right = width - 12, top = 8, bottom = height - 34, { xs } = this;
       const x0 = xs[0], x1 = xs[xs.length - 1];
       const px = (x) => left + ((x - x0) / (x1 - x0)) * (right - left);
       const py = (y) => bottom - (y / this.high) * (bottom - top);
@@ -83,18 +81,6 @@
         pen.beginPath(); pen.moveTo(left, py(y)); pen.lineTo(right, py(y)); pen.stroke();
         pen.fillText(shown(y), left - 5, py(y) + 4);
       }
-      for (const { low, high, label, colour } of this.bands) {
-        const begin = px(Math.max(low ?? x0, x0)), end = px(Math.min(high ?? x1, x1));
-        if (end <= begin) continue;
-        pen.fillStyle = colour || rule; pen.fillRect(begin, 4, end - begin - 1, 18);
-        pen.textAlign = "center"; pen.fillStyle = paper;
-        if (pen.measureText(label).width < end - begin - 4) pen.fillText(label, (begin + end) / 2, 17);
-      }
-      this.marks.forEach(({ x, label, own }, place) => {
-        pen.strokeStyle = own ? ink : soft; pen.lineWidth = own ? 2 : 1; pen.setLineDash(own ? [] : [3, 3]);
-        pen.beginPath(); pen.moveTo(px(x), top); pen.lineTo(px(x), bottom); pen.stroke();
-        pen.setLineDash([]); pen.textAlign = "left"; pen.fillStyle = soft; pen.fillText(label, Math.min(px(x) + 4, right - pen.measureText(label).width), bottom - 6 - 14 * place);
-      });
       for (const one of this.series) {
         if (!one.y) continue;
         const own = one.xs || xs;

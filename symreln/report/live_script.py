@@ -18,7 +18,7 @@ from symreln.document.model import Interactive
 from symreln.errors import FloatRangeError, NoClosedFormError
 from symreln.laws.law import TIME
 from symreln.report.live import live_of
-from symreln.report.live_values import HALF, START, Group, Live, LiveMode, LiveRace, Speed
+from symreln.report.live_values import HALF, START, Group, Live, LiveMode
 
 if TYPE_CHECKING:
     from symreln.experiment.outcome import Validation
@@ -91,33 +91,12 @@ def live_script(live: Live, trained: Sequence[dict[str, Any]] = ()) -> str:
         "steps": live.steps,
         "trained": list(trained),
     }
-    return (
-        f"globalThis.LIVE = {_json(known)};\nLIVE.groups = [\n{groups}\n];\n"
-        f"LIVE.race = {'null' if live.race is None else _race(live.race)};\n"
-    )
+    return f"globalThis.LIVE = {_json(known)};\nLIVE.groups = [\n{groups}\n];\n"
 
 
 def _json(value: Any) -> str:
     """Return JSON that no text of a spec can end the script with."""
     return json.dumps(value).replace("<", "\\u003c").replace("\u2028", " ").replace("\u2029", " ")
-
-
-def _race(race: LiveRace) -> str:
-    about = {
-        "over": race.over,
-        "phases": [asdict(phase) for phase in race.phases],
-        "marks": race.marks,
-    }
-    speeds = ",\n".join(_speed(each) for each in race.speeds)
-    return f"Object.assign({_json(about)}, {{ speeds: [\n{speeds}\n] }})"
-
-
-def _speed(speed: Speed) -> str:
-    about: dict[str, Any] = {"name": speed.name, "low": speed.low, "high": speed.high}
-    if speed.rate is None:
-        return _json(about | {"points": speed.points})
-    rate = _printed(speed.rate.xreplace(dict.fromkeys(speed.rate.free_symbols, sp.Symbol("x"))))
-    return f"Object.assign({_json(about)}, {{ rate: (x) => {rate} }})"
 
 
 def _group(group: Group) -> str:

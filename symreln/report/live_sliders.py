@@ -27,7 +27,7 @@ def sliders_of(derivation: Derivation, groups: Sequence[Group]) -> Iterator[Slid
     used = set().union(*map(_symbols, groups))
     for parameter in derivation.spec.parameters:
         if parameter.name in used and parameter.value is not None:
-            yield parameter_slider(parameter)
+            yield _parameter_slider(parameter)
     for size in derivation.spec.sizes:
         tree = size.name == groups[-1].below
         most = _MOST_LEAVES if tree else _MOST
@@ -70,21 +70,11 @@ def _symbols(group: Group) -> set[str]:
     return set(map(str, found))
 
 
-def letter(name: str) -> str:
-    """Return a parameter's name as text, Greek letters as such."""
-    return _LETTERS.get(name, name)
-
-
-def parameter_slider(parameter: Parameter, *drawn: float) -> Slider:
-    """Return the slider of a parameter: within its declared range, around its value.
-
-    Args:
-        parameter: The parameter.
-        drawn: Other values that it reaches.
-    """
+def _parameter_slider(parameter: Parameter) -> Slider:
+    """Return the slider of a parameter: within its declared range, around its value."""
     value = float(parameter.value or 0)
     around = 3 * abs(value) or 2.0
-    low, high = min(value - around, *drawn, value), max(value + around, *drawn, value)
+    low, high = value - around, value + around
     if parameter.minimum is not None:
         low = max(low, float(parameter.minimum))
     if parameter.maximum is not None:
@@ -95,7 +85,7 @@ def parameter_slider(parameter: Parameter, *drawn: float) -> Slider:
         low = max(low, value / 10)
     return Slider(
         name=parameter.name,
-        symbol=letter(parameter.name),
+        symbol=_LETTERS.get(parameter.name, parameter.name),
         says="parameter of the data",
         value=value,
         low=low,

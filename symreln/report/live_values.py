@@ -1,4 +1,4 @@
-"""What a page computes over sliders, as values: sliders, modes with their loss, speeds."""
+"""What a page computes over sliders, as values: sliders, and modes with their loss."""
 
 from __future__ import annotations
 
@@ -83,63 +83,6 @@ class Group:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Speed:
-    """The growth rate of a gate's units, in units of 1/τ, where the gate runs.
-
-    Attributes:
-        name: The gate, one of its class.
-        rate: In the parameter; None where radicals do not say it.
-        points: Then (value of the parameter, rate) at some values.
-        low: From where on; None without an end.
-        high: Up to where; likewise.
-    """
-
-    name: str
-    rate: sp.Expr | None
-    low: float | None
-    high: float | None
-    points: tuple[tuple[float, float], ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Phase:
-    """Values of the parameter, or one, with one order of gates.
-
-    Attributes:
-        low: From where on; None without an end.
-        high: Up to where; likewise.
-        closed: Whether the upper end belongs to it.
-        where: The values as exact text.
-        winners: The fastest gates; none where nothing is decided.
-        says: The order, or why there is none.
-    """
-
-    low: float | None
-    high: float | None
-    closed: bool
-    where: str
-    winners: tuple[str, ...]
-    says: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class LiveRace:
-    """The phase diagram of gates.
-
-    Attributes:
-        over: The parameter.
-        speeds: How fast units grow while weights are small, by gate.
-        phases: Who wins where, ascending.
-        marks: (value of the parameter, its exact text, what changes there).
-    """
-
-    over: str
-    speeds: tuple[Speed, ...]
-    phases: tuple[Phase, ...]
-    marks: tuple[tuple[float, str, str], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Live:
     """All that a page computes.
 
@@ -147,10 +90,8 @@ class Live:
         sliders: What is moved.
         groups: What is computed.
         steps: Times are 0 to this.
-        race: Which gates are fastest over a parameter; None where there is no race.
     """
 
     sliders: tuple[Slider, ...]
-    groups: tuple[Group, ...] = ()
-    steps: int = 0
-    race: LiveRace | None = None
+    groups: tuple[Group, ...]
+    steps: int

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from symreln.experiment.rules import DecayRule, RuleComparison
+    from symreln.experiment.rules import RuleComparison
 
 
 def show_validation(
@@ -77,29 +77,8 @@ def _show_rules(found: RuleComparison, names: dict[str, str]) -> None:
         rules.batch_rows(found, names),
     )
     show_table(
-        "learning rates over the same time, max |ΔL|/L(0) to the flow; changes from a rate to its "
-        "half, and their ratio",
-        rules.rate_header(found),
-        rules.rate_rows(found, names),
-    )
-    show_table(
         "with biases, max |ΔL|/L(0): the reduction, which has none, to network; network to that "
         "without",
         list(rules.BIAS_HEADER),
         rules.bias_rows(found, names),
     )
-    if found.no_decay:
-        say(f"weight decay is not compared: {found.no_decay}")
-        return
-    show_table(
-        "weight decay, max |ΔL|/L(0) to the GDLN by finite steps, and by closed forms; strengths "
-        "at the end over s/d, predicted and trained",
-        ["weight decay", "reduction", "drop time error", "closed forms", "strengths at the end"],
-        [[*rules.decay_cells(rule), _decayed(rule)] for rule in found.decays],
-    )
-
-
-def _decayed(rule: DecayRule) -> str:
-    shown, more = rules.decayed_modes(rule)
-    texts = [f"{label} {values}" for label, values in shown]
-    return "; ".join([*texts, more] if more else texts)

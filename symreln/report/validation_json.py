@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from symreln.experiment.findings import Finding, PairDiagnosis
     from symreln.experiment.gate_law import GateLawMeasured
     from symreln.experiment.metrics import Distance, SeedFloor
-    from symreln.experiment.rules import RateRule, RuleComparison, VariedTraining
+    from symreln.experiment.rules import RuleComparison, VariedTraining
     from symreln.experiment.strengths import ModeMeasured
 
 FORMAT = "symreln-validation/2"
@@ -329,20 +329,7 @@ def _rules_to_json(found: RuleComparison) -> dict[str, Any]:
         "rng": found.rng,
         "samples": found.samples,
         "batches": [_batch(rule) for rule in found.batches],
-        "learning_rates": [_rate(rule, found.learning_rates) for rule in found.rates],
         "biases": [_varied(rule) for rule in found.biased],
-        "weight_decay": [
-            {
-                "weight_decay": rule.weight_decay,
-                "theory": asdict(rule.theory),
-                "closed": asdict(rule.closed),
-                "dying": list(rule.dying),
-                "modes": [asdict(mode) for mode in rule.modes],
-            }
-            for rule in found.decays
-        ]
-        or None,
-        "no_weight_decay": found.no_decay or None,
     }
 
 
@@ -357,14 +344,4 @@ def _varied(rule: VariedTraining) -> dict[str, Any]:
         "theory": None if rule.theory is None else asdict(rule.theory),
         "shift_over_initial": rule.shift,
         "diverged": rule.diverged or None,
-    }
-
-
-def _rate(rule: RateRule, rates: tuple[float, ...]) -> dict[str, Any]:
-    return {
-        "subject": rule.subject,
-        "learning_rates": list(rates),
-        "flow_over_initial": list(rule.flow),
-        "change_over_initial": list(rule.changes),
-        "ratio_of_changes": rule.ratio,
     }

@@ -1,4 +1,4 @@
-"""Mini-batches and learning rates: what changes against full-batch gradient descent."""
+"""Mini-batches: what changes against full-batch gradient descent."""
 
 import symreln as sr
 
@@ -28,12 +28,6 @@ def reproduce(page):
     asked = [(name, sr.load(*task)) for name, *task in ASKED[: 4 if page.full else 3]]
     done = [(n, sr.validate(s, page.seeds, page.rng, rules=True).rules) for n, s in asked]
     rows = [[*shifts(*each)] for each in done]
-    ratios = [rules.rates[0].ratio for _, rules in done]
-    page.compute(
-        "The error of finite steps is proportional to the learning rate $\\eta$: halving it again "
-        f"halves the change of the loss ({min(ratios):.2f} to {max(ratios):.2f} times).",
-        all(abs(ratio - 2) < 0.1 for ratio in ratios),
-    )
     page.confirm(
         "Smaller rates bring mini-batches closer to full batches: at $\\eta$ the loss shifts less "
         "than at $2\\eta$ for every $B$, by more than two standard errors.",
@@ -54,13 +48,7 @@ def reproduce(page):
     shown = range(int((losses["B = 1"] > 0.01 * losses["B = 1"][0]).sum()))
     curves = {name: (shown, loss[: len(shown)]) for name, loss in losses.items()}
     page.plot("batches", f"Mean loss of {ASKED[0][0]}.", curves, x="step $t$", y="loss")
-    decay, biased = rules.decays[-1], {name: x.biased[0].shift for name, x in done}
-    page.beyond(
-        f"With weight decay a mode is learned if and only if $s > \\lambda$. At $\\lambda$ = "
-        f"{decay.weight_decay:.3g} that is {len(decay.modes) - len(decay.dying)} of "
-        f"{len(decay.modes)} singular values of {ASKED[0][0]}, and networks learn just these.",
-        all(abs(x.trained - x.predicted) <= tolerance * x.plateau for x in decay.modes),
-    )
+    biased = {name: x.biased[0].shift for name, x in done}
     told = "; ".join(f"{name}: {shift:.1%}" for name, shift in biased.items())
     text = f"Biases, which the theory does not have, can shift the loss ({told})."
     page.beyond(text, max(biased.values()) > tolerance)
