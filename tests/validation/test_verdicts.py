@@ -293,7 +293,7 @@ def test_gates_are_not_judged_at_the_end_of_a_stage_that_has_not_ended():
     verdict = found.verdicts["gates"]
     assert (verdict.outcome, verdict.value) == ("not tested", None)
     for stage in (1, 2):
-        lasts = f"stage {stage}, which lasts beyond step 800 (predicted: some modes are more than 5 %"
+        lasts = f"stage {stage}, which lasts beyond step 800 (predicted: some modes are more"
         assert lasts in verdict.reason
     assert "gates NOT TESTED" in found.sentence()
 

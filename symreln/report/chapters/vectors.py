@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from symreln.claims.orbits import mode_orbits
 from symreln.document.mathtext import to_latex
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.claims.orbits import PathwayOrbit
     from symreln.document.inlines import Content
+    from symreln.exact.field import Coefficients
     from symreln.exact.singular import Columns
     from symreln.specs.model import Spec
 
 #: Rows and columns up to which vectors are a table, and the width of an exact entry of it.
 MOST_ROWS, MOST_COLUMNS, _WIDEST = 32, 12, 10.0
-SIDES = (("outputs", "U"), ("inputs", "V"))
+SIDES: tuple[tuple[Literal["outputs", "inputs"], str], ...] = (("outputs", "U"), ("inputs", "V"))
 
 
 def vector_blocks(derivation: Derivation) -> list[Block]:
@@ -90,7 +91,7 @@ def _printed(columns: Columns, spec: Spec) -> list[list[Content]]:
     """Return each column with its squared length: exact where that is short, else of length 1."""
     found: list[list[Content]] = []
     for place, (entries, square) in enumerate(zip(columns.entries, columns.squares, strict=True)):
-        texts = {
+        texts: dict[Coefficients, str] = {
             each: to_latex(each[0].to_sympy(spec.symbols))
             for each in {*entries, square}
             if len(each) == 1
