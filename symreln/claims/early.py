@@ -30,7 +30,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.numeric import numpy_modes
 from symreln.exact.order import order_key
 from symreln.exact.spectrum import joint_spectrum
-from symreln.laws.early_phase import MOST_LOOKS, UNITS, EarlyMode, EarlyPhase, EarlyStrength
+from symreln.laws.early_phase import MOST_LOOKS, EarlyMode, EarlyPhase, EarlyStrength
 from symreln.networks.dataset import named_samples
 from symreln.networks.orbits import pathway_orbits
 from symreln.verdict.directions import columns, gated_correlation, singular_pairs
@@ -136,20 +136,20 @@ def early_strengths(derivation: Derivation) -> EarlyStrengths:
     }
     for (pathway, mode, _), strength in zip(asked, found, strict=True):
         if mode.number == 1 and not strength.settled:
-            unsupported[pathway.name] = _why_none(strength)
+            unsupported[pathway.name] = _why_none(strength, units.units)
     return EarlyStrengths(
         strengths=strengths,
         unsupported=unsupported,
-        followed=UNITS,
+        followed=units.units,
         elsewhere=found[0].elsewhere,
         closed=found[0].closed,
     )
 
 
-def _why_none(strength: EarlyStrength) -> str:
+def _why_none(strength: EarlyStrength, units: int) -> str:
     """Say why a mode whose pathway may have units has no κ."""
     if not strength.kappa:
-        return f"none of the {UNITS} units that were followed ended with its gate"
+        return f"none of the {units} units that were followed ended with its gate"
     return (
         f"gates still change after {MOST_LOOKS} growth times: units that add "
         f"{100 * strength.moved:.2g} % of κ came to its gate or left it in the last of them"

@@ -12,7 +12,7 @@ float64 or balls, is then one formula.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -20,7 +20,9 @@ from typing import TYPE_CHECKING
 import sympy as sp
 
 from symreln.base.summaries import short_repr
+from symreln.claims.head_growth import in_rows
 from symreln.exact.linear import subspace_projector
+from symreln.exact.matrix import ExactMatrix
 from symreln.laws.law import HEAD_START
 from symreln.laws.ops import EVALUATED
 from symreln.laws.sigmoid_drive import evaluated_factor, letters, sigmoid_factor
@@ -32,7 +34,6 @@ if TYPE_CHECKING:
         PathwayDerivation,
         StageDerivation,
     )
-    from symreln.exact.matrix import ExactMatrix
     from symreln.exact.scalar import Scalar
     from symreln.laws.law import Law
 
@@ -72,21 +73,29 @@ class _Earlier:
 
     @cached_property
     def unlearned(self) -> ExactMatrix:
-        """Return the map that it has still to learn, s/d u vᵀ summed over equal modes."""
+        """Return what Sigma^{yx} is multiplied by for the map that it has still to learn.
+
+        That is s/d u vᵀ, summed over equal modes.
+        """
         assert self.mode.d_eff is not None
         assert self.mode.d_eff.scalar is not None  # else it were conjugate
-        effective = self.pathway.effective
         space = self.pathway.spectrum.classes[self.mode.class_index].generators
-        whole = effective.sigma_yx @ subspace_projector(space)
-        return whole.scale(1 / self.mode.d_eff.scalar)
+        return subspace_projector(space).scale(1 / self.mode.d_eff.scalar)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Source:
-    """An earlier mode with D, what it adds to what a later pathway sees."""
+class _Sources:
+    """What a later pathway sees; outputs on which all of it is equal are one row.
 
-    mode: ModeDerivation
-    drive: ExactMatrix
+    Attributes:
+        own: Its Sigma^{yx}.
+        drives: Earlier modes with D, what they add to it.
+        counts: How many outputs every row stands for, on a diagonal.
+    """
+
+    own: ExactMatrix
+    drives: Sequence[tuple[ModeDerivation, ExactMatrix]]
+    counts: ExactMatrix
 
 
 def some_driven(derivation: Derivation) -> bool:
@@ -115,8 +124,15 @@ def drivers(stages: Sequence[StageDerivation]) -> dict[str, Driver | str | None]
             image = pathway.effective.image
             known = own.get(id(image.original)) if alone and image is not None else None
             if known is None:
-                sources = [] if conjugate else list(_sources(pathway, earlier))
-                known = [_CONJUGATE if conjugate else _driver(pathway, m, sources) for m in modes]
+                sources = None if conjugate or not earlier else _sources(pathway, earlier)
+                known = [
+                    _driver(pathway, mode, sources)
+                    if sources is not None
+                    else _CONJUGATE
+                    if conjugate
+                    else None
+                    for mode in modes
+                ]
             own[id(pathway.effective)] = known
             found |= zip((mode.label for mode in modes), known, strict=True)
             learning += [_Earlier(pathway=pathway, mode=mode) for mode in modes]
@@ -124,46 +140,52 @@ def drivers(stages: Sequence[StageDerivation]) -> dict[str, Driver | str | None]
     return found
 
 
-def _sources(target: PathwayDerivation, earlier: Sequence[_Earlier]) -> Iterator[_Source]:
-    """Yield the earlier modes that a pathway sees something of."""
-    cross = {
-        number: effective.cross_sigma_x(target.effective)
-        for number, effective in {e.pathway.number: e.pathway.effective for e in earlier}.items()
+def _sources(target: PathwayDerivation, earlier: Sequence[_Earlier]) -> _Sources:
+    """Return what a pathway sees of earlier modes."""
+    seen = target.effective
+    numbers = {each.pathway.number: each.pathway.effective for each in earlier}
+    written, counts = in_rows(seen, [*numbers.values()])
+    sides = {
+        number: (matrix, effective.cross_sigma_x(seen))
+        for (number, effective), matrix in zip(numbers.items(), written[1:], strict=True)
     }
+    drives = []
     for each in earlier:
-        drive = target.effective.masked(each.unlearned) @ cross[each.pathway.number]
+        outer, inner = sides[each.pathway.number]
+        drive = outer @ each.unlearned @ inner
         if not drive.is_zero:
-            yield _Source(mode=each.mode, drive=drive.reduced())
+            drives.append((each.mode, drive.reduced()))
+    return _Sources(own=written[0], drives=drives, counts=ExactMatrix.diagonal(counts))
 
 
 def _driver(
-    pathway: PathwayDerivation, mode: ModeDerivation, sources: Sequence[_Source]
+    pathway: PathwayDerivation, mode: ModeDerivation, sources: _Sources
 ) -> Driver | str | None:
     found = pathway.spectrum.classes[mode.class_index]
-    own, inner = pathway.effective.sigma_yx, found.generators
-    outer = own @ inner
+    own, inner = sources.own, found.generators
+    outer = sources.counts @ own @ inner
     reaching = [
-        each
-        for each in sources
-        if not (each.drive @ inner).is_zero or not (each.drive.T @ outer).is_zero
+        (each, drive)
+        for each, drive in sources.drives
+        if not (drive @ inner).is_zero or not (drive.T @ outer).is_zero
     ]
     if not reaching:
         return None
     if len(reaching) > 1:
         return _SEVERAL
-    (source,) = reaching
+    ((source, drive),) = reaching
     if found.degree > 1:
         return _CONJUGATE
-    whole = own + source.drive
-    turned = whole @ inner
-    if any(not (each.drive.T @ turned).is_zero for each in sources if each is not source):
+    whole = own + drive
+    turned = sources.counts @ whole @ inner
+    if any(not (other.T @ turned).is_zero for each, other in sources.drives if each is not source):
         return _SEVERAL
     squared, across, back = (
         _multiple(image, inner) for image in (whole.T @ turned, whole.T @ outer, own.T @ turned)
     )
     if squared is None or across is None or across != back or squared.is_zero:
         return _TURNED
-    return Driver(mode=source.mode, squared=squared, across=across)
+    return Driver(mode=source, squared=squared, across=across)
 
 
 def _multiple(image: ExactMatrix, of: ExactMatrix) -> Scalar | None:

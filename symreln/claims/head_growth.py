@@ -30,12 +30,14 @@ import numpy as np
 
 from symreln.claims.number_systems import ALIKE, Matrix, Numbers, Vectors, floats
 from symreln.errors import LimitReachedError
+from symreln.exact.matrix import ExactMatrix
 from symreln.laws.sigmoid_drive import letters, sigmoid_factor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.claims.derivation import PathwayDerivation
+    from symreln.networks.effective import EffectiveDataset
 
 #: Terms of the binomial series after which it is given up.
 _MOST_TERMS = 20_000
@@ -86,34 +88,55 @@ class Seen:
 
     Attributes:
         numbers: The number system.
-        own: Its Sigma^{yx}.
-        drives: The earlier modes that it sees, by half-time, with D of each.
+        own: Its Sigma^{yx}. Outputs on which all that it sees is equal are one row, times the root
+            of how many they are: products are those of all outputs.
+        drives: The earlier modes that it sees, by half-time, with D of each, in these rows.
+        in_floats: Sigma^{yx} and every D in float64.
     """
 
     numbers: Numbers
     own: Matrix
     drives: tuple[tuple[Earlier, Matrix], ...]
+    in_floats: tuple[np.ndarray, Sequence[np.ndarray]]
 
     @classmethod
     def of(cls, numbers: Numbers, pathway: PathwayDerivation, earlier: Sequence[Earlier]) -> Seen:
         """Return what a pathway sees of earlier modes."""
-        own = numbers.matrix(pathway.effective.sigma_yx)
+        target, sources = pathway.effective, {id(each.pathway): each.pathway for each in earlier}
+        written, counts = in_rows(target, [source.effective for source in sources.values()])
+        roots = [numbers.ops.sqrt(numbers.ops.number(count)) for count in counts]
+        weights = numbers.given(np.diag(roots))
+        own, *outer = (numbers.times(weights, numbers.matrix(each)) for each in written)
+        inner = [
+            numbers.matrix(source.effective.cross_sigma_x(target)) for source in sources.values()
+        ]
+        sides = dict(zip(sources, zip(outer, inner, strict=True), strict=True))
         found = [
-            (each, _drive(numbers, each, pathway))
+            (each, _drive(numbers, each, *sides[id(each.pathway)]))
             for each in sorted(earlier, key=lambda mode: float(mode.half_time))
         ]
+        alone = floats(own)
+        known = [(floats(drive), each, drive) for each, drive in found]
         seen = [
-            (each, drive)
-            for each, drive in found
-            if numbers.norm(drive) > numbers.least * numbers.norm(own + drive)
+            each
+            for each in known
+            if np.linalg.norm(each[0]) > numbers.least * np.linalg.norm(alone + each[0])
         ]
-        return cls(numbers=numbers, own=own, drives=tuple(seen))
+        return cls(
+            numbers=numbers,
+            own=own,
+            drives=tuple(each[1:] for each in seen),
+            in_floats=(alone, [each[0] for each in seen]),
+        )
+
+    def vectors(self, v: Matrix, s: Any) -> Vectors:
+        """Return U, in these rows, and V of a mode, from V and s."""
+        return self.numbers.times(self.own, v) * (1 / s), v
 
     def reaching(self, vectors: Vectors) -> tuple[tuple[Earlier, Matrix], ...]:
         """Return what of it drives a mode: its directions, or those that others turn it to."""
-        in_floats = [floats(drive) for _, drive in self.drives]
         u, v = map(floats, vectors)
-        return tuple(self.drives[n] for n in _reaching(u, v, floats(self.own), in_floats))
+        return tuple(self.drives[n] for n in _reaching(u, v, *self.in_floats))
 
     def phases(self, drives: Sequence[tuple[Earlier, Matrix]]) -> tuple[Phase, ...]:
         """Return what a mode sees while these earlier ones still learn, phase by phase."""
@@ -138,7 +161,10 @@ class Seen:
         for phase in reversed(phases):
             one_step = 0 if flow else 1 / phase.steps
             across = phase.drive * (phase.steps / tau)
-            inner, outer = _grown(self.numbers, across, one_step, (inner, outer))
+            grown = _in_planes(self.numbers, across, one_step, (inner, outer)) or _grown(
+                self.numbers, across, one_step, (inner, outer)
+            )
+            inner, outer = grown
         return self.numbers.stacked(inner, outer)
 
     def smoothed(self, vectors: Vectors, phases: Sequence[Phase], s: Any, faster: Any) -> Any:
@@ -173,6 +199,21 @@ class Seen:
         return None
 
 
+def in_rows(
+    target: EffectiveDataset, sources: Sequence[EffectiveDataset]
+) -> tuple[list[ExactMatrix], list[int]]:
+    """Return what a pathway learns of its own and of others' targets, equal outputs as one row.
+
+    Returns:
+        Sigma^{yx} of the pathway, that of every source on its outputs, and how many outputs every
+        row stands for.
+    """
+    written = [target.sigma_yx, *(target.masked(source.sigma_yx) for source in sources)]
+    groups = ExactMatrix.beside(written).equal_rows()
+    first = [group[0] for group in groups]
+    return [each.select(rows=first) for each in written], [len(group) for group in groups]
+
+
 def _is_plane(u: np.ndarray, v: np.ndarray, after: np.ndarray, before: np.ndarray) -> bool:
     """Whether a mode is driven from r u' to s u, in one plane, and back to v alone; up to rounding.
 
@@ -194,13 +235,46 @@ def _is_plane(u: np.ndarray, v: np.ndarray, after: np.ndarray, before: np.ndarra
     return all(np.abs(part).max() <= ALIKE for part in aside)
 
 
-def _drive(numbers: Numbers, source: Earlier, target: PathwayDerivation) -> Matrix:
-    """Return D of an earlier mode in a pathway of a later stage."""
-    effective = source.pathway.effective
-    written = numbers.matrix(target.effective.masked(effective.sigma_yx))
-    seen = numbers.matrix(effective.cross_sigma_x(target.effective))
+def _drive(numbers: Numbers, source: Earlier, written: Matrix, seen: Matrix) -> Matrix:
+    """Return D of an earlier mode: O_p Sigma^{yx}(j) v (h/s) vᵀ Sigma^x(j, p)."""
     times = numbers.times
     return times(times(written, source.inputs), times(source.scaled, seen))
+
+
+def _in_planes(numbers: Numbers, across: Matrix, one_step: Any, vectors: Vectors) -> Vectors | None:
+    r"""Return what :func:`_grown` does in closed form, or None where columns leave their planes.
+
+    Where EᵀE takes inner to r² times itself and Eᵀ outer to c times it, for E the matrix across or,
+    with inner and outer exchanged, its transpose, up to rounding: then only
+    :math:`(1 \pm r/n)^n` are to be known.
+    """
+    times, ops = numbers.times, numbers.ops
+
+    def trace(one: Matrix, other: Matrix) -> Any:
+        return np.trace(numbers.entries(times(one.transpose(), other)))
+
+    for turned in (False, True):
+        inner, outer = vectors[::-1] if turned else vectors
+        matrix = across.transpose() if turned else across
+        taken = times(matrix, inner)
+        size = trace(inner, inner)
+        square, overlap = trace(taken, taken) / size, trace(taken, outer) / size
+        e, x, y, z = map(floats, (matrix, inner, taken, outer))
+        scale = np.linalg.norm(e)
+        aside = e.T @ y - float(square) * x, scale * (e.T @ z - float(overlap) * x)
+        if not float(square) > ALIKE * scale**2 or any(
+            np.abs(part).max() > ALIKE * scale**2 for part in aside
+        ):
+            continue
+        r = ops.sqrt(square)
+        if not float(r) * float(one_step) < 1:
+            return None  # gradient descent diverges, as the series says
+        up, down = (ops.exp(side * ops.pace(side * one_step)) for side in (r, -r))
+        even, odd = (up + down) / 2, (up - down) / (2 * r)
+        inner = inner * (even + odd * overlap)
+        outer = outer + taken * (odd + overlap * (even - 1) / square)
+        return (outer, inner) if turned else (inner, outer)
+    return None
 
 
 def _grown(numbers: Numbers, across: Matrix, one_step: Any, vectors: Vectors) -> Vectors:

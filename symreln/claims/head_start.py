@@ -236,9 +236,10 @@ class _Modes:
         assert self.derivation.known.plain.holds  # specs of later stages are read for this alone
         vectors, columns = self.numbers.vectors(pathway), []
         for mode in modes:
-            plain, own = self._plain(mode), vectors[mode.label]
+            plain = self._plain(mode)
             if not plain.law.s > 0:
                 continue  # it vanishes at the declared values
+            own = seen.vectors(vectors[mode.label], plain.law.s)
             reached = seen.reaching(own)
             if reached and not plain.law.strength0 < plain.law.plateau * LATE:
                 found[mode.label] = ABOVE
@@ -258,7 +259,7 @@ class _Modes:
         for label, groups in laws.items():
             assert not isinstance(groups, str)  # a stage with such a mode is the last one
             for copies in groups:
-                law, (_, v) = copies.law, vectors[label]
+                law, v = copies.law, vectors[label]
                 if not law.s > 0:
                     continue  # it vanishes at the declared values
                 if copies.directions is not None:

@@ -43,7 +43,7 @@ class Numbers:
     Attributes:
         ops: The number system.
         number: Returns s or d of a mode.
-        vectors: Returns U and V of every mode of a pathway that learns, by label.
+        vectors: Returns V of every mode of a pathway that learns, by label.
         matrix: Returns an exact matrix.
         times: Product of two matrices.
         solve: Returns the inverse of one matrix times another.
@@ -59,7 +59,7 @@ class Numbers:
 
     ops: Ops
     number: Callable[[AlgebraicNumber], Any]
-    vectors: Callable[[PathwayDerivation], dict[str, Vectors]]
+    vectors: Callable[[PathwayDerivation], dict[str, Matrix]]
     matrix: Callable[[ExactMatrix], Matrix]
     times: Callable[[Matrix, Matrix], Matrix]
     solve: Callable[[Matrix, Matrix], Matrix]
@@ -78,7 +78,7 @@ def in_floats(values: Mapping[str, Fraction]) -> Numbers:
     return Numbers(
         ops=NUMPY,
         number=lambda number: np.float64(number.to_float(values)),
-        vectors=mode_bases,
+        vectors=lambda pathway: {label: v for label, (_, v) in mode_bases(pathway).items()},
         matrix=lambda matrix: matrix.substitute(values).to_numpy(),
         times=np.matmul,
         solve=np.linalg.solve,
@@ -103,7 +103,7 @@ def in_balls(values: Mapping[str, Fraction], bits: int) -> Numbers:
         # What vanishes must be exactly 0 to select its case: no ball gets sharp enough.
         return arb(0) if exact.sign(values) == 0 else exact.ball(values, bits)
 
-    def vectors(pathway: PathwayDerivation) -> dict[str, Vectors]:
+    def vectors(pathway: PathwayDerivation) -> dict[str, Matrix]:
         found = ball_modes(pathway.spectrum, values, bits)
         modes = zip(pathway.modes, found, strict=True)
         return {mode.label: each for mode, each in modes if not mode.is_null}

@@ -364,6 +364,20 @@ class ExactMatrix:
         )
         return self._moved(_places(rows, height), _places(columns, width), shape)
 
+    def equal_rows(self) -> list[list[int]]:
+        """Return the places of rows that are equal together, by their first."""
+        keys: list[list[object]] = [[] for _ in range(self.shape[0])]
+        for exponents, part in self.terms.items():
+            ends = np.searchsorted(part.rows, np.arange(self.shape[0] + 1))
+            for row, key in enumerate(keys):
+                own = slice(ends[row], ends[row + 1])
+                if own.start < own.stop:
+                    key += exponents, part.columns[own].tobytes(), *part.values[own].tolist()
+        found: dict[tuple[object, ...], list[int]] = {}
+        for row, key in enumerate(keys):
+            found.setdefault(tuple(key), []).append(row)
+        return [*found.values()]
+
     def masked(
         self, rows: Iterable[int] | None = None, columns: Iterable[int] | None = None
     ) -> ExactMatrix:

@@ -288,8 +288,8 @@ def _midpoints(matrix: arb_mat) -> np.ndarray:
     return flat.reshape(matrix.nrows(), matrix.ncols())
 
 
-def ball_modes(spectrum: JointSpectrum, values: Mapping[str, Fraction], bits: int) -> list[Vectors]:
-    """Return (U, V) of every mode as balls, in the order of ``spectrum.modes``; U is 0 of s = 0.
+def ball_modes(spectrum: JointSpectrum, values: Mapping[str, Fraction], bits: int) -> list[arb_mat]:
+    """Return V of every mode as balls, in the order of ``spectrum.modes``.
 
     Args:
         spectrum: The spectrum.
@@ -300,19 +300,18 @@ def ball_modes(spectrum: JointSpectrum, values: Mapping[str, Fraction], bits: in
         LimitReachedError: It does not tell the vectors from dependent ones.
     """
     point = {name: Fraction(values[name]) for name in spectrum.parameters}
-    sigma_yx, found = balls(spectrum.sigma_yx.substitute(point)), []
+    found = []
     for mode in spectrum.modes:
         words, rows, minpoly = _spanning(spectrum, mode.mode_class, point)
         columns = _gram_schmidt(_columns(words, rows, minpoly, mode.root, bits))
-        s = mode.s.ball(point, bits)
-        if columns is None or not (s > 0 or mode.is_null):
+        if columns is None or not (mode.s.ball(point, bits) > 0 or mode.is_null):
             msg = "singular vectors are not separated from dependent ones at this precision"
             raise LimitReachedError(msg)
         v = arb_mat(spectrum.n_x, len(columns))
         for place, column in enumerate(columns):
             for row, entry in column.items():
                 v[row, place] = entry
-        found.append((sigma_yx * v * (arb(0) if mode.is_null else 1 / s), v))
+        found.append(v)
     return found
 
 
@@ -322,9 +321,11 @@ def _vectors(spectrum: JointSpectrum, bits: int) -> Vectors | None:
         found = zip(spectrum.modes, ball_modes(spectrum, {}, bits), strict=True)
     except LimitReachedError:
         return None
-    learning = [each for mode, each in found if not mode.is_null]
+    learning = [(mode, v) for mode, v in found if not mode.is_null]
     n_y, n_x = spectrum.sigma_yx.shape
-    return _beside([u for u, _ in learning], n_y), _beside([v for _, v in learning], n_x)
+    sigma_yx = balls(spectrum.sigma_yx)
+    u = [sigma_yx * v * (1 / mode.s.ball({}, bits)) for mode, v in learning]
+    return _beside(u, n_y), _beside([v for _, v in learning], n_x)
 
 
 def _beside(parts: Sequence[arb_mat], rows: int) -> arb_mat:

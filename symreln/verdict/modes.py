@@ -131,7 +131,8 @@ class PathwayModes:
         takes minutes to invert.
         """
         if a not in self._projectors:
-            if not self.classes[a].is_null and 2 * self.classes[a].dimension > self._rank:
+            own = self.classes[a]
+            if own.degree > 1 and 2 * own.dimension > self._rank and not own.is_null:
                 found = self._learned
                 for b, other in enumerate(self.classes):
                     if b != a and not other.is_null:

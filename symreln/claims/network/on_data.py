@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.claims.flow_lines import drawn
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
     from symreln.networks.bundles import NetworkData
     from symreln.networks.parts import Edge, Node
 
-#: Edges of a graph that are moved.
-_MOST_EDGES = 6
+#: Edges of a graph that are moved, and the largest weight that is drawn.
+_MOST_EDGES, _LARGEST = 6, 9
 
 
 def follows_its_gradient(data: NetworkData) -> bool:
@@ -37,10 +36,10 @@ def follows_its_gradient(data: NetworkData) -> bool:
         data: The graph on its dataset.
     """
     random = np.random.default_rng(0)
-    weights = [drawn(data.graph.shape(place), random) for place in range(len(data.graph.edges))]
+    weights = [_drawn(data.graph.shape(place), random) for place in range(len(data.graph.edges))]
     errors = _errors(data, weights)
     for edge in range(min(len(weights), _MOST_EDGES)):
-        direction = drawn(weights[edge].shape, random)
+        direction = _drawn(weights[edge].shape, random)
         slope = sum(
             (_edge_term(data, weights, errors, place, edge).frobenius(direction)
              for place, path in enumerate(data.paths) if edge in path.edges),
@@ -66,7 +65,7 @@ def runs_along_paths(data: NetworkData) -> bool:
         data: The graph on its dataset.
     """
     random, graph = np.random.default_rng(0), data.graph
-    weights = [drawn(graph.shape(place), random) for place in range(len(graph.edges))]
+    weights = [_drawn(graph.shape(place), random) for place in range(len(graph.edges))]
     values: dict[str, ExactMatrix] = {}
 
     def value(node: Node) -> ExactMatrix:
@@ -137,3 +136,9 @@ def _loss(data: NetworkData, weights: Sequence[ExactMatrix]) -> Scalar:
 def chain(weights: Sequence[ExactMatrix]) -> ExactMatrix:
     """Return the product of matrices, the first one on the right."""
     return reduce(matmul, reversed(weights))
+
+
+def _drawn(shape: tuple[int, int], random: np.random.Generator) -> ExactMatrix:
+    """Return a matrix of small integers."""
+    entries = random.integers(-_LARGEST, _LARGEST, size=shape, endpoint=True)
+    return ExactMatrix.from_rows(entries.tolist(), columns=shape[1])
