@@ -68,17 +68,19 @@ class Columns:
         root, number = self.mode.root, self.mode.mode_class.number
         # In balls, which have room for numbers of any size on the way.
         try:
-            balls = {x: number(x, root).ball(values, _BITS) for x in {*chain(*self.entries)}}
+            distinct = {id(x): x for x in chain(*self.entries)}  # hashes are slow
+            known = {x: number(x, root).ball(values, _BITS) for x in {*distinct.values()}}
+            balls = {key: known[entry] for key, entry in distinct.items()}
             lengths = [length.ball(values, _BITS) for length in self._inverse_lengths]
         except (InputError, ZeroDivisionError):
             return None
         floats = [
-            {entry: float((balls[entry] * length).mid()) for entry in {*column}}
+            {key: float((balls[key] * length).mid()) for key in {*map(id, column)}}
             for column, length in zip(self.entries, lengths, strict=True)
         ]
         found = np.array(
             [
-                [own[entry] for entry in column]
+                [own[id(entry)] for entry in column]
                 for own, column in zip(floats, self.entries, strict=True)
             ]
         ).T
@@ -147,7 +149,11 @@ def _signed(
         sign = -1 if mode_class.number(first, mode.root).sign(point) < 0 else 1
         v.append([field.scale(entry, sign) for entry in column])
     squares = tuple(_dot(field, column, column) for column in v)
-    u = [_shortened(field, column) for column in _images(field, spectrum.sigma_yx, v)]
+    alike = spectrum.sigma_yx.equal_rows()  # as are rows of U then
+    groups = {row: place for place, rows in enumerate(alike) for row in rows}
+    told_apart = spectrum.sigma_yx.select(rows=[rows[0] for rows in alike])
+    short = [_shortened(field, column) for column in _images(field, told_apart, v)]
+    u = [[column[groups[row]] for row in range(len(groups))] for column in short]
     lengths = tuple(_dot(field, column, column) for column in u)
     return (
         Columns(mode=mode, entries=tuple(u), squares=lengths),

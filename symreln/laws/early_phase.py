@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 #: Units that are followed, fewer where there are more samples than this: work is then the same.
 #: The standard error of κ is about 1 to 5 %, of a drop time a few hundredths of a growth time.
-UNITS, _SAMPLES = 2000, 128
+UNITS, _SAMPLES = 2000, 64
 #: Growth times of the mode between two looks at its units.
 _LOOK = 1.0
 #: Cosine between w and a sample below which the sample is on the boundary of the unit's half-space.
