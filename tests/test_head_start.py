@@ -573,8 +573,8 @@ def smoothed(
     if transposed:
         first, last, u, v = first.T, last.T, v, u
     one = Earlier(label="", half_time=before, pathway=None, s=source, inputs=None, scaled=None)
-    phases = (Phase(drive=first, steps=before, ends=(one,) * ends),)
-    seen = Seen(numbers=numbers, own=last, drives=(), in_floats=(last, []))
+    phases = (Phase(drive=first, in_floats=first, steps=before, ends=(one,) * ends),)
+    seen = Seen(numbers=numbers, own=last, drives=(), in_floats=last)
     return seen.smoothed((u, v), phases, s, lambda r: np.exp(2 * before * (r - s)))
 
 

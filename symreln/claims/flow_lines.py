@@ -256,8 +256,8 @@ def _reduced_rows(layers: int, *, decay: bool) -> tuple[str, ...]:
 
 def _starts_at_its_loss(stage: StageDerivation) -> bool:
     """Whether the loss with all outputs zero, over the samples, is the one that is printed."""
-    targets = stage.pathways[0].effective.goal.matrix
-    return targets.frobenius(targets) / (2 * targets.shape[1]) == stage.initial_loss
+    targets = stage.pathways[0].effective.goal
+    return targets.square / (2 * targets.shape[1]) == stage.initial_loss
 
 
 def _sees_gated_inputs(seen: EffectiveDataset) -> bool:

@@ -44,6 +44,8 @@ _MOST_TERMS = 20_000
 #: Ratio of terms from which on they are bounded by a geometric series: the bound of what is left
 #: out is then at most 1000 terms, which a few more terms take away.
 _FALLING = 0.999
+#: Share of what a pathway sees up to which float64 takes a part of it for 0.
+_NOTHING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -68,16 +70,33 @@ class Earlier:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Drive:
+    """What an earlier mode adds to what a pathway sees.
+
+    Attributes:
+        earlier: The mode.
+        matrix: D = O_p Sigma^{yx}(j) v (h/s) vᵀ Sigma^x(j, p).
+        in_floats: D in float64.
+    """
+
+    earlier: Earlier
+    matrix: Matrix
+    in_floats: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Phase:
     """Steps in which a pathway of a later stage sees one drive.
 
     Attributes:
         drive: E_k.
+        in_floats: E_k in float64, which decides what is 0.
         steps: How many; no whole number.
         ends: The earlier modes that are learned at its end.
     """
 
     drive: Matrix
+    in_floats: np.ndarray
     steps: Any
     ends: tuple[Earlier, ...]
 
@@ -90,14 +109,14 @@ class Seen:
         numbers: The number system.
         own: Its Sigma^{yx}. Outputs on which all that it sees is equal are one row, times the root
             of how many they are: products are those of all outputs.
-        drives: The earlier modes that it sees, by half-time, with D of each, in these rows.
-        in_floats: Sigma^{yx} and every D in float64.
+        drives: What earlier modes add to it, by half-time, in these rows.
+        in_floats: Sigma^{yx} in float64.
     """
 
     numbers: Numbers
     own: Matrix
-    drives: tuple[tuple[Earlier, Matrix], ...]
-    in_floats: tuple[np.ndarray, Sequence[np.ndarray]]
+    drives: tuple[Drive, ...]
+    in_floats: np.ndarray
 
     @classmethod
     def of(cls, numbers: Numbers, pathway: PathwayDerivation, earlier: Sequence[Earlier]) -> Seen:
@@ -105,54 +124,52 @@ class Seen:
         target, sources = pathway.effective, {id(each.pathway): each.pathway for each in earlier}
         written, counts = in_rows(target, [source.effective for source in sources.values()])
         roots = [numbers.ops.sqrt(numbers.ops.number(count)) for count in counts]
-        weights = numbers.given(np.diag(roots))
-        own, *outer = (numbers.times(weights, numbers.matrix(each)) for each in written)
-        inner = [
-            numbers.matrix(source.effective.cross_sigma_x(target)) for source in sources.values()
-        ]
-        sides = dict(zip(sources, zip(outer, inner, strict=True), strict=True))
-        found = [
-            (each, _drive(numbers, each, *sides[id(each.pathway)]))
-            for each in sorted(earlier, key=lambda mode: float(mode.half_time))
-        ]
-        alone = floats(own)
-        known = [(floats(drive), each, drive) for each, drive in found]
-        seen = [
-            each
-            for each in known
-            if np.linalg.norm(each[0]) > numbers.least * np.linalg.norm(alone + each[0])
-        ]
-        return cls(
-            numbers=numbers,
-            own=own,
-            drives=tuple(each[1:] for each in seen),
-            in_floats=(alone, [each[0] for each in seen]),
-        )
+        own, *outer = (numbers.matrix(each, roots) for each in written)
+        cross = [source.effective.cross_sigma_x(target) for source in sources.values()]
+        inner = [numbers.matrix(each, ()) for each in cross]
+        sizes = [float(root) for root in roots]
+        alone, *outer_floats = (numbers.in_floats(each, sizes) for each in written)
+        inner_floats = [numbers.in_floats(each, ()) for each in cross]
+        places, drives = list(sources), []
+        for each in sorted(earlier, key=lambda mode: float(mode.half_time)):
+            place = places.index(id(each.pathway))
+            sketch = (outer_floats[place] @ floats(each.inputs)) @ (
+                floats(each.scaled) @ inner_floats[place]
+            )
+            if np.linalg.norm(sketch) > _NOTHING * np.linalg.norm(alone + sketch):
+                times = numbers.times
+                drive = times(times(outer[place], each.inputs), times(each.scaled, inner[place]))
+                drives.append(Drive(earlier=each, matrix=drive, in_floats=sketch))
+        return cls(numbers=numbers, own=own, drives=tuple(drives), in_floats=alone)
 
     def vectors(self, v: Matrix, s: Any) -> Vectors:
         """Return U, in these rows, and V of a mode, from V and s."""
         return self.numbers.times(self.own, v) * (1 / s), v
 
-    def reaching(self, vectors: Vectors) -> tuple[tuple[Earlier, Matrix], ...]:
+    def reaching(self, vectors: Vectors) -> tuple[Drive, ...]:
         """Return what of it drives a mode: its directions, or those that others turn it to."""
         u, v = map(floats, vectors)
-        return tuple(self.drives[n] for n in _reaching(u, v, *self.in_floats))
+        drives = [each.in_floats for each in self.drives]
+        return tuple(self.drives[n] for n in _reaching(u, v, self.in_floats, drives))
 
-    def phases(self, drives: Sequence[tuple[Earlier, Matrix]]) -> tuple[Phase, ...]:
+    def phases(self, drives: Sequence[Drive]) -> tuple[Phase, ...]:
         """Return what a mode sees while these earlier ones still learn, phase by phase."""
-        ends: list[tuple[list[Earlier], Matrix]] = []
-        for each, drive in drives:
-            if not each.half_time > 0:
+        ends: list[list[Drive]] = []
+        for each in drives:
+            if not each.earlier.half_time > 0:
                 continue  # learned from the start
-            if ends and not _apart(ends[-1][0][-1].half_time, each.half_time):
-                ends[-1] = ([*ends[-1][0], each], ends[-1][1] + drive)
+            if ends and not _apart(ends[-1][-1].earlier.half_time, each.earlier.half_time):
+                ends[-1].append(each)
             else:
-                ends.append(([each], drive))
-        own, phases = self.own, []
-        for place, (modes, drive) in reversed([*enumerate(ends)]):
-            own = own + drive
-            begin = ends[place - 1][0][0].half_time if place else 0
-            phases.append(Phase(drive=own, steps=modes[0].half_time - begin, ends=tuple(modes)))
+                ends.append([each])
+        own, sketch, phases = self.own, self.in_floats, []
+        for place, group in reversed([*enumerate(ends)]):
+            for each in group:
+                own, sketch = own + each.matrix, sketch + each.in_floats
+            modes = tuple(each.earlier for each in group)
+            begin = ends[place - 1][0].earlier.half_time if place else 0
+            steps = modes[0].half_time - begin
+            phases.append(Phase(drive=own, in_floats=sketch, steps=steps, ends=modes))
         return tuple(reversed(phases))
 
     def grown(self, vectors: Vectors, phases: Sequence[Phase], tau: Any, *, flow: bool) -> Matrix:
@@ -160,10 +177,10 @@ class Seen:
         outer, inner = vectors
         for phase in reversed(phases):
             one_step = 0 if flow else 1 / phase.steps
-            across = phase.drive * (phase.steps / tau)
-            grown = _in_planes(self.numbers, across, one_step, (inner, outer)) or _grown(
-                self.numbers, across, one_step, (inner, outer)
-            )
+            grown = _in_planes(self.numbers, phase, phase.steps / tau, one_step, (inner, outer))
+            if grown is None:
+                across = phase.drive * (phase.steps / tau)
+                grown = _grown(self.numbers, across, one_step, (inner, outer))
             inner, outer = grown
         return self.numbers.stacked(inner, outer)
 
@@ -182,17 +199,19 @@ class Seen:
         (phase, *others), (u, v) = phases, vectors
         if others or len(phase.ends) != 1:
             return None
-        times, entries, ops = self.numbers.times, self.numbers.entries, self.numbers.ops
-        for outer, inner, after, before in (
-            (u, v, self.own, phase.drive),
-            (v, u, self.own.transpose(), phase.drive.transpose()),
-        ):
-            if not _is_plane(floats(outer), floats(inner), floats(after), floats(before)):
+        numbers, ops = self.numbers, self.numbers.ops
+        after, before = self.in_floats, phase.in_floats
+        in_floats = floats(u), floats(v)
+        for turned in (False, True):
+            outer, inner = (v, u) if turned else (u, v)
+            sides = in_floats[::-1] if turned else in_floats
+            maps = (after.T, before.T) if turned else (after, before)
+            if not _is_plane(sides[0], sides[1], *maps):
                 continue
-            taken, count = times(before, inner), len(entries(inner).T)
-            r = ops.sqrt(np.trace(entries(times(taken.transpose(), taken))) / count)
-            along = np.trace(entries(times(outer.transpose(), taken))) / count  # r γ
-            overlap = along / r
+            taken = numbers.times(phase.drive.transpose() if turned else phase.drive, inner)
+            count = len(numbers.entries(inner).T)
+            r = ops.sqrt(numbers.inner(taken, taken) / count)
+            overlap = numbers.inner(outer, taken) / count / r
             found = letters(r, s, overlap, phase.ends[0].s, lambda x: ops.sqrt(ops.positive(x)))
             share = (1 + overlap) * (1 + overlap) / 4
             return (sigmoid_factor(ops, *found) - 1) * share * faster(r)
@@ -235,37 +254,26 @@ def _is_plane(u: np.ndarray, v: np.ndarray, after: np.ndarray, before: np.ndarra
     return all(np.abs(part).max() <= ALIKE for part in aside)
 
 
-def _drive(numbers: Numbers, source: Earlier, written: Matrix, seen: Matrix) -> Matrix:
-    """Return D of an earlier mode: O_p Sigma^{yx}(j) v (h/s) vᵀ Sigma^x(j, p)."""
-    times = numbers.times
-    return times(times(written, source.inputs), times(source.scaled, seen))
-
-
-def _in_planes(numbers: Numbers, across: Matrix, one_step: Any, vectors: Vectors) -> Vectors | None:
+def _in_planes(
+    numbers: Numbers, phase: Phase, scale: Any, one_step: Any, vectors: Vectors
+) -> Vectors | None:
     r"""Return what :func:`_grown` does in closed form, or None where columns leave their planes.
 
-    Where EᵀE takes inner to r² times itself and Eᵀ outer to c times it, for E the matrix across or,
-    with inner and outer exchanged, its transpose, up to rounding: then only
-    :math:`(1 \pm r/n)^n` are to be known.
+    Where EᵀE takes inner to r² times itself and Eᵀ outer to c times it, for E the drive or, with
+    inner and outer exchanged, its transpose, up to rounding: then only :math:`(1 \pm r/n)^n` are
+    to be known.
     """
-    times, ops = numbers.times, numbers.ops
-
-    def trace(one: Matrix, other: Matrix) -> Any:
-        return np.trace(numbers.entries(times(one.transpose(), other)))
-
+    ops = numbers.ops
+    in_floats = [floats(each) for each in vectors]
     for turned in (False, True):
         inner, outer = vectors[::-1] if turned else vectors
-        matrix = across.transpose() if turned else across
-        taken = times(matrix, inner)
-        size = trace(inner, inner)
-        square, overlap = trace(taken, taken) / size, trace(taken, outer) / size
-        e, x, y, z = map(floats, (matrix, inner, taken, outer))
-        scale = np.linalg.norm(e)
-        aside = e.T @ y - float(square) * x, scale * (e.T @ z - float(overlap) * x)
-        if not float(square) > ALIKE * scale**2 or any(
-            np.abs(part).max() > ALIKE * scale**2 for part in aside
-        ):
+        x, z = in_floats[::-1] if turned else in_floats
+        e = phase.in_floats.T if turned else phase.in_floats
+        if not _is_eigenspace(e, x, z):
             continue
+        taken = numbers.times(phase.drive.transpose() if turned else phase.drive, inner) * scale
+        size = numbers.inner(inner, inner)
+        square, overlap = numbers.inner(taken, taken) / size, numbers.inner(taken, outer) / size
         r = ops.sqrt(square)
         if not float(r) * float(one_step) < 1:
             return None  # gradient descent diverges, as the series says
@@ -275,6 +283,18 @@ def _in_planes(numbers: Numbers, across: Matrix, one_step: Any, vectors: Vectors
         outer = outer + taken * (odd + overlap * (even - 1) / square)
         return (outer, inner) if turned else (inner, outer)
     return None
+
+
+def _is_eigenspace(e: np.ndarray, inner: np.ndarray, outer: np.ndarray) -> bool:
+    """Whether EᵀE inner = r² inner with r > 0 and Eᵀ outer = c inner, up to rounding."""
+    taken, size, scale = e @ inner, np.sum(inner * inner), np.linalg.norm(e) ** 2
+    square, overlap = np.sum(taken * taken) / size, np.sum(taken * outer) / size
+    aside = e.T @ taken - square * inner, np.sqrt(scale) * (e.T @ outer - overlap * inner)
+    largest = np.abs(inner).max()
+    return bool(
+        square > ALIKE * scale
+        and all(np.abs(part).max() <= ALIKE * scale * largest for part in aside)
+    )
 
 
 def _grown(numbers: Numbers, across: Matrix, one_step: Any, vectors: Vectors) -> Vectors:

@@ -15,7 +15,7 @@ import numpy as np
 
 from symreln.base.summaries import few, short_repr
 from symreln.claims.head_copies import ABOVE, LATE, Columns, Copies, shared_out
-from symreln.claims.head_growth import Earlier, Seen
+from symreln.claims.head_growth import Drive, Earlier, Seen
 from symreln.claims.number_systems import Matrix, Numbers, Vectors, in_floats
 from symreln.claims.starts import start_of, starts_of
 from symreln.laws.choice import started
@@ -243,7 +243,7 @@ class _Modes:
             reached = seen.reaching(own)
             if reached and not plain.law.strength0 < plain.law.plateau * LATE:
                 found[mode.label] = ABOVE
-            elif any(each.half_time > 0 for each, _ in reached):
+            elif any(each.earlier.half_time > 0 for each in reached):
                 columns.append(self._columns(mode, plain, own, seen, reached))
         return found | shared_out(columns)
 
@@ -279,7 +279,7 @@ class _Modes:
         plain: Copies,
         vectors: Vectors,
         seen: Seen,
-        reached: Sequence[tuple[Earlier, Matrix]],
+        reached: Sequence[Drive],
     ) -> Columns:
         """Return what a mode has grown into while these earlier ones drove it."""
         ops, law, times = self.numbers.ops, plain.law, self.numbers.times

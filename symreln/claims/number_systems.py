@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any
@@ -44,8 +44,10 @@ class Numbers:
         ops: The number system.
         number: Returns s or d of a mode.
         vectors: Returns V of every mode of a pathway that learns, by label.
-        matrix: Returns an exact matrix.
+        matrix: Returns an exact matrix, its rows times some weights.
+        in_floats: The same in float64.
         times: Product of two matrices.
+        inner: Sum over all entries of one matrix times those of another.
         solve: Returns the inverse of one matrix times another.
         given: Returns a matrix of floats as one of the system.
         entries: Returns the entries of a matrix, shape (rows, columns).
@@ -53,15 +55,16 @@ class Numbers:
         around: Returns a matrix, or a number, that is known up to an error of its entries.
         stacked: Returns two matrices of as many columns as one above the other.
         middle: Returns a matrix without what is not known of it.
-        least: Share of its drive that a matrix has, or it is 0 up to rounding.
         left_out: Share of a sum that the terms left out may be.
     """
 
     ops: Ops
     number: Callable[[AlgebraicNumber], Any]
     vectors: Callable[[PathwayDerivation], dict[str, Matrix]]
-    matrix: Callable[[ExactMatrix], Matrix]
+    matrix: Callable[[ExactMatrix, Sequence[Any]], Matrix]
+    in_floats: Callable[[ExactMatrix, Sequence[Any]], np.ndarray]
     times: Callable[[Matrix, Matrix], Matrix]
+    inner: Callable[[Matrix, Matrix], Any]
     solve: Callable[[Matrix, Matrix], Matrix]
     given: Callable[[np.ndarray], Matrix]
     entries: Callable[[Matrix], np.ndarray]
@@ -69,18 +72,24 @@ class Numbers:
     around: Callable[[Any, float], Any]
     stacked: Callable[[Matrix, Matrix], Matrix]
     middle: Callable[[Matrix], Matrix]
-    least: float
     left_out: float
 
 
 def in_floats(values: Mapping[str, Fraction]) -> Numbers:
     """Return float64 at some values of the parameters."""
+
+    def matrix(exact: ExactMatrix, weights: Sequence[Any]) -> np.ndarray:
+        found = exact.substitute(values).to_numpy()
+        return found * np.array(weights)[:, None] if weights else found
+
     return Numbers(
         ops=NUMPY,
         number=lambda number: np.float64(number.to_float(values)),
         vectors=lambda pathway: {label: v for label, (_, v) in mode_bases(pathway).items()},
-        matrix=lambda matrix: matrix.substitute(values).to_numpy(),
+        matrix=matrix,
+        in_floats=matrix,
         times=np.matmul,
+        inner=lambda one, other: np.sum(one * other),
         solve=np.linalg.solve,
         given=lambda matrix: matrix,
         entries=lambda matrix: matrix,
@@ -88,7 +97,6 @@ def in_floats(values: Mapping[str, Fraction]) -> Numbers:
         around=lambda matrix, error: matrix,
         stacked=lambda above, below: np.vstack([above, below]),
         middle=lambda matrix: matrix,
-        least=1e-12,
         left_out=2.0**-60,
     )
 
@@ -112,8 +120,12 @@ def in_balls(values: Mapping[str, Fraction], bits: int) -> Numbers:
         ops=ARB,
         number=number,
         vectors=vectors,
-        matrix=lambda matrix: balls(matrix.substitute(values)),
+        matrix=lambda matrix, weights: balls(matrix.substitute(values), weights),
+        in_floats=in_floats(values).matrix,
         times=lambda one, other: one * other,
+        inner=lambda one, other: sum(
+            (a * b for a, b in zip(one.entries(), other.entries(), strict=True)), start=arb(0)
+        ),
         solve=_solved,
         given=lambda matrix: arb_mat(matrix.tolist()),
         entries=lambda matrix: np.array(matrix.tolist(), dtype=object),
@@ -121,7 +133,6 @@ def in_balls(values: Mapping[str, Fraction], bits: int) -> Numbers:
         around=_around,
         stacked=lambda above, below: arb_mat(above.tolist() + below.tolist()),
         middle=lambda matrix: matrix.mid(),
-        least=2.0 ** -(bits // 2),
         left_out=2.0**-bits,
     )
 

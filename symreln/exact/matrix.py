@@ -567,6 +567,15 @@ class ExactMatrix:
         part, denominator = self._constant()
         return part.flint, denominator
 
+    def triples(self) -> tuple[Iterable[tuple[int, int, int]], int]:
+        """Return (row, column, integer) of what is not zero, and the common denominator.
+
+        Raises:
+            InputError: A parameter occurs.
+        """
+        part, denominator = self._constant()
+        return part.triples(), denominator
+
     def to_fractions(self) -> list[list[Fraction]]:
         """Return the entries of a constant matrix as fractions."""
         matrix, denominator = self.integers()

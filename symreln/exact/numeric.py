@@ -274,10 +274,22 @@ def certified(
     raise ArithmeticError(msg)
 
 
-def balls(matrix: ExactMatrix) -> arb_mat:
-    """Return an exact matrix without parameters as balls at the working precision."""
-    numerator, denominator = matrix.integers()
-    return arb_mat(numerator) / denominator
+def balls(matrix: ExactMatrix, weights: Sequence[arb] = ()) -> arb_mat:
+    """Return an exact matrix without parameters as balls at the working precision.
+
+    Args:
+        matrix: The matrix.
+        weights: What its rows are multiplied by; 1 by default.
+    """
+    found = arb_mat(*matrix.shape)
+    entries, denominator = matrix.triples()
+    known: dict[object, arb] = {}
+    for row, column, value in entries:
+        key = (row, value) if weights else value
+        if key not in known:
+            known[key] = arb(value) * (weights[row] if weights else 1) / denominator
+        found[row, column] = known[key]
+    return found
 
 
 def _midpoints(matrix: arb_mat) -> np.ndarray:

@@ -85,6 +85,17 @@ class Targets:
             total = total - part.left @ (part.right @ part.features)
         return total.reduced()
 
+    @property
+    def square(self) -> Scalar:
+        """‖Y‖², multiplied out: what is learned stays in its factors."""
+        maps = [(part.left @ part.right, part.features) for part in self.learned]
+        total = self.start.frobenius(self.start)
+        for whole, features in maps:
+            total = total - (self.start @ features.T).frobenius(whole) * 2
+            for other, others in maps:
+                total = total + whole.frobenius(other @ (others @ features.T))
+        return total
+
     @cached_property
     def half_power(self) -> Scalar:
         """‖Y‖²/(2P), the loss of a stage that has learned nothing."""

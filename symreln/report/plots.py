@@ -16,6 +16,7 @@ from symreln.errors import InputError
 from symreln.laws.choice import plateau
 from symreln.laws.law import Regime
 from symreln.report.cells import gate_pattern
+from symreln.report.chapters.vectors import drawn_vectors
 from symreln.report.drawing import Sketch
 from symreln.report.figures import (
     LossCurve,
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 
 #: Points of a drawn curve: more cannot be told apart at the width of a page.
 POINTS = 400
-#: Pathways whose singular vectors are drawn.
-MOST_VECTORS = 3
 #: Modes up to which every trajectory of a pathway is drawn.
 MOST_CURVES = 12
 #: Share of the steps that measured strengths are apart, so that their marks are.
@@ -119,13 +118,12 @@ def sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
 
 def _vectors(derivation: Derivation) -> list[Sketch]:
     data, shown = derivation.spec.dataset, []
-    for group in mode_orbits(derivation)[:MOST_VECTORS]:
-        if group.learning:
-            own = group.first.effective.pathway
-            u, _, v, _ = group.first.to_numpy()
-            names = data.names_of("inputs", own.inputs), data.names_of("outputs", own.outputs)
-            widths = [mode.multiplicity for mode in group.learning]
-            shown.append(Vectors(label=group.short_name, v=v, u=u, names=names, widths=widths))
+    for group in drawn_vectors(derivation):
+        own = group.first.effective.pathway
+        u, _, v, _ = group.first.to_numpy()
+        names = data.names_of("inputs", own.inputs), data.names_of("outputs", own.outputs)
+        widths = [mode.multiplicity for mode in group.learning]
+        shown.append(Vectors(label=group.short_name, v=v, u=u, names=names, widths=widths))
     drawn = {"pathways": shown}
     return [Sketch(name="vectors", draws=singular_vectors, shown=drawn)] if shown else []
 

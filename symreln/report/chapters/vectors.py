@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Rows and columns up to which vectors are a table, and the width of an exact entry of it.
 MOST_ROWS, MOST_COLUMNS, _WIDEST = 32, 12, 10.0
+#: Pathways whose vectors are drawn, and rows up to which they are.
+_DRAWN, _LINES = 3, 500
 SIDES: tuple[tuple[Literal["outputs", "inputs"], str], ...] = (("outputs", "U"), ("inputs", "V"))
 
 
@@ -44,12 +46,32 @@ def vector_blocks(derivation: Derivation) -> list[Block]:
             "`derivation.pathways[i].u` and `.v`."
         ),
         *tables,
-        Figure(
-            name="vectors",
-            caption="Singular vectors: rows of V are inputs, of U outputs; columns are modes by "
-            "decreasing s, of several dimensions side by side. Blue is positive, red negative.",
-            alt="Heat maps of the singular vectors of every pathway.",
+        *(
+            [
+                Figure(
+                    name="vectors",
+                    caption="Singular vectors: rows of V are inputs, of U outputs; columns are "
+                    "modes by decreasing s, of several dimensions side by side. Blue is positive, "
+                    "red negative.",
+                    alt="Heat maps of the singular vectors of every pathway.",
+                )
+            ]
+            if drawn_vectors(derivation)
+            else []
         ),
+    ]
+
+
+def drawn_vectors(derivation: Derivation) -> list[PathwayOrbit]:
+    """Return the pathways whose vectors have a figure: a few, with a line of pixels for each row.
+
+    Pathways in one symmetry orbit are one.
+    """
+    return [
+        group
+        for group in mode_orbits(derivation)[:_DRAWN]
+        if group.learning
+        and max(len(getattr(group.first.effective.pathway, side)) for side, _ in SIDES) <= _LINES
     ]
 
 
