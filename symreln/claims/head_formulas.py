@@ -14,14 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import sympy as sp
 
 from symreln.base.summaries import short_repr
 from symreln.claims.head_growth import in_rows
-from symreln.exact.linear import subspace_projector
+from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.laws.law import HEAD_START
 from symreln.laws.ops import EVALUATED
@@ -71,16 +70,35 @@ class _Earlier:
         degree = self.pathway.spectrum.classes[self.mode.class_index].degree
         return degree > 1 or self.mode.d_eff is None or self.mode.d_eff.scalar is None
 
-    @cached_property
-    def unlearned(self) -> ExactMatrix:
-        """Return what Sigma^{yx} is multiplied by for the map that it has still to learn.
+    def drive(self, written: ExactMatrix, seen: ExactMatrix) -> _Drive:
+        """Return D, s/d u vᵀ summed over equal modes and over what a later pathway sees.
 
-        That is s/d u vᵀ, summed over equal modes.
+        Args:
+            written: Sigma^{yx} of its pathway, on outputs of the later one.
+            seen: Sigma^x of its pathway's inputs and the later one's.
         """
         assert self.mode.d_eff is not None
         assert self.mode.d_eff.scalar is not None  # else it were conjugate
         space = self.pathway.spectrum.classes[self.mode.class_index].generators
-        return subspace_projector(space).scale(1 / self.mode.d_eff.scalar)
+        inner = (inverse(space.gram()) @ (space.T @ seen)).scale(1 / self.mode.d_eff.scalar)
+        return _Drive(mode=self.mode, outer=(written @ space).reduced(), inner=inner.reduced())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Drive:
+    """What an earlier mode adds to what a later pathway sees, D = outer inner."""
+
+    mode: ModeDerivation
+    outer: ExactMatrix
+    inner: ExactMatrix
+
+    def times(self, inner: ExactMatrix) -> ExactMatrix:
+        """Return D times a matrix."""
+        return self.outer @ (self.inner @ inner)
+
+    def back(self, outer: ExactMatrix) -> ExactMatrix:
+        """Return Dᵀ times a matrix."""
+        return self.inner.T @ (self.outer.T @ outer)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -89,12 +107,12 @@ class _Sources:
 
     Attributes:
         own: Its Sigma^{yx}.
-        drives: Earlier modes with D, what they add to it.
+        drives: What earlier modes add to it.
         counts: How many outputs every row stands for, on a diagonal.
     """
 
     own: ExactMatrix
-    drives: Sequence[tuple[ModeDerivation, ExactMatrix]]
+    drives: Sequence[_Drive]
     counts: ExactMatrix
 
 
@@ -149,12 +167,7 @@ def _sources(target: PathwayDerivation, earlier: Sequence[_Earlier]) -> _Sources
         number: (matrix, effective.cross_sigma_x(seen))
         for (number, effective), matrix in zip(numbers.items(), written[1:], strict=True)
     }
-    drives = []
-    for each in earlier:
-        outer, inner = sides[each.pathway.number]
-        drive = outer @ each.unlearned @ inner
-        if not drive.is_zero:
-            drives.append((each.mode, drive.reduced()))
+    drives = [each.drive(*sides[each.pathway.number]) for each in earlier]
     return _Sources(own=written[0], drives=drives, counts=ExactMatrix.diagonal(counts))
 
 
@@ -165,27 +178,28 @@ def _driver(
     own, inner = sources.own, found.generators
     outer = sources.counts @ own @ inner
     reaching = [
-        (each, drive)
-        for each, drive in sources.drives
-        if not (drive @ inner).is_zero or not (drive.T @ outer).is_zero
+        each
+        for each in sources.drives
+        if not each.times(inner).is_zero or not each.back(outer).is_zero
     ]
     if not reaching:
         return None
     if len(reaching) > 1:
         return _SEVERAL
-    ((source, drive),) = reaching
+    (source,) = reaching
     if found.degree > 1:
         return _CONJUGATE
-    whole = own + drive
-    turned = sources.counts @ whole @ inner
-    if any(not (other.T @ turned).is_zero for each, other in sources.drives if each is not source):
+    turned = sources.counts @ (own @ inner + source.times(inner))
+    if any(not each.back(turned).is_zero for each in sources.drives if each is not source):
         return _SEVERAL
-    squared, across, back = (
-        _multiple(image, inner) for image in (whole.T @ turned, whole.T @ outer, own.T @ turned)
+    back = own.T @ turned
+    squared, across, alone = (
+        _multiple(image, inner)
+        for image in (back + source.back(turned), own.T @ outer + source.back(outer), back)
     )
-    if squared is None or across is None or across != back or squared.is_zero:
+    if squared is None or across is None or across != alone or squared.is_zero:
         return _TURNED
-    return Driver(mode=source, squared=squared, across=across)
+    return Driver(mode=source.mode, squared=squared, across=across)
 
 
 def _multiple(image: ExactMatrix, of: ExactMatrix) -> Scalar | None:
