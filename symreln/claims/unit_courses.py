@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from symreln.claims.head_copies import Copies
 from symreln.claims.head_start import mode_laws
@@ -166,6 +165,8 @@ def _moving(derivation: Derivation, place: int) -> Course | None:
         derivation: Without free parameters.
         place: Of the pathway.
     """
+    from scipy.linalg import block_diag
+
     pathway, last = derivation.pathways[place], network_of(derivation.spec).steps - 1
     bases = [*mode_bases(pathway).values()]
     if pathway.stage != derivation.stages[0].pathways[0].stage or last < 1 or not bases:

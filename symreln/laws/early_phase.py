@@ -34,7 +34,6 @@ from operator import matmul
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from symreln.base.processors import one_blas_thread
 from symreln.base.summaries import short_repr
@@ -43,6 +42,8 @@ from symreln.laws.spans import orthonormal_span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from scipy.sparse import csr_array
 
 #: Units that are followed. The standard error of κ is then about 2 %, of a drop time a few
 #: thousandths of a growth time.
@@ -248,7 +249,11 @@ class EarlyPhase:
 
 def _packed(matrix: np.ndarray) -> np.ndarray | csr_array:
     """Return a matrix as it is fastest to multiply with."""
-    return csr_array(matrix) if np.count_nonzero(matrix) < _SPARSE * matrix.size else matrix
+    if np.count_nonzero(matrix) >= _SPARSE * matrix.size:
+        return matrix
+    from scipy.sparse import csr_array
+
+    return csr_array(matrix)
 
 
 def _pooled(squares: list[np.ndarray], moved: float, before: EarlyStrength | None) -> EarlyStrength:
