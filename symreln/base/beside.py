@@ -76,8 +76,10 @@ def begin(work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[]
 
     @cache
     def found() -> R:
-        done, result = (False, None) if answer is None else answer.result()
-        return result if done else work(*args, **named)
+        done, result = answer.result() if answer is not None else (False, None)
+        if done:
+            return result
+        return work(*args, **named)
 
     return found
 

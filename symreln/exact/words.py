@@ -139,5 +139,7 @@ def _shortened(word: Word, rules: Rules) -> Word:
 
 
 def _without_zeros(terms: Mapping[Word, Any]) -> dict[Word, Any]:
-    simple = {w: sp.cancel(v) if isinstance(v, sp.Expr) else v for w, v in terms.items()}
+    simple = {
+        w: sp.cancel(v) if isinstance(v, sp.Expr) and not v.is_Atom else v for w, v in terms.items()
+    }
     return {word: value for word, value in simple.items() if value != 0}
