@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from importlib import import_module
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 from symreln.base.processors import cores
 
@@ -72,13 +72,13 @@ def begin(work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[]
         args: Its arguments.
         named: Likewise.
     """
-    answer = None if _ask is None else _ask((work, args, named))
+    answer: Any = None if _ask is None else _ask((work, args, named))
 
     @cache
     def found() -> R:
-        done, result = answer.result() if answer is not None else (False, None)
+        done, result = (False, None) if answer is None else answer.result()
         if done:
-            return result
+            return cast("R", result)
         return work(*args, **named)
 
     return found
