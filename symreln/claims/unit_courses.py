@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.beside import begin
 from symreln.claims.head_copies import Copies
 from symreln.claims.head_start import mode_laws
 from symreln.claims.integration import check_range, gate_floats, network_of
@@ -93,6 +94,11 @@ class Course:
     linear: LinearUnits
     times: np.ndarray
     motions: Callable[[np.ndarray], np.ndarray]
+
+    def begin(self) -> Callable[[], GateShares | None]:
+        """Have the shares found at all times."""
+        random = np.random.default_rng(SEED)
+        return begin(LinearUnits.shares, self.linear, self.motions(self.times), random)
 
     def shares(self, times: np.ndarray) -> GateShares | None:
         """Return the shares at some times, from the same draws whichever they are."""

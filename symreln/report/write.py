@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from symreln.base import jsonio
 from symreln.base.progress import phase
-from symreln.claims.derivation import Derived
+from symreln.claims.derivation import Derivation, Derived
+from symreln.claims.gate_law import begin_gate_law
 from symreln.document.model import said_as
 from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
@@ -63,6 +64,8 @@ def write_derivation(
     documents = [each for each in FORMATS if each.name in wanted]
     pdf = any(each.latex for each in documents)
     with together(Path(directory)) as draft:
+        if documents and isinstance(derivation, Derivation):
+            begin_gate_law(derivation)
         figures = _begin_figures(derivation, validation, pdf=pdf) if documents else None
         written = _write_proven(derivation, draft.folder, wanted)
         if PROGRAM in wanted:
