@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from symreln.base.beside import begin
 from symreln.base.progress import phase
 
 if TYPE_CHECKING:
@@ -148,3 +149,13 @@ class Sketch:
 def draw_all(sketches: Iterable[Sketch], *, pdf: bool) -> tuple[Drawing, ...]:
     """Draw several figures."""
     return tuple(sketch.draw(pdf=pdf) for sketch in sketches)
+
+
+def prepare_to_draw() -> None:
+    """Have a small figure drawn, where others wait for fonts and for the grammar of formulas."""
+    import numpy as np
+
+    times = np.arange(2.0)
+    curve = PathwayModes(label="p", times=times, strengths=times[None], symbols=(r"$\pi_1$",))
+    shown = {"pathways": [curve]}
+    begin(draw_all, [Sketch(name="m", function="figures.mode_trajectories", shown=shown)], pdf=True)
