@@ -122,12 +122,14 @@ def _write_documents(
         from symreln.report.live_script import interactive
 
         moved = interactive(derivation, validation)
-    document = whole_document(derivation, chapters, drawn(), moved)
+    with phase("figures"):
+        drawings = drawn()
+    document = whole_document(derivation, chapters, drawings, moved)
     files: dict[str, str | bytes] = {}
-    drawings = {f"figures/{each.name}.pdf": each.pdf for each in document.figures if each.pdf}
+    pdfs = {f"figures/{each.name}.pdf": each.pdf for each in drawings if each.pdf}
     absent = {name: said for name, said in _ABSENT.items() if name.partition(".")[2] not in known}
     for each in wanted:
-        beside = drawings if each.latex else {}
+        beside = pdfs if each.latex else {}
         said = {**absent, " in derivation.html": " below"} if each.name == "html" else absent
         made, proof = each.render(said_as(document, said), style), derivation.ask(certificate)
         files[each.file] = sealed(made, proof, each.comment, beside)
