@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 import signal
 
+# So that commands within a test draw their figures there, and start no process for them.
+import matplotlib.backends.backend_pdf  # noqa: F401
 from hypothesis import settings
+
+import symreln.report.figures  # noqa: F401
 
 # The same examples at every run, so that a red test is red for everyone; others on request, with
 # SYMRELN_EXAMPLES=random. A time limit on an example would measure the load of the machine.

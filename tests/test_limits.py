@@ -114,10 +114,10 @@ def test_earlier_results_stay_as_they_were(tmp_path, capsys, ends_while):
     out = tmp_path / "out"
     assert cli._guarded(["derive", "xor", "--quiet", "--out", str(out)]) == 0
     before = held(out)
-    ends_while("figures")
+    ends_while("checks")
     asked = ["derive", "linear-hierarchy", "--out", str(out), "--time-limit", "90"]
     assert cli._guarded(asked) == 4
-    assert "while deriving: figures; no finished files are new" in capsys.readouterr().err
+    assert "while deriving: checks; no finished files are new" in capsys.readouterr().err
     assert held(out) == before
 
 

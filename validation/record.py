@@ -18,7 +18,7 @@ import symreln as sr
 from symreln.base.jsonio import dumps, write_text
 from symreln.base.rounding import percent
 from symreln.experiment.metrics import steps_text
-from symreln.report.drawing import draw_all
+from symreln.report.sketch import draw_all
 from symreln.report.validation_plots import validation_sketches
 
 HERE = Path(__file__).parent

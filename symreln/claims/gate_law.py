@@ -6,7 +6,8 @@ integrated matrices where its modes have none.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -280,10 +281,30 @@ def _row(each: PathwayGates, tolerance: float) -> tuple[str, ...]:
     )
 
 
+def _begun(
+    derivation: Derivation,
+) -> tuple[tuple[list[PathwayDerivation], Course, Callable[[], GateShares | None]], ...]:
+    return tuple((alike, each, each.begin()) for alike, each in courses(derivation))
+
+
+def begin_gate_law(derivation: Derivation) -> None:
+    """Have the shares found that :func:`gate_law_of` asks for."""
+    if _has_law(derivation):
+        numbers = derivation.ask(at_values)
+        with suppress(InputError, OverflowError):  # which the law says
+            if not _why_not(numbers):
+                numbers.ask(_begun)
+
+
+def _has_law(derivation: Derivation) -> bool:
+    network = derivation.spec.network
+    return network is not None and network.activation != "linear" and derivation.spec.has_values
+
+
 def gate_law_of(derivation: Derivation) -> LawOfGates | None:
     """Return the law of gates; None without a ReLU network, or without values of parameters."""
     spec = derivation.spec
-    if spec.network is None or spec.network.activation == "linear" or not spec.has_values:
+    if spec.network is None or not _has_law(derivation):
         return None
     numbers = derivation.ask(at_values)
     if numbers is not derivation:
@@ -292,7 +313,7 @@ def gate_law_of(derivation: Derivation) -> LawOfGates | None:
     try:
         why = _why_not(derivation)
         if not why:
-            found = tuple(_found(alike, c, tolerance) for alike, c in courses(derivation))
+            found = tuple(_found(*each, tolerance) for each in derivation.ask(_begun))
             why = "" if found else "no mode that learns moves a pathway's units"
     except (InputError, OverflowError) as beyond:
         why = str(beyond) or "numbers are beyond float64"
@@ -362,9 +383,14 @@ def _why_not(derivation: Derivation) -> str:
     return ""
 
 
-def _found(alike: list[PathwayDerivation], course: Course, tolerance: float) -> PathwayGates:
+def _found(
+    alike: list[PathwayDerivation],
+    course: Course,
+    found: Callable[[], GateShares | None],
+    tolerance: float,
+) -> PathwayGates:
     """Return what becomes of the gate of some pathways that are alike."""
-    shares = course.shares(course.times)
+    shares = found()
     return PathwayGates(
         pathways=tuple(each.name for each in alike),
         stage=alike[0].stage,

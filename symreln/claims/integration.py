@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from symreln.errors import InputError, NotSupportedError
 from symreln.exact.numeric import numpy_modes
@@ -74,8 +73,8 @@ def check_range(derivation: Derivation) -> None:
     """
     network_of(derivation.spec)
     dataset = derivation.spec.dataset
-    sparse_floats(dataset.inputs, "dataset.X")
-    sparse_floats(dataset.targets, "dataset.Y")
+    _entries(dataset.inputs, "dataset.X")
+    _entries(dataset.targets, "dataset.Y")
     for pathway in derivation.pathways:
         gate_floats(pathway.effective.pathway)
 
@@ -99,7 +98,6 @@ def descending_flow(derivation: Derivation) -> ReducedFlow:
     Raises:
         InputError: A number of the data is too large or too small for float64.
     """
-    # Here, because it brings SciPy's linear algebra, and closed forms need none.
     network, dataset = network_of(derivation.spec), derivation.spec.dataset
     scale = 1 / np.sqrt(dataset.samples)
     inputs = scale * sparse_floats(dataset.inputs, "dataset.X")
@@ -180,14 +178,21 @@ def sparse_floats(matrix: ExactMatrix, where: str) -> SparseArray:
     Raises:
         InputError: An entry is too large or too small for float64.
     """
+    # Here, because SciPy takes a quarter of a second to import, and closed forms need none.
+    from scipy.sparse import csr_array
+
+    return csr_array(_entries(matrix, where), shape=matrix.shape)
+
+
+def _entries(matrix: ExactMatrix, where: str) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """Return the entries of a constant matrix, and their rows and columns."""
     bottom = int(matrix.denominator.leading_coefficient())
     rows, columns, values = [np.zeros(0, int)], [np.zeros(0, int)], [np.zeros(0)]
     for part in matrix.terms.values():
         rows.append(part.rows)
         columns.append(part.columns)
         values.append(_floats([(value, bottom) for value in part.values.tolist()], where))
-    places = np.concatenate(rows), np.concatenate(columns)
-    return csr_array((np.concatenate(values), places), shape=matrix.shape)
+    return np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
 
 
 def _floats(quotients: list[tuple[int, int]], where: str) -> np.ndarray:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
 from symreln.claims.later_stages import head_starts_of
 from symreln.document.mathtext import to_latex
+from symreln.exact.cancelling import cancelled
 from symreln.laws.choice import expected_start
 from symreln.laws.depth import Depth
 from symreln.laws.law import HEAD_START, STRENGTH, STRENGTH0, TIME, TIME_CONSTANT
@@ -221,25 +223,26 @@ def _ahead() -> Iterator[Line]:
             primitive.subs(fades, 0),
             -primitive.subs(fades, faded.subs(TIME, 0)) - total,
         )
-        and sp.limit(total - half, STRENGTH0, 0) == 0,
+        and cancelled(sp.exp(2 * step * total) / sp.exp(2 * step * half)).subs(STRENGTH0, 0) == 1,
     )
     yield _product()
 
 
 def _product() -> Line:
     """Return the effective start of a mode that earlier ones drive as well."""
-    alone: Any = sp.Matrix([_S, 0])  # E v of the mode, in the directions u and one across
-    drives: list[Any] = [sp.Matrix(sp.symbols(f"x_{k} y_{k}")) for k in range(len(_PHASES))]
-    q = sp.Matrix([1, 1, 0]) / sp.sqrt(2)
-    phi = sp.eye(3)
+    alone = (_S, sp.S.Zero)  # E v of the mode, in the directions u and one across
+    drives = [sp.symbols(f"x_{k} y_{k}") for k in range(len(_PHASES))]
+    # Rational functions, which SymPy multiplies without asking what the sign of each is.
+    field = sp.QQ.frac_field(_S, TIME_CONSTANT, *chain(*drives))
+    q = sp.Matrix([[1, 1, 0]]).to_DM().convert_to(field)  # over √2
+    phi = sp.eye(3).to_DM().convert_to(field)
     for drive, steps in zip(drives, _PHASES, strict=True):
-        phi = _step(drive) ** steps * phi
+        phi = _step(drive).to_DM(domain=field) ** steps * phi
     own, ends = 1 + _S / TIME_CONSTANT, sum(_PHASES)
-    start = own ** (-2 * ends) * (q.T * phi * phi.T * q).trace()  # over π₀
-    begin: Any = sp.Matrix(sp.symbols("z_1 z_2 z_3"))
-    grown = (q.T * _step(alone) ** _STEPS * phi * begin).trace()
+    grown = [q * phi, q * _step(alone).to_DM(domain=field) ** _STEPS * phi]
     # Independent entries of one size: the mean of the square of a linear form in them, over theirs.
-    strength = sp.Add(*(grown.diff(z) ** 2 for z in begin))
+    squares: Any = [(row * row.transpose()).to_Matrix()[0, 0] / 2 for row in grown]
+    start, strength = own ** (-2 * ends) * squares[0], squares[1]  # over π₀
     undriven = {x: y for drive in drives for x, y in zip(drive, alone, strict=True)}
     return Line(
         says="While its own weights are small they grow linearly, in steps of $1 + F_k/\\tau$ "
@@ -266,11 +269,15 @@ def _product() -> Line:
     )
 
 
-def _step(drive: Any) -> Any:
+def _step(drive: tuple[Any, Any]) -> Any:
     """Return what a step multiplies the amplitudes of v and of the outputs by."""
-    before, after = sp.zeros(1), sp.zeros(len(drive))
-    phase = sp.Matrix(sp.BlockMatrix([[before, drive.T], [drive, after]]))
-    return sp.eye(3) + phase / TIME_CONSTANT
+    x, y = (each / TIME_CONSTANT for each in drive)
+    return sp.Matrix([[1, x, y], [x, 1, 0], [y, 0, 1]])
+
+
+def _determinant(matrix: Any) -> Any:
+    """Return the determinant of a matrix of two rows, as it is: SymPy would simplify it."""
+    return matrix[0, 0] * matrix[1, 1] - matrix[0, 1] * matrix[1, 0]
 
 
 def _across() -> Iterator[Line]:
@@ -280,15 +287,15 @@ def _across() -> Iterator[Line]:
     columns = sp.Matrix([sp.symbols(f"b_1{k} b_2{k}", positive=True) for k in ("x", "y")])
     begin = STRENGTH0 * columns.T * columns
     s, fade = sp.diag(*rates), sp.diag(faded, own)
-    plateaus = s / d
-    inverse = plateaus.inv() + fade * (begin.inv() - plateaus.inv()) * fade  # of P
+    still = sp.diag(*(d / rate for rate in rates))  # of the plateaus, inverted
+    inverse = still + fade * (begin.adjugate() / _determinant(begin) - still) * fade  # of P
     fades = {e: -rate * e for e, rate in zip((faded, own), rates, strict=True)}
     # τ Ṗ = S P + P S − 2 d P², of P⁻¹: P⁻¹ Ṗ P⁻¹ is less the derivative of P⁻¹.
     moved = inverse.applyfunc(lambda entry: along(entry, fades))
     residual = moved + inverse * s + s * inverse - 2 * d * sp.eye(2)
     first, second = columns.col(0), columns.col(1)
     start = STRENGTH0 * (second.dot(second) - first.dot(second) ** 2 / first.dot(first))
-    strength = inverse.inv()[1, 1].subs(faded, 0)
+    strength = (inverse[0, 0] / _determinant(inverse)).subs(faded, 0)
     yield Line(
         says="Where what earlier stages drive turns two modes into each other, they share hidden "
         "units: their columns $b = (1 + s/\\tau)^{-t_m} \\Phi^{\\top} q$ are not orthogonal. Of "

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import block_diag
 
+from symreln.base.beside import begin
 from symreln.claims.head_copies import Copies
 from symreln.claims.head_start import mode_laws
 from symreln.claims.integration import check_range, gate_floats, network_of
@@ -95,6 +95,11 @@ class Course:
     times: np.ndarray
     motions: Callable[[np.ndarray], np.ndarray]
 
+    def begin(self) -> Callable[[], GateShares | None]:
+        """Have the shares found at all times."""
+        random = np.random.default_rng(SEED)
+        return begin(LinearUnits.shares, self.linear, self.motions(self.times), random)
+
     def shares(self, times: np.ndarray) -> GateShares | None:
         """Return the shares at some times, from the same draws whichever they are."""
         return self.linear.shares(self.motions(times), np.random.default_rng(SEED))
@@ -166,6 +171,8 @@ def _moving(derivation: Derivation, place: int) -> Course | None:
         derivation: Without free parameters.
         place: Of the pathway.
     """
+    from scipy.linalg import block_diag
+
     pathway, last = derivation.pathways[place], network_of(derivation.spec).steps - 1
     bases = [*mode_bases(pathway).values()]
     if pathway.stage != derivation.stages[0].pathways[0].stage or last < 1 or not bases:

@@ -7,10 +7,15 @@ from typing import Any
 
 import click
 
+from symreln.base.beside import helper
 from symreln.base.progress import Progress
 from symreln.cli.request import Request
 from symreln.report.folder import require_folder
-from symreln.report.formats import require_formats
+from symreln.report.formats import drawn, require_formats
+from symreln.report.sketch import prepare_to_draw
+
+#: What figures are drawn with: a second of imports.
+_DRAWS = ("symreln.report.figures", "matplotlib.backends.backend_pdf")
 
 
 def do(out: Path, *, tolerance: str | None = None, **asked: Any) -> int:
@@ -27,9 +32,11 @@ def do(out: Path, *, tolerance: str | None = None, **asked: Any) -> int:
     require_folder(out)
     require_formats(request.formats)
     if command == "derive":
-        from symreln.cli.derive import derive
+        with helper(*(_DRAWS if drawn(request.formats) else ())):
+            prepare_to_draw()
+            from symreln.cli.derive import derive
 
-        return derive(request)
+            return derive(request)
     with Progress(quiet=request.quiet)("loading the program"):
         from symreln.cli.validate import validate
     return validate(request)

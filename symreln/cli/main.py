@@ -409,7 +409,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and end the process with the right exit code."""
     # A command makes millions of small objects that live until it ends: collecting among them
     # again and again costs a tenth of a short command's time and frees nothing.
-    gc.set_threshold(200_000, 50, 50)
+    gc.set_threshold(500_000, 20, 50)
     sys.exit(_guarded(sys.argv[1:] if arguments is None else arguments))
 
 

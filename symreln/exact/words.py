@@ -139,5 +139,7 @@ def _shortened(word: Word, rules: Rules) -> Word:
 
 
 def _without_zeros(terms: Mapping[Word, Any]) -> dict[Word, Any]:
-    simple = {w: sp.cancel(v) if isinstance(v, sp.Expr) else v for w, v in terms.items()}
+    # A product without sums is in lowest terms.
+    sums = {w for w, v in terms.items() if isinstance(v, sp.Expr) and v.has(sp.Add)}
+    simple = {word: sp.cancel(v) if word in sums else v for word, v in terms.items()}
     return {word: value for word, value in simple.items() if value != 0}

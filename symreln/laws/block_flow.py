@@ -25,7 +25,6 @@ from math import inf, log
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from symreln.base.summaries import short_repr
 from symreln.laws.integrate import PRECISE, Accuracy, integrate
@@ -108,6 +107,7 @@ class AffineCoupling:
 
 def joined(parts: Sequence[AffineCoupling]) -> AffineCoupling:
     """Return independent systems as one."""
+    from scipy.linalg import block_diag
 
     def diagonal(blocks: list[np.ndarray]) -> np.ndarray:
         return np.asarray(block_diag(np.zeros((0, 0)), *blocks))

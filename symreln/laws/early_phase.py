@@ -36,7 +36,6 @@ from operator import matmul
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from symreln.base.processors import one_blas_thread
 from symreln.base.summaries import short_repr
@@ -45,6 +44,8 @@ from symreln.laws.spans import orthonormal_span
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from scipy.sparse import csr_array
 
 #: Units that are followed, fewer where there are more samples than this: work is then the same.
 #: The standard error of κ is about 1 to 5 %, of a drop time a few hundredths of a growth time.
@@ -262,7 +263,11 @@ class EarlyPhase:
 
 def _packed(matrix: np.ndarray) -> np.ndarray | csr_array:
     """Return a matrix as it is fastest to multiply with."""
-    return csr_array(matrix) if np.count_nonzero(matrix) < _SPARSE * matrix.size else matrix
+    if np.count_nonzero(matrix) >= _SPARSE * matrix.size:
+        return matrix
+    from scipy.sparse import csr_array
+
+    return csr_array(matrix)
 
 
 def _controls(along: list[np.ndarray]) -> np.ndarray:

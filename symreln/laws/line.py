@@ -15,6 +15,7 @@ from typing import Any
 import sympy as sp
 
 from symreln.document.mathtext import slashed_latex, to_latex, weighted
+from symreln.exact.cancelling import cancelled
 
 #: Amplitudes of a mode in the first and in the second layer, and the variable of an integral.
 FIRST, SECOND = sp.symbols("a b", positive=True)
@@ -53,7 +54,7 @@ class Line:
 
 def vanish(*parts: Any) -> bool:
     """Whether all expressions are zero, by cancellation alone."""
-    return all(sp.cancel(sp.together(part)) == 0 for part in parts)
+    return all(cancelled(part) == 0 for part in parts)
 
 
 def along(expr: sp.Expr, slopes: Mapping[sp.Symbol, sp.Expr]) -> sp.Expr:

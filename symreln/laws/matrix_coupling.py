@@ -14,7 +14,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import block_diag
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,6 +61,8 @@ class MatrixCoupling:
             grams: Q Qᵀ/g on [inputs; outputs] of a copy, shape (…, w_p + u, w_p + u), one a
                 pathway.
         """
+        from scipy.linalg import block_diag
+
         found = []
         for gram, basis, (_, width) in zip(grams, self.bases, self.shapes, strict=True):
             turn = block_diag(np.eye(width), basis)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symreln.document.mathtext import to_latex
+from symreln.exact.cancelling import cancelled
 from symreln.laws.law import COUPLED, STRENGTH, Law, Match, Regime, Start
 from symreln.laws.line import (
     DIFFERENTIATED,
@@ -180,7 +181,7 @@ def _residual() -> sp.Expr:
     printed: Any = _template().subs(_E, sp.exp(-_D * _T / _TAU))
     law = OneLayer(s=_S, d=_D, strength0=_P0, t=_T, tau=_TAU)
     return defect(
-        sp.cancel(_TAU * printed.diff(_T) - (_S - _D * printed)),
-        sp.cancel(printed.subs(_T, 0) - _P0),
-        sp.cancel(law.strength(_T) - printed),
+        cancelled(_TAU * printed.diff(_T) - (_S - _D * printed)),
+        cancelled(printed.subs(_T, 0) - _P0),
+        cancelled(law.strength(_T) - printed),
     )

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from symreln.laws.block_flow import AffineCoupling
 
@@ -73,6 +72,8 @@ class ReducedModule:
             grams: Q Qᵀ/g on [inputs; outputs] of a copy, shape (w_p + u) squared, one a pathway;
                 their parts outside the identity belong to the tuples that the module was tied by.
         """
+        from scipy.linalg import block_diag
+
         found = []
         for corner in self.corners:
             whole = block_diag(corner.inputs, corner.outputs)

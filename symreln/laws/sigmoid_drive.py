@@ -48,7 +48,8 @@ from symreln.laws.line import CANCELS, Line, along, vanish
 if TYPE_CHECKING:
     from symreln.laws.ops import Ops
 
-_Z, _RHO, _SIGMA, _DELTA = sp.symbols("z nu_r nu_s nu_gamma", positive=True)
+# Without signs, which SymPy would ask of every Gamma's argument.
+_Z, _RHO, _SIGMA, _DELTA = sp.symbols("z nu_r nu_s nu_gamma")
 _R, _S, _SOURCE = sp.symbols("r s s_alpha", positive=True)
 _TAU, _GAMMA = sp.Symbol("tau", positive=True), sp.Symbol("gamma", real=True)
 
@@ -230,13 +231,16 @@ def _connected() -> Line:
     p = _drive_at_infinity()
     across = _RHO - (p + _DELTA)  # q ψ₂/ψ₁
     at_once = (1 + (p + across) / _SIGMA) / 2
+    values = letters(_R, _S, _GAMMA, _SOURCE, sp.sqrt)
     tops, bottoms = (tuple(map(sum, each)) for each in _sums(_RHO, _SIGMA, _DELTA))
     shown = sp.Mul(*map(sp.gamma, tops)) / sp.Mul(*map(sp.gamma, bottoms))
-    unit = sp.Symbol("k", positive=True)
-    values = letters(_R, _S, _GAMMA, _SOURCE, sp.sqrt)
-    small = {x: unit * y for x, y in zip((_RHO, _SIGMA, _DELTA), values, strict=True)}
-    logarithm: Any = sp.Add(*map(sp.loggamma, tops)) - sp.Add(*map(sp.loggamma, bottoms))
-    first, second = (logarithm.subs(small).diff(unit, n).subs(unit, 0) for n in (1, 2))
+    unit, slope = sp.symbols("k c")
+    slopes = [[sum(terms) - 1 for terms in each] for each in _sums(*values)]
+    derivatives: Any = [sp.loggamma(1 + unit * slope).diff(unit, n).subs(unit, 0) for n in (1, 2)]
+    first, second = (
+        sum(each.subs(slope, x) for x in slopes[0]) - sum(each.subs(slope, x) for x in slopes[1])
+        for each in derivatives
+    )
     order = -(sp.pi**2) * _R * _S * (1 - _GAMMA) / (12 * _SOURCE**2)
     return Line(
         says="An earlier mode is learned as a sigmoid, not at once. Where one takes $E_p v$ from "
@@ -267,9 +271,10 @@ def _connected() -> Line:
 
 def _switched(steps: int) -> sp.Expr:
     """Return π̃₀/π₀ after some steps at r u' and none yet at s u, in the plane."""
-    drive = _R * sp.Matrix([_GAMMA, sp.sqrt(1 - _GAMMA**2)])
-    phase = sp.Matrix([[0, *drive], [drive[0], 0, 0], [drive[1], 0, 0]])
-    grown = (sp.eye(3) + phase / _TAU) ** steps
-    q = sp.Matrix([1, 1, 0]) / sp.sqrt(2)
-    found = sp.Matrix(q.T * grown * grown.T * q)[0, 0] / (1 + _S / _TAU) ** (2 * steps)
-    return found
+    across = sp.Symbol("c")
+    x, y = _R * _GAMMA / _TAU, _R * across / _TAU
+    field = sp.QQ.frac_field(_R, _GAMMA, across, _TAU)
+    step = sp.Matrix([[1, x, y], [x, 1, 0], [y, 0, 1]]).to_DM(domain=field)
+    row = sp.Matrix([[1, 1, 0]]).to_DM().convert_to(field) * step**steps  # over √2
+    found: Any = (row * row.transpose()).to_Matrix()[0, 0]
+    return found.subs(across, sp.sqrt(1 - _GAMMA**2)) / 2 / (1 + _S / _TAU) ** (2 * steps)

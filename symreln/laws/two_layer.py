@@ -15,6 +15,7 @@ import numpy as np
 import sympy as sp
 
 from symreln.document.mathtext import to_latex
+from symreln.exact.cancelling import cancelled
 from symreln.laws.law import STRENGTH, Law, Match, Regime, Start
 from symreln.laws.line import (
     CANCELS,
@@ -376,7 +377,7 @@ def _residuals(case: str) -> tuple[sp.Expr, ...]:
     s = _S if case == "sigmoid" else sp.S.Zero
     law = TwoLayer(s=s, d=_D, strength0=_P0, t=_T, tau=_TAU)
     return (
-        sp.cancel(_TAU * printed.diff(_T) - 2 * printed * (s - _D * printed)),
-        sp.cancel(printed.subs(_T, 0) - _P0),
-        sp.cancel(law.strength(_T) - printed),
+        cancelled(_TAU * printed.diff(_T) - 2 * printed * (s - _D * printed)),
+        cancelled(printed.subs(_T, 0) - _P0),
+        cancelled(law.strength(_T) - printed),
     )

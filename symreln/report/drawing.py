@@ -7,9 +7,8 @@ often, which is most of the time that a small figure takes.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
@@ -21,7 +20,6 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from symreln.base.progress import phase
 from symreln.document.escape import clean, typographic
 from symreln.document.model import Drawing
 from symreln.errors import InputError
@@ -199,32 +197,6 @@ def drawing(name: str, ax: Axes, *, pdf: bool = True) -> Drawing:
         if figure.get_layout_engine() is not None:
             _arrange(figure)
         return Drawing(name=name, svg=_svg(figure), pdf=_pdf(figure) if pdf else b"")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Sketch:
-    """A figure before it is drawn.
-
-    Attributes:
-        name: Of its files, without extension.
-        draws: Draws it; returns its axes, or the first of several.
-        shown: What it shows: the arguments of ``draws``.
-    """
-
-    name: str
-    draws: Callable[..., Axes | tuple[Axes, ...]]
-    shown: Mapping[str, Any]
-
-    def draw(self, *, pdf: bool = True) -> Drawing:
-        """Return the figure as files, with a PDF for LaTeX, which takes as long as all the rest."""
-        axes = self.draws(**self.shown)
-        return drawing(self.name, axes[0] if isinstance(axes, tuple) else axes, pdf=pdf)
-
-
-@phase("figures")
-def draw_all(sketches: Iterable[Sketch], *, pdf: bool) -> tuple[Drawing, ...]:
-    """Draw several figures."""
-    return tuple(sketch.draw(pdf=pdf) for sketch in sketches)
 
 
 @contextmanager

@@ -7,7 +7,6 @@ the axes; :func:`symreln.report.drawing.drawing` turns them into files.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,88 +42,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from symreln.report.sketch import GateShare, LossCurve, PathwayModes, Vectors
+
 
 #: Rows of a heat map up to which they have names, and characters of one.
 _MOST_NAMES, _LONGEST_NAME = 16, 14
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class MeasuredModes:
-    """Strengths of one pathway's modes in trained networks.
-
-    Attributes:
-        label: What was trained.
-        role: The same for its look: "gdln" or "relu".
-        steps: Shape (K,).
-        strengths: Shape (R, K): mean over seeds, one row a mode; NaN where none is known.
-    """
-
-    label: str
-    role: Role
-    steps: NDArray[np.float64]
-    strengths: NDArray[np.float64]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PathwayModes:
-    r"""Mode strengths of one pathway over time.
-
-    Attributes:
-        label: Name of the pathway.
-        times: Shape (T,), in the unit of the axis label.
-        strengths: Shape (R, T): one row a mode; NaN where it is not drawn.
-        plateaus: Shape (R,): height that each mode grows to; NaN where it has none.
-        symbols: Name of every mode that is written beside its curve, its mathematics in dollars;
-            none where curves have no names.
-        number: Of the pathway, as it stands in the symbols: "p = 2"; empty where it has none.
-        measured: The same strengths in trained networks.
-    """
-
-    label: str
-    times: NDArray[np.float64]
-    strengths: NDArray[np.float64]
-    plateaus: NDArray[np.float64] | None = None
-    symbols: tuple[str, ...] = ()
-    number: str = ""
-    measured: tuple[MeasuredModes, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LossCurve:
-    """A loss over time, with the spread between seeds where there is one.
-
-    Attributes:
-        label: What the curve is: "theory", "ReLU network".
-        role: The same for its look.
-        times: Shape (T,).
-        loss: Shape (T,): for a network, the mean over seeds.
-        low: Shape (T,): lower edge of the band.
-        high: Shape (T,): upper edge of the band.
-        drop_time: When the loss first falls below 0.9 of its start; marked where given.
-    """
-
-    label: str
-    role: Role
-    times: NDArray[np.float64]
-    loss: NDArray[np.float64]
-    low: NDArray[np.float64] | None = None
-    high: NDArray[np.float64] | None = None
-    drop_time: float | None = None
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class GateShare:
-    """A class of gates and what it carries over time.
-
-    Attributes:
-        label: Name of the class.
-        gate: One of its gates: "0" or "1" a sample.
-        shares: Share of the units' weight, shape (T,).
-    """
-
-    label: str
-    gate: str
-    shares: NDArray[np.float64]
 
 
 TIME = r"time $t$ (full-batch steps)"
@@ -369,25 +291,6 @@ def law_shares(
     ax.set_ylim(-0.03 * 1.03, 1.03)
     legend_below(ax, columns=4)
     return ax
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Vectors:
-    """The singular vectors of a pathway.
-
-    Attributes:
-        label: What its panels are called.
-        v: Shape (inputs, modes).
-        u: Shape (outputs, modes).
-        names: Of the inputs, and of the outputs.
-        widths: How many columns each mode has.
-    """
-
-    label: str
-    v: np.ndarray
-    u: np.ndarray
-    names: tuple[list[str], list[str]]
-    widths: list[int]
 
 
 @styled

@@ -94,6 +94,11 @@ NAMES = ("json", *(each.name for each in FORMATS), PROGRAM)
 DEFAULT = ("json", *(each.name for each in FORMATS if each.default))
 
 
+def drawn(names: Collection[str]) -> bool:
+    """Whether some formats, the usual ones where none is given, have figures."""
+    return any(each.name in (names or DEFAULT) for each in FORMATS)
+
+
 def require_formats(names: Collection[str]) -> None:
     """Refuse formats that there are not, or whose package is not installed, before any work.
 

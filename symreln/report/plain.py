@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 #: Symbols as a terminal shows them.
 _PLAIN = {
-    STRENGTH0: sp.Symbol("π₀", positive=True),
-    HEAD_START: sp.Symbol("π̃₀", positive=True),
-    TIME_CONSTANT: sp.Symbol("τ", positive=True),
+    STRENGTH0: sp.Symbol("π₀"),
+    HEAD_START: sp.Symbol("π̃₀"),
+    TIME_CONSTANT: sp.Symbol("τ"),
 }
 
 #: Files with every closed form.

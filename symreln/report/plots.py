@@ -15,18 +15,8 @@ from symreln.claims.solve import at_values
 from symreln.errors import InputError
 from symreln.laws.choice import plateau
 from symreln.laws.law import Regime
-from symreln.report.cells import gate_pattern
 from symreln.report.chapters.vectors import drawn_vectors
-from symreln.report.drawing import Sketch
-from symreln.report.figures import (
-    LossCurve,
-    MeasuredModes,
-    PathwayModes,
-    Vectors,
-    loss_curves,
-    mode_trajectories,
-    singular_vectors,
-)
+from symreln.report.sketch import LossCurve, MeasuredModes, PathwayModes, Sketch, Vectors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,7 +87,7 @@ def _gates(derivation: Derivation) -> Sketch:
         "boundary": np.array([[n in edge for n in range(len(gate))] for gate, edge in both]),
         "groups": sample_groups(derivation),
     }
-    return Sketch(name="gates", draws=gate_pattern, shown=shown)
+    return Sketch(name="gates", function="cells.gate_pattern", shown=shown)
 
 
 def sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
@@ -125,7 +115,9 @@ def _vectors(derivation: Derivation) -> list[Sketch]:
         widths = [mode.multiplicity for mode in group.learning]
         shown.append(Vectors(label=group.short_name, v=v, u=u, names=names, widths=widths))
     drawn = {"pathways": shown}
-    return [Sketch(name="vectors", draws=singular_vectors, shown=drawn)] if shown else []
+    return (
+        [Sketch(name="vectors", function="figures.singular_vectors", shown=drawn)] if shown else []
+    )
 
 
 def _plateau(mode: ModeDerivation, known: Regime) -> float:
@@ -244,12 +236,12 @@ def _apart_by(steps: np.ndarray, distance: float) -> list[int]:
 
 def modes_sketch(pathways: Sequence[PathwayModes]) -> Sketch:
     """Return the figure of strengths over time."""
-    return Sketch(name="modes", draws=mode_trajectories, shown={"pathways": pathways})
+    return Sketch(name="modes", function="figures.mode_trajectories", shown={"pathways": pathways})
 
 
 def loss_sketch(curves: Sequence[LossCurve]) -> Sketch:
     """Return the figure of losses over time."""
-    return Sketch(name="loss", draws=loss_curves, shown={"curves": curves})
+    return Sketch(name="loss", function="figures.loss_curves", shown={"curves": curves})
 
 
 def _spans(derivation: Derivation) -> dict[str, tuple[float, float]]:

@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from importlib.resources import files
 
+from symreln.base.beside import begin
 from symreln.base.progress import phase
 from symreln.document.escape import escape_html
 from symreln.report import font
@@ -41,7 +42,7 @@ def whole_page(
         own: Scripts that only this page has.
     """
     with phase("font"):
-        face = font.data_uri(font.math_font(characters)) if characters else ""
+        face = font.data_uri(begin(font.math_font, characters)()) if characters else ""
     scripts = [*(asset(name) for name in SCRIPTS), *own]
     parts = [
         "<!DOCTYPE html>",

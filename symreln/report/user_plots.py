@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from symreln.claims.outputs import OutputCurves
     from symreln.experiment.outcome import Validation
-    from symreln.report.drawing import Sketch
+    from symreln.report.sketch import Sketch
 
 
 def new_panel() -> Axes:

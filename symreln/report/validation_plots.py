@@ -11,11 +11,10 @@ from symreln.document.model import Drawing
 from symreln.experiment.metrics import drop_time
 from symreln.experiment.outcome import Validation
 from symreln.report.chapters.mean_field import MOST_GATES
-from symreln.report.drawing import Sketch, draw_all
-from symreln.report.figures import GateShare, LossCurve, gate_motion, law_shares
 from symreln.report.numbering import letter
 from symreln.report.plots import loss_sketch, sample_groups, thinned
 from symreln.report.representation_figure import representation_drawing
+from symreln.report.sketch import GateShare, LossCurve, Sketch, draw_all
 
 if TYPE_CHECKING:
     from symreln.experiment.gate_law import GateLawMeasured
@@ -55,7 +54,7 @@ def _gate_law_sketch(law: GateLawMeasured) -> Sketch:
         "measured": law.measured,
         "times": law.steps.astype(float),
     }
-    return Sketch(name="gate_law", draws=law_shares, shown=shown)
+    return Sketch(name="gate_law", function="figures.law_shares", shown=shown)
 
 
 def losses_of(validation: Validation) -> list[LossCurve]:
@@ -119,7 +118,7 @@ def _mean_field_sketch(found: MeanField, derivation: Derivation) -> Sketch:
     ]
     times, groups = found.steps.astype(float), sample_groups(derivation)
     shown = {"classes": classes, "times": times, "groups": groups}
-    return Sketch(name="mean_field", draws=gate_motion, shown=shown)
+    return Sketch(name="mean_field", function="figures.gate_motion", shown=shown)
 
 
 def _network_curve(

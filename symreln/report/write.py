@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from symreln.base import jsonio
 from symreln.base.progress import phase
-from symreln.claims.derivation import Derived
+from symreln.claims.derivation import Derivation, Derived
+from symreln.claims.gate_law import begin_gate_law
 from symreln.document.model import said_as
 from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
@@ -17,11 +18,15 @@ from symreln.report.formats import DEFAULT, FORMATS, PROGRAM, require_formats
 from symreln.verifier.folder import sealed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
+    from symreln.document.model import Drawing
     from symreln.experiment.outcome import Validation
     from symreln.report.formats import Format
     from symreln.report.latex_style import Style
+
+    #: Names of figures, and what returns them when they are drawn.
+    _Figures = tuple[list[str], Callable[[], tuple[Drawing, ...]]]
 
 #: What documents call files that are not written.
 _ABSENT = {
@@ -56,14 +61,20 @@ def write_derivation(
     # A text is a sequence of texts too: "pdf" asks for one.
     wanted = {formats} if isinstance(formats, str) else set(formats or DEFAULT)
     require_formats(wanted)
+    documents = [each for each in FORMATS if each.name in wanted]
+    pdf = any(each.latex for each in documents)
     with together(Path(directory)) as draft:
+        if documents and isinstance(derivation, Derivation):
+            begin_gate_law(derivation)
+        figures = _begin_figures(derivation, validation, pdf=pdf) if documents else None
         written = _write_proven(derivation, draft.folder, wanted)
         if PROGRAM in wanted:
             written += _write_program(derivation, draft.folder)
-        documents = [each for each in FORMATS if each.name in wanted]
-        if documents:
+        if figures is not None:
             place = draft.folder
-            written += _write_documents(derivation, validation, place, documents, wanted, style)
+            written += _write_documents(
+                derivation, validation, figures, place, documents, wanted, style
+            )
         return draft.moved(written)
 
 
@@ -85,36 +96,42 @@ def _write_program(derivation: Derived, folder: Path) -> list[Path]:
     return write_files(folder, {f"derivation.{PROGRAM}": text})
 
 
+@phase("figures")
+def _begin_figures(derivation: Derived, validation: Validation | None, *, pdf: bool) -> _Figures:
+    # Here, because without documents there are no figures.
+    from symreln.report.drawings import begin_drawings
+
+    return begin_drawings(derivation, validation, pdf=pdf)
+
+
 def _write_documents(
     derivation: Derived,
     validation: Validation | None,
+    figures: _Figures,
     folder: Path,
     wanted: Sequence[Format],
     known: Collection[str],
     style: Style | None,
 ) -> list[Path]:
     """Write those documents that are wanted, each with its provenance; ``known``: all formats."""
-    # Here, because Matplotlib takes time to import: without documents there are no figures.
-    from symreln.report.drawings import derivation_drawings
-
-    pdf = any(each.latex for each in wanted)
-    figures = derivation_drawings(derivation, validation, pdf=pdf)
-    drawn = [each.name for each in figures]
-    chapters = derivation_chapters(derivation, validation, drawn)
+    names, drawn = figures
+    chapters = derivation_chapters(derivation, validation, names)
     moved = None
     if any(each.interactive for each in wanted):
         # Here, because looking for formulas takes time.
         from symreln.report.live_script import interactive
 
         moved = interactive(derivation, validation)
-    document = whole_document(derivation, chapters, figures, moved)
+    with phase("figures"):
+        drawings = drawn()
+    document = whole_document(derivation, chapters, drawings, moved)
     files: dict[str, str | bytes] = {}
-    drawings = {f"figures/{drawn.name}.pdf": drawn.pdf for drawn in figures if drawn.pdf}
+    pdfs = {f"figures/{each.name}.pdf": each.pdf for each in drawings if each.pdf}
     absent = {name: said for name, said in _ABSENT.items() if name.partition(".")[2] not in known}
     for each in wanted:
-        beside = drawings if each.latex else {}
-        names = {**absent, " in derivation.html": " below"} if each.name == "html" else absent
-        made, proof = each.render(said_as(document, names), style), derivation.ask(certificate)
+        beside = pdfs if each.latex else {}
+        said = {**absent, " in derivation.html": " below"} if each.name == "html" else absent
+        made, proof = each.render(said_as(document, said), style), derivation.ask(certificate)
         files[each.file] = sealed(made, proof, each.comment, beside)
         files |= beside
     return write_files(folder, files)

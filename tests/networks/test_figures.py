@@ -14,8 +14,10 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 import symreln as sr
 from symreln.report import drawings, html, latex
 from symreln.report.content import derivation_document
-from symreln.report.drawing import INK, draw_all
-from symreln.report.drawings import draw_network, network_sketches, node_columns
+from symreln.report.drawings import network_sketches
+from symreln.report.looks import INK
+from symreln.report.network_figure import draw_network, node_columns
+from symreln.report.sketch import draw_all
 from tests.networks.examples import random_data, shared_spec, spec_of
 from tests.networks.test_components import NETWORK
 from tests.strategies import seeds

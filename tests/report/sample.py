@@ -27,7 +27,8 @@ from symreln.document.model import (
 )
 from symreln.report.cells import gate_pattern
 from symreln.report.drawing import drawing
-from symreln.report.figures import PathwayModes, mode_trajectories
+from symreln.report.figures import mode_trajectories
+from symreln.report.sketch import PathwayModes
 from tests.report.corpus import HOSTILE
 
 

@@ -21,10 +21,6 @@ from symreln.report.cells import draw_cells, gate_pattern
 from symreln.report.curve_labels import label_curves
 from symreln.report.drawing import drawing, legend_below, new_axes, plain
 from symreln.report.figures import (
-    LossCurve,
-    MeasuredModes,
-    PathwayModes,
-    Vectors,
     law_shares,
     loss_curve,
     loss_curves,
@@ -34,6 +30,7 @@ from symreln.report.figures import (
 from symreln.report.html import inline_svg
 from symreln.report.looks import CLOSED, FAINT, GAIN, GROUND, INK, OPEN, PALETTE, Role, look
 from symreln.report.plots import _coinciding, pathway_modes, thinned
+from symreln.report.sketch import LossCurve, MeasuredModes, PathwayModes, Vectors
 from tests.report.corpus import HOSTILE
 
 TIMES = np.linspace(0.0, 8.0, 30)

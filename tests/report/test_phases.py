@@ -18,8 +18,9 @@ from symreln.claims.phases import in_phase
 from symreln.document.model import Figure
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.content import derivation_chapters
-from symreln.report.figures import PathwayModes, mode_trajectories
+from symreln.report.figures import mode_trajectories
 from symreln.report.plots import derivation_sketches
+from symreln.report.sketch import PathwayModes
 from symreln.report.terminal import show_summary, summary_of
 
 SPEC = {

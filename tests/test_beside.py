@@ -1,0 +1,78 @@
+"""Work that a process beside this one does, and what is left where it cannot."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+import symreln as sr
+from symreln.base import beside
+from symreln.base.beside import begin, helper
+
+UNUSED = "mailbox"  # no test imports it
+
+
+def _dies(pid: int) -> str:
+    if os.getpid() != pid:
+        os._exit(1)
+    return "here"
+
+
+@pytest.fixture(autouse=True)
+def _two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beside, "cores", lambda: 2)
+
+
+def test_work_is_done_beside_and_nothing_is_left() -> None:
+    before = psutil.Process().children()
+    with helper(UNUSED):
+        found = begin(os.getpid)
+        much = begin(len, bytes(1_000_000)), begin(bytes, 1_000_000), begin(len, bytes(2_000_000))
+        assert found() != os.getpid()
+        assert found() == found()
+        assert [each() for each in much] == [1_000_000, bytes(1_000_000), 2_000_000]
+    assert psutil.Process().children() == before
+    assert begin(os.getpid)() == os.getpid()
+
+
+def test_what_fails_beside_is_done_or_fails_here() -> None:
+    with helper(UNUSED):
+        with pytest.raises(ZeroDivisionError):
+            begin(divmod, 1, 0)()
+        assert begin(lambda: 3)() == 3
+        assert begin(_dies, os.getpid())() == "here"
+        assert begin(os.getpid)() == os.getpid()
+    with helper("symreln.there_is_none"):
+        assert begin(os.getpid)() == os.getpid()
+
+
+def test_no_process_where_all_is_imported_or_one_core_is_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with helper("sys"):
+        assert begin(os.getpid)() == os.getpid()
+    monkeypatch.setattr(beside, "cores", lambda: 1)
+    with helper(UNUSED):
+        assert begin(os.getpid)() == os.getpid()
+
+
+def test_an_error_ends_the_process() -> None:
+    with pytest.raises(KeyError), helper(UNUSED):
+        raise KeyError(begin(bytes, 10_000_000))
+    assert not [each for each in psutil.Process().children() if UNUSED in each.cmdline()]
+
+
+def test_the_command_writes_what_python_writes(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "symreln", "derive", "linear-hierarchy", "--out"]
+    done = subprocess.run([*command, tmp_path / "beside"], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    here = sr.derive("linear-hierarchy").save(tmp_path / "here")
+    assert {path.suffix for path in here} == {".json", ".tex", ".html", ".pdf"}
+    for path in here:
+        other = tmp_path / "beside" / path.relative_to(tmp_path / "here")
+        assert other.read_bytes() == path.read_bytes()
