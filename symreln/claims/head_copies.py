@@ -27,6 +27,7 @@ before has learned what earlier ones are yet to learn, and no formula says what 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from math import ceil, inf, log2
 from typing import TYPE_CHECKING, Any
@@ -119,6 +120,11 @@ class Columns:
     growing: Matrix
     smoothed: Callable[[Matrix | None], Any]
 
+    @cached_property
+    def in_floats(self) -> np.ndarray:
+        """What is across the columns of modes learned before, in float64."""
+        return floats(self.growing)
+
     def copies(self) -> tuple[Copies, ...]:
         """Return the copies of the mode that start from its columns, those that do alike together.
 
@@ -179,12 +185,12 @@ def shared_out(columns: Sequence[Columns]) -> dict[str, tuple[Copies, ...] | str
 def _across(columns: Columns, first: Columns, copies: Sequence[Copies]) -> Matrix | None:
     """Return what a mode has across the columns of one that is learned; None for all of it."""
     times, solve = columns.numbers.times, columns.numbers.solve
+    if _orthogonal(columns.in_floats, first.in_floats):
+        return None
     taken = [
         first.growing if each.directions is None else times(first.growing, each.directions)
         for each in copies
     ]
-    if all(_orthogonal(floats(columns.growing), floats(each)) for each in taken):
-        return None
     across = columns.growing
     for _ in range(2):  # again: the first time leaves what rounding leaves
         for each in taken:

@@ -23,6 +23,7 @@ drives is exact (:mod:`symreln.laws.sigmoid_drive`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import hypot
 from typing import TYPE_CHECKING, Any
 
@@ -149,8 +150,16 @@ class Seen:
     def reaching(self, vectors: Vectors) -> tuple[Drive, ...]:
         """Return what of it drives a mode: its directions, or those that others turn it to."""
         u, v = map(floats, vectors)
-        drives = [each.in_floats for each in self.drives]
-        return tuple(self.drives[n] for n in _reaching(u, v, self.in_floats, drives))
+        return tuple(self.drives[n] for n in _reaching(u, v, *self._maps))
+
+    @cached_property
+    def _maps(self) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Sigma^{yx} and every D in float64, over their largest entries."""
+        own, *drives = (
+            each / (_size(each) or 1.0)
+            for each in (self.in_floats, *(drive.in_floats for drive in self.drives))
+        )
+        return own, drives
 
     def phases(self, drives: Sequence[Drive]) -> tuple[Phase, ...]:
         """Return what a mode sees while these earlier ones still learn, phase by phase."""
@@ -339,17 +348,17 @@ def _reaching(
     Args:
         outer: U of the mode.
         inner: V of the mode.
-        own: Sigma^{yx} of its pathway.
-        drives: D of every earlier mode.
+        own: Sigma^{yx} of its pathway, over its largest entry.
+        drives: D of every earlier mode, likewise.
     """
     reach: set[int] = set()
     while True:
         seen = {
             place
             for place, drive in enumerate(drives)
-            if max(_size(drive @ inner), _size(drive.T @ outer)) > ALIKE * _size(drive)
+            if max(_size(drive @ inner), _size(drive.T @ outer)) > ALIKE
         }
-        maps = [each / (_size(each) or 1.0) for each in (own, *(drives[n] for n in sorted(seen)))]
+        maps = [own, *(drives[n] for n in sorted(seen))]
         wider = [_basis([outer, *(each @ inner for each in maps)])]
         wider += [_basis([inner, *(each.T @ outer for each in maps)])]
         if seen == reach and [w.shape for w in wider] == [outer.shape, inner.shape]:

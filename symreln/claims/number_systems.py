@@ -123,9 +123,7 @@ def in_balls(values: Mapping[str, Fraction], bits: int) -> Numbers:
         matrix=lambda matrix, weights: balls(matrix.substitute(values), weights),
         in_floats=in_floats(values).matrix,
         times=lambda one, other: one * other,
-        inner=lambda one, other: sum(
-            (a * b for a, b in zip(one.entries(), other.entries(), strict=True)), start=arb(0)
-        ),
+        inner=_inner,
         solve=_solved,
         given=lambda matrix: arb_mat(matrix.tolist()),
         entries=lambda matrix: np.array(matrix.tolist(), dtype=object),
@@ -153,6 +151,11 @@ def _bounds(matrix: arb_mat) -> np.ndarray:
     """Return upper bounds of a matrix's entries."""
     upper = [float(entry.abs_upper()) for entry in matrix.entries()]
     return np.array(upper).reshape(matrix.nrows(), matrix.ncols())
+
+
+def _inner(one: arb_mat, other: arb_mat) -> arb:
+    size = one.nrows() * one.ncols()
+    return (arb_mat(1, size, one.entries()) * arb_mat(size, 1, other.entries()))[0, 0]
 
 
 def _solved(one: arb_mat, other: arb_mat) -> arb_mat:
