@@ -6,23 +6,24 @@ What it cannot do is done here: by the same functions, and so with the same erro
 from __future__ import annotations
 
 import contextlib
-import gc
+import multiprocessing
 import os
-import pickle
-import subprocess
+import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from importlib import import_module
-from typing import Any, ParamSpec, TypeVar, cast
+from threading import Thread
+from typing import ParamSpec, TypeVar
 
 from symreln.base.processors import cores
 
 P = ParamSpec("P")
 R = TypeVar("R")
-#: Asks the process that runs beside this one, and waits for its answer in a thread.
-_ask: Callable[..., Any] | None = None
+#: The process that runs beside this one.
+_beside: ProcessPoolExecutor | None = None
 
 
 @contextlib.contextmanager
@@ -35,33 +36,21 @@ def helper(*modules: str) -> Iterator[None]:
     Args:
         modules: What it imports at once.
     """
-    global _ask
-    process = None if sys.modules.keys() >= {*modules} or cores() == 1 else _started(modules)
-    if process is None:
+    global _beside
+    if sys.modules.keys() >= {*modules} or cores() == 1:
         yield
         return
-    before, thread = _ask, ThreadPoolExecutor(1)
-    _ask = partial(thread.submit, _exchange, process)
+    before = _beside
+    _beside = ProcessPoolExecutor(1, initializer=_prepare, initargs=(os.getpid(), modules))
+    begin(int)  # it starts with its first task
+    started = multiprocessing.active_children()
     try:
         yield
     finally:
-        _ask = before
-        process.kill()
-        thread.shutdown()
-        process.communicate()
-
-
-def _started(modules: tuple[str, ...]) -> subprocess.Popen[bytes] | None:
-    with contextlib.suppress(OSError):
-        return subprocess.Popen(
-            [sys.executable, "-P", "-m", __name__, *modules],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # what fails there fails here again
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            process_group=0,  # Ctrl-C reaches this process alone, which ends the other
-        )
-    return None
+        for process in started:
+            process.kill()
+        _beside.shutdown()
+        _beside = before
 
 
 def begin(work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[], R]:
@@ -72,47 +61,34 @@ def begin(work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[]
         args: Its arguments.
         named: Likewise.
     """
-    answer: Any = None if _ask is None else _ask((work, args, named))
+    answer = None
+    if _beside is not None:
+        with contextlib.suppress(Exception):  # it is dead
+            answer = _beside.submit(work, *args, **named)
 
     @cache
     def found() -> R:
-        done, result = (False, None) if answer is None else answer.result()
-        if done:
-            return cast("R", result)
+        if answer is not None:
+            with contextlib.suppress(Exception):  # it failed there, or could not be sent
+                return answer.result()
         return work(*args, **named)
 
     return found
 
 
-def _exchange(process: subprocess.Popen[bytes], asked: object) -> tuple[bool, Any]:
-    """Return whether work was done beside this, and what it returned."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        process.stdin.write(pickle.dumps(asked))
-        process.stdin.flush()
-        return pickle.load(process.stdout)
-    except Exception:  # it is dead, or nothing that can be sent: work that is done here
-        return False, None
-
-
-def _serve() -> None:
-    """Do what stdin asks for until it ends."""
-    gc.disable()
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what libraries print is no answer
-    for name in sys.argv[1:]:
+def _prepare(parent: int, modules: tuple[str, ...]) -> None:
+    """Make a process ready: it ends with its parent, and says nothing."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, which ends it
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    Thread(target=_end_with, args=(parent,), daemon=True).start()
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    for name in modules:
         import_module(name)
-    with contextlib.suppress(EOFError):
-        while True:
-            work, args, named = pickle.load(sys.stdin.buffer)
-            try:
-                answer = True, work(*args, **named)
-            except Exception:
-                answer = False, None
-            answers.write(pickle.dumps(answer))
-            answers.flush()
 
 
-if __name__ == "__main__":
-    _serve()
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
