@@ -245,7 +245,7 @@ def _starts(derivation: Derivation) -> dict[str, tuple[Copies, ...]]:
     if not staged or not _has_numbers(derivation) or derivation.strength0 is None:
         return {}
     check_range(derivation.ask(at_values))
-    laws = mode_laws(derivation)
+    laws = derivation.ask(mode_laws)
     if laws.outrun:
         label, why = next(iter(laws.outrun.items()))
         msg = f"{label} has no closed form in time: {why}"

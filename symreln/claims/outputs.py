@@ -82,7 +82,7 @@ def predict_outputs(
 def _closed(
     derivation: Derivation, grid: np.ndarray, curves: Mapping[str, np.ndarray]
 ) -> OutputCurves:
-    u, read, strengths = written_and_read(derivation, curves, copy_turns(mode_laws(derivation)))
+    u, read, strengths = written_and_read(derivation, curves, copy_turns(derivation.ask(mode_laws)))
     parts, begin = {}, 0
     for pathway in derivation.pathways:
         for mode in pathway.modes:

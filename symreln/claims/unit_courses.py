@@ -48,7 +48,7 @@ def courses(derivation: Derivation) -> Iterator[tuple[list[PathwayDerivation], C
     """Yield the units of all pathways that have a law, those that are alike together."""
     check_range(derivation)
     closed = is_closed(derivation)
-    laws = mode_laws(derivation) if closed else {}
+    laws = derivation.ask(mode_laws) if closed else {}
     specs = [pathway.effective.pathway for pathway in derivation.pathways]
     originals = pathway_orbits(derivation.spec.dataset, specs)
     members: dict[int, list[PathwayDerivation]] = {}

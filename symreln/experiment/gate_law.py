@@ -187,7 +187,7 @@ def _residuals(numbers: Derivation, kappas: Mapping[str, float]) -> Iterator[np.
 def _why_no_orders(numbers: Derivation, most: float) -> str:
     data, network = numbers.spec.dataset, network_of(numbers.spec)
     step = 2000 * data.samples * (4 * data.n_x + 6 * min(data.n_y, data.samples))
-    if not numbers.closed or not are_followed(numbers, mode_laws(numbers)):
+    if not numbers.closed or not are_followed(numbers, numbers.ask(mode_laws)):
         step += numbers.ask(matrices_of).multiplications
     if network.steps * step > most:
         return "following isolated units takes minutes on these data"

@@ -106,6 +106,11 @@ class LinearUnits:
         """The samples that tell gates apart, turned so that the gate is where w·x > 0."""
         return (self.samples * np.where(self.gate, 1.0, -1.0))[:, self.tells]
 
+    @cached_property
+    def read(self) -> np.ndarray:
+        """What every mode is of these samples, shape (modes, telling)."""
+        return self.inputs.T @ self.signed
+
     def covariance(self, angles: np.ndarray, samples: np.ndarray) -> np.ndarray:
         """Return K of P samples, shape (P, P), from θ of every mode."""
         first, last = self.scales
@@ -255,7 +260,7 @@ class _Drawn:
             moved = np.hstack([self.seen, self.written]) @ motion.T
             seen, written = np.split(moved, [self.seen.shape[1]], axis=1)
         first, last = (np.einsum("um,um->u", part, part) for part in (seen, written))
-        seeing = self.still + seen @ (units.inputs.T @ units.signed)
+        seeing = self.still + seen @ units.read
         weight = np.sqrt((first + self.beside) * (last + self.outside))
         return weight, np.all(seeing > 0, axis=1)
 
