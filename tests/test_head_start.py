@@ -23,6 +23,7 @@ from symreln.claims.probes import mode_bases, probe_bases
 from symreln.claims.starts import starts_of
 from symreln.errors import NoClosedFormError, SpecError
 from symreln.exact.enclosure import precision
+from symreln.exact.matrix import ExactMatrix
 from symreln.laws.ops import NUMPY
 from symreln.laws.sigmoid_drive import letters, sigmoid_factor
 from symreln.report.content import derivation_chapters
@@ -252,6 +253,26 @@ def test_balls_hold_what_floats_say(name):
             start, other = found.law.strength0, floats[label][0].law.strength0
             assert start.rel_accuracy_bits() > 120
             assert float(abs(start - float(other)) / start) < 1e-11
+
+
+@pytest.mark.parametrize("name", ["contextual-3", "contextual-4"])
+@pytest.mark.parametrize("flow", [True, False])
+def test_what_stays_in_planes_grows_as_the_series_says(name, flow, monkeypatch):
+    """In closed form, and in rows of equal outputs, as by the series over every output."""
+    with precision(192):
+        values = derived(name).spec.values
+        found = [mode_laws(derived(name), in_balls(values, 192), flow=flow)]
+        asked = []
+        monkeypatch.setattr(head_growth, "_in_planes", lambda *given: asked.append(given))
+        monkeypatch.setattr(
+            ExactMatrix, "equal_rows", lambda matrix: [[row] for row in range(matrix.shape[0])]
+        )
+        found.append(mode_laws(derived(name), in_balls(values, 192), flow=flow))
+        assert asked
+        for label, (closed,) in found[0].items():
+            start, other = (each.law.strength0 for each in (closed, found[1][label][0]))
+            assert start.overlaps(other)
+            assert start.rel_accuracy_bits() > 120
 
 
 def test_balls_hold_what_the_series_leaves_out():

@@ -185,7 +185,7 @@ class Seen:
         """Return Φᵀ (V, U), of one stack of columns; of infinitely small steps where they flow."""
         outer, inner = vectors
         for phase in reversed(phases):
-            one_step = 0 if flow else 1 / phase.steps
+            one_step = self.numbers.ops.number(0) if flow else 1 / phase.steps
             grown = _in_planes(self.numbers, phase, phase.steps / tau, one_step, (inner, outer))
             if grown is None:
                 across = phase.drive * (phase.steps / tau)

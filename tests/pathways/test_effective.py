@@ -176,3 +176,12 @@ def test_an_open_gate_returns_the_dataset(seed):
     assert found.inputs == data.inputs
     assert found.targets == data.targets
     assert found.samples == data.samples
+
+
+@pytest.mark.parametrize("name", ["contextual-3", "contextual-C"])
+def test_what_is_left_is_as_large_in_factors_as_entry_by_entry(name):
+    first, second = (stage.pathways[0].effective.goal for stage in derived(name).stages)
+    for goal in (first, second):
+        assert goal.square == goal.matrix.frobenius(goal.matrix)
+    assert second.learned
+    assert second.square != first.square
