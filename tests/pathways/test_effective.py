@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+import symreln as sr
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import joint_spectrum
 from symreln.networks.effective import effective_dataset
@@ -180,7 +181,7 @@ def test_an_open_gate_returns_the_dataset(seed):
 
 @pytest.mark.parametrize("name", ["contextual-3", "contextual-C"])
 def test_what_is_left_is_as_large_in_factors_as_entry_by_entry(name):
-    first, second = (stage.pathways[0].effective.goal for stage in derived(name).stages)
+    first, second = (stage.pathways[0].effective.goal for stage in sr.derive(name).stages)
     for goal in (first, second):
         assert goal.square == goal.matrix.frobenius(goal.matrix)
     assert second.learned
