@@ -154,7 +154,7 @@ class Seen:
 
     @cached_property
     def _maps(self) -> tuple[np.ndarray, list[np.ndarray]]:
-        """Sigma^{yx} and every D in float64, over their largest entries."""
+        """Sigma^{yx} and every D in float64, over their norms."""
         own, *drives = (
             each / (_size(each) or 1.0)
             for each in (self.in_floats, *(drive.in_floats for drive in self.drives))
@@ -348,7 +348,7 @@ def _reaching(
     Args:
         outer: U of the mode.
         inner: V of the mode.
-        own: Sigma^{yx} of its pathway, over its largest entry.
+        own: Sigma^{yx} of its pathway, over its norm.
         drives: D of every earlier mode, likewise.
     """
     reach: set[int] = set()
@@ -367,7 +367,7 @@ def _reaching(
 
 
 def _size(matrix: np.ndarray) -> float:
-    return float(np.abs(matrix).max(initial=0))
+    return float(np.linalg.norm(matrix))
 
 
 def _basis(parts: Sequence[np.ndarray]) -> np.ndarray:
