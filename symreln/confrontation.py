@@ -112,7 +112,7 @@ def validate(
         seeds: Networks to train of each kind.
         rng: Seed of the random streams; results depend on it and on nothing else.
         progress: Called with (done, total) in seed-steps.
-        rules: Whether to compare mini-batches and biases; this and the next are of pathways alone.
+        rules: Whether to compare mini-batches; this and the next are of pathways alone.
         representations: Whether to compare what hidden layers hold of the samples.
         diagnosis: Whether to find out which assumption fails where theory and training disagree;
             that trains up to ten times as much.

@@ -233,7 +233,7 @@ LIMITS = (
 TRAINING = (
     seeds(8),
     RNG,
-    flag("--rules", "Compare mini-batches and biases; trains five times as much."),
+    flag("--rules", "Compare mini-batches; trains four times as much."),
     flag(
         "--representations",
         "Compare what hidden layers hold of the samples; trains once more.",

@@ -1,16 +1,13 @@
-"""Other rules beside full-batch gradient descent: mini-batches and biases.
+"""Mini-batches beside full-batch gradient descent, which the theory is of.
 
-The theory is that of full-batch gradient descent without biases; here is measured what each of the
-two changes. All networks of a comparison start from the same weights as those of
+All networks of a comparison start from the same weights as those of
 :func:`symreln.experiment.confront.validate` with the same seed, so that what differs is the rule
 alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -42,14 +39,14 @@ if TYPE_CHECKING:
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class VariedTraining:
-    """Training that differs from that of the spec in one thing.
+    """Training by batches of one size.
 
     Attributes:
         subject: "relu" for the network (also a linear one), "gdln".
         batch_size: Samples a batch, without replacement in every epoch; all of them is full-batch
             gradient descent.
         mean_loss: Mean over seeds, shape (steps,); None where a training diverged.
-        theory: Distance of the integrated reduction, which knows of no such thing, to that mean.
+        theory: Distance of the integrated reduction, which knows of no batches, to that mean.
         shift: max |ΔL|/L(0) between that mean and the spec's own training, from the same initial
             weights.
         noise: Largest standard deviation over seeds of the difference to that training, over L(0):
@@ -71,12 +68,10 @@ class VariedTraining:
 @short_repr
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RuleComparison:
-    """What other learning rules change.
+    """What mini-batches change.
 
     Attributes:
         batches: By subject and falling batch size, full batch first.
-        biased: By subject; with biases, which start at 0, in every layer of the network or of each
-            pathway.
         seeds: Networks of each kind and rule.
         rng: Seed of the random streams.
         samples: P.
@@ -84,7 +79,6 @@ class RuleComparison:
     """
 
     batches: tuple[VariedTraining, ...]
-    biased: tuple[VariedTraining, ...]
     seeds: int
     rng: int
     samples: int
@@ -130,43 +124,32 @@ def compare_rules(
     subjects = kinds(numbers.spec)
     sizes = sorted({-(-samples // 2), -(-samples // 4), 1} - {samples}, reverse=True)
     kappas = numbers.ask(starts_of).kappas
-    report, places = shared_progress(progress, len(subjects) * (len(sizes) + 2)), count()
+    report, places = shared_progress(progress, len(subjects) * (len(sizes) + 1)), count()
     prediction = predict_training(numbers).reduced
-    batches, biased = [], []
+    batches = []
 
     def trained(subject: str, by: Variation) -> TrainingRun:
         part = report(next(places))
         return train(subject, numbers.spec, kappas, seeds, rng, by, progress=part)
 
     for subject in subjects:
-        run = trained(subject, SAME)
-        varied = partial(_varied, partial(trained, subject), subject, run, prediction)
-        full = _compared(subject, samples, run, run, prediction)
-        batches += [full, *(varied(size, Variation(batch_size=size)) for size in sizes)]
-        biased.append(varied(samples, Variation(biases=True)))
+        full = trained(subject, SAME)
+        batches.append(_compared(subject, samples, full, full, prediction))
+        for size in sizes:
+            try:
+                run = trained(subject, Variation(batch_size=size))
+            except InputError as error:  # settings and data are those of the spec: it diverged
+                varied = VariedTraining(subject=subject, batch_size=size, diverged=str(error))
+            else:
+                varied = _compared(subject, size, run, full, prediction)
+            batches.append(varied)
     return RuleComparison(
         batches=tuple(batches),
-        biased=tuple(biased),
         seeds=seeds,
         rng=rng,
         samples=samples,
         learning_rate=float(network_of(numbers.spec).learning_rate),
     )
-
-
-def _varied(
-    trained: Callable[[Variation], TrainingRun],
-    subject: str,
-    full: TrainingRun,
-    prediction: np.ndarray,
-    size: int,
-    by: Variation,
-) -> VariedTraining:
-    try:
-        run = trained(by)
-    except InputError as error:  # settings and data are those of the spec: it diverged
-        return VariedTraining(subject=subject, batch_size=size, diverged=str(error))
-    return _compared(subject, size, run, full, prediction)
 
 
 def _compared(

@@ -59,14 +59,12 @@ class Variation:
         rate: Factor of the learning rate; steps are divided by it, so that the time stays.
         width: Factor of all hidden units.
         batch_size: Samples a step, drawn without replacement in every epoch; None for all.
-        biases: Whether all layers have biases, which start at 0.
     """
 
     std: Fraction = Fraction(1)
     rate: Fraction = Fraction(1)
     width: int = 1
     batch_size: int | None = None
-    biases: bool = False
 
     def of(self, spec: Spec, steps: int | None = None) -> Spec:
         """Return the spec of the varied training.
@@ -215,7 +213,7 @@ def train_networks(spec: Spec, variation: Variation = SAME, **options: Any) -> T
     if not Regime.of_network(network).matrices.holds:
         widths = [network.hidden] * (network.layers - 1)
         one = partial(train_deep_network, *spec.dataset.arrays, widths)
-    return one(settings, biases=variation.biases, **options)
+    return one(settings, **options)
 
 
 def train_gated(
@@ -243,7 +241,7 @@ def train_gated(
         return train_phases(*data, phases, settings, **options)
     pathways = phases[0][1]
     if Regime.of_network(network).matrices.holds:
-        return train_gdln(*data, pathways, settings, biases=variation.biases, **options)
+        return train_gdln(*data, pathways, settings, **options)
     return train_gated_network(
         *data, pathway_network(pathways, network.layers), settings, **options
     )

@@ -69,16 +69,10 @@ def _show_agreement(validation: Validation) -> None:
 
 
 def _show_rules(found: RuleComparison, names: dict[str, str]) -> None:
-    """Print what other learning rules change; what the columns mean is in the document too."""
+    """Print what mini-batches change; what the columns mean is in the document too."""
     show_table(
         f"mini-batches of {found.samples} samples, max |ΔL|/L(0): reduction to network; network to "
         "its full batch; scatter of draws; band",
         list(rules.BATCH_HEADER),
         rules.batch_rows(found, names),
-    )
-    show_table(
-        "with biases, max |ΔL|/L(0): the reduction, which has none, to network; network to that "
-        "without",
-        list(rules.BIAS_HEADER),
-        rules.bias_rows(found, names),
     )

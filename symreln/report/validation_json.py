@@ -329,19 +329,16 @@ def _rules_to_json(found: RuleComparison) -> dict[str, Any]:
         "rng": found.rng,
         "samples": found.samples,
         "batches": [_batch(rule) for rule in found.batches],
-        "biases": [_varied(rule) for rule in found.biased],
     }
 
 
 def _batch(rule: VariedTraining) -> dict[str, Any]:
-    scatter = {"noise_over_initial": rule.noise, "band_over_initial": rule.band}
-    return {**_varied(rule), "batch_size": rule.batch_size, **scatter}
-
-
-def _varied(rule: VariedTraining) -> dict[str, Any]:
     return {
         "subject": rule.subject,
         "theory": None if rule.theory is None else asdict(rule.theory),
         "shift_over_initial": rule.shift,
         "diverged": rule.diverged or None,
+        "batch_size": rule.batch_size,
+        "noise_over_initial": rule.noise,
+        "band_over_initial": rule.band,
     }

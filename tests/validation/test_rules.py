@@ -1,4 +1,4 @@
-"""Other learning rules compared: mini-batches and biases; weight decay of a spec."""
+"""Other learning rules compared: mini-batches; weight decay of a spec."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from symreln.document.model import Paragraph, Table, plain_text
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment import rules as rules_module
 from symreln.experiment.confront import Validation
-from symreln.experiment.metrics import compare, drop_time
-from symreln.experiment.rules import RuleComparison, VariedTraining, compare_rules
+from symreln.experiment.metrics import compare
+from symreln.experiment.rules import RuleComparison, compare_rules
 from symreln.experiment.training import gated_pathways, training_settings
 from symreln.laws.choice import solve
 from symreln.laws.law import Regime
 from symreln.laws.ops import NUMPY
-from symreln.report.chapters.rules import bias_rows, rule_blocks
+from symreln.report.chapters.rules import rule_blocks
 from symreln.report.terminal_validation import show_validation
 from symreln.report.validation_json import validation_to_json
-from symreln.train.trainers import train_gdln, train_network
+from symreln.train.trainers import train_gdln
 
 SHORT = ("network.steps=1201", "network.hidden=60")
 
@@ -95,32 +95,6 @@ def test_smaller_batches_make_more_noise_and_shift_the_mean():
     # With one pathway a sample, a batch's step is gradient descent with P/|batch| times the rate
     # on its own pathways: the error of finite steps grows by (P/|batch| − 1) of itself.
     assert rule("gdln", 1).shift / rule("gdln", 2).shift == pytest.approx(3, rel=0.1)
-
-
-def test_biases_start_from_the_same_weights_and_are_measured():
-    """Another route: the trainers themselves, from the streams of the confrontation."""
-    spec = xor().at_values.spec
-    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
-    stream = np.random.SeedSequence(5).spawn(2)[0]
-    run = train_network(*data, training_settings(spec), biases=True, seeds=3, rng=stream)
-    plain = sr.validate(xor(), seeds=3, rng=5).network
-    np.testing.assert_allclose(run.losses[:, 0], plain.losses[:, 0], rtol=1e-12)
-    network, gated = found().biased
-    assert (network.subject, gated.subject) == ("relu", "gdln")
-    apart = np.abs(run.mean_loss - plain.mean_loss).max() / plain.mean_loss[0]
-    assert network.shift == pytest.approx(apart, rel=1e-9)
-    # Of a pathway that is open on one sample the last layer's bias alone can learn it, without
-    # waiting for weights to grow; a ReLU network has one for all samples, whose labels cancel.
-    assert gated.shift > 0.1 > network.shift
-    assert gated.theory.drop_time_error_steps > 0.1 * drop_time(plain.mean_loss)
-
-
-def test_biases_that_diverge_are_a_line_of_their_own():
-    short = replace(
-        found(), biased=(VariedTraining(subject="relu", batch_size=4, diverged="at step 3"),)
-    )
-    (row,) = bias_rows(short, {"relu": "ReLU network"})
-    assert row == ["ReLU network", "diverged", "–", "–"]
 
 
 def test_given_starts_of_the_flow_scale_the_closed_forms():
@@ -267,8 +241,7 @@ def test_rules_are_in_the_document_and_in_validation_json():
     seen = validation()
     intro, *tables = rule_blocks(seen)
     assert isinstance(intro, Paragraph)
-    batches, biased = (t for t in tables if isinstance(t, Table))
-    assert [plain_text(row[0]) for row in biased.rows] == ["ReLU network", "GDLN"]
+    (batches,) = (t for t in tables if isinstance(t, Table))
     assert [plain_text(row[1]) for row in batches.rows] == ["4", "2", "1"] * 2
     assert plain_text(batches.rows[2][2]) == percent(rule("relu", 1).theory.max_abs_over_initial)
     assert rule_blocks(replace(seen, rules=None)) == []
@@ -280,7 +253,7 @@ def test_the_terminal_shows_every_figure_of_the_document(capsys):
     show_validation(validation(), Path(), (), as_json=False)
     shown = capsys.readouterr().out
     tables = [block for block in rule_blocks(validation()) if isinstance(block, Table)]
-    batches, biased = tables
+    (batches,) = tables
     lines = [re.split(r"\s{2,}", line.strip()) for line in shown.splitlines()]
-    for row in (*batches.rows, *biased.rows):
+    for row in batches.rows:
         assert [plain_text(cell) for cell in row] in lines

@@ -1,4 +1,4 @@
-"""What other learning rules change: mini-batches and biases."""
+"""What mini-batches change."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from symreln.base.rounding import percent
 from symreln.document.model import Block, Math, Strong, Table, prose
-from symreln.experiment.metrics import CurveComparison, metric_cells
+from symreln.experiment.metrics import metric_cells
 
 if TYPE_CHECKING:
     from symreln.experiment.confront import Validation
@@ -16,12 +16,10 @@ _LARGEST = Math(r"\max |\Delta L| / L(0)")
 
 #: Columns of the table of mini-batches.
 BATCH_HEADER = ("network", "batch", "reduction", "drop time error", "full batch", "noise", "band")
-#: Columns of the table of biases.
-BIAS_HEADER = ("network with biases", "reduction", "drop time error", "without biases")
 
 
 def rule_blocks(validation: Validation) -> list[Block]:
-    """Return the tables of other learning rules; nothing where they were not asked for."""
+    """Return the table of mini-batches; nothing where it was not asked for."""
     found = validation.rules
     if found is None:
         return []
@@ -34,7 +32,6 @@ def rule_blocks(validation: Validation) -> list[Block]:
             "every rule.",
         ),
         _batches(found, names),
-        _biases(found, names),
     ]
 
 
@@ -46,11 +43,6 @@ def subjects(validation: Validation) -> dict[str, str]:
 def batch_rows(found: RuleComparison, names: dict[str, str]) -> list[list[str]]:
     """Return a row of text a kind of network and batch size, :data:`BATCH_HEADER` above."""
     return [[names[rule.subject], *_batch_cells(rule)] for rule in found.batches]
-
-
-def bias_rows(found: RuleComparison, names: dict[str, str]) -> list[list[str]]:
-    """Return a row of text a kind of network, :data:`BIAS_HEADER` above."""
-    return [[names[rule.subject], *_bias_cells(rule)] for rule in found.biased]
 
 
 def _batches(found: RuleComparison, names: dict[str, str]) -> Table:
@@ -76,38 +68,10 @@ def _batch_cells(rule: VariedTraining) -> list[str]:
     size = str(rule.batch_size)
     if rule.theory is None:
         return [size, "diverged", "–", "–", "–", "–"]
-    return [
-        size,
-        *_largest_and_drop(rule.theory),
-        *(map(_share, (rule.shift, rule.noise, rule.band))),
-    ]
-
-
-def _largest_and_drop(found: CurveComparison) -> tuple[str, str]:
-    cells = metric_cells(found)
-    return cells["max_abs_over_initial"], cells["drop_time_error_steps"]
+    theory = metric_cells(rule.theory)
+    shares = map(_share, (rule.shift, rule.noise, rule.band))
+    return [size, theory["max_abs_over_initial"], theory["drop_time_error_steps"], *shares]
 
 
 def _share(value: float | None) -> str:
     return "–" if value is None else percent(value)
-
-
-def _biases(found: RuleComparison, names: dict[str, str]) -> Table:
-    return Table(
-        header=BIAS_HEADER,
-        rows=tuple(map(tuple, bias_rows(found, names))),
-        caption=(
-            "Biases in every layer, of a GDLN in every pathway, which start at 0 and which the "
-            "theory does not have. Columns, each as ",
-            _LARGEST,
-            ": the integrated reduction against the mean over seeds; that mean against the same "
-            "networks without biases.",
-        ),
-        alignment="lrrr",
-    )
-
-
-def _bias_cells(rule: VariedTraining) -> list[str]:
-    if rule.theory is None:
-        return ["diverged", "–", "–"]
-    return [*_largest_and_drop(rule.theory), _share(rule.shift)]
