@@ -167,8 +167,7 @@ OVERRIDES = option(
 LATEX = option(
     "--latex",
     "How LaTeX is written: prefix=ctx: of labels, level=2 for subsections, numbering=all, or =S "
-    "for starred equations with tags (S1), figures=FOLDER, letters such as pi=omega. May be "
-    "repeated.",
+    "for starred equations with tags (S1), figures=FOLDER. May be repeated.",
     type=_Read("setting", _latex_setting),
     multiple=True,
     metavar="KEY=VALUE",
