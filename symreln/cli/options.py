@@ -232,7 +232,6 @@ LIMITS = (
 TRAINING = (
     seeds(8),
     RNG,
-    flag("--rules", "Compare mini-batches; trains four times as much."),
     flag(
         "--representations",
         "Compare what hidden layers hold of the samples; trains once more.",

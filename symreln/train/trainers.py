@@ -16,7 +16,7 @@ from symreln.train.network import GatedNetwork, GatedPathway, dense_network, pat
 from symreln.train.record import Recording
 from symreln.train.run import Running, TrainingRun, run_training
 from symreln.train.settings import TrainingSettings
-from symreln.train.weights import LayerWeights, given_weights, seed_children
+from symreln.train.weights import LayerWeights, given_weights
 
 Training = Literal["joint", "staged"]
 
@@ -115,7 +115,6 @@ def replay_gates(
     settings: TrainingSettings,
     initial: Sequence[np.ndarray],
     *,
-    rng: Any = None,
     record: Recording | None = None,
 ) -> Chunk:
     """Train the gated deep linear network whose gates at every step are given.
@@ -128,9 +127,8 @@ def replay_gates(
         targets: Y, shape (n_y, P).
         gates: Shape (seeds, steps, ΣH, P), hidden layers one after the other: what
             ``Recording(quantities=("activity",), steps=all)`` keeps.
-        settings: Those of the network; ``activation`` is not used.
+        settings: Those of the network, of full batches; ``activation`` is not used.
         initial: Its initial weights, one array a layer.
-        rng: For mini-batches: that of the network.
         record: What to keep besides the losses.
 
     Raises:
@@ -140,10 +138,9 @@ def replay_gates(
     widths = [np.shape(matrix)[1] for matrix in initial[:-1]]
     network = dense_network(inputs.shape[0], widths, targets.shape[0], relu=False)
     weights = given_weights(initial)
-    children = [] if settings.batch_size is None else seed_children(rng, len(weights[0]))
     given = np.asarray(gates, dtype=float)
     model = Model(inputs, targets, network, settings, gates=given)
-    return train_chunk(model, weights, record or Recording(), 0, lambda done: None, children)
+    return train_chunk(model, weights, record or Recording(), 0, lambda done: None, ())
 
 
 def train_gdln(
