@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import click
 
-from symreln.base.progress import Progress
-from symreln.base.terminal import put, say
 from symreln.calls import gates as calls
+from symreln.cli.answered import answered
 from symreln.errors import InputError
 from symreln.gating.finders import FINDERS
-from symreln.report.folder import require_folder, write_together
-from symreln.task_library.load import load
 
 
 def find_gates(*, method: str, **asked: Any) -> int:
@@ -25,7 +20,7 @@ def find_gates(*, method: str, **asked: Any) -> int:
     """
     known = {each.name: {*each.options} for each in FINDERS}
     _refuse("gates", f"--method {method}", set().union(*known.values()) - known[method])
-    return _answered("finding gates", calls.gates, method=method, **asked)
+    return answered("finding gates", calls.gates, method=method, **asked)
 
 
 def race_gates(*, over: str | None, label: str | None, **asked: Any) -> int:
@@ -39,7 +34,7 @@ def race_gates(*, over: str | None, label: str | None, **asked: Any) -> int:
         if over is None:
             _refuse("race", "--by without --over PARAMETER", {"stage", "points"})
         _refuse("race", "--by", {"limit"})
-    return _answered("racing gates", calls.race, over=over, by=label, **asked)
+    return answered("racing gates", calls.race, over=over, by=label, **asked)
 
 
 def replay_gates(**asked: Any) -> int:
@@ -48,7 +43,7 @@ def replay_gates(**asked: Any) -> int:
     Raises:
         InputError: A parameter has no value.
     """
-    return _answered("replaying", calls.replay, **asked)
+    return answered("replaying", calls.replay, **asked)
 
 
 def _refuse(command: str, where: str, names: set[str]) -> None:
@@ -63,32 +58,3 @@ def _refuse(command: str, where: str, names: set[str]) -> None:
         if parameter.name in names and given is click.core.ParameterSource.COMMANDLINE:
             msg = f"{command}: {parameter.opts[0]} has no meaning with {where}. Leave it out"
             raise InputError(msg)
-
-
-def _answered(
-    doing: str,
-    call: Callable[..., calls.GateAnswer],
-    *,
-    spec: str,
-    overrides: tuple[str, ...],
-    out: Path,
-    as_json: bool,
-    quiet: bool,
-    allow_outside: bool,
-    **asked: Any,
-) -> int:
-    """Ask a call about a spec, write its files, and print the JSON or what the terminal shows."""
-    given = load(spec, overrides, allow_outside=allow_outside)
-    require_folder(out)
-    with Progress(quiet=quiet)(doing):
-        found = call(given, **asked)
-    with Progress(quiet=quiet)("writing the results"):
-        files = found.files()
-        write_together(out, files)
-    if as_json:
-        put(files[found.found.file])
-        return 0
-    for text in found.lines():
-        say(text)
-    say(f"{out}: {', '.join(files)}", err=True)
-    return 0

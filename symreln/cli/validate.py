@@ -33,7 +33,7 @@ def validate(request: Request) -> int:
     """
     whole = request.command == "run"
     progress = Progress(quiet=request.quiet)
-    with training_machine(request):
+    with training_machine(request.backend, request.device, float32=request.float32):
         spec = loaded(request)
         check_before_deriving(spec)
         if not whole:
