@@ -1,12 +1,10 @@
-"""Other learning rules: what they do to the loss, and what their steps cost.
+"""Other learning rules: what their steps cost.
 
-    python benchmarks/rules.py [SPEC] [--seeds 8] [--set KEY=VALUE …]
+    python benchmarks/rules.py [SPEC] [--set KEY=VALUE …]
 
-Prints what ``symreln validate SPEC --rules`` measures, for a ready-made spec or a file (default
-xor): how far mini-batches shift the mean loss, over P/|batch| − 1, which is constant where a
-batch's step acts as a larger learning rate; and the noise of drawing batches. Then the time
-of a training step with mini-batches and with weight decay over that of a plain one, in one process,
-taken in turn, the median of the repeats with the smallest and largest.
+Prints, for a ready-made spec or a file (default xor), the time of a training step with mini-batches
+and with weight decay over that of a plain one, in one process, taken in turn, the median of the
+repeats with the smallest and largest.
 """
 
 from __future__ import annotations
@@ -17,27 +15,11 @@ import time
 from dataclasses import replace
 
 import symreln as sr
-from symreln.experiment.rules import RuleComparison, compare_rules
 from symreln.experiment.training import training_settings
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import train_network
 
 REPEATS, STEPS, SEEDS = 7, 400, 4
-
-
-def show(found: RuleComparison) -> None:
-    """Print a comparison."""
-    print(f"{found.seeds} networks of each kind; all as max |ΔL|/L(0)")
-    for rule in found.batches:
-        name = f"{rule.subject:6} batch {rule.batch_size:3}"
-        if rule.theory is None or rule.shift is None:
-            print(f"{name}  diverged")
-            continue
-        more = found.samples / rule.batch_size - 1
-        shift = f"{rule.shift:.4f}" + (f" = {rule.shift / more:.4f} (P/B - 1)" if more else "")
-        noise = "-" if rule.noise is None else f"{rule.noise:.4f}"
-        far = rule.theory.max_abs_over_initial
-        print(f"{name}  theory {far:.4f}  shift {shift}  noise {noise}")
 
 
 def cost(derivation: sr.Derivation) -> None:
@@ -69,14 +51,9 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("spec", nargs="?", default="xor")
-    parser.add_argument("--seeds", type=int, default=8)
     parser.add_argument("--set", dest="overrides", action="append", default=[])
     given = parser.parse_args()
-    derivation = sr.derive(sr.load(given.spec, overrides=tuple(given.overrides)))
-    start = time.perf_counter()
-    show(compare_rules(derivation, seeds=given.seeds))
-    print(f"{time.perf_counter() - start:.1f} s")
-    cost(derivation)
+    cost(sr.derive(sr.load(given.spec, overrides=tuple(given.overrides))))
 
 
 if __name__ == "__main__":

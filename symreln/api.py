@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -111,7 +111,6 @@ class Answer(Derived):
         prefix: str = "",
         level: int = 1,
         numbering: str = "labelled",
-        notation: Mapping[str, str] | None = None,
     ) -> str:
         r"""Return the whole derivation as a LaTeX document, or as text for ``\input``.
 
@@ -122,18 +121,14 @@ class Answer(Derived):
             numbering: "labelled": equations that the text refers to have numbers of the paper;
                 "all": every one has; a capital letter such as "S": none has, and the former have
                 tags (S1), (S2).
-            notation: Letter -> what is printed for it, such as ``{"pi": "a", "a": "x"}``.
-
-        Raises:
-            InputError: A letter that is asked for stands for something else.
 
         Example:
             >>> import symreln as sr
-            >>> text = sr.derive("linear-hierarchy").to_latex(fragment=True, notation={"pi": "z"})
-            >>> r"z_{1,1}(t)" in text, "documentclass" in text
+            >>> text = sr.derive("linear-hierarchy").to_latex(fragment=True, prefix="hierarchy:")
+            >>> r"\label{hierarchy:" in text, "documentclass" in text
             (True, False)
         """
-        style = Style(prefix=prefix, level=level, numbering=numbering, notation=notation or {})
+        style = Style(prefix=prefix, level=level, numbering=numbering)
         render = latex.fragment if fragment else latex.render
         return render(self.to_document(), style)
 
@@ -154,7 +149,7 @@ class Answer(Derived):
             directory: Folder, made if it is not there.
             formats: Some of "json", "tex", "html", "py", "fragment" (LaTeX to include) and "pdf"
                 (which needs the extra ``symreln[pdf]``); the first three where empty.
-            latex: How LaTeX is written, as of ``--latex``: "prefix=ctx:", "pi=omega".
+            latex: How LaTeX is written, as of ``--latex``: "prefix=ctx:", "level=2".
 
         Example:
             >>> import symreln as sr, tempfile

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 from symreln.api import Derivation, NetworkDerivation, derive
 from symreln.base.summaries import short_repr
 from symreln.claims.divergence import check_before_deriving
-from symreln.errors import NotSupportedError
 from symreln.experiment import confront, outcome
-from symreln.experiment.extras import check_extras, with_extras
+from symreln.experiment.representation import check_representations, with_representations
 from symreln.experiment.training import ProgressCallback
 from symreln.report import sentences
 from symreln.report.latex_style import Style
@@ -98,7 +97,6 @@ def validate(
     rng: int = 0,
     progress: ProgressCallback | None = None,
     *,
-    rules: bool = False,
     representations: bool = False,
     diagnosis: bool = True,
 ) -> Validation:
@@ -112,8 +110,8 @@ def validate(
         seeds: Networks to train of each kind.
         rng: Seed of the random streams; results depend on it and on nothing else.
         progress: Called with (done, total) in seed-steps.
-        rules: Whether to compare mini-batches and biases; this and the next are of pathways alone.
-        representations: Whether to compare what hidden layers hold of the samples.
+        representations: Whether to compare what hidden layers hold of the samples; of pathways
+            alone.
         diagnosis: Whether to find out which assumption fails where theory and training disagree;
             that trains up to ten times as much.
 
@@ -129,18 +127,10 @@ def validate(
     """
     if isinstance(derivation, Spec | str | os.PathLike):
         derivation = _derived(derivation, "validate")
-    more = {"rules": rules, "representations": representations}
-    asked = [name for name, wanted in more.items() if wanted]
-    if not isinstance(derivation, Derivation):
-        if asked:
-            msg = f"validate: {asked[0]}: it is of pathways, not of graphs. Leave it out"
-            raise NotSupportedError(msg)
-        return Validation.of(
-            confront.validate(derivation, seeds, rng, progress, diagnosis=diagnosis)
-        )
-    check_extras(derivation, asked)
+    if representations:
+        check_representations(derivation)
     found = confront.validate(derivation, seeds, rng, progress, diagnosis=diagnosis)
-    return Validation.of(with_extras(found, derivation, asked))
+    return Validation.of(with_representations(found) if representations else found)
 
 
 def run(

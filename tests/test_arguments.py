@@ -12,7 +12,6 @@ import pytest
 import symreln as sr
 from symreln.claims.derivation import Derivation
 from symreln.errors import InputError, SpecError, SymrelnError
-from symreln.experiment.rules import compare_rules
 from symreln.specs.arguments import exact_times, exact_value, float_times, whole_number
 
 TABLES = {
@@ -57,7 +56,6 @@ CALLS = {
     "validate": lambda h: sr.validate(h),
     "validate, seeds": lambda h: sr.validate(derived(), seeds=h),
     "validate, rng": lambda h: sr.validate(derived(), seeds=1, rng=h),
-    "compare_rules, seeds": lambda h: compare_rules(derived(), seeds=h),
     "evaluate": lambda h: derived().evaluate(h),
     "enclose": lambda h: derived().enclose(h, digits=3),
     "enclose, digits": lambda h: derived().enclose([0], digits=h),

@@ -138,7 +138,7 @@ def test_disagreement_ends_in_3_and_is_said(tmp_path, capsys):
     code, out, _ = run(
         capsys, "validate", "linear-hierarchy", *SMALL, "--seeds", "4", "--quiet",
         "--set", 'network.init_std="1/3"',  # far from small: 60 steps are enough to learn
-        "--tolerance", "1e-3", "--out", str(tmp_path),
+        "--set", "validation.tolerance=1e-3", "--out", str(tmp_path),
     )  # fmt: skip
     assert code == 3
     assert "loss DISAGREES" in out

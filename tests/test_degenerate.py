@@ -106,7 +106,9 @@ def test_a_degenerate_spec_goes_through_every_door(name: str, tmp_path: Path) ->
         assert loss == pytest.approx(found.loss, rel=1e-9, abs=1e-12)
     said.append(_or_refused(derivation.to_python) or "")
     if any(map(any, SPECS[name]["dataset"]["Y"])):  # else there is no loss to compare, it says
-        validation = _or_refused(lambda: sr.validate(derivation, 2, rules=True, diagnosis=False))
+        validation = _or_refused(
+            lambda: sr.validate(derivation, 2, representations=True, diagnosis=False)
+        )
         validation = validation or sr.validate(derivation, 2, diagnosis=False)
         said += [str(validation), *_texts(validation.save(tmp_path))]
     assert not [found[0] for text in said for found in NOT_A_NUMBER.finditer(text)]

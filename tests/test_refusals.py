@@ -10,7 +10,6 @@ import symreln as sr
 from symreln.claims import divergence
 from symreln.claims.integration import reduced_flow
 from symreln.cli import main as cli
-from symreln.cli.options import _share
 from symreln.errors import InputError
 from symreln.report.terminal import summary_of
 from tests.cases import contexts_spec
@@ -21,20 +20,6 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     code = cli._guarded(list(arguments))
     out, err = capsys.readouterr()
     return code, out, err
-
-
-@pytest.mark.parametrize("given", ["abc", "-1", "0", "1/0", "%"])
-def test_a_tolerance_that_is_no_number_is_named_as_the_option(given, capsys):
-    code, out, err = run(capsys, "validate", "xor", "--tolerance", given)
-    assert (code, out) == (2, "")
-    assert "--tolerance" in err
-    assert f"'{given}' is no positive number. Give one such as 0.05, 1/20 or 5%" in err
-    assert "validation.tolerance" not in err
-
-
-@pytest.mark.parametrize("given", ["0.05", "1/20", "5%", " 5 % "])
-def test_a_tolerance_is_kept_as_it_was_given(given):
-    assert _share(given) == given
 
 
 def test_a_folder_that_cannot_be_made_is_refused_at_once(tmp_path, capsys, monkeypatch):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
 from symreln.base.tables import plain_table
 from symreln.calls.answers import AbstractAnswer
@@ -49,8 +50,8 @@ class DepthAnswer(AbstractAnswer):
 
         return depth_files(self.found)
 
-    def tables(self) -> Iterator[tuple[str, list[str], list[list[str]]]]:
-        """Yield title, header and rows: when losses fall, beside each kind of gated networks."""
+    def lines(self) -> Iterator[str]:
+        """Yield what the terminal shows: when losses fall, beside each kind of gated networks."""
         many = f"{self.found.seeds} seeds"
         title = f"first step with a loss below a share of the first, {many}: quartiles"
         for header, crossings in (
@@ -59,16 +60,7 @@ class DepthAnswer(AbstractAnswer):
         ):
             rows = [list(row) for row in depth_rows(crossings)]
             if rows:
-                yield title, list(header), rows
-
-    def lines(self) -> Iterator[str]:
-        """Yield what the terminal shows."""
-        for table in self.tables():
-            yield from plain_table(*table).rstrip("\n").splitlines()
-        yield from self.remarks()
-
-    def remarks(self) -> Iterator[str]:
-        """Yield what is said below the table."""
+                yield plain_table(title, list(header), rows).rstrip("\n")
         yield scatter_text(self.found)
         yield from depth_sentences(self.found)
 
@@ -78,8 +70,6 @@ def depth(
     seeds: int = 50,
     rng: int = 0,
     progress: ProgressCallback | None = None,
-    *,
-    ready: Any = None,
 ) -> DepthAnswer:
     """Train deep ReLU networks and a gated network of the same depth, and compare distributions.
 
@@ -89,7 +79,6 @@ def depth(
         seeds: Networks of each kind; at least 2.
         rng: Seed of the random streams.
         progress: Called with (done, total) in seed-steps.
-        ready: Called before the training with the widths and the units of the gated network.
 
     Raises:
         InputError: Fewer than two seeds, a parameter without a value, or training diverged.
@@ -102,4 +91,5 @@ def depth(
         2
     """
     asked = spec_of(spec, "depth")
-    return DepthAnswer(found=depths.compare_depth(asked, seeds, rng, progress, ready=ready))
+    with phase("training") as report:
+        return DepthAnswer(found=depths.compare_depth(asked, seeds, rng, progress or report))

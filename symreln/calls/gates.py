@@ -12,6 +12,7 @@ from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
 from symreln.base.tables import unmarked
 from symreln.calls.answers import AbstractAnswer
+from symreln.claims.integration import network_of
 from symreln.errors import InputError
 from symreln.gating import races
 from symreln.gating.finders import FINDERS
@@ -183,7 +184,8 @@ def race(
         rng: Seed of the networks.
 
     Raises:
-        InputError: No parameter, or no stage, is meant.
+        InputError: No parameter, or no stage, is meant; or networks are asked for and the spec has
+            none.
 
     Example:
         >>> import symreln as sr
@@ -192,6 +194,8 @@ def race(
         True
     """
     spec = spec_of(spec, "race")
+    if seeds:
+        network_of(spec)
     with phase("racing gates"):
         if by is not None and over is None:
             found = races.by_label(at_values("race", spec), by, seeds, rng)

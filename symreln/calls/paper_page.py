@@ -217,8 +217,7 @@ class Page:
         Args:
             spec: A derivation, or a spec, its file or its name.
             name: What the table calls the task; by default the spec's own name.
-            more: As of :func:`symreln.validate`: ``rules=True``; without the diagnosis in the quick
-                run.
+            more: As of :func:`symreln.validate`; without the diagnosis in the quick run.
         """
         derived = isinstance(spec, Derivation | NetworkDerivation)
         derivation = spec if derived else derive(spec)

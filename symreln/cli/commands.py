@@ -18,15 +18,11 @@ from symreln.report.sketch import prepare_to_draw
 _DRAWS = ("symreln.report.figures", "matplotlib.backends.backend_pdf")
 
 
-def do(out: Path, *, tolerance: str | None = None, **asked: Any) -> int:
+def do(out: Path, **asked: Any) -> int:
     """Do what the command line says; take its options, return the exit code.
 
     Each kind of work is imported when it is asked for: what trains takes seconds.
     """
-    if tolerance is not None:
-        given = f'validation.tolerance="{tolerance}"'
-        reason = 'validation.reason="given on the command line"'
-        asked["overrides"] = (*asked["overrides"], given, reason)
     command = click.get_current_context().info_name or ""
     request = Request(command=command, folder=out, **asked)
     require_folder(out)

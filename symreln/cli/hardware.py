@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.train.machine import Machine
-
-if TYPE_CHECKING:
-    from symreln.cli.request import Request
+from symreln.train.machine import Library, Machine
 
 
-def training_machine(request: Request) -> AbstractContextManager[None]:
-    """Return a context that trains on what the request asks for.
+def training_machine(
+    backend: Library, device: str | None, *, float32: bool
+) -> AbstractContextManager[None]:
+    """Return a context that trains on what is asked for.
 
     Raises:
         InputError: The library is not installed, or the device is not there.
     """
-    machine = Machine(
-        backend=request.backend,
-        device=request.device,
-        precision="float32" if request.float32 else "float64",
-    )
+    precision = "float32" if float32 else "float64"
+    machine = Machine(backend=backend, device=device, precision=precision)
     machine.arrays(np.ones((1, 1)))  # refused now rather than after the derivation
     return machine.used()

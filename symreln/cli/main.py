@@ -170,7 +170,7 @@ def derive() -> None:
     "symreln.cli.commands.do",
     *DERIVING,
     *TRAINING,
-    example="validate xor --seeds 20 --tolerance 2%",
+    example="validate xor --seeds 20 --set validation.tolerance=2%",
 )
 def validate() -> None:
     """Train the network and the GDLN and compare them with the prediction."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -40,18 +39,6 @@ class _IntegerRange(click.IntRange):
         except ValueError:
             self.fail(f"'{value}' is not an integer; give one, such as {self.min or 0}", param, ctx)
         return super().convert(value, param, ctx)
-
-
-def _share(text: str) -> str:
-    """Return a positive number such as 0.05, 1/20 or 5% as text: the spec reads it exactly."""
-    try:
-        positive = Fraction(text.strip().removesuffix("%")) > 0
-    except (ValueError, ZeroDivisionError):
-        positive = False
-    if not positive:
-        msg = f"'{text}' is no positive number. Give one such as 0.05, 1/20 or 5%"
-        raise InputError(msg)
-    return text
 
 
 def _latex_setting(text: str) -> str:
@@ -167,8 +154,7 @@ OVERRIDES = option(
 LATEX = option(
     "--latex",
     "How LaTeX is written: prefix=ctx: of labels, level=2 for subsections, numbering=all, or =S "
-    "for starred equations with tags (S1), figures=FOLDER, letters such as pi=omega. May be "
-    "repeated.",
+    "for starred equations with tags (S1), figures=FOLDER. May be repeated.",
     type=_Read("setting", _latex_setting),
     multiple=True,
     metavar="KEY=VALUE",
@@ -233,16 +219,9 @@ LIMITS = (
 TRAINING = (
     seeds(8),
     RNG,
-    flag("--rules", "Compare mini-batches and biases; trains five times as much."),
     flag(
         "--representations",
         "Compare what hidden layers hold of the samples; trains once more.",
     ),
     *MACHINE,
-    option(
-        "--tolerance",
-        "Largest allowed max |ΔL|/L(0); overrides the spec's.",
-        type=_Read("share", _share),
-        metavar="NUMBER",
-    ),
 )

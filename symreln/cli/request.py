@@ -26,7 +26,6 @@ class Request:
         latex: How LaTeX is written, ``key=value`` texts.
         seeds: Networks to train, of each kind.
         rng: Seed of the random streams.
-        rules: Whether to train by other learning rules too.
         representations: Whether to compare what hidden layers hold.
         backend: Library that trains.
         device: Where it does, or None for its own choice.
@@ -44,13 +43,7 @@ class Request:
     latex: tuple[str, ...] = ()
     seeds: int = 8
     rng: int = 0
-    rules: bool = False
     representations: bool = False
     backend: Library = "numpy"
     device: str | None = None
     float32: bool = False
-
-    @property
-    def extras(self) -> tuple[str, ...]:
-        """Names of the experiments beyond the confrontation itself."""
-        return tuple(name for name in ("rules", "representations") if getattr(self, name))

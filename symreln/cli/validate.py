@@ -12,8 +12,8 @@ from symreln.cli.hardware import training_machine
 from symreln.cli.request import Request
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment import confront
-from symreln.experiment.extras import check_extras, with_extras
 from symreln.experiment.outcome import Validation
+from symreln.experiment.representation import check_representations, with_representations
 from symreln.experiment.training import ProgressCallback
 from symreln.pipeline.certificate import spec_digest
 from symreln.pipeline.derive import derive
@@ -33,17 +33,17 @@ def validate(request: Request) -> int:
     """
     whole = request.command == "run"
     progress = Progress(quiet=request.quiet)
-    with training_machine(request):
+    with training_machine(request.backend, request.device, float32=request.float32):
         spec = loaded(request)
-        _check(request, spec)
+        check_before_deriving(spec)
         if not whole:
             _require_own(request.folder, spec)
         with progress("deriving"):
             derivation = derive(spec)
             if whole:  # before training starts: a run that is interrupted keeps its derivation
                 written(request, derivation)
-        if isinstance(derivation, Derivation):
-            check_extras(derivation, request.extras)
+        if request.representations:
+            check_representations(derivation)
         with progress("validating") as report:
             validation = _confronted(request, derivation, report)
         with progress("writing the report"):
@@ -73,22 +73,11 @@ def _require_own(folder: Path, spec: Spec) -> None:
         raise InputError(msg)
 
 
-def _check(request: Request, spec: Spec) -> None:
-    """Refuse early what cannot be trained or compared."""
-    check_before_deriving(spec)
-    if spec.graph is not None and request.extras:
-        msg = (
-            "--rules and --representations: they are measured for pathways, not for "
-            "graphs. Leave them out"
-        )
-        raise NotSupportedError(msg)
-
-
 def _confronted(request: Request, derivation: Derived, report: ProgressCallback) -> Validation:
     seeds, rng = request.seeds, request.rng
     if isinstance(derivation, Derivation):
         found = confront.validate(derivation, seeds, rng, report)
-        return with_extras(found, derivation, request.extras)
+        return with_representations(found) if request.representations else found
     try:
         return confront.validate(derivation, seeds, rng, report)
     except NotSupportedError as error:

@@ -9,7 +9,6 @@ together; half of a layer's units are, as the theory of one hidden layer counts 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import comb
@@ -201,14 +200,11 @@ def _scatter(times: np.ndarray) -> float | None:
     return float((high - low) / middle) if np.isfinite(high) and middle > 0 else None
 
 
-@phase("training")
 def compare_depth(
     spec: Spec,
     seeds: int = 50,
     rng: int = 0,
     progress: ProgressCallback | None = None,
-    *,
-    ready: Callable[[tuple[int, ...], dict[str, int]], None] | None = None,
 ) -> DepthComparison:
     """Train ReLU networks and gated networks of one depth and compare their distributions.
 
@@ -218,7 +214,6 @@ def compare_depth(
         seeds: Networks of each kind; at least 2.
         rng: Seed of the random streams.
         progress: Called with (done, total) in seed-steps.
-        ready: Called before the training with the widths and the units of the gated network.
 
     Raises:
         InputError: Fewer than two seeds, a parameter without a value, or training diverged.
@@ -233,8 +228,6 @@ def compare_depth(
     asked, settings = network_of(numbers), training_settings(numbers)
     widths = (asked.hidden,) * (graph.depth - 1)
     units = {n.name: n.size for n in graph.nodes if not n.inputs and not n.outputs}
-    if ready is not None:
-        ready(widths, units)
     data = numbers.dataset.arrays
     streams, report = np.random.SeedSequence(rng).spawn(4), shared_progress(progress, 4)
     deep = {"seeds": seeds, "rng": streams[0], "progress": report(0)}

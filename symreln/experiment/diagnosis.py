@@ -13,6 +13,7 @@ named, the distance is unexplained, and that is said.
 | start of a later stage | the start that fits best: one number, for the diagnosis alone |
 | gates | the gates that the network's units show, at once; of a linear network no gates |
 | small steps | the network's finite steps (of closed forms) |
+| full batches | them, trained, of networks that are trained by mini-batches |
 | step size | half the rate, predicted and trained |
 | initial scale | a smaller one, predicted and trained, for as far as the loss got |
 | alignment | a start that is aligned (of more than two layers: two need none) |
@@ -54,6 +55,7 @@ from symreln.experiment.changed import predicted_again
 from symreln.experiment.comparing import is_aligned
 from symreln.experiment.findings import (
     ALIGNMENT,
+    BATCHES,
     FLOW,
     GATES,
     NETWORKS,
@@ -210,10 +212,14 @@ def _given(again: Again, pair: str) -> Iterator[Finding]:
 
 def _candidates(again: Again, pair: str) -> Iterator[Candidate]:
     case = again.case
+    network = network_of(case.numbers.spec)
+    if network.batch_size is not None:
+        made = Experiment(change=Variation(full_batch=True))
+        yield Candidate(name=BATCHES, made=lambda: (made, "steps on all samples"))
     if not is_aligned(pair):
         if case.judged == "closed":
             yield from _closed_forms(case)
-        if network_of(case.numbers.spec).activation == "relu":
+        if network.activation == "relu":
             yield from _starts(again, pair)
             if pair == RELU:
                 yield Candidate(name=GATES, made=lambda: _shown_gates(case))

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from symreln.base.summaries import short_repr
 
-ALIGNMENT, GATES, SCALE, STEP, FLOW, WIDTH, NETWORKS, STAGES, FORMS = (
+ALIGNMENT, GATES, SCALE, STEP, FLOW, WIDTH, NETWORKS, STAGES, FORMS, BATCHES = (
     "alignment",
     "gates",
     "initial scale",
@@ -22,6 +22,7 @@ ALIGNMENT, GATES, SCALE, STEP, FLOW, WIDTH, NETWORKS, STAGES, FORMS = (
     "many networks",
     "head starts",
     "closed forms",
+    "full batches",
 )
 
 

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from symreln.claims.constants import Constant
     from symreln.claims.derivation import Derivation, Derived
     from symreln.experiment.representation import RepresentationComparison
-    from symreln.experiment.rules import RuleComparison
     from symreln.experiment.scalar_modes import EdgeModes
     from symreln.specs.model import Spec
 
@@ -79,8 +78,7 @@ class Validation(Immutable, Predictions):
         law: The law of gates beside the networks' gates; None where there is no law or no gates.
         split: The networks seen as pathways, units given to the nearest gate; None likewise.
         modes: Every mode's measured strength beside its prediction, where maps were recorded.
-        rules: What other learning rules change; None where that was not asked for.
-        representations: What hidden layers hold; None likewise.
+        representations: What hidden layers hold; None where that was not asked for.
     """
 
     derivation: Derived
@@ -97,7 +95,6 @@ class Validation(Immutable, Predictions):
     law: GateLawMeasured | None = None
     split: SplitNetwork | None = None
     modes: tuple[ModeMeasured, ...] = ()
-    rules: RuleComparison | None = None
     representations: RepresentationComparison | None = None
 
     @cached_property

@@ -19,13 +19,15 @@ the orthogonal Procrustes problem. Pure numpy.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
+from symreln.claims.derivation import Derivation
 from symreln.claims.prediction import first_starts, matrices_of
 from symreln.claims.probes import probe_bases
 from symreln.claims.starts import mode_kappas, start_factors
@@ -37,7 +39,8 @@ from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
     from symreln.claims.curves import Prediction
-    from symreln.claims.derivation import Derivation
+    from symreln.claims.derivation import Derived
+    from symreln.experiment.outcome import Validation
     from symreln.experiment.predictions import Predictions
     from symreln.experiment.training import ProgressCallback
     from symreln.specs.model import Spec
@@ -117,13 +120,17 @@ class RepresentationComparison:
         return int(np.argmax(sizes >= 0.5 * sizes[-1]))
 
 
-def check_representations(derivation: Derivation) -> None:
+def check_representations(derivation: Derived) -> None:
     """Refuse derivations whose representations are not predicted.
 
     Raises:
-        NotSupportedError: Another number of layers than two, gates that switch, layers that start
-            apart, nothing but numbers proven, or a ReLU network whose output alone is linear.
+        NotSupportedError: Nodes and edges, another number of layers than two, gates that switch,
+            layers that start apart, nothing but numbers proven, or a ReLU network whose output
+            alone is linear.
     """
+    if not isinstance(derivation, Derivation):
+        msg = "--representations: they are of pathways, not of graphs. Leave it out"
+        raise NotSupportedError(msg)
     level = derivation.verdict.level
     reason = ""
     if derivation.spec.switches:
@@ -215,6 +222,13 @@ def compare_representations(
         labels=_labels(spec),
         by_matrices=by_matrices,
     )
+
+
+def with_representations(found: Validation) -> Validation:
+    """Return a confrontation with what hidden layers hold of the samples."""
+    with phase("recording representations") as report:
+        held = compare_representations(found.numbers, found, found.seeds, found.rng, report)
+    return replace(found, representations=held)
 
 
 def _trained(

@@ -220,9 +220,9 @@ def _drawn(
     seeds: int,
     rng: np.random.SeedSequence,
 ) -> tuple[np.ndarray, ...]:
-    """Return the initial weights of a network without biases, layer by layer."""
+    """Return the initial weights of a network, layer by layer."""
     inputs, targets = data
-    network = dense_network(inputs.shape[0], widths, targets.shape[0], relu=False, biases=False)
+    network = dense_network(inputs.shape[0], widths, targets.shape[0], relu=False)
     # A stream of its own, as it is counted on: what is drawn twice is the same.
     fresh = np.random.SeedSequence(rng.entropy, spawn_key=rng.spawn_key)
     layers = len(network.edges)

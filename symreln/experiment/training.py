@@ -58,15 +58,13 @@ class Variation:
         std: Factor of the initial standard deviation (of both where there are two).
         rate: Factor of the learning rate; steps are divided by it, so that the time stays.
         width: Factor of all hidden units.
-        batch_size: Samples a step, drawn without replacement in every epoch; None for all.
-        biases: Whether all layers have biases, which start at 0.
+        full_batch: Whether steps are taken on all samples, whatever the spec says.
     """
 
     std: Fraction = Fraction(1)
     rate: Fraction = Fraction(1)
     width: int = 1
-    batch_size: int | None = None
-    biases: bool = False
+    full_batch: bool = False
 
     def of(self, spec: Spec, steps: int | None = None) -> Spec:
         """Return the spec of the varied training.
@@ -83,6 +81,7 @@ class Variation:
             init_std=network.init_std * self.std,
             init_std_out=None if out is None else out * self.std,
             learning_rate=network.learning_rate * self.rate,
+            batch_size=None if self.full_batch else network.batch_size,
             steps=ceil((network.steps - 1) / self.rate) + 1 if steps is None else steps,
         )
         pathways = tuple(
@@ -96,10 +95,6 @@ class Variation:
             ]
             graph = replace(graph, nodes=tuple(nodes))
         return replace(spec, network=altered, pathways=pathways, graph=graph)
-
-    def settings(self, spec: Spec) -> TrainingSettings:
-        """Return how a spec's network is trained with it; the spec is varied already."""
-        return replace(training_settings(spec), batch_size=self.batch_size)
 
 
 SAME = Variation()
@@ -210,12 +205,12 @@ def train(
 def train_networks(spec: Spec, variation: Variation = SAME, **options: Any) -> TrainingRun:
     """Train the network of a spec; options as of :func:`symreln.train.trainers.train_network`."""
     spec = variation.of(spec)
-    network, settings = network_of(spec), variation.settings(spec)
+    network, settings = network_of(spec), training_settings(spec)
     one = partial(train_network, *spec.dataset.arrays)
     if not Regime.of_network(network).matrices.holds:
         widths = [network.hidden] * (network.layers - 1)
         one = partial(train_deep_network, *spec.dataset.arrays, widths)
-    return one(settings, biases=variation.biases, **options)
+    return one(settings, **options)
 
 
 def train_gated(
@@ -233,7 +228,7 @@ def train_gated(
         **options: As of :func:`symreln.train.trainers.train_gdln`.
     """
     spec = variation.of(spec)
-    data, settings = spec.dataset.arrays, variation.settings(spec)
+    data, settings = spec.dataset.arrays, training_settings(spec)
     if spec.graph is not None:
         return train_gated_network(*data, gated_network(spec.graph), settings, **options)
     settings, network = _gated_settings(spec, settings), network_of(spec)
@@ -243,7 +238,7 @@ def train_gated(
         return train_phases(*data, phases, settings, **options)
     pathways = phases[0][1]
     if Regime.of_network(network).matrices.holds:
-        return train_gdln(*data, pathways, settings, biases=variation.biases, **options)
+        return train_gdln(*data, pathways, settings, **options)
     return train_gated_network(
         *data, pathway_network(pathways, network.layers), settings, **options
     )
@@ -327,6 +322,7 @@ def training_settings(spec: Spec) -> TrainingSettings:
         steps=network.steps,
         activation=network.activation,
         weight_decay=float(network.weight_decay),
+        batch_size=network.batch_size,
     )
 
 

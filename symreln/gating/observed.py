@@ -206,7 +206,7 @@ def _settings(spec: Spec) -> TrainingSettings:
     """Return how a spec's network is trained.
 
     Raises:
-        InputError: It is not a ReLU network of one hidden layer.
+        InputError: It is not a ReLU network of one hidden layer that is trained by full batches.
     """
     network = network_of(spec)
     if network.activation != "relu":
@@ -220,6 +220,12 @@ def _settings(spec: Spec) -> TrainingSettings:
         msg = (
             f"gates: found {found}; gates are sampled in a network of one hidden layer. Give a "
             "spec with pathways and --set network.layers=2"
+        )
+        raise InputError(msg)
+    if network.batch_size is not None:
+        msg = (
+            f"gates: found network.batch_size = {network.batch_size}; networks are looked at and "
+            "replayed by full batches. Leave it out"
         )
         raise InputError(msg)
     return training_settings(spec)

@@ -31,18 +31,14 @@ from symreln.document.model import (
     Table,
     Text,
     Theorem,
-    contents,
-    flat,
     inlines,
     on_paper,
     plain_text,
-    walk,
 )
 from symreln.document.rows import aligned_width, display
 from symreln.document.tex import group, tokens
 from symreln.document.widths import latex_width
-from symreln.errors import InputError
-from symreln.report.latex_style import LEVELS, Style, letters, renamed
+from symreln.report.latex_style import LEVELS, Style
 from symreln.report.latex_tables import table
 from symreln.report.numbering import Anchor, anchors
 
@@ -99,11 +95,7 @@ def render(document: Document, style: Style | None = None) -> str:
 
 
 def fragment(document: Document, style: Style | None = None) -> str:
-    r"""Return ``document`` as text for ``\input``: its sections, without preamble and title.
-
-    Raises:
-        InputError: A letter is asked for that stands for something else in this document.
-    """
+    r"""Return ``document`` as text for ``\input``: its sections, without preamble and title."""
     return _Renderer(document, style or Style()).fragment()
 
 
@@ -111,9 +103,6 @@ class _Renderer:
     def __init__(self, source: Document, style: Style) -> None:
         self.source, self.style = source, style
         self.anchors: dict[str, Anchor] = anchors(source)
-        self.symbols = style.symbols
-        if self.symbols:
-            _check_letters(source, self.symbols)
 
     def document(self) -> str:
         source = self.source
@@ -234,8 +223,8 @@ class _Renderer:
                 return rf"{self.inline(inner)} (\texttt{{{_code(target)}}})"
 
     def math(self, latex: str) -> str:
-        """Return mathematics in the letters that were chosen, set for print."""
-        return _spread_rows(_math_for_print(renamed(tokens(latex), self.symbols)))
+        """Return mathematics set for print."""
+        return _spread_rows(_math_for_print(tokens(latex)))
 
     def reference(self, label: str) -> str:
         kind, name = self.anchors[label].kind, self.style.prefix + label
@@ -276,33 +265,6 @@ class _Renderer:
         if not block.label or numbering == "labelled":
             return "*", ""
         return "*", rf"\tag{{{numbering}{self.anchors[block.label].number}}}"
-
-
-def _check_letters(source: Document, symbols: dict[str, str]) -> None:
-    """Refuse a letter that the document has for something else.
-
-    Raises:
-        InputError: It is taken, or what it is to stand for does not occur.
-    """
-    used: set[str] = set()
-    for block, _ in walk(source.blocks):
-        lines = block.lines if isinstance(block, Equation) else ()
-        parts = (p.latex for content in contents(block) for p in flat(content) if type(p) is Math)
-        for latex in (*lines, *parts):
-            found = tokens(latex)
-            used |= {found[place] for place in letters(found)}
-    for letter, symbol in symbols.items():
-        if letter not in used:
-            msg = f"notation: the document has no letter {letter}."
-            raise InputError(msg)
-        others = [other for other, shown in symbols.items() if shown == symbol and other != letter]
-        taken = symbol in used and symbol not in symbols
-        if others or taken:
-            msg = (
-                f"notation: {symbol} for {letter} already stands for something else. Choose "
-                f"another letter, or one for {symbol} too. Taken are: {' '.join(sorted(used))}."
-            )
-            raise InputError(msg)
 
 
 def _math_for_print(parts: list[str]) -> str:

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 from symreln.base.rounding import percent
 from symreln.claims.constants import constants_text
 from symreln.experiment.comparing import is_aligned
-from symreln.experiment.findings import ALIGNMENT, FLOW, GATES, NETWORKS, SCALE, STAGES, STEP, WIDTH
+from symreln.experiment.findings import (
+    ALIGNMENT,
+    BATCHES,
+    FLOW,
+    GATES,
+    NETWORKS,
+    SCALE,
+    STAGES,
+    STEP,
+    WIDTH,
+)
 from symreln.experiment.metrics import METRICS, Interval, metric_cells, steps_text
 from symreln.experiment.outcome import Validation
 from symreln.experiment.words import share_text
@@ -255,6 +265,7 @@ _FAILS = {
     GATES: "the gate pattern, which the network's units do not keep",
     SCALE: "the initial scale, which is too large",
     STEP: "the step size, which is too large",
+    BATCHES: "full batches, which the networks are not trained by",
     FLOW: "small steps, which the network does not take",
     STAGES: "the head start of later stages, which is of leading order",
     WIDTH: "the limit of many hidden units, of which there are too few",

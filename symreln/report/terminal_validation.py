@@ -14,7 +14,6 @@ from symreln.claims.unsupported import unsupported_early
 from symreln.document.symbols import strengths_in_text
 from symreln.experiment.metrics import METRICS
 from symreln.experiment.outcome import Validation
-from symreln.report.chapters import rules
 from symreln.report.derivation_json import derivation_to_json
 from symreln.report.sentences import clauses, metric_rows, modes_lines
 from symreln.report.terminal import show_summary, show_written, summary_of
@@ -23,8 +22,6 @@ from symreln.report.validation_json import validation_to_json
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-
-    from symreln.experiment.rules import RuleComparison
 
 
 def show_validation(
@@ -56,8 +53,6 @@ def _show_agreement(validation: Validation) -> None:
         rows,
     )
     if validation.edges is None:
-        if validation.rules is not None:
-            _show_rules(validation.rules, rules.subjects(validation))
         lines = [
             *modes_lines(validation),
             *lines_of(validation.derivation, regime_of, unsupported_early),
@@ -66,19 +61,3 @@ def _show_agreement(validation: Validation) -> None:
             say(strengths_in_text(line))
     for clause in clauses(validation):
         say(strengths_in_text(clause))
-
-
-def _show_rules(found: RuleComparison, names: dict[str, str]) -> None:
-    """Print what other learning rules change; what the columns mean is in the document too."""
-    show_table(
-        f"mini-batches of {found.samples} samples, max |ΔL|/L(0): reduction to network; network to "
-        "its full batch; scatter of draws; band",
-        list(rules.BATCH_HEADER),
-        rules.batch_rows(found, names),
-    )
-    show_table(
-        "with biases, max |ΔL|/L(0): the reduction, which has none, to network; network to that "
-        "without",
-        list(rules.BIAS_HEADER),
-        rules.bias_rows(found, names),
-    )

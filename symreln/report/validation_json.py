@@ -1,7 +1,4 @@
-"""validation.json: a confrontation as JSON values.
-
-Learning rules compared, as ``rules`` of validation.json.
-"""
+"""validation.json: a confrontation as JSON values."""
 
 from __future__ import annotations
 
@@ -28,7 +25,6 @@ if TYPE_CHECKING:
     from symreln.experiment.findings import Finding, PairDiagnosis
     from symreln.experiment.gate_law import GateLawMeasured
     from symreln.experiment.metrics import Distance, SeedFloor
-    from symreln.experiment.rules import RuleComparison, VariedTraining
     from symreln.experiment.strengths import ModeMeasured
 
 FORMAT = "symreln-validation/2"
@@ -118,7 +114,6 @@ def _of_pathways(validation: Validation) -> dict[str, Any]:
         "gate_drift": _drift(validation),
         "gate_law": None if validation.law is None else _gate_law(validation.law),
         "modes": _modes(validation) if validation.modes else None,
-        "rules": None if validation.rules is None else _rules_to_json(validation.rules),
         **_representations(validation),
         "published": None if published is None else asdict(published),
     }
@@ -320,28 +315,3 @@ def _chain(validation: Validation) -> dict[str, Any] | None:
         found, "layers", "units", "kappa", "error"
     )
     return {**shown, "followed": len(found.times)}
-
-
-def _rules_to_json(found: RuleComparison) -> dict[str, Any]:
-    """Return the comparison as JSON values; the curves are left out."""
-    return {
-        "seeds": found.seeds,
-        "rng": found.rng,
-        "samples": found.samples,
-        "batches": [_batch(rule) for rule in found.batches],
-        "biases": [_varied(rule) for rule in found.biased],
-    }
-
-
-def _batch(rule: VariedTraining) -> dict[str, Any]:
-    scatter = {"noise_over_initial": rule.noise, "band_over_initial": rule.band}
-    return {**_varied(rule), "batch_size": rule.batch_size, **scatter}
-
-
-def _varied(rule: VariedTraining) -> dict[str, Any]:
-    return {
-        "subject": rule.subject,
-        "theory": None if rule.theory is None else asdict(rule.theory),
-        "shift_over_initial": rule.shift,
-        "diverged": rule.diverged or None,
-    }

@@ -173,6 +173,7 @@ def network(
     layers: int = 2,
     weight_decay: Any = 0,
     strength0: Any = None,
+    batch_size: int | None = None,
 ) -> Table:
     """Return the network that is predicted and trained, as a file's [network] has it.
 
@@ -189,6 +190,7 @@ def network(
         weight_decay: λ of ½ λ times the sum of all squared weights, added to the mean loss.
         strength0: Initial strength of every mode in formulas and predictions, in place of that
             which follows from the weights.
+        batch_size: Samples of a training step; all by default, which the theory is of.
 
     Example:
         >>> import symreln as sr
@@ -201,6 +203,7 @@ def network(
         **{"weight_decay": weight_decay},
         **({} if training is None else {"training": training}),
         **({} if strength0 is None else {"strength0": strength0}),
+        **({} if batch_size is None else {"batch_size": batch_size}),
     }
     return {key: plain(value) for key, value in given.items()}
 

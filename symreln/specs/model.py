@@ -164,6 +164,7 @@ class NetworkSpec:
             is the first layer's.
         strength0: Initial strength of every mode in formulas and predictions, in place of that
             which follows from the weights; None by default.
+        batch_size: Samples of a training step; None for all, which the theory is of.
 
     Example:
         >>> import symreln as sr
@@ -183,6 +184,7 @@ class NetworkSpec:
     weight_decay: Fraction = Fraction(0)
     init_std_out: Fraction | None = None
     strength0: Fraction | None = None
+    batch_size: int | None = None
 
     @property
     def stds(self) -> tuple[Fraction, Fraction]:
@@ -203,7 +205,8 @@ class NetworkSpec:
     def keys(self) -> tuple[str, ...]:
         """The keys that describe it: those of every network, and what is unusual of this one."""
         every = ("hidden", "init_std", "learning_rate", "loss", "steps", "activation", "training")
-        given = (key for key in ("init_std_out", "strength0") if getattr(self, key) is not None)
+        optional = ("init_std_out", "strength0", "batch_size")
+        given = (key for key in optional if getattr(self, key) is not None)
         return (*every, *(key for key in self.unusual if key not in every), *given)
 
     def tau(self, samples: int) -> Fraction:

@@ -28,6 +28,7 @@ from symreln.specs.task import Task
 
 MAX_HIDDEN = 1_000_000
 _MAX_STEPS = 10_000_000
+_MAX_BATCH = 1_000_000
 _MAX_SWITCHES = 100
 MAX_PATHWAYS = 1000
 MAX_PARAMETERS = 8
@@ -156,6 +157,12 @@ class NetworkModel(StrictModel):
         default=None,
         description="initial strength of every mode, a number above 0, in place of that which "
         "follows from the weights",
+    )
+    batch_size: int | None = _whole(
+        _MAX_BATCH,
+        "samples of a training step, drawn without replacement in every epoch; all by default, "
+        "which the theory is of; ",
+        default=None,
     )
     loss: Literal["sum", "mean"] = Field(default="sum", description='"sum" or "mean"')
     steps: int = _whole(_MAX_STEPS, "recorded losses, step 0 included, ")

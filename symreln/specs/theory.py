@@ -104,6 +104,9 @@ def _check_switches(
             "two layers of equal initial scale, without weight decay",
             "Weights that are carried over a switch are derived for these.",
         )
+    if network.batch_size is not None:
+        found = "then with network.batch_size"
+        problems.add("pathway", found, "full batches", "An epoch would end at every switch.")
     late = max(switching, key=lambda pathway: pathway.then[-1].step)
     if late.then[-1].step >= network.steps:
         found = f"then of {late.name}: step {late.then[-1].step}"

@@ -10,12 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.errors import InputError, LimitReachedError
+from symreln.errors import LimitReachedError
 
 MAX_MAPS = 1000
 """Pathways that a graph's maps are recorded for."""
@@ -83,13 +82,10 @@ class GatedNetwork:
     Attributes:
         nodes: The nodes.
         edges: The edges.
-        biases: Whether every edge has a bias, on the samples on which it lies on an open path: a
-            last column of its weights, which starts at 0, is trained, and decays, as the rest.
     """
 
     nodes: tuple[GatedNode, ...]
     edges: tuple[GatedEdge, ...]
-    biases: bool = False
 
     @cached_property
     def by_name(self) -> dict[str, GatedNode]:
@@ -130,8 +126,8 @@ class GatedNetwork:
 
     @property
     def shapes(self) -> list[tuple[int, int]]:
-        """Shape of every edge's weights, (target's units, source's units), a bias as one unit."""
-        return [(target.size, source.size + self.biases) for source, target in self.ends]
+        """Shape of every edge's weights, (target's units, source's units)."""
+        return [(target.size, source.size) for source, target in self.ends]
 
     @cached_property
     def depths(self) -> dict[str, int]:
@@ -258,9 +254,7 @@ def own_inputs(node: GatedNode, inputs: np.ndarray) -> np.ndarray:
     return off_boundary(node, inputs) @ rows if node.boundary else rows
 
 
-def dense_network(
-    n_x: int, widths: Sequence[int], n_y: int, *, relu: bool, biases: bool = False
-) -> GatedNetwork:
+def dense_network(n_x: int, widths: Sequence[int], n_y: int, *, relu: bool) -> GatedNetwork:
     """The network ŷ = W_L σ(W_{L−1} … σ(W_1 x)), σ being ReLU or the identity.
 
     Args:
@@ -268,52 +262,32 @@ def dense_network(
         widths: Units of each hidden layer; empty for a single layer of weights.
         n_y: Outputs.
         relu: Whether hidden layers have ReLU.
-        biases: Whether layers have biases.
     """
     first = GatedNode(name="inputs", size=n_x, inputs=range(n_x))
     hidden = [GatedNode(name=f"{k}", size=w, relu=relu) for k, w in enumerate(widths, start=1)]
     last = GatedNode(name="outputs", size=n_y, outputs=range(n_y))
-    return _chained({"": [first, *hidden, last]}, biases=biases)
+    return _chained({"": [first, *hidden, last]})
 
 
-def pathway_network(
-    pathways: Sequence[GatedPathway],
-    layers: int = 2,
-    gated: Literal["inputs", "outputs"] = "inputs",
-    *,
-    biases: bool = False,
-) -> GatedNetwork:
+def pathway_network(pathways: Sequence[GatedPathway], layers: int = 2) -> GatedNetwork:
     """The network of pathways that share nothing, each a chain of so many layers of weights.
 
-    Edges come pathway by pathway, from the inputs on; each hidden node has the pathway's units.
+    Edges come pathway by pathway, from the inputs on, which have the gate; each hidden node has
+    the pathway's units.
 
     Args:
         pathways: Their stage is that of their output node.
         layers: Layers of weights.
-        gated: At which end the gate is. Without biases it is the same network.
-        biases: Whether every layer of every pathway has biases.
-
-    Raises:
-        InputError: With biases a pathway has samples on its boundary.
     """
-    name = next((pathway.name for pathway in pathways if pathway.boundary), None)
-    if name is not None and biases:
-        msg = (
-            f"pathway {name!r}: its inputs are made orthogonal to samples, which pathways "
-            "without biases are trained with. Leave the biases out."
-        )
-        raise InputError(msg)
-    chains = {f"{each.name}.": _chain(each, layers, gated) for each in pathways}
-    return _chained(chains, biases=biases)
+    return _chained({f"{each.name}.": _chain(each, layers) for each in pathways})
 
 
-def _chain(pathway: GatedPathway, layers: int, gated: str) -> list[GatedNode]:
+def _chain(pathway: GatedPathway, layers: int) -> list[GatedNode]:
     name = pathway.name
-    gate = {gated: tuple(pathway.gate)}
     first = GatedNode(
         name=f"{name}.in",
         size=len(pathway.inputs),
-        gate=gate.get("inputs"),
+        gate=tuple(pathway.gate),
         inputs=pathway.inputs,
         boundary=pathway.boundary,
     )
@@ -321,14 +295,13 @@ def _chain(pathway: GatedPathway, layers: int, gated: str) -> list[GatedNode]:
     last = GatedNode(
         name=f"{name}.out",
         size=len(pathway.outputs),
-        gate=gate.get("outputs"),
         outputs=pathway.outputs,
         stage=pathway.stage,
     )
     return [first, *inner, last]
 
 
-def _chained(chains: Mapping[str, list[GatedNode]], *, biases: bool) -> GatedNetwork:
+def _chained(chains: Mapping[str, list[GatedNode]]) -> GatedNetwork:
     """Nodes one after the other; edges are called by the chain's key and their place in it."""
     return GatedNetwork(
         nodes=tuple(node for chain in chains.values() for node in chain),
@@ -337,5 +310,4 @@ def _chained(chains: Mapping[str, list[GatedNode]], *, biases: bool) -> GatedNet
             for key, chain in chains.items()
             for place, (before, after) in enumerate(pairwise(chain), start=1)
         ),
-        biases=biases,
     )

@@ -7,7 +7,6 @@ multiplications, is read off it. A chunk of seeds binds it to arrays (:class:`St
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -50,10 +49,9 @@ class _Operation:
 
 @dataclass(frozen=True, kw_only=True)
 class _Weight:
-    """Where an edge's weights are: columns ``part`` of its matrix, stored transposed or not."""
+    """Where an edge's weights are, stored transposed or not."""
 
     edge: int
-    part: slice
     turned: bool
     slot: Slot
 
@@ -95,13 +93,11 @@ class Program:
         values = self.do.array(values)
         return self._slot(*values.shape, constant=values)
 
-    def weight(
-        self, edge: int, shape: tuple[int, int], part: slice = slice(None), *, turned: bool
-    ) -> Slot:
-        """Columns of an edge's weights; ``turned`` for (source, target) instead of the reverse."""
+    def weight(self, edge: int, shape: tuple[int, int], *, turned: bool) -> Slot:
+        """An edge's weights; ``turned`` for (source, target) instead of the reverse."""
         slot = self._slot(*(shape[::-1] if turned else shape))
         self.numbers += shape[0] * shape[1]
-        self.weights.append(_Weight(edge=edge, part=part, turned=turned, slot=slot))
+        self.weights.append(_Weight(edge=edge, turned=turned, slot=slot))
         return slot
 
     def room(self, rows: int, columns: int, *, padded: bool = False) -> Slot:
@@ -220,7 +216,7 @@ class State:
         for slot in program.rooms:
             self.values[slot.place] = do.buffer(len(weights[0]), slot.rows, slot.columns)
         for each in program.weights:
-            matrix = weights[each.edge][..., each.part]
+            matrix = weights[each.edge]
             self.values[each.slot.place] = do.array(
                 np.swapaxes(matrix, 1, 2) if each.turned else matrix
             )
@@ -278,13 +274,8 @@ class State:
 
     def weights(self) -> Weights:
         """Copies of the present weights, one matrix an edge."""
-        edges = itertools.groupby(self.program.weights, key=lambda each: each.edge)
-        return tuple(self._matrix(list(parts)) for _, parts in edges)
-
-    def _matrix(self, parts: Sequence[_Weight]) -> np.ndarray:
         found = []
-        for part in parts:
-            own = self.do.numpy(self.values[part.slot.place])
-            found.append(own.swapaxes(1, 2) if part.turned else own)
-        whole = found[0] if len(found) == 1 else np.concatenate(found, axis=2)
-        return np.ascontiguousarray(whole)
+        for each in self.program.weights:
+            own = self.do.numpy(self.values[each.slot.place])
+            found.append(np.ascontiguousarray(own.swapaxes(1, 2) if each.turned else own))
+        return tuple(found)

@@ -52,8 +52,6 @@ class Recording:
             * ``"similarity"``: Hᵀ H of what each hidden layer, all hidden nodes of one depth, holds
               of the samples, H of shape (units, P): units have no names, and a rotation of a layer
               that the next one undoes changes nothing. (seeds, K, layers, P, P).
-
-            All but activity, outputs and similarity are of networks without biases.
         gates: Shape (G, P), 0 or 1; for ``"gate_maps"``.
         observers: Further quantities by name, each an :data:`Observer`. A function cannot be sent
             to a worker process, so a training with observers runs in this one.
@@ -176,23 +174,17 @@ def _outputs_observer(network: GatedNetwork, inputs: np.ndarray, n_y: int) -> Ob
 def _held(network: GatedNetwork, inputs: np.ndarray, weights: Weights) -> dict[str, np.ndarray]:
     """What every node holds of the samples, each of shape (seeds, size, P).
 
-    Worked out as training does, so that a pattern is the gate that it had. A bias acts where its
-    edge is on an open path.
+    Worked out as training does, so that a pattern is the gate that it had.
     """
     seeds, samples = len(weights[0]), inputs.shape[1]
-    _, live = network.live(samples)
     held: dict[str, np.ndarray] = {}
     for node in network.order:
         here = np.zeros((seeds, node.size, samples))
         if node.inputs:
             here = here + own_inputs(node, inputs)
-        for edge, matrix, opened in zip(network.edges, weights, live, strict=True):
+        for edge, matrix in zip(network.edges, weights, strict=True):
             if edge.target == node.name:
-                part = held[edge.source]
-                if network.biases:
-                    ones = np.broadcast_to(opened.astype(float), (seeds, 1, samples))
-                    part = np.concatenate([part, ones], axis=1)
-                here = here + matrix @ part * _gains(edge.gate, samples)
+                here = here + matrix @ held[edge.source] * _gains(edge.gate, samples)
         here = here * _gains(node.gate, samples)
         held[node.name] = np.maximum(here, 0.0) if node.relu else here
     return held

@@ -166,13 +166,8 @@ class _Edge:
         gains = _column(model.network.edges[place].gate, self.live)
         self.gains = program.constant(gains) if (gains != 1).any() else None
         self.rows = model.order == "rows" and bool(self.target.outputs)
-        units, size = self.target.size, self.source.size
-        self.weights = program.weight(place, (units, size), slice(0, size), turned=not self.rows)
-        self.bias = None
-        if model.network.biases:
-            self.bias = program.weight(place, (units, 1), slice(size, None), turned=True)
-        # What a bias adds on every sample: the edge's gain there.
-        self.row = program.constant(gains.T)
+        shape = self.target.size, self.source.size
+        self.weights = program.weight(place, shape, turned=not self.rows)
         if self.source.inputs:
             seen = model.held_inputs(self.source)[:, self.live] * gains.T
             self.seen = program.constant(seen.T)
@@ -192,9 +187,6 @@ class _Edge:
             self.seen = seen if self.gains is None else program.multiply(seen, self.gains)
             self.seen_turned = program.transpose(self.seen)
         passed = program.matmul(self.seen, program.transpose(weights) if self.rows else weights)
-        if self.bias is not None:
-            bias = self.bias if self.gains is None else program.matmul(self.gains, self.bias)
-            passed = program.add(passed, bias)
         return program.spread(passed, *self._among(self.target), -2)
 
     def received(self, signal: Slot) -> Slot:
@@ -212,19 +204,14 @@ class _Edge:
 
     def descend(self, signal: Slot) -> None:
         """Write the step of its weights."""
-        program, kept = self.program, self.model.kept
         left, right = self.seen_turned, signal
         if self.rows:
-            left, right = program.transpose(signal), self.seen
-        program.descend(self.weights, left, right, kept)
-        if self.bias is not None:
-            program.descend(self.bias, self.row, signal, kept)
+            left, right = self.program.transpose(signal), self.seen
+        self.program.descend(self.weights, left, right, self.model.kept)
 
     def decay(self) -> None:
         """Write weight decay alone."""
-        for weights in (self.weights, self.bias):
-            if weights is not None:
-                self.program.decay(weights, self.model.kept)
+        self.program.decay(self.weights, self.model.kept)
 
 
 def _column(gate: Sequence[float] | None, live: np.ndarray) -> np.ndarray:

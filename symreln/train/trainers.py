@@ -16,7 +16,7 @@ from symreln.train.network import GatedNetwork, GatedPathway, dense_network, pat
 from symreln.train.record import Recording
 from symreln.train.run import Running, TrainingRun, run_training
 from symreln.train.settings import TrainingSettings
-from symreln.train.weights import LayerWeights, given_weights, seed_children
+from symreln.train.weights import LayerWeights, given_weights
 
 Training = Literal["joint", "staged"]
 
@@ -26,7 +26,6 @@ def train_network(
     targets: Any,
     settings: TrainingSettings,
     *,
-    biases: bool = False,
     initial: LayerWeights | None = None,
     **running: Unpack[Running],
 ) -> TrainingRun:
@@ -41,10 +40,7 @@ def train_network(
         inputs: X, shape (n_x, P), one column a sample; a numpy array or any array-API array.
         targets: Y, shape (n_y, P).
         settings: Hyper-parameters.
-        biases: Whether both layers have biases: a last column of ``w1`` and of ``w2``, which
-            starts at 0, is trained, and decays, as the rest.
-        initial: Exact initial weights, w1 (seeds, H, n_x) and w2 (seeds, n_y, H), with biases one
-            column more.
+        initial: Exact initial weights, w1 (seeds, H, n_x) and w2 (seeds, n_y, H).
         **running: Seeds, random streams, what is recorded, processes.
 
     Raises:
@@ -60,21 +56,16 @@ def train_network(
         array([[0.125     , 0.01220703]])
     """
     inputs, targets, settings = prepared(inputs, targets, settings)
-    model = network_model(inputs, targets, settings, biases=biases)
+    model = network_model(inputs, targets, settings)
     given = _halves(None if initial is None else (initial,))
     return _paired(run_training(model, given, settings.layer_stds(2), (0, 0), **running))
 
 
-def network_model(
-    inputs: Array, targets: Array, settings: TrainingSettings, *, biases: bool = False
-) -> Model:
+def network_model(inputs: Array, targets: Array, settings: TrainingSettings) -> Model:
     """What :func:`train_network` trains, in the order of products that is fastest for it."""
     relu = settings.activation == "relu"
-    network = dense_network(
-        inputs.shape[0], (settings.hidden,), targets.shape[0], relu=relu, biases=biases
-    )
-    order = "samples" if biases else "rows" if relu else "maps"
-    return Model(inputs, targets, network, settings, order=order)
+    network = dense_network(inputs.shape[0], (settings.hidden,), targets.shape[0], relu=relu)
+    return Model(inputs, targets, network, settings, order="rows" if relu else "maps")
 
 
 def train_deep_network(
@@ -83,7 +74,6 @@ def train_deep_network(
     widths: Sequence[int],
     settings: TrainingSettings,
     *,
-    biases: bool = False,
     initial: Sequence[np.ndarray] | None = None,
     **running: Unpack[Running],
 ) -> TrainingRun:
@@ -98,10 +88,8 @@ def train_deep_network(
         widths: Units of each hidden layer; empty for a single layer of weights.
         settings: Hyper-parameters; ``hidden`` is not used, ``init_std`` is one number or one for
             every layer.
-        biases: Whether every layer has a bias: a last column of its weights, which starts at 0,
-            is trained, and decays, as the rest.
         initial: Exact initial weights, one array a layer, each of shape (seeds, units, units of
-            the layer before), with biases one column more.
+            the layer before).
         **running: Seeds, random streams, what is recorded, processes.
 
     Returns:
@@ -113,7 +101,7 @@ def train_deep_network(
     """
     inputs, targets, settings = prepared(inputs, targets, settings)
     relu = settings.activation == "relu"
-    network = dense_network(inputs.shape[0], widths, targets.shape[0], relu=relu, biases=biases)
+    network = dense_network(inputs.shape[0], widths, targets.shape[0], relu=relu)
     model = Model(inputs, targets, network, settings)
     # One stream for all layers, as a pathway has: one hidden layer draws what train_network does.
     layers = len(network.edges)
@@ -127,8 +115,6 @@ def replay_gates(
     settings: TrainingSettings,
     initial: Sequence[np.ndarray],
     *,
-    biases: bool = False,
-    rng: Any = None,
     record: Recording | None = None,
 ) -> Chunk:
     """Train the gated deep linear network whose gates at every step are given.
@@ -141,10 +127,8 @@ def replay_gates(
         targets: Y, shape (n_y, P).
         gates: Shape (seeds, steps, ΣH, P), hidden layers one after the other: what
             ``Recording(quantities=("activity",), steps=all)`` keeps.
-        settings: Those of the network; ``activation`` is not used.
+        settings: Those of the network, of full batches; ``activation`` is not used.
         initial: Its initial weights, one array a layer.
-        biases: Whether the weights hold biases.
-        rng: For mini-batches: that of the network.
         record: What to keep besides the losses.
 
     Raises:
@@ -152,12 +136,11 @@ def replay_gates(
     """
     inputs, targets, settings = prepared(inputs, targets, settings)
     widths = [np.shape(matrix)[1] for matrix in initial[:-1]]
-    network = dense_network(inputs.shape[0], widths, targets.shape[0], relu=False, biases=biases)
+    network = dense_network(inputs.shape[0], widths, targets.shape[0], relu=False)
     weights = given_weights(initial)
-    children = [] if settings.batch_size is None else seed_children(rng, len(weights[0]))
     given = np.asarray(gates, dtype=float)
     model = Model(inputs, targets, network, settings, gates=given)
-    return train_chunk(model, weights, record or Recording(), 0, lambda done: None, children)
+    return train_chunk(model, weights, record or Recording(), 0, lambda done: None, ())
 
 
 def train_gdln(
@@ -167,7 +150,6 @@ def train_gdln(
     settings: TrainingSettings,
     *,
     training: Training = "joint",
-    biases: bool = False,
     initial: Mapping[str, LayerWeights] | None = None,
     **running: Unpack[Running],
 ) -> TrainingRun:
@@ -186,11 +168,8 @@ def train_gdln(
         pathways: In any order; each draws its initial weights from a stream of its own place here.
         settings: Hyper-parameters; ``hidden`` and ``activation`` are not used.
         training: ``"joint"`` or ``"staged"``.
-        biases: Whether both layers of every pathway have biases, g(μ) O (W2 (W1 I x + b1) + b2):
-            a last column of ``w1`` and of ``w2``, which starts at 0, is trained, and decays, as
-            the rest.
         initial: Exact initial weights by pathway name, w1 (seeds, H_p, inputs of p) and
-            w2 (seeds, outputs of p, H_p), with biases one column more.
+            w2 (seeds, outputs of p, H_p).
         **running: Seeds, random streams, what is recorded, processes.
 
     Raises:
@@ -198,7 +177,7 @@ def train_gdln(
         LimitReachedError: A worker process was killed.
     """
     inputs, targets, settings = prepared(inputs, targets, settings)
-    model = pathway_model(inputs, targets, pathways, settings, training=training, biases=biases)
+    model = pathway_model(inputs, targets, pathways, settings, training=training)
     given = _halves(_in_order(initial, [pathway.name for pathway in pathways]))
     stds = [each.spread * std for each in pathways for std in settings.layer_stds(2)]
     streams = [place for place in range(len(pathways)) for _ in range(2)]
@@ -212,13 +191,10 @@ def pathway_model(
     settings: TrainingSettings,
     *,
     training: Training = "joint",
-    biases: bool = False,
 ) -> Model:
     """What :func:`train_gdln` trains, in the order of products that is fastest for it."""
-    # A bias is gated with what it is added to, so the gate is behind it.
-    network = pathway_network(pathways, 2, "outputs" if biases else "inputs", biases=biases)
-    order, staged = "samples" if biases else "maps", training == "staged"
-    return Model(inputs, targets, network, settings, staged=staged, order=order)
+    network, staged = pathway_network(pathways), training == "staged"
+    return Model(inputs, targets, network, settings, staged=staged, order="maps")
 
 
 def train_gated_network(
@@ -248,8 +224,7 @@ def train_gated_network(
         settings: Hyper-parameters; ``hidden`` and ``activation`` are not used, ``init_std`` is
             one number or one for every edge.
         training: ``"joint"`` or ``"staged"``.
-        initial: Exact initial weights by edge name, each of shape (seeds, target, source), with
-            biases one column more.
+        initial: Exact initial weights by edge name, each of shape (seeds, target, source).
         **running: Seeds, random streams, what is recorded, processes.
 
     Returns:

@@ -53,7 +53,7 @@ def gaussian_weights(
     stds: Sequence[float],
     streams: Sequence[int],
 ) -> Weights:
-    """Weights N(0, std²); biases start at 0.
+    """Weights N(0, std²).
 
     Args:
         network: Edges and their shapes.
@@ -63,8 +63,6 @@ def gaussian_weights(
             follow one another in it. What has a stream of its own does not depend on which others
             there are after it.
     """
-    biases = int(network.biases)
-    shapes = [(target, source - biases) for target, source in network.shapes]
 
     def seed(child: np.random.SeedSequence) -> list[np.ndarray]:
         # Grandchildren by key, not by spawn(): spawn() counts, so a second draw would differ.
@@ -76,11 +74,10 @@ def gaussian_weights(
         }
         return [
             std * generators[stream].standard_normal(shape)
-            for shape, std, stream in zip(shapes, stds, streams, strict=True)
+            for shape, std, stream in zip(network.shapes, stds, streams, strict=True)
         ]
 
-    edges = zip(*map(seed, children), strict=True)
-    return tuple(np.pad(np.stack(edge), ((0, 0), (0, 0), (0, biases))) for edge in edges)
+    return tuple(np.stack(edge) for edge in zip(*map(seed, children), strict=True))
 
 
 def given_weights(matrices: Sequence[np.ndarray]) -> Weights:

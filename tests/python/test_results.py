@@ -284,7 +284,7 @@ def test_the_plateau_can_be_read_from_the_table():
 
 def test_run_writes_latex_as_it_is_asked_for(tmp_path):
     small = sr.load("xor", {"network.hidden": 20, "network.steps": 50})
-    sr.run(small, tmp_path, seeds=1, formats="tex", latex=["pi=omega"])
+    sr.run(small, tmp_path, seeds=1, formats="tex", latex=["prefix=own:"])
     text = (tmp_path / "derivation.tex").read_text(encoding="utf-8")
-    assert r"\omega_{p,1}(t)" in text
-    assert r"\pi_{p,1}(t)" not in text
+    assert r"\label{own:" in text
+    assert r"\label{sec:" not in text

@@ -90,7 +90,7 @@ def test_the_body_compiles_in_a_colleagues_paper(name, tmp_path):
 @needs_latexmk
 def test_two_fragments_go_into_one_paper(tmp_path):
     source = document()
-    one = Style(prefix="one:", level=2, numbering="S", notation={"pi": "w", "tau": "T"})
+    one = Style(prefix="one:", level=2, numbering="S")
     for name, style in (("one", one), ("two", Style(prefix="two:", numbering="all"))):
         (tmp_path / f"{name}.tex").write_text(latex.fragment(source, style))
     sources = "\n".join(rf"\bibitem{{{each.key}}} x" for each in source.bibliography)

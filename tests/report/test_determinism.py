@@ -21,7 +21,7 @@ from tests.report.test_breaking import COMMON, LOSS
 sample = document()
 parts = [html.render(sample), latex.render(sample), typst.render(sample).hex()]
 parts += [latex.fragment(sample)]
-parts += [sr.derive(sr.load("linear-hierarchy")).to_latex(fragment=True, notation={"pi": "w"})]
+parts += [sr.derive(sr.load("linear-hierarchy")).to_latex(fragment=True, prefix="w:")]
 parts += [str(name_common(COMMON)), str(equation_lines("L", LOSS))]
 parts += [drawing.svg for drawing in sample.figures]
 parts += [drawing.pdf.hex() for drawing in sample.figures]

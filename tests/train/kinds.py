@@ -68,7 +68,6 @@ class Kind:
         chains: What it is a sum of.
         layers: Layers of weights of each chain.
         relu: Whether hidden layers have ReLU.
-        biases: Whether layers have biases.
         staged: Whether stages see only what earlier ones leave.
     """
 
@@ -76,7 +75,6 @@ class Kind:
     chains: tuple[GatedPathway, ...] = (WHOLE,)
     layers: int = 2
     relu: bool = False
-    biases: bool = False
     staged: bool = False
 
     def outputs(self, weights: Sequence[np.ndarray], x: np.ndarray, n_y: int) -> list[np.ndarray]:
@@ -85,7 +83,6 @@ class Kind:
         for chain in self.chains:
             held, gate = x[list(chain.inputs)], np.array(chain.gate)
             for layer in range(self.layers):
-                held = np.vstack([held, np.ones(held.shape[1])]) if self.biases else held
                 held = left.pop(0) @ held
                 if self.relu and layer + 1 < self.layers:
                     held = np.maximum(held, 0)
@@ -129,17 +126,13 @@ def linear(arrays, settings, **more):
     return train_network(*arrays, replace(settings, activation="linear"), **more)
 
 
-def biased(arrays, settings, **more):
-    return train_network(*arrays, settings, biases=True, **more)
-
-
 def deep(arrays, settings, **more):
     return train_deep_network(*arrays, (6, 4), settings, **more)
 
 
-def deep_biased(arrays, settings, **more):
+def deep_linear(arrays, settings, **more):
     chosen = replace(settings, activation="linear")
-    return train_deep_network(*arrays, (3, 5, 2), chosen, biases=True, **more)
+    return train_deep_network(*arrays, (3, 5, 2), chosen, **more)
 
 
 def single_layer(arrays, settings, **more):
@@ -154,33 +147,21 @@ def staged(arrays, settings, **more):
     return train_gdln(*arrays, GAINED, settings, training="staged", **more)
 
 
-def gdln_biased(arrays, settings, **more):
-    return train_gdln(*arrays, GAINED, settings, training="staged", biases=True, **more)
-
-
 def graph(arrays, settings, **more):
     return train_gated_network(
         *arrays, pathway_network(GAINED, 3), settings, training="staged", **more
     )
 
 
-def graph_biased(arrays, settings, **more):
-    network = pathway_network(PATHWAYS, 3, "outputs", biases=True)
-    return train_gated_network(*arrays, network, settings, **more)
-
-
 KINDS = {
     "relu": Kind(relu, relu=True),
     "linear": Kind(linear),
-    "biased": Kind(biased, relu=True, biases=True),
     "deep": Kind(deep, layers=3, relu=True),
-    "deep biased": Kind(deep_biased, layers=4, biases=True),
+    "deep linear": Kind(deep_linear, layers=4),
     "single layer": Kind(single_layer, layers=1),
     "joint": Kind(joint, chains=PATHWAYS),
     "staged": Kind(staged, chains=GAINED, staged=True),
-    "gdln biased": Kind(gdln_biased, chains=GAINED, biases=True, staged=True),
     "graph": Kind(graph, chains=GAINED, layers=3, staged=True),
-    "graph biased": Kind(graph_biased, chains=PATHWAYS, layers=3, biases=True),
 }
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import re
 import select
-from dataclasses import replace
 from multiprocessing import active_children
 
 import numpy as np
@@ -19,11 +18,10 @@ from symreln.train.network import (
     GatedNetwork,
     GatedNode,
     dense_network,
-    pathway_network,
 )
 from symreln.train.trainers import train_gated_network, train_network
 from symreln.train.weights import LayerWeights
-from tests.train.kinds import KINDS, PATHWAYS, data, make_settings, matrices
+from tests.train.kinds import KINDS, data, make_settings, matrices
 
 
 @pytest.mark.parametrize("activation", ["relu", "linear"])
@@ -104,11 +102,6 @@ def test_parallel_edges_are_allowed_and_closed_paths_are_not():
     assert len(train(None).matrices) == 3
     with pytest.raises(InputError, match="no path from an input to an output is open"):
         train((0.0,) * 7)
-
-
-def test_biases_and_samples_on_the_boundary_exclude_each_other():
-    with pytest.raises(InputError, match="orthogonal to samples"):
-        pathway_network([replace(PATHWAYS[0], boundary=(1,))], 2, biases=True)
 
 
 # -- worker processes -----------------------------------------------------------------------------

@@ -159,7 +159,7 @@ def validated(tmp_path):
 
         def work():
             arguments = ["validate", "xor", "--seeds", "2", *small, "--out", str(tmp_path / "out")]
-            arguments += ["--tolerance", "1", *more]
+            arguments += ["--set", "validation.tolerance=1", *more]
             found["result"] = CliRunner().invoke(cli, arguments, standalone_mode=False)
             if found["result"].exception is not None:
                 raise found["result"].exception

@@ -50,7 +50,7 @@ SHIFT = 1e-6
     ],
 )
 def test_a_step_goes_down_the_gradient(kind, changes):
-    """The last of four steps, when biases have left zero, by central differences."""
+    """The last of four steps, by central differences."""
     kind, seeds = KINDS[kind], 2 if kind == "relu" else 1
     chosen = make_settings(**{"learning_rate": RATE, "init_std": 0.7, **changes})
     before, after = (
@@ -259,29 +259,24 @@ def test_a_deep_linear_chain_follows_its_scalar_equation():
 
 @pytest.mark.parametrize("pathways", [PATHWAYS, GAINED])
 @pytest.mark.parametrize("training", ["joint", "staged"])
-@pytest.mark.parametrize("biases", [False, True])
-def test_pathways_are_the_graph_of_their_chains(pathways, training, biases):
-    """Maps first, and sample by sample; gated where they read, or where they write."""
+def test_pathways_are_the_graph_of_their_chains(pathways, training):
+    """Maps first, and sample by sample."""
     settings = make_settings(steps=60, weight_decay=0.02, batch_size=3)
-    start = train_gdln(*data(), pathways, replace(settings, steps=1), biases=biases, rng=1)
+    start = train_gdln(*data(), pathways, replace(settings, steps=1), rng=1)
     own = train_gdln(
         *data(),
         pathways,
         settings,
         training=training,
-        biases=biases,
         initial={p.name: w for p, w in zip(pathways, start.weights, strict=True)},
         rng=1,
     )
-    # A bias is gated with what it is added to.
-    ends = ["outputs"] if biases and pathways is GAINED else ["inputs", "outputs"]
-    for gated in ends:
-        network = pathway_network(pathways, 2, gated, biases=biases)
-        initial = {e.name: w for e, w in zip(network.edges, matrices(start), strict=True)}
-        other = train_gated_network(
-            *data(), network, settings, training=training, initial=initial, rng=1
-        )
-        np.testing.assert_allclose(own.losses, other.losses, rtol=1e-11)
+    network = pathway_network(pathways)
+    initial = {e.name: w for e, w in zip(network.edges, matrices(start), strict=True)}
+    other = train_gated_network(
+        *data(), network, settings, training=training, initial=initial, rng=1
+    )
+    np.testing.assert_allclose(own.losses, other.losses, rtol=1e-11)
 
 
 @pytest.mark.parametrize("changes", [{}, {"loss": "sum", "batch_size": 3, "weight_decay": 0.01}])
@@ -393,32 +388,28 @@ def test_pathways_replay_a_relu_network_whose_gates_are_constant():
     np.testing.assert_allclose(gdln.weights[0].w1, network.weights[0].w1[:, :4], rtol=1e-11)
 
 
-@pytest.mark.parametrize(
-    ("widths", "batch", "biases"),
-    [((12,), None, False), ((7, 8, 6), None, True), ((7, 9), 3, False)],
-)
-def test_replayed_gates_reproduce_the_relu_network(widths, batch, biases):
+@pytest.mark.parametrize("widths", [(12,), (7, 8, 6)])
+def test_replayed_gates_reproduce_the_relu_network(widths):
     """The paper's existence statement: a gated linear network with the same outputs, every step."""
     steps, seeds = 150, 3
-    chosen = make_settings(steps=steps, learning_rate=0.05, init_std=0.4, batch_size=batch)
+    chosen = make_settings(steps=steps, learning_rate=0.05, init_std=0.4)
     every = Recording(quantities=("activity", "outputs"), steps=tuple(range(steps)))
-    how = {"seeds": seeds, "rng": 1, "biases": biases}
+    how = {"seeds": seeds, "rng": 1}
     network = train_deep_network(*data(), widths, chosen, record=every, **how)
     gates = network.snapshots["activity"]
     assert gates.shape == (seeds, steps, sum(widths), 7)
     assert (gates[:, 0] != gates[:, -1]).any()  # gates that move: a fixed pattern would not do
     start = train_deep_network(*data(), widths, replace(chosen, steps=1), **how).matrices
     linear = replace(chosen, activation="linear")
-    replayed = replay_gates(*data(), gates, linear, start, biases=biases, rng=1)
+    replayed = replay_gates(*data(), gates, linear, start)
     np.testing.assert_allclose(replayed.losses, network.losses, atol=1e-12)
     assert network.losses[0, -1] < 0.7 * network.losses[0, 0]
     # Outputs at every step, by another program from the first weights and the gates alone.
-    if batch is None and not biases:
-        outputs = written_out(start, gates, widths, *data(), rate=0.05)
-        np.testing.assert_allclose(outputs, network.snapshots["outputs"], atol=1e-12)
+    outputs = written_out(start, gates, widths, *data(), rate=0.05)
+    np.testing.assert_allclose(outputs, network.snapshots["outputs"], atol=1e-12)
     # Gates that are frozen, or of another seed, give another network.
     for wrong in (np.repeat(gates[:, :1], steps, axis=1), np.roll(gates, 1, axis=0)):
-        other = replay_gates(*data(), wrong, linear, start, biases=biases, rng=1)
+        other = replay_gates(*data(), wrong, linear, start)
         assert np.abs(other.losses - network.losses).max() > 1e-3
 
 

@@ -23,7 +23,7 @@ from symreln.train.trainers import (
 )
 from symreln.train.weights import seed_children
 from tests.strategies import examples
-from tests.train.kinds import KINDS, PATHWAYS, WHOLE, data, make_settings, matrices, same, strict
+from tests.train.kinds import KINDS, WHOLE, data, make_settings, matrices, same, strict
 
 # Sizes at which BLAS takes other roads: dot products, matrix times vector, small and larger gemm.
 SIZES = [(1, 1, 1, 1), (2, 3, 1, 5), (3, 1, 2, 1), (4, 17, 9, 33), (11, 130, 60, 24)]
@@ -140,22 +140,8 @@ def test_every_layer_edge_and_pathway_has_its_own_scale():
     assert not np.any(np.isin(10 * first.w1, second.w1))  # a stream of its own
 
 
-def test_biases_start_at_zero_from_the_same_weights():
-    once = make_settings(steps=1)
-    for plain, biased in (
-        (train_network(*data(), once, biases=biases, seeds=2, rng=3) for biases in (False, True)),
-        (
-            train_gdln(*data(), PATHWAYS, once, biases=biases, seeds=2, rng=3)
-            for biases in (False, True)
-        ),
-    ):
-        for one, other in zip(matrices(plain), matrices(biased), strict=True):
-            np.testing.assert_array_equal(other[:, :, :-1], one)
-            assert not other[:, :, -1].any()
-
-
 @pytest.mark.parametrize("shape", [(1, 1, 1), (1, 3, 2), (3, 1, 1)])
-@pytest.mark.parametrize("name", ["relu", "linear", "biased", "deep"])
+@pytest.mark.parametrize("name", ["relu", "linear", "deep"])
 def test_given_weights_and_data_are_left_alone(shape, name):
     # With one input or one hidden unit a transposed view is contiguous: no copy by accident.
     n_x, hidden, n_y = shape

@@ -217,8 +217,8 @@ def test_what_is_not_covered_is_refused(tmp_path, capsys):
     coloured["dataset"] = {"X": [["1", "2"], ["0", "1"]], "Y": [["3", "1"], ["1", "3"]]}
     with pytest.raises(NotSupportedError, match="diagonalise"):
         validate(sr.derive(sr.load(coloured)), seeds=1)
-    assert _guarded(["validate", "routing", "--rules", "--out", str(tmp_path)]) == 2
-    assert "--rules" in capsys.readouterr().err
+    assert _guarded(["validate", "routing", "--representations", "--out", str(tmp_path)]) == 2
+    assert "--representations" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

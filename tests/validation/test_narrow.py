@@ -15,7 +15,6 @@ from symreln.claims.prediction import predict_training
 from symreln.claims.starts import pathway_kappas
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.metrics import compare, seed_floor
-from symreln.experiment.rules import compare_rules
 from symreln.experiment.training import gated_pathways, train_pair, training_settings
 from symreln.report.sentences import narrow_sentence
 from symreln.report.terminal_validation import show_validation
@@ -178,12 +177,6 @@ def test_few_units_of_other_networks_are_said_and_not_predicted(network):
         derivation.evaluate()
     with pytest.raises(NotSupportedError, match="2 hidden units for 4"):
         derivation.enclose([10], strength0=Fraction(1, 1000))
-
-
-def test_what_is_for_wide_pathways_says_nothing_of_narrow_ones():
-    derivation = sr.derive(sr.load(TABLES))
-    with pytest.raises(NotSupportedError, match=r"1 hidden unit for 2 modes.*Leave --rules out"):
-        compare_rules(derivation, seeds=1)
 
 
 def test_few_units_are_no_share_of_many():

@@ -1,42 +1,32 @@
-"""Other learning rules compared: mini-batches and biases; weight decay of a spec."""
+"""Mini-batches and weight decay of a spec."""
 
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import symreln as sr
-from symreln.base.jsonio import dumps
-from symreln.base.rounding import percent
 from symreln.claims.integration import mode_probes, network_of, reduced_flow
 from symreln.claims.prediction import closed_forms, mode_starts
 from symreln.claims.probes import probe_bases
-from symreln.cli.main import _guarded, cli
-from symreln.document.model import Paragraph, Table, plain_text
-from symreln.errors import InputError, NotSupportedError
-from symreln.experiment import rules as rules_module
-from symreln.experiment.confront import Validation
-from symreln.experiment.metrics import compare, drop_time
-from symreln.experiment.rules import RuleComparison, VariedTraining, compare_rules
+from symreln.errors import InputError, SpecError
+from symreln.experiment.metrics import compare
 from symreln.experiment.training import gated_pathways, training_settings
 from symreln.laws.choice import solve
 from symreln.laws.law import Regime
 from symreln.laws.ops import NUMPY
-from symreln.report.chapters.rules import bias_rows, rule_blocks
-from symreln.report.terminal_validation import show_validation
-from symreln.report.validation_json import validation_to_json
+from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import train_gdln, train_network
 
 SHORT = ("network.steps=1201", "network.hidden=60")
+
+SWITCHING = '{name = "p", then = [{step = 3, gate = [1, 0, 0, 0]}]}'
 
 #: Any weight decay: it chooses the law, whose own is given with its numbers.
 DECAYING = Regime(weight_decay=Fraction(1))
@@ -54,73 +44,6 @@ def decayed(numbers: sr.Derivation, value: float) -> sr.Derivation:
 @lru_cache(maxsize=1)
 def xor() -> sr.Derivation:
     return sr.derive(sr.load("xor", overrides=SHORT))
-
-
-@lru_cache(maxsize=1)
-def found() -> RuleComparison:
-    return compare_rules(xor(), seeds=3, rng=5)
-
-
-@lru_cache(maxsize=1)
-def validation() -> Validation:
-    return replace(sr.validate(xor(), seeds=3, rng=5), rules=found())
-
-
-def rule(subject: str, size: int):
-    return next(b for b in found().batches if (b.subject, b.batch_size) == (subject, size))
-
-
-def test_full_batch_is_what_the_confrontation_trains():
-    assert [(b.subject, b.batch_size) for b in found().batches] == [
-        (subject, size) for subject in ("relu", "gdln") for size in (4, 2, 1)
-    ]
-    seen = validation()
-    assert seen.network is not None
-    np.testing.assert_array_equal(rule("relu", 4).mean_loss, seen.network.mean_loss)
-    np.testing.assert_array_equal(rule("gdln", 4).mean_loss, seen.gdln.mean_loss)
-    assert rule("relu", 4).theory == seen.metrics["reduced_vs_relu"]
-    assert rule("gdln", 4).theory == seen.metrics["reduced_vs_gdln"]
-    for subject in ("relu", "gdln"):
-        full = rule(subject, 4)
-        assert (full.shift, full.noise) == (0.0, 0.0)
-        assert full.band > 0
-
-
-def test_smaller_batches_make_more_noise_and_shift_the_mean():
-    for subject in ("relu", "gdln"):
-        noise = [rule(subject, size).noise for size in (4, 2, 1)]
-        shift = [rule(subject, size).shift for size in (4, 2, 1)]
-        assert 0 == noise[0] < noise[1] < noise[2]
-        assert 0 == shift[0] < shift[1] < shift[2]
-    # With one pathway a sample, a batch's step is gradient descent with P/|batch| times the rate
-    # on its own pathways: the error of finite steps grows by (P/|batch| − 1) of itself.
-    assert rule("gdln", 1).shift / rule("gdln", 2).shift == pytest.approx(3, rel=0.1)
-
-
-def test_biases_start_from_the_same_weights_and_are_measured():
-    """Another route: the trainers themselves, from the streams of the confrontation."""
-    spec = xor().at_values.spec
-    data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
-    stream = np.random.SeedSequence(5).spawn(2)[0]
-    run = train_network(*data, training_settings(spec), biases=True, seeds=3, rng=stream)
-    plain = sr.validate(xor(), seeds=3, rng=5).network
-    np.testing.assert_allclose(run.losses[:, 0], plain.losses[:, 0], rtol=1e-12)
-    network, gated = found().biased
-    assert (network.subject, gated.subject) == ("relu", "gdln")
-    apart = np.abs(run.mean_loss - plain.mean_loss).max() / plain.mean_loss[0]
-    assert network.shift == pytest.approx(apart, rel=1e-9)
-    # Of a pathway that is open on one sample the last layer's bias alone can learn it, without
-    # waiting for weights to grow; a ReLU network has one for all samples, whose labels cancel.
-    assert gated.shift > 0.1 > network.shift
-    assert gated.theory.drop_time_error_steps > 0.1 * drop_time(plain.mean_loss)
-
-
-def test_biases_that_diverge_are_a_line_of_their_own():
-    short = replace(
-        found(), biased=(VariedTraining(subject="relu", batch_size=4, diverged="at step 3"),)
-    )
-    (row,) = bias_rows(short, {"relu": "ReLU network"})
-    assert row == ["ReLU network", "diverged", "–", "–"]
 
 
 def test_given_starts_of_the_flow_scale_the_closed_forms():
@@ -200,87 +123,65 @@ def test_closed_prediction_is_the_family_with_weight_decay():
     np.testing.assert_allclose(curve, direct, rtol=1e-12)
 
 
-def test_a_batch_size_that_diverges_is_a_line_of_its_own(monkeypatch):
-    train = rules_module.train
-
-    def refuse(kind, *given, **options):
-        if (kind, given[-1].batch_size) == ("gdln", 1):
-            msg = "training diverged at step 7"
-            raise InputError(msg)
-        return train(kind, *given, **options)
-
-    monkeypatch.setattr(rules_module, "train", refuse)
-    derivation = sr.derive(sr.load("xor", overrides=("network.steps=30", "network.hidden=8")))
-    compared = compare_rules(derivation, seeds=1)
-    fine, bad = (
-        next(b for b in compared.batches if b.subject == name and b.batch_size == 1)
-        for name in ("relu", "gdln")
-    )
-    assert (fine.diverged, bad.diverged) == ("", "training diverged at step 7")
-    assert bad.mean_loss is bad.theory is bad.shift is None
-    assert fine.noise is fine.band is None  # one seed has no spread
-    shown = replace(validation(), rules=compared)
-    batches = next(b for b in rule_blocks(shown) if isinstance(b, Table))
-    assert [plain_text(cell) for cell in batches.rows[-1]][2] == "diverged"
-    json.loads(dumps(validation_to_json(shown)))
-
-
 def test_a_spec_is_trained_with_its_own_weight_decay():
     spec = sr.load("xor", overrides=('network.weight_decay="1/8"',))
     assert training_settings(spec).weight_decay == 0.125
 
 
-def test_what_is_asked_for_is_checked():
-    with pytest.raises(InputError, match="seeds: found 0"):
-        compare_rules(xor(), seeds=0)
-    odd = sr.derive(sr.load("xor", overrides=('network.weight_decay="1/10"',)))
-    with pytest.raises(NotSupportedError, match="weight_decay"):
-        compare_rules(odd)
+def test_batches_are_another_spec_from_the_same_weights():
+    """By the trainers themselves, from the streams of the confrontation."""
+    full = sr.validate(xor(), seeds=3, rng=5, diagnosis=False)
+    shifts = []
+    for size in (2, 1):
+        spec = sr.load("xor", overrides=(*SHORT, f"network.batch_size={size}"))
+        found = sr.validate(spec, seeds=3, rng=5, diagnosis=False)
+        own = TrainingSettings(**{**vars(training_settings(xor().spec)), "batch_size": size})
+        run = train_network(
+            *xor().at_values.spec.dataset.arrays,
+            own,
+            seeds=3,
+            rng=np.random.SeedSequence(5).spawn(2)[0],
+        )
+        np.testing.assert_array_equal(found.network.losses, run.losses)
+        np.testing.assert_array_equal(found.network.losses[:, 0], full.network.losses[:, 0])
+        np.testing.assert_array_equal(found.prediction.loss, full.prediction.loss)
+        shifts.append(
+            [
+                compare(one.mean_loss, other.mean_loss).max_abs_over_initial
+                for one, other in ((found.network, full.network), (found.gdln, full.gdln))
+            ]
+        )
+    (two, gdln_two), (one, gdln_one) = shifts
+    assert 0 < two < one
+    # With one pathway a sample, a batch's step is gradient descent with P/|batch| times the rate
+    # on its own pathways: the error of finite steps grows by (P/|batch| − 1) of itself.
+    assert gdln_one / gdln_two == pytest.approx(3, rel=0.1)
 
 
-def test_the_option_writes_them(tmp_path):
-    keys = ("--set=network.steps=30", "--set=network.hidden=8", "--tolerance=1")
-    asked = ["validate", "xor", *keys, "--seeds", "2", "--rng", "1", "--quiet"]
-    asked += ["--out", str(tmp_path)]
-    # Within a tolerance of 100 % nothing could disagree: that is not agreement.
-    assert _guarded([*asked, "--rules"]) == 3
-    written = json.loads((tmp_path / "validation.json").read_text())["rules"]
-    assert (written["seeds"], written["rng"], written["samples"]) == (2, 1, 4)
-    assert [b["batch_size"] for b in written["batches"]] == [4, 2, 1] * 2
-    assert "--rules" in CliRunner().invoke(cli, ["validate", "--help"]).output
-    assert _guarded(asked) == 3
-    assert json.loads((tmp_path / "validation.json").read_text())["rules"] is None
+def test_batches_are_named_where_theory_and_training_disagree(tmp_path):
+    keys = ("network.batch_size=1", "network.steps=401", 'network.learning_rate="1/12"')
+    spec = sr.load("xor", overrides=("network.hidden=60", *keys, 'validation.tolerance="3%"'))
+    found = sr.validate(spec, seeds=4, rng=1)
+    named = {each.assumption for pair in found.diagnosis for each in pair.named}
+    assert "full batches" in named
+    assert "full batches, which the networks are not trained by" in found.sentence()
+    found.save(tmp_path)
+    assert json.loads((tmp_path / "validation.json").read_text())["network"]["batch_size"] == 1
 
 
-def test_progress_counts_every_training():
-    derivation = sr.derive(sr.load("xor", overrides=("network.steps=65", "network.hidden=8")))
-    calls: list[tuple[int, int]] = []
-    compare_rules(derivation, 2, 0, lambda done, total: calls.append((done, total)))
-    totals = {total for _, total in calls}
-    assert len(totals) == 1
-    done = [done for done, _ in calls]
-    assert done == sorted(done)
-    assert done[-1] == totals.pop()
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        (("network.batch_size=0",), "samples of a training step"),
+        ((f"pathway=[{SWITCHING}]", "network.batch_size=2"), "then with network.batch_size"),
+    ],
+)
+def test_batches_that_cannot_be_are_refused(keys, said):
+    with pytest.raises(SpecError, match=said):
+        sr.load("xor", overrides=keys)
 
 
-def test_rules_are_in_the_document_and_in_validation_json():
-    seen = validation()
-    intro, *tables = rule_blocks(seen)
-    assert isinstance(intro, Paragraph)
-    batches, biased = (t for t in tables if isinstance(t, Table))
-    assert [plain_text(row[0]) for row in biased.rows] == ["ReLU network", "GDLN"]
-    assert [plain_text(row[1]) for row in batches.rows] == ["4", "2", "1"] * 2
-    assert plain_text(batches.rows[2][2]) == percent(rule("relu", 1).theory.max_abs_over_initial)
-    assert rule_blocks(replace(seen, rules=None)) == []
-    written = json.loads(dumps(validation_to_json(seen)))["rules"]
-    assert written["batches"][1]["noise_over_initial"] == rule("relu", 2).noise
-
-
-def test_the_terminal_shows_every_figure_of_the_document(capsys):
-    show_validation(validation(), Path(), (), as_json=False)
-    shown = capsys.readouterr().out
-    tables = [block for block in rule_blocks(validation()) if isinstance(block, Table)]
-    batches, biased = tables
-    lines = [re.split(r"\s{2,}", line.strip()) for line in shown.splitlines()]
-    for row in (*batches.rows, *biased.rows):
-        assert [plain_text(cell) for cell in row] in lines
+def test_gates_are_looked_at_in_full_batches():
+    spec = sr.load("xor", overrides=("network.batch_size=2", "network.steps=20"))
+    with pytest.raises(InputError, match=r"network\.batch_size = 2"):
+        sr.replay(spec)

@@ -16,7 +16,6 @@ from symreln.claims.prediction import predict_training
 from symreln.cli.main import main
 from symreln.errors import InputError, NoClosedFormError, NotSupportedError, SpecError
 from symreln.experiment.aligned import gdln_alignment
-from symreln.experiment.rules import compare_rules
 from symreln.experiment.training import gated_phases, map_recording, train_phases, training_settings
 from symreln.pipeline.certificate.pathways import pathways_part
 from symreln.report import html
@@ -251,11 +250,6 @@ def test_what_happens_after_the_switch_is_not_printed_of_the_gates_before():
         mode = found.to_json()["pathways"][0]["modes"][0]
         assert (mode["half_time"] is not None) is known
     assert sr.derive(found.spec.during(0)).to_json()["pathways"][0]["modes"][0]["half_time"]
-
-
-def test_learning_rules_are_not_compared_over_switches():
-    with pytest.raises(NotSupportedError, match="gates switch at given steps"):
-        compare_rules(derivation(), seeds=1)
 
 
 # -- training --------------------------------------------------------------------------------------

@@ -32,7 +32,6 @@ from symreln.report.chapters.gate_law import gate_law_blocks
 from symreln.report.chapters.judgement import diagnosis_blocks, judgement_blocks
 from symreln.report.chapters.mean_field import mean_field_blocks
 from symreln.report.chapters.representations import representation_chapter
-from symreln.report.chapters.rules import rule_blocks
 from symreln.report.sentences import beside_clauses, metric_rows, titles
 
 if TYPE_CHECKING:
@@ -71,7 +70,6 @@ def agreement_chapter(validation: Validation) -> Section:
             *_strengths(validation),
             *gate_law_blocks(validation),
             *mean_field_blocks(validation),
-            *rule_blocks(validation),
             *_assumptions(validation),
         ]
     return Section(title="Theory against training", blocks=tuple(blocks), label="sec:agreement")
@@ -79,10 +77,14 @@ def agreement_chapter(validation: Validation) -> Section:
 
 def _beside(validation: Validation) -> list[Block]:
     """Say what was trained, and what stands beside the verdicts of the first page."""
+    size = validation.gdln.settings.batch_size
+    rule = "full-batch gradient descent"
+    if size is not None:
+        rule = f"gradient descent on batches of {size} samples, which the theory does not have"
     return [
         prose(
             _trained(validation),
-            " were trained from independent random weights by full-batch gradient descent, with "
+            f" were trained from independent random weights by {rule}, with "
             "the gates of this derivation. The prediction was made without them: ",
             *typeset(validation.prediction.computed),
             ". The verdicts are in ",

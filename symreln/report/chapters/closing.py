@@ -29,6 +29,7 @@ _SETTINGS = {
     "weight_decay": "weight decay",
     "strength0": "initial strength of every mode, as given",
     "learning_rate": "learning rate",
+    "batch_size": "samples of a training step",
     "loss": "loss",
     "steps": "recorded steps",
     "activation": "activation",
