@@ -47,9 +47,10 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_array
 
-#: Units that are followed, fewer where there are more samples than this: work is then the same.
-#: The standard error of κ is about 1 to 5 %, of a drop time a few hundredths of a growth time.
-UNITS, _SAMPLES = 2000, 64
+#: Units that are followed, at the most and at the least, and how many times the samples: between
+#: these, work does not grow with the samples. The standard error of κ is 1 to 5 %, of a drop time
+#: at most a few hundredths of a growth time.
+UNITS, _FEWEST, _WORK = 4000, 64, 48_000
 #: Growth times of the mode between two looks at its units.
 _LOOK = 1.0
 #: Cosine between w and a sample below which the sample is on the boundary of the unit's half-space.
@@ -154,7 +155,7 @@ class EarlyPhase:
             # sparse targets they are followed all the same, which is cheaper than the span.
             self._basis = orthonormal_span(targets)
             self._y = self._basis.T @ targets / inputs.shape[1]
-        units = units or UNITS * _SAMPLES // max(_SAMPLES, inputs.shape[1]) or 1
+        units = units or max(_FEWEST, min(UNITS, _WORK // inputs.shape[1]))
         # Columns in one piece, where sparse products would copy them to have them so.
         order = "C" if self._basis is not None else "F"
         drawn = (rng.standard_normal((units, m.shape[0])) for m in (inputs, self._y))
@@ -194,7 +195,7 @@ class EarlyPhase:
         look = max(1, round(_LOOK / (self._step * fastest)))
         last = np.zeros((len(self._first), len(self._gates)), dtype=bool)
         controls = {
-            place: _controls([self._along(modes[p]) for p in places])
+            place: _controls([self._along(modes[p]) * self._facing(modes[p]) for p in places])
             for place, places in members.items()
         }
         for _ in range(MOST_LOOKS):
@@ -255,6 +256,11 @@ class EarlyPhase:
         """Return what every unit would add to each equal mode, shape (units, multiplicity)."""
         growth = self._logs - self._done * np.log1p(self._step * mode.s)
         return 0.5 * self._along(mode) ** 2 * np.exp(2 * growth)[:, None]
+
+    def _facing(self, mode: EarlyMode) -> np.ndarray:
+        """Return the signs with which equal modes see the samples of their gate, in the mean."""
+        opened = np.where(self._gates[mode.pathway], 1.0, 0.0)
+        return np.where((self._x[list(mode.inputs)] @ opened) @ mode.v < 0, -1.0, 1.0)
 
     def _along(self, mode: EarlyMode) -> np.ndarray:
         outer = mode.u if self._basis is None else self._basis.T @ mode.u
