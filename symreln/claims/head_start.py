@@ -230,8 +230,8 @@ class _Modes:
         """Return the laws of a pathway's modes, driven by those of earlier stages."""
         modes = self.known(pathway)
         found: dict[str, _Found] = {mode.label: (self._plain(mode),) for mode in modes}
-        seen = Seen.of(self.numbers, pathway, earlier)
-        if not seen.drives:
+        seen = Seen.of(self.numbers, pathway, earlier) if earlier else None
+        if seen is None or not seen.drives:
             return found
         assert self.derivation.known.plain.holds  # specs of later stages are read for this alone
         vectors, columns = self.numbers.vectors(pathway), []

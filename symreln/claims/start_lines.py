@@ -271,8 +271,9 @@ def _product() -> Line:
 
 def _step(drive: tuple[Any, Any]) -> Any:
     """Return what a step multiplies the amplitudes of v and of the outputs by."""
-    x, y = (each / TIME_CONSTANT for each in drive)
-    return sp.Matrix([[1, x, y], [x, 1, 0], [y, 0, 1]])
+    seen, before = sp.Matrix(drive) / TIME_CONSTANT, sp.zeros(1)
+    after = sp.zeros(len(drive))
+    return sp.eye(3) + sp.Matrix(sp.BlockMatrix([[before, seen.T], [seen, after]]))
 
 
 def _determinant(matrix: Any) -> Any:
