@@ -34,8 +34,12 @@ if TYPE_CHECKING:
     from symreln.claims.head_copies import Copies
     from symreln.laws.law import Law
 
+#: How many copies of a mode start alike, and their law.
+Alike = tuple[int, "Law"]
 LOSS = "loss"
 _START = "initial strength"
+#: Why there is no formula of the loss.
+NO_LOSS = "the loss is no sum over modes: stages interfere"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +77,7 @@ class Formula:
     name: str
     says: str
     expr: sp.Expr
-    copies: tuple[tuple[int, Law], ...] = ()
+    copies: tuple[Alike, ...] = ()
     half_time: sp.Expr | None = None
 
     @property
@@ -171,28 +175,46 @@ def evaluated_formulas(derivation: Derivation) -> Formulas:
     return replace(found, letters=letters)
 
 
-def _formulas(derivation: Derivation) -> Formulas:
+def printed_laws(derivation: Derivation) -> tuple[dict[str, tuple[Alike, ...]], list[Letter]]:
+    """Return the laws of every mode that learns, with the letters that formulas have, and these.
+
+    Raises:
+        NoClosedFormError: Not every mode that learns has a closed form; the message says why.
+    """
+    _check(derivation, "expr")
+    return _laws(derivation)
+
+
+def _laws(derivation: Derivation) -> tuple[dict[str, tuple[Alike, ...]], list[Letter]]:
     starts = _starts(derivation)
     named, begun = _named_starts(derivation)
     counts = learned_counts(derivation) if _has_numbers(derivation) else {}
-    found, letters, taken = dict[str, Formula](), list[Letter](), sp.S.Zero
-    null = [m.label for pathway in derivation.pathways for m in pathway.modes if m.is_null]
+    found, letters = dict[str, tuple[Alike, ...]](), [*_given(derivation), *begun]
     for pathway in derivation.pathways:
         for mode in pathway.modes:
             if mode.is_null:
                 continue
             count = counts.get(mode.label, mode.multiplicity)
             law = _named(mode.strength, named.get(pathway.name, {}))
-            formula, own = _strength(pathway, mode, law, starts.get(mode.label, ()), count)
-            letters += [*_numbers(derivation, mode), *own]
-            found[mode.label] = formula
-            taken += sum(n * _taken(law) for n, law in formula.copies)
+            found[mode.label], heads = _copies(mode, law, starts.get(mode.label, ()), count)
+            letters += [*_numbers(derivation, mode), *heads]
+    return found, letters
+
+
+def _formulas(derivation: Derivation) -> Formulas:
+    (laws, letters), found = _laws(derivation), dict[str, Formula]()
+    null = [m.label for pathway in derivation.pathways for m in pathway.modes if m.is_null]
+    for pathway in derivation.pathways:
+        for mode in pathway.modes:
+            if not mode.is_null:
+                found[mode.label] = _strength(pathway, mode, laws[mode.label])
+    taken = sp.Add(*(n * _taken(law) for copies in laws.values() for n, law in copies))
     if derivation.loss_separates:
         initial = derivation.initial_loss.to_sympy(derivation.spec.symbols)
         found[LOSS] = Formula(name=LOSS, says="mean loss over samples", expr=initial - taken)
-    known = {letter.symbol.name: letter for letter in [*_given(derivation), *begun, *letters]}
+    known = {letter.symbol.name: letter for letter in letters}
     free = {str(symbol) for each in found.values() for symbol in each.expr.free_symbols}
-    no_loss = "" if derivation.loss_separates else "the loss is no sum over modes: stages interfere"
+    no_loss = "" if derivation.loss_separates else NO_LOSS
     return Formulas(
         found=found,
         letters={name: each for name, each in known.items() if name in free},
@@ -224,7 +246,9 @@ def _check(derivation: Derivation, form: str) -> None:
         raise error
     for pathway in derivation.pathways:
         for mode in pathway.modes:
-            if not mode.is_null and getattr(mode.strength, form, None) is None:
+            if pathway.effective.image is not None or mode.is_null:
+                continue  # an image's laws are those of its original
+            if getattr(mode.strength, form, None) is None:
                 msg = f"{mode.label} of '{pathway.name}' has no closed form in time: {mode.why}"
                 if getattr(mode.strength, "solved", None) is not None:
                     msg += ". t(π) is printed, and to_numpy() and evaluate() invert it"
@@ -253,49 +277,40 @@ def _starts(derivation: Derivation) -> dict[str, tuple[Copies, ...]]:
     return dict(laws)
 
 
-def _strength(
-    pathway: PathwayDerivation,
-    mode: ModeDerivation,
-    law: Law,
-    starts: tuple[Copies, ...],
-    count: int,
-) -> tuple[Formula, list[Letter]]:
-    """Return a mode's formula, and the letters that are its own.
+def _copies(
+    mode: ModeDerivation, law: Law, starts: tuple[Copies, ...], count: int
+) -> tuple[tuple[Alike, ...], list[Letter]]:
+    """Return the laws of a mode's copies, those that start alike together, and where they start.
 
     Args:
-        pathway: Its pathway.
         mode: The mode.
         law: Its law.
         starts: Its copies in numbers, those that start alike together; empty where unknown.
         count: How many of its copies are learned.
     """
-    assert law.solved is not None
+    if law.strength0 != HEAD_START:
+        return ((count, law),), []
     place = mode.label.removeprefix("pi_")
-    letters: list[Letter] = []
     heads = [_head(place, n, starts) for n in range(max(1, len(starts)))]
-    if HEAD_START not in law.solved.free_symbols:
-        heads = heads[:1]
-        groups = [(count, law)]
-    else:
-        letters += heads
-        apart = [each.count for each in starts] if len(starts) > 1 else [count]
-        groups = [
-            (n, replace(law, strength0=head.symbol)) for n, head in zip(apart, heads, strict=True)
-        ]
-    whole = sum(n for n, _ in groups)
-    strengths: list[Any] = [each.solved for _, each in groups]
-    mean: Any = sp.S.Zero
+    apart = [each.count for each in starts] if len(starts) > 1 else [count]
+    alike = zip(apart, heads, strict=True)
+    return tuple((n, replace(law, strength0=head.symbol)) for n, head in alike), heads
+
+
+def _strength(
+    pathway: PathwayDerivation, mode: ModeDerivation, copies: tuple[Alike, ...]
+) -> Formula:
+    """Return a mode's formula, the mean over its copies."""
+    whole, mean = sum(n for n, _ in copies), sp.S.Zero
     if whole:
-        shares = (sp.Rational(n, whole) for n, _ in groups)
-        mean = sp.Add(*(share * pi for share, pi in zip(shares, strengths, strict=True)))
-    formula = Formula(
+        mean = sp.Add(*(sp.Rational(n, whole) * law.solved for n, law in copies))
+    return Formula(
         name=mode.label,
         says=f"strength of mode {mode.number} of pathway '{pathway.name}'",
         expr=mean,
-        copies=tuple(groups),
-        half_time=groups[0][1].half_time if len(groups) == 1 else None,
+        copies=copies,
+        half_time=copies[0][1].half_time if len(copies) == 1 else None,
     )
-    return formula, letters
 
 
 def _numbers(derivation: Derivation, mode: ModeDerivation) -> Iterator[Letter]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.claims.formulas import formulas_of, start_symbols
+from symreln.claims.formulas import NO_LOSS, printed_laws, start_symbols
 from symreln.claims.head_formulas import Driver, drivers, planar_start, start_in_effect
 from symreln.claims.orbits import mode_orbits, short_list
 from symreln.document.symbols import strengths_in_text
@@ -69,18 +69,18 @@ def _mode(law: Law, begin: sp.Symbol, by: Law | None, r: Any, start: Any, count:
 
 def pathway_groups(derivation: Derivation) -> tuple[Group, ...]:
     """Return the modes of pathways, those that are equal for all values as one."""
-    formulas = derivation.ask(formulas_of)
-    if formulas.no_loss:
-        raise NoClosedFormError(formulas.no_loss)
+    laws, letters = printed_laws(derivation)
+    if not derivation.loss_separates:
+        raise NoClosedFormError(NO_LOSS)
     spectra = {
         symbol
-        for formula in formulas.values()
-        for _, law in formula.copies
+        for copies in laws.values()
+        for _, law in copies
         for symbol in law.s.free_symbols | law.d.free_symbols
     }
     numbers = {
         each.symbol: sp.Float(each.value)
-        for each in formulas.letters.values()
+        for each in letters
         if each.symbol in spectra - set(derivation.spec.symbols.values()) and each.value is not None
     }
     if numbers and derivation.spec.parameters:
@@ -90,7 +90,7 @@ def pathway_groups(derivation: Derivation) -> tuple[Group, ...]:
     begin = start_symbols(derivation)
     made: dict[tuple[Any, ...], LiveMode] = {}
     for label, driver in drivers(derivation.stages).items():
-        copies = formulas[label].copies
+        copies = laws[label]
         if isinstance(driver, str) or len(copies) > 1:
             why = driver if isinstance(driver, str) else "its copies start apart"
             msg = f"no formula in the parameters says where {label} starts: {why}"
@@ -100,7 +100,7 @@ def pathway_groups(derivation: Derivation) -> tuple[Group, ...]:
         key = (law.s, law.d, start, driver and (driver.mode.label, driver.squared, driver.across))
         one = made.get(key)
         if one is None:
-            by = None if driver is None else formulas[driver.mode.label].copies[0][1]
+            by = None if driver is None else laws[driver.mode.label][0][1]
             one = _of_pathway(derivation, law, start, driver, by)
         made[key] = replace(one, count=one.count + count, names=(*one.names, label))
     alike = [

@@ -18,14 +18,12 @@ from sympy.printing.numpy import NumPyPrinter
 from sympy.utilities.iterables import numbered_symbols
 
 from symreln.claims.derivation import Derivation, Derived, ModeDerivation
-from symreln.claims.formulas import LOSS, Formula, Formulas, Letter, formulas_of
+from symreln.claims.formulas import LOSS, Alike, Formula, Formulas, Letter, formulas_of
 from symreln.claims.numeric_formula import has_room
 from symreln.errors import InputError, NoClosedFormError
 from symreln.laws.law import TIME, Law
 from symreln.laws.ops import EVALUATED
 
-#: How many copies of a mode start alike, and their law.
-Alike = tuple[int, Law]
 Copies = tuple[Alike, ...]
 
 #: Beyond it an integer is no number of NumPy's.
