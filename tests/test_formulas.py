@@ -11,7 +11,7 @@ import sympy as sp
 
 import symreln as sr
 from symreln.claims.formulas import LOSS, Formulas, formulas_of
-from symreln.errors import NoClosedFormError
+from symreln.errors import InputError, NoClosedFormError
 from symreln.laws.law import TIME
 
 NETWORK = {
@@ -110,3 +110,26 @@ def derived_from(spec: dict[str, Any]) -> sr.Derivation:
 def test_without_a_closed_form_the_reason_is_said():
     with pytest.raises(NoClosedFormError, match="coupled matrices"):
         formulas_of(derived("contextual-different"))
+
+
+def test_a_formula_that_divides_by_zero_at_the_declared_values_says_so():
+    """The mode vanishes at b = 0, and its plateau with weight decay is 0/0 there."""
+    spec = sr.spec(
+        [["b", 0], ["b", 0]],
+        [[1, "b"], [2, 1]],
+        pathways=[sr.pathway("path", "all")],
+        parameters={"b": {"value": 0}},
+        network=sr.network(
+            hidden=20,
+            init_std="1/100000",
+            learning_rate="1/20",
+            steps=40,
+            activation="linear",
+            weight_decay=1,
+        ),
+    )
+    derivation = sr.derive(spec)
+    with pytest.raises(InputError, match=r"loss: the formula divides by 0 .* at_values"):
+        derivation.to_numpy("loss")([0, 10])
+    found = derivation.at_values.to_numpy("loss")([0, 10])
+    assert found == pytest.approx(derivation.evaluate([0, 10]).loss)

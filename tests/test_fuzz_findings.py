@@ -10,7 +10,7 @@ import pytest
 from symreln.verifier import modes
 from symreln.verifier.numbers import Poly, multiply
 from symreln.verifier.reading import Given, Reader
-from tests.campaigns.random_specs import random_tables
+from tests.campaigns.random_specs import random_tables, varied_tables
 from tests.campaigns.work_on_spec import work_on
 
 
@@ -19,6 +19,11 @@ from tests.campaigns.work_on_spec import work_on
 )
 def test_a_random_spec_is_derived(seed: int) -> None:
     assert not work_on(random_tables(seed)).startswith("refused")
+
+
+def test_vectors_over_a_field_of_long_numbers_are_in_float64_at_once() -> None:
+    """Their lengths are inverted as balls: exactly it took over a minute."""
+    assert work_on(varied_tables(900308)) == "closed"
 
 
 def test_modes_that_are_infinite_at_the_declared_values_are_refused_there() -> None:

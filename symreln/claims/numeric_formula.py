@@ -63,7 +63,8 @@ class NumericFormula:
             letters: Other values of letters.
 
         Raises:
-            InputError: A letter has no value, is unknown, or follows from another that was changed.
+            InputError: A letter has no value, is unknown, or follows from another that was changed,
+                or the formula divides by 0.
         """
         values = self._values(letters)
         times = np.asarray(t, dtype=float)
@@ -125,7 +126,14 @@ class NumericFormula:
         apart = max((abs(a.bit_length() - b.bit_length()) for a, b in ratios), default=0)
         with mpmath.workdps(_DIGITS + apart):
             exact = [mpmath.mpf(top) / bottom for top, bottom in ratios]
-            return float(mpmath.re(self._exact(mpmath.mpf(time), *exact)))
+            try:
+                return float(mpmath.re(self._exact(mpmath.mpf(time), *exact)))
+            except ZeroDivisionError:
+                msg = (
+                    f"{self.name}: the formula divides by 0 at these values, where a mode vanishes "
+                    "that it was derived with. Derive at them: derivation.at_values"
+                )
+                raise InputError(msg) from None
 
 
 def has_room(value: float | Fraction | None) -> bool:

@@ -54,9 +54,12 @@ class Columns:
         Raises:
             NotSupportedError: They are roots of degree > 2 that depend on parameters.
         """
-        found = []
-        for column, length in zip(self.entries, self._inverse_lengths, strict=True):
-            shorter = exact_root(length, symbols)
+        found, field = [], Field(self.mode.mode_class.minpoly)
+        for column, square in zip(self.entries, self.squares, strict=True):
+            inverse = self.mode.mode_class.number(
+                field.inverse(square), self.mode.root, is_sqrt=True
+            )
+            shorter = exact_root(inverse, symbols)
             found.append([self._number(entry, symbols) * shorter for entry in column])
         return found
 
@@ -71,7 +74,10 @@ class Columns:
             distinct = {id(x): x for x in chain(*self.entries)}  # hashes are slow
             known = {x: number(x, root).ball(values, _BITS) for x in {*distinct.values()}}
             balls = {key: known[entry] for key, entry in distinct.items()}
-            lengths = [length.ball(values, _BITS) for length in self._inverse_lengths]
+            lengths = [
+                1 / number(square, root, is_sqrt=True).ball(values, _BITS)
+                for square in self.squares
+            ]
         except (InputError, ZeroDivisionError):
             return None
         floats = [
@@ -85,13 +91,6 @@ class Columns:
             ]
         ).T
         return found if np.isfinite(found).all() else None
-
-    @property
-    def _inverse_lengths(self) -> list[AlgebraicNumber]:
-        field, number = Field(self.mode.mode_class.minpoly), self.mode.mode_class.number
-        return [
-            number(field.inverse(square), self.mode.root, is_sqrt=True) for square in self.squares
-        ]
 
     def _number(self, value: Coefficients, symbols: Mapping[str, sp.Symbol]) -> Any:
         return exact_root(self.mode.mode_class.number(value, self.mode.root), symbols)
