@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
 import numpy as np
 import sympy as sp
@@ -72,6 +72,8 @@ if TYPE_CHECKING:
     from symreln.specs.model import Spec
 
 Times = Sequence[float] | np.ndarray
+#: For which to_python writes programs.
+Library = Literal["numpy", "jax", "torch"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -241,13 +243,13 @@ class NetworkDerivation(Answer, networks.NetworkDerivation):
         """
         _refuse_graph(f"to_numpy {name}", "derivation.curves")
 
-    def to_python(self) -> str:
+    def to_python(self, library: Library = "numpy") -> str:
         """Not of a graph.
 
         Raises:
             NotSupportedError: Always.
         """
-        _refuse_graph("to_python", "derivation.curves")
+        _refuse_graph(f"to_python {library}", "derivation.curves")
 
     def evaluate(self, times: Times | None = None) -> Prediction:
         """Not of a graph.
@@ -395,20 +397,23 @@ class Derivation(Answer, pathways.Derivation):
         formulas = self.starting_at(strength0).ask(evaluated_formulas)
         return NumericFormula(formulas.named(name), formulas.of(name))
 
-    def to_python(self, *, strength0: Fraction | float | None = None) -> str:
-        """Return a program that computes every closed form by NumPy alone.
+    def to_python(
+        self, library: Library = "numpy", *, strength0: Fraction | float | None = None
+    ) -> str:
+        """Return a program that computes every closed form by a library alone.
 
         Args:
+            library: "numpy", "jax" or "torch".
             strength0: As of :meth:`starting_at`.
 
         Example:
             >>> import symreln as sr
-            >>> "import numpy" in sr.derive("linear-hierarchy").to_python()
+            >>> "import torch" in sr.derive("linear-hierarchy").to_python("torch")
             True
         """
         from symreln.report.programs import program
 
-        return program(self.starting_at(strength0))
+        return program(self.starting_at(strength0), library)
 
     def starting_at(self, strength0: Fraction | float | None) -> Derivation:
         """Return the derivation with another initial strength of every mode in all that it says.

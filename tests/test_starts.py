@@ -26,7 +26,7 @@ TIMES = np.arange(0, 1500, 30.0)
 def _ways(derivation: sr.Derivation, folder: Path) -> dict[str, np.ndarray]:
     """Return the loss by everything that has a start."""
     module: dict = {}
-    exec(derivation.to_python(), module)
+    exec(derivation.to_python("numpy"), module)
     times, loss = derivation.plot().figure.axes[1].lines[0].get_data()
     return {
         "evaluate": derivation.evaluate(TIMES).loss,

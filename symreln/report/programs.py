@@ -1,4 +1,4 @@
-"""The closed forms of a derivation as a module of Python that imports NumPy alone.
+"""The closed forms of a derivation as a module of Python that imports NumPy, JAX or PyTorch alone.
 
 Strengths are written in the form that the program itself evaluates, which neither overflows nor
 cancels: with e^{−x}, e^{−x} − 1 and ln(1 + x). SymPy prints it.
@@ -6,15 +6,17 @@ cancels: with e^{−x}, e^{−x} − 1 and ln(1 + x). SymPy prints it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import log
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import sympy as sp
-from sympy.printing.numpy import NumPyPrinter
+from sympy.printing.codeprinter import CodePrinter
+from sympy.printing.numpy import JaxPrinter, NumPyPrinter
+from sympy.printing.pycode import PythonCodePrinter
 from sympy.utilities.iterables import numbered_symbols
 
 from symreln.claims.derivation import Derivation, Derived, ModeDerivation
@@ -23,15 +25,24 @@ from symreln.claims.numeric_formula import has_room
 from symreln.errors import InputError, NoClosedFormError
 from symreln.laws.law import TIME, Law
 from symreln.laws.ops import EVALUATED
+from symreln.specs.finding import nearest, shown
 
 Copies = tuple[Alike, ...]
+Library = Literal["numpy", "jax", "torch"]
 
-#: Beyond it an integer is no number of NumPy's.
+#: Beyond it an integer is no number of a library's.
 _LARGEST_INTEGER = 2**63 - 1
 #: Characters of a function's arguments that stand on one line.
 _WIDTH = 80
 #: A docstring's lines are those that are given.
 _NO_CONTROL = dict.fromkeys([*range(32), 127], " ")
+_TENSORS = """
+
+def _tensors(*values):
+    return [torch.as_tensor(each, dtype=torch.float64) for each in values]
+"""
+
+
 _GIVEN = '''
 
 def _given(name, free, following):
@@ -47,24 +58,92 @@ def _given(name, free, following):
 '''
 
 
-def program(derivation: Derived) -> str:
+class _TorchPrinter(NumPyPrinter):
+    """NumPy's names in PyTorch, whose functions take no numbers.
+
+    SymPy's own printer imports PyTorch, which takes seconds, and lacks expm1 and log1p.
+    """
+
+    _module = "torch"
+    _kf: ClassVar = {
+        key: name.replace("numpy.", "torch.") for key, name in NumPyPrinter._kf.items()
+    }
+    _kc = PythonCodePrinter._kc
+
+    def _print_Pow(self, expr: sp.Pow, rational: bool = False) -> str:
+        return self._hprint_Pow(expr, rational=bool(expr.is_number), sqrt="torch.sqrt")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Dialect:
+    """How a library is written.
+
+    Attributes:
+        name: What is imported.
+        printer: SymPy's printer.
+        says: What its user has to know, line by line.
+        tensors: Whether its functions take tensors alone.
+    """
+
+    name: str
+    printer: type[CodePrinter]
+    says: tuple[str, ...]
+    tensors: bool = False
+
+    @property
+    def opening(self) -> str:
+        """The import, and what functions share."""
+        return f"import {self.name}\n{_TENSORS * self.tensors}"
+
+
+_DIALECTS: Mapping[Library, _Dialect] = {
+    "numpy": _Dialect(
+        name="numpy",
+        printer=NumPyPrinter,
+        says=("Times and parameters are numbers or arrays that broadcast; results are float64.",),
+    ),
+    "jax": _Dialect(
+        name="jax.numpy",
+        printer=JaxPrinter,
+        says=(
+            "JAX computes in float32, of relative error 1e-7, unless this was called before:",
+            "    jax.config.update('jax_enable_x64', True)",
+        ),
+    ),
+    "torch": _Dialect(
+        name="torch",
+        printer=_TorchPrinter,
+        says=(
+            "Times and parameters are numbers or float64 tensors that broadcast; gradients flow",
+            "through them.",
+        ),
+        tensors=True,
+    ),
+}
+
+
+def program(derivation: Derived, library: Library = "numpy") -> str:
     """Return the text of a module with every strength, half-time and the loss as functions.
 
     Args:
         derivation: Whose modes have closed forms.
+        library: The one that the module imports.
 
     Raises:
         NoClosedFormError: Not every mode that learns has one; the message says why.
-        InputError: Float64 has no room for the value of a letter.
+        InputError: It knows no such library, or float64 has no room for the value of a letter.
     """
     if not isinstance(derivation, Derivation):
         msg = (
             "a network of nodes and edges: its formulas are those of its parts, in derivation.json"
         )
         raise NoClosedFormError(msg)
+    if library not in _DIALECTS:
+        msg = f"to_python: found {shown(library)}, expected a library. "
+        raise InputError(msg + nearest(str(library), _DIALECTS))
     formulas = _with_room(formulas_of(derivation))
-    module = _Module(formulas=formulas)
-    parts = [f"{_opening(derivation, module)}\nimport numpy\n"]
+    module = _Module(dialect=_DIALECTS[library], formulas=formulas)
+    parts = [f"{_opening(derivation, module)}\n{module.dialect.opening}"]
     if any(_follows(letter) for letter in formulas.letters.values()):
         parts[0] += _GIVEN
     for name, formula in formulas.items():
@@ -115,7 +194,7 @@ def _opening(derivation: Derivation, module: _Module) -> str:
         "descent, from 0; strengths have no unit; the loss is 1/(2P) sum |y - y_hat|^2, the mean",
         "over P samples. Defaults are the declared values: a letter that follows from another one",
         "is given with it.",
-        "Times and parameters are numbers or arrays that broadcast; results are float64.",
+        *module.dialect.says,
         *(["", "Parameters:", *letters] if letters else []),
         *(["", f"There is no formula of the loss: {missing}."] if missing else []),
     ]
@@ -126,6 +205,7 @@ def _opening(derivation: Derivation, module: _Module) -> str:
 class _Module:
     """What the functions of a module have in common."""
 
+    dialect: _Dialect
     formulas: Formulas
 
     @cached_property
@@ -237,6 +317,7 @@ class _Module:
     ) -> str:
         """Return a function's text."""
         given = [str(TIME)] * timed
+        names = [*given, *(self.called(each.symbol) for each in letters)]
         following = list(filter(_follows, letters))
         free = [each for each in letters if each.value is not None and not each.follows]
         asked = [*free, *following] if free and following else []
@@ -251,6 +332,8 @@ class _Module:
         text = [_docstring([whole, "", shown] if shown else [whole], "    ")]
         if asked:
             text += [f"    {line}\n" for line in self._declared(name, free, following)]
+        if self.dialect.tensors and names:
+            text.append(f"    [{', '.join(names)}] = _tensors({', '.join(names)})\n")
         text += [f"    {line}\n" for line in body]
         return f"def {name}({arguments}):\n{''.join(text)}"
 
@@ -276,7 +359,7 @@ class _Module:
             for number in expr.atoms(sp.Rational)
             if max(abs(number.p), number.q) > _LARGEST_INTEGER
         }
-        return str(NumPyPrinter().doprint(expr.xreplace({**self.names, **large})))
+        return str(self.dialect.printer().doprint(expr.xreplace({**self.names, **large})))
 
 
 def _follows(letter: Letter) -> bool:

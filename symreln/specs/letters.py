@@ -22,7 +22,7 @@ _WORDS = frozenset({*kwlist, "imbalance", "strength", "loss", "infty", "oo", "zo
 #: Indexed letters whose head is a task's letter.
 _INDEXED = frozenset({("n", "x"), ("n", "y"), ("m", "alpha")})
 #: What programs import, and functions that formulas call.
-_CALLED = frozenset({"numpy", "math", "np", "sqrt", "exp", "log", "sinh", "cosh"})
+_CALLED = frozenset({"numpy", "jax", "torch", "math", "np", "sqrt", "exp", "log", "sinh", "cosh"})
 _SPELLINGS = {"lamda": "lambda"}
 _PIECES = re.compile(r"([^\W\d_]+)|(\d+)")
 #: Marks a user's letter.

@@ -229,13 +229,15 @@ def test_latex_of_what_has_no_closed_forms_is_what_is_integrated(name, holds):
     assert holds in (sr.derive(name)._repr_latex_() or "")
 
 
-def test_formats_that_are_none_are_said(tmp_path):
+def test_formats_and_libraries_that_are_none_are_said(tmp_path):
     derivation = derived("linear-hierarchy")
     with pytest.raises(InputError, match=r'found the text "jsn".*Did you mean "json"'):
         derivation.save(tmp_path / "none", ["jsn"])
     assert not (tmp_path / "none").exists()
     written = derivation.save(tmp_path / "one", "json")
     assert {path.name for path in written} == {"certificate.json", "derivation.json"}
+    with pytest.raises(InputError, match="Known: numpy, jax, torch"):
+        derivation.to_python("julia")  # pyright: ignore[reportArgumentType]
 
 
 def test_what_a_call_needs_is_said_in_words():

@@ -20,7 +20,7 @@ def script() -> None:
     print(derivation.formula("pi_1_1").expr, derivation.loss, derivation.verdict.level, loss.shape)
     ax = derivation.plot()
     ax.set_title("mine")
-    print(derivation.evaluate([0, 1]).loss, derivation.enclose([0, 1]), derivation.to_python())
+    print(derivation.evaluate([0, 1]).loss, derivation.enclose([0, 1]), derivation.to_python("jax"))
     derivation.save("folder")
     saved = sr.open("folder")
     named = sr.derive("linear-hierarchy")

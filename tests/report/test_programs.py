@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,16 @@ import pytest
 import symreln as sr
 from symreln.claims.prediction import closed_forms
 from symreln.errors import CertificateError, NoClosedFormError
-from symreln.report.programs import program
+from symreln.report.programs import Library, program
 from symreln.verifier.folder import verify_file
 from tests.test_formulas import SPECS, derived
 
 #: Runs a module in a process that sees nothing else, and prints its functions at some times.
 ALONE = """
 import importlib.util, json, sys
+if "jax" in sys.argv[3]:
+    import jax
+    jax.config.update("jax_enable_x64", True)
 import numpy
 spec = importlib.util.spec_from_file_location("formulas", sys.argv[1])
 module = importlib.util.module_from_spec(spec)
@@ -34,16 +38,26 @@ print(json.dumps(found))
 LONG = [0.0, 1.0, 7.0, 1e7, 1e12]
 
 
-def run_alone(text: str, folder: Path, names: list[str], times: list[float]):
+def run_alone(text: str, folder: Path, names: list[str], times: list[float], library: str):
     path = folder / "formulas.py"
     path.write_text(text)
-    command = [sys.executable, "-I", "-c", ALONE, str(path), json.dumps([names, times])]
+    command = [sys.executable, "-I", "-c", ALONE, str(path), json.dumps([names, times]), library]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     return {name: np.array(values) for name, values in json.loads(done.stdout).items()}
 
 
-@pytest.mark.parametrize("name", ["xor", "contextual-3", *SPECS])
-def test_module_alone_says_what_is_predicted(name: str, tmp_path: Path):
+@pytest.mark.parametrize(
+    ("name", "library"),
+    [
+        *((name, "numpy") for name in ("xor", "contextual-3", *SPECS)),
+        ("contextual-3", "jax"),
+        ("contextual-3", "torch"),
+        ("unbalanced", "torch"),
+    ],
+)
+def test_module_alone_says_what_is_predicted(name: str, library: Library, tmp_path: Path):
+    if find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
     derivation = derived(name)
     network = derivation.spec.network
     assert network is not None
@@ -53,7 +67,7 @@ def test_module_alone_says_what_is_predicted(name: str, tmp_path: Path):
     grid = predicted.times
     names = [curve.label for curve in predicted.modes]
     names += ["loss"] if known is not None else []
-    found = run_alone(program(derivation), tmp_path, names, grid.tolist())
+    found = run_alone(program(derivation, library), tmp_path, names, grid.tolist(), library)
     for curve in predicted.modes:
         assert found[curve.label] == pytest.approx(curve.of("closed"), rel=1e-12, abs=0)
     if known is not None:

@@ -65,7 +65,7 @@ def _values(derivation: sr.Derivation, folder: Path | None) -> Iterator[np.ndarr
     yield evaluated.loss
     yield derivation.to_numpy("loss")(TIMES)
     module: dict = {}
-    exec(derivation.to_python(), module)
+    exec(derivation.to_python("numpy"), module)
     yield module["loss"](np.array(TIMES))
     (parameter,) = derivation.spec.parameters
     formula = derivation.formula("loss")
