@@ -136,7 +136,7 @@ def test_labels_of_a_spec_stay_text(tmp_path: Path):
     derivation = sr.derive(spec)
     text = program(derivation)
     names = [curve.label for curve in derivation.evaluate([0.0]).modes]
-    found = run_alone(text, tmp_path, [*names, "loss"], [0.0, 100.0])
+    found = run_alone(text, tmp_path, [*names, "loss"], [0.0, 100.0], "numpy")
     predicted = derivation.evaluate([0.0, 100.0])
     assert found["loss"] == pytest.approx(predicted.loss, rel=1e-12)
 
