@@ -11,7 +11,7 @@ import sympy as sp
 
 import symreln as sr
 from symreln.claims.formulas import LOSS, Formulas, formulas_of
-from symreln.errors import InputError, NoClosedFormError
+from symreln.errors import NoClosedFormError
 from symreln.laws.law import TIME
 
 NETWORK = {
@@ -112,7 +112,7 @@ def test_without_a_closed_form_the_reason_is_said():
         formulas_of(derived("contextual-different"))
 
 
-def test_a_formula_that_divides_by_zero_at_the_declared_values_says_so():
+def test_a_printed_formula_that_divides_by_zero_is_evaluated_all_the_same():
     """The mode vanishes at b = 0, and its plateau with weight decay is 0/0 there."""
     spec = sr.spec(
         [["b", 0], ["b", 0]],
@@ -129,7 +129,20 @@ def test_a_formula_that_divides_by_zero_at_the_declared_values_says_so():
         ),
     )
     derivation = sr.derive(spec)
-    with pytest.raises(InputError, match=r"loss: the formula divides by 0 .*at_values"):
-        derivation.to_numpy("loss")([0, 10])
-    found = derivation.at_values.to_numpy("loss")([0, 10])
+    found = derivation.to_numpy("loss")([0, 10])
+    assert found == pytest.approx(derivation.at_values.to_numpy("loss")([0, 10]))
     assert found == pytest.approx(derivation.evaluate([0, 10]).loss)
+
+
+def test_a_strength_far_above_its_plateau_loses_no_digits():
+    """1 − 1 + h/π₀ with h/π₀ = 10⁻¹⁶: as it is printed 38 % were lost (found by the fuzz)."""
+    network = {"hidden": 3, "init_std": "1/100", "learning_rate": "1e-30", "steps": 10}
+    spec = sr.spec(
+        [["1e19"], ["-9e18"]],
+        [[1], [1]],
+        pathways=[sr.pathway("path", "all")],
+        network=sr.network(**network, loss="sum", activation="linear"),
+    )
+    derivation = sr.derive(spec)
+    found = derivation.to_numpy("loss")([0, 1, 1000])
+    assert found == pytest.approx(derivation.evaluate([0, 1, 1000]).closed_loss, rel=1e-12)

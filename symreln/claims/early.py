@@ -183,10 +183,9 @@ def _has_early_phase(derivation: Derivation) -> bool:
     )
 
 
-def _first_pathways(derivation: Derivation) -> list[PathwayDerivation]:
+def _first_pathways(derivation: Derivation) -> tuple[PathwayDerivation, ...]:
     """Return the pathways that learn first."""
-    stage = min(pathway.stage for pathway in derivation.pathways)
-    return [pathway for pathway in derivation.pathways if pathway.stage == stage]
+    return derivation.stages[0].pathways
 
 
 def unsupported_pathways(derivation: Derivation) -> dict[str, str]:

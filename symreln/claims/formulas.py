@@ -7,9 +7,10 @@ can be evaluated, plotted or exported without the program.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
@@ -25,7 +26,8 @@ from symreln.document.mathtext import to_latex
 from symreln.document.symbols import symbol_latex
 from symreln.errors import InputError, NoClosedFormError
 from symreln.laws.choice import expected_start, law_of
-from symreln.laws.law import HEAD_START, STRENGTH0, TIME_CONSTANT
+from symreln.laws.law import HEAD_START, STRENGTH0, TIME, TIME_CONSTANT
+from symreln.laws.ops import EVALUATED
 from symreln.laws.unbalanced import IMBALANCE
 from symreln.specs.finding import nearest, shown
 
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 Alike = tuple[int, "Law"]
 LOSS = "loss"
 _START = "initial strength"
+_SOLVED = attrgetter("solved")
 #: Why there is no formula of the loss.
 NO_LOSS = "the loss is no sum over modes: stages interfere"
 
@@ -72,6 +75,7 @@ class Formula:
             learned of.
         copies: Of a strength, (how many copies, law) for those that start alike; of the loss none.
         half_time: Steps at which half of the plateau is reached; None where no formula says it.
+        evaluated: The formula in a form that neither overflows nor cancels.
     """
 
     name: str
@@ -79,6 +83,7 @@ class Formula:
     expr: sp.Expr
     copies: tuple[Alike, ...] = ()
     half_time: sp.Expr | None = None
+    evaluated: sp.Expr = field(default=sp.S.Zero, repr=False)
 
     @property
     def symbol(self) -> str:
@@ -208,10 +213,15 @@ def _formulas(derivation: Derivation) -> Formulas:
         for mode in pathway.modes:
             if not mode.is_null:
                 found[mode.label] = _strength(pathway, mode, laws[mode.label])
-    taken = sp.Add(*(n * _taken(law) for copies in laws.values() for n, law in copies))
+    copies = [each for own in laws.values() for each in own]
     if derivation.loss_separates:
         initial = derivation.initial_loss.to_sympy(derivation.spec.symbols)
-        found[LOSS] = Formula(name=LOSS, says="mean loss over samples", expr=initial - taken)
+        found[LOSS] = Formula(
+            name=LOSS,
+            says="mean loss over samples",
+            expr=initial - _taken(copies, _SOLVED),
+            evaluated=initial - _taken(copies, _safe),
+        )
     known = {letter.symbol.name: letter for letter in letters}
     free = {str(symbol) for each in found.values() for symbol in each.expr.free_symbols}
     no_loss = "" if derivation.loss_separates else NO_LOSS
@@ -223,10 +233,21 @@ def _formulas(derivation: Derivation) -> Formulas:
     )
 
 
-def _taken(law: Law) -> sp.Expr:
-    """Return what a mode takes off the loss."""
-    pi: Any = law.solved
-    return law.s * pi - law.d * pi**2 / 2
+def _safe(law: Law) -> sp.Expr:
+    """Return a strength in a form that neither overflows nor cancels, where there is one."""
+    safe: Any = replace(law, ops=EVALUATED).strength(TIME) if law.expr is not None else law.solved
+    return safe
+
+
+def _mean(copies: Sequence[Alike], form: Callable[[Law], sp.Expr]) -> sp.Expr:
+    whole = sum(n for n, _ in copies)
+    return sp.Add(*(sp.Rational(n, whole) * form(law) for n, law in copies if whole))
+
+
+def _taken(copies: Sequence[Alike], form: Callable[[Law], sp.Expr]) -> sp.Expr:
+    """Return what modes take off the loss."""
+    parts = ((n, law, form(law)) for n, law in copies)
+    return sp.Add(*(n * (law.s * pi - law.d * pi**2 / 2) for n, law, pi in parts))
 
 
 def _check(derivation: Derivation, form: str) -> None:
@@ -301,13 +322,11 @@ def _strength(
     pathway: PathwayDerivation, mode: ModeDerivation, copies: tuple[Alike, ...]
 ) -> Formula:
     """Return a mode's formula, the mean over its copies."""
-    whole, mean = sum(n for n, _ in copies), sp.S.Zero
-    if whole:
-        mean = sp.Add(*(sp.Rational(n, whole) * law.solved for n, law in copies))
     return Formula(
         name=mode.label,
         says=f"strength of mode {mode.number} of pathway '{pathway.name}'",
-        expr=mean,
+        expr=_mean(copies, _SOLVED),
+        evaluated=_mean(copies, _safe),
         copies=copies,
         half_time=copies[0][1].half_time if len(copies) == 1 else None,
     )
@@ -334,7 +353,8 @@ def _named(law: Law | None, names: Mapping[sp.Symbol, sp.Symbol]) -> Law:
     if law.strength0 in names:
         return replace(law, strength0=names[law.strength0])
     # Layers that start apart begin at 0, with an imbalance.
-    return replace(law, imbalance=names[IMBALANCE]) if IMBALANCE in names else law
+    own: Any = getattr(law, "imbalance", None)
+    return law if own not in names else replace(law, imbalance=names[own])
 
 
 def _named_starts(

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import hypot
+from math import hypot, isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -137,7 +137,7 @@ class Seen:
             sketch = (outer_floats[place] @ floats(each.inputs)) @ (
                 floats(each.scaled) @ inner_floats[place]
             )
-            if np.linalg.norm(sketch) > _NOTHING * np.linalg.norm(alone + sketch):
+            if _size(sketch) > _NOTHING * _size(alone + sketch):
                 times = numbers.times
                 drive = times(times(outer[place], each.inputs), times(each.scaled, inner[place]))
                 drives.append(Drive(earlier=each, matrix=drive, in_floats=sketch))
@@ -277,7 +277,7 @@ def _in_planes(
     for turned in (False, True):
         inner, outer = vectors[::-1] if turned else vectors
         x, z = in_floats[::-1] if turned else in_floats
-        e = phase.in_floats.T if turned else phase.in_floats
+        e = (phase.in_floats.T if turned else phase.in_floats) / (_size(phase.in_floats) or 1.0)
         if not _is_eigenspace(e, x, z):
             continue
         taken = numbers.times(phase.drive.transpose() if turned else phase.drive, inner) * scale
@@ -295,15 +295,12 @@ def _in_planes(
 
 
 def _is_eigenspace(e: np.ndarray, inner: np.ndarray, outer: np.ndarray) -> bool:
-    """Whether EᵀE inner = r² inner with r > 0 and Eᵀ outer = c inner, up to rounding."""
-    taken, size, scale = e @ inner, np.sum(inner * inner), np.linalg.norm(e) ** 2
+    """Whether EᵀE inner = r² inner with r > 0 and Eᵀ outer = c inner, for E of norm 1."""
+    taken, size = e @ inner, np.sum(inner * inner)
     square, overlap = np.sum(taken * taken) / size, np.sum(taken * outer) / size
-    aside = e.T @ taken - square * inner, np.sqrt(scale) * (e.T @ outer - overlap * inner)
+    aside = e.T @ taken - square * inner, e.T @ outer - overlap * inner
     largest = np.abs(inner).max()
-    return bool(
-        square > ALIKE * scale
-        and all(np.abs(part).max() <= ALIKE * scale * largest for part in aside)
-    )
+    return bool(square > ALIKE and all(np.abs(part).max() <= ALIKE * largest for part in aside))
 
 
 def _grown(numbers: Numbers, across: Matrix, one_step: Any, vectors: Vectors) -> Vectors:
@@ -367,7 +364,9 @@ def _reaching(
 
 
 def _size(matrix: np.ndarray) -> float:
-    return float(np.linalg.norm(matrix))
+    with np.errstate(over="ignore"):
+        size = float(np.linalg.norm(matrix))
+    return size if isfinite(size) else float(np.abs(matrix).max())
 
 
 def _basis(parts: Sequence[np.ndarray]) -> np.ndarray:

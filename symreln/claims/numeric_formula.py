@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import mpmath
 import numpy as np
 import sympy as sp
-from sympy.codegen.cfunctions import log1p
 
 from symreln.errors import InputError
 from symreln.laws.law import TIME
@@ -51,6 +50,7 @@ class NumericFormula:
 
     def __init__(self, formula: Formula, letters: Sequence[Letter]) -> None:
         self.name, self.expr, self.letters = formula.name, formula.expr, tuple(letters)
+        self._evaluated = formula.evaluated
         given = {each.symbol.name: each.value for each in letters}
         known = {name: float(v) for name, v in given.items() if v is not None and has_room(v)}
         self.defaults = given | known
@@ -63,8 +63,7 @@ class NumericFormula:
             letters: Other values of letters.
 
         Raises:
-            InputError: A letter has no value, is unknown, or follows from another that was changed,
-                or the formula divides by 0.
+            InputError: A letter has no value, is unknown, or follows from another that was changed.
         """
         values = self._values(letters)
         times = np.asarray(t, dtype=float)
@@ -113,11 +112,11 @@ class NumericFormula:
 
     @cached_property
     def _fast(self) -> Callable[..., Any]:
-        return sp.lambdify(self._symbols, _in_logarithms(self.expr), "numpy")
+        return sp.lambdify(self._symbols, self._evaluated, "numpy")
 
     @cached_property
     def _exact(self) -> Callable[..., Any]:
-        return sp.lambdify(self._symbols, self.expr, "mpmath")
+        return sp.lambdify(self._symbols, self._evaluated, "mpmath")
 
     def _wide(self, time: float, values: Sequence[float | Fraction]) -> float:
         """Return one value by way of numbers of any size."""
@@ -126,29 +125,9 @@ class NumericFormula:
         apart = max((abs(a.bit_length() - b.bit_length()) for a, b in ratios), default=0)
         with mpmath.workdps(_DIGITS + apart):
             exact = [mpmath.mpf(top) / bottom for top, bottom in ratios]
-            try:
-                return float(mpmath.re(self._exact(mpmath.mpf(time), *exact)))
-            except ZeroDivisionError:
-                msg = (
-                    f"{self.name}: the formula divides by 0 at these values, where a mode vanishes "
-                    "that it was derived with. Derive at them: derivation.at_values"
-                )
-                raise InputError(msg) from None
+            return float(mpmath.re(self._exact(mpmath.mpf(time), *exact)))
 
 
 def has_room(value: float | Fraction | None) -> bool:
     """Whether float64 has room for a number, its square and their inverses; also for none."""
     return not value or 1 / _LARGEST <= abs(Fraction(value)) <= _LARGEST
-
-
-def _in_logarithms(expr: sp.Expr) -> sp.Basic:
-    """Return a formula with (1 + x)**(k t) as exp(k t log1p(x)), which float64 has digits for."""
-
-    def grows(each: sp.Basic) -> bool:
-        return isinstance(each, sp.Pow) and each.exp.has(TIME) and each.base != sp.E
-
-    def written(each: sp.Basic) -> sp.Basic:
-        assert isinstance(each, sp.Pow)
-        return sp.exp(each.exp * log1p(each.base - 1))
-
-    return expr.replace(grows, written)

@@ -96,10 +96,11 @@ def curve_figures() -> tuple[Figure, ...]:
 def in_numbers(derivation: NetworkDerivation) -> InNumbers:
     """Return strengths and loss at the declared values, or why there are none."""
     try:
-        return InNumbers(found=_curves(derivation))
+        with np.errstate(over="raise", invalid="raise", divide="raise"):
+            return InNumbers(found=_curves(derivation))
     except (NoClosedFormError, FloatRangeError) as error:
         return InNumbers(found=str(error))
-    except OverflowError:
+    except (OverflowError, FloatingPointError):
         return InNumbers(found="float64 has no room for a number of the network")
 
 
