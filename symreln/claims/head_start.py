@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: The closed forms of a mode, or why it has none.
 _Found = tuple[Copies, ...] | str
+#: By how many times modes of a pathway start stronger, and their closed forms.
+_Own = tuple[tuple[Any, ...], tuple[_Found, ...]]
 
 #: Why no mode of a stage has a closed form though nothing is wrong with the mode.
 _AFTER = "a mode of an earlier stage has no closed form"
@@ -108,7 +110,7 @@ def mode_laws(
     )
     modes = _Modes(derivation=derivation, numbers=system, start=begin, flow=flow, factors=factors)
     found: dict[str, _Found] = {}
-    own: dict[int, tuple[_Found, ...]] = {}
+    own: dict[int, _Own] = {}
     earlier: list[Earlier] = []
     for stage in derivation.stages:
         laws = [modes.laws_again(pathway, earlier, own) for pathway in stage.pathways]
@@ -201,29 +203,35 @@ class _Modes:
         self,
         pathway: PathwayDerivation,
         earlier: Sequence[Earlier],
-        own: dict[int, tuple[_Found, ...]],
+        own: dict[int, _Own],
     ) -> dict[str, _Found]:
         """Return the laws of a pathway's modes: those of a symmetric one where these are known.
 
         Args:
             pathway: The pathway.
             earlier: The modes of earlier stages.
-            own: The laws of pathways before, by what they see; this one's are added.
+            own: Where modes of pathways before start and their laws, by what they see; this one's
+                are added.
         """
         image = pathway.effective.image
         # Of several earlier pathways its image is driven by other ones, with other labels.
         alone = len({each.pathway.name for each in earlier}) <= 1
-        known = own.get(id(image.original)) if alone and image is not None else None
-        if known is None or any(
-            copies.directions is not None
-            for each in known
-            if not isinstance(each, str)
-            for copies in each
+        starts = tuple(self.factors.get(mode.label) for mode in self.known(pathway))
+        before, known = own.get(id(image.original), ((), ())) if alone and image else ((), ())
+        if (
+            not known
+            or starts != before
+            or any(
+                copies.directions is not None
+                for each in known
+                if not isinstance(each, str)
+                for copies in each
+            )
         ):
             laws = self.laws(pathway, earlier)
         else:  # symmetric to an earlier one in what it sees, and so in what drives it
             laws = dict(zip((m.label for m in self.known(pathway)), known, strict=True))
-        own[id(pathway.effective)] = tuple(laws.values())
+        own[id(pathway.effective)] = starts, tuple(laws.values())
         return laws
 
     def laws(self, pathway: PathwayDerivation, earlier: Sequence[Earlier]) -> dict[str, _Found]:
