@@ -156,3 +156,12 @@ def test_outputs_are_drawn_and_refused():
     np.testing.assert_array_equal(ax.lines[1].get_ydata(), found.values[:, 1, 7])
     with pytest.raises(InputError, match="output"):
         found.plot(99)
+
+
+@pytest.mark.parametrize("name", ["contextual-different", "contextual-3", "xor"])
+def test_vectors_in_float64_are_orthonormal(name: str) -> None:
+    """Also of modes over fields of long numbers, whose balls need more bits than float64."""
+    for pathway in sr.derive(name).pathways:
+        u, _, v, _ = pathway.to_numpy()
+        for side in (u, v):
+            assert np.abs(side.T @ side - np.eye(side.shape[1])).max() < 1e-14

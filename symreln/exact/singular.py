@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from symreln.exact.algebraic import AlgebraicNumber
 
 _Vector = list[Coefficients]
-#: Working precision of numbers that become floats.
-_BITS = 96
+#: Working precisions of numbers that become floats, and the radius up to which they do.
+_BITS, _ROUNDING = (96, 384, 1536, 6144), 1e-16
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -68,29 +68,38 @@ class Columns:
 
         That is without a value of a parameter, or at values at which the mode is another one.
         """
+        for bits in _BITS:
+            found = self._floats(values, bits)
+            if found is None or found[1] <= _ROUNDING:
+                break
+        return None if found is None or not np.isfinite(found[0]).all() else found[0]
+
+    def _floats(self, values: Mapping[str, Fraction], bits: int) -> tuple[np.ndarray, float] | None:
+        """Return the unit columns, and the largest radius of an entry at this precision."""
         root, number = self.mode.root, self.mode.mode_class.number
         # In balls, which have room for numbers of any size on the way.
         try:
             distinct = {id(x): x for x in chain(*self.entries)}  # hashes are slow
-            known = {x: number(x, root).ball(values, _BITS) for x in {*distinct.values()}}
+            known = {x: number(x, root).ball(values, bits) for x in {*distinct.values()}}
             balls = {key: known[entry] for key, entry in distinct.items()}
             lengths = [
-                1 / number(square, root, is_sqrt=True).ball(values, _BITS)
-                for square in self.squares
+                1 / number(square, root, is_sqrt=True).ball(values, bits) for square in self.squares
             ]
         except (InputError, ZeroDivisionError):
             return None
-        floats = [
-            {key: float((balls[key] * length).mid()) for key in {*map(id, column)}}
+        units = [
+            {key: balls[key] * length for key in {*map(id, column)}}
             for column, length in zip(self.entries, lengths, strict=True)
         ]
+        radius = max((float(each.rad()) for own in units for each in own.values()), default=0.0)
+        floats = [{key: float(each.mid()) for key, each in own.items()} for own in units]
         found = np.array(
             [
                 [own[id(entry)] for entry in column]
                 for own, column in zip(floats, self.entries, strict=True)
             ]
         ).T
-        return found if np.isfinite(found).all() else None
+        return found, radius
 
     def _number(self, value: Coefficients, symbols: Mapping[str, sp.Symbol]) -> Any:
         return exact_root(self.mode.mode_class.number(value, self.mode.root), symbols)
