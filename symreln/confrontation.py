@@ -13,7 +13,7 @@ from symreln.api import Derivation, NetworkDerivation, derive
 from symreln.base.summaries import short_repr
 from symreln.claims.divergence import check_before_deriving
 from symreln.experiment import confront, outcome
-from symreln.experiment.representation import check_representations, with_representations
+from symreln.experiment.representation import check_representations
 from symreln.experiment.training import ProgressCallback
 from symreln.report import sentences
 from symreln.report.latex_style import Style
@@ -130,7 +130,7 @@ def validate(
     if representations:
         check_representations(derivation)
     found = confront.validate(derivation, seeds, rng, progress, diagnosis=diagnosis)
-    return Validation.of(with_representations(found) if representations else found)
+    return Validation.of(confront.with_representations(found) if representations else found)
 
 
 def run(

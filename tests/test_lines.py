@@ -281,7 +281,7 @@ MADE_BY = [
         )
     ),
     (start_lines._early, start_line(start_lines._early, decays=False)),
-    (start_lines._step, start_line(start_lines._product)),
+    (sigmoid_drive.step_matrix, start_line(start_lines._product)),
     (
         start_lines._mean,
         lambda: checked(start_lines.start_lines(derived("xor")), "starts"),

@@ -164,4 +164,5 @@ def test_vectors_in_float64_are_orthonormal(name: str) -> None:
     for pathway in sr.derive(name).pathways:
         u, _, v, _ = pathway.to_numpy()
         for side in (u, v):
+            # Sums of up to 200 products of rounded numbers.
             assert np.abs(side.T @ side - np.eye(side.shape[1])).max() < 1e-14

@@ -220,7 +220,7 @@ def _formulas(derivation: Derivation) -> Formulas:
             name=LOSS,
             says="mean loss over samples",
             expr=initial - _taken(copies, _SOLVED),
-            evaluated=initial - _taken(copies, _safe),
+            evaluated=initial - _taken(copies, evaluated_strength),
         )
     known = {letter.symbol.name: letter for letter in letters}
     free = {str(symbol) for each in found.values() for symbol in each.expr.free_symbols}
@@ -233,7 +233,7 @@ def _formulas(derivation: Derivation) -> Formulas:
     )
 
 
-def _safe(law: Law) -> sp.Expr:
+def evaluated_strength(law: Law) -> sp.Expr:
     """Return a strength in a form that neither overflows nor cancels, where there is one."""
     safe: Any = replace(law, ops=EVALUATED).strength(TIME) if law.expr is not None else law.solved
     return safe
@@ -326,7 +326,7 @@ def _strength(
         name=mode.label,
         says=f"strength of mode {mode.number} of pathway '{pathway.name}'",
         expr=_mean(copies, _SOLVED),
-        evaluated=_mean(copies, _safe),
+        evaluated=_mean(copies, evaluated_strength),
         copies=copies,
         half_time=copies[0][1].half_time if len(copies) == 1 else None,
     )

@@ -135,22 +135,18 @@ def drivers(stages: Sequence[StageDerivation]) -> dict[str, Driver | str | None]
         conjugate = any(each.is_conjugate for each in earlier)
         # Of several earlier pathways a symmetric one is driven by other ones, with other labels.
         alone = len({each.pathway.name for each in earlier}) <= 1
-        own: dict[int, list[Driver | str | None]] = {}
+        own: dict[int, Sequence[Driver | str | None]] = {}
         learning: list[_Earlier] = []
         for pathway in stage.pathways:
             modes = [mode for mode in pathway.modes if not mode.is_null]
             image = pathway.effective.image
             known = own.get(id(image.original)) if alone and image is not None else None
             if known is None:
-                sources = None if conjugate or not earlier else _sources(pathway, earlier)
-                known = [
-                    _driver(pathway, mode, sources)
-                    if sources is not None
-                    else _CONJUGATE
-                    if conjugate
-                    else None
-                    for mode in modes
-                ]
+                if earlier and not conjugate:
+                    sources = _sources(pathway, earlier)
+                    known = [_driver(pathway, mode, sources) for mode in modes]
+                else:
+                    known = [_CONJUGATE if conjugate else None for _ in modes]
             own[id(pathway.effective)] = known
             found |= zip((mode.label for mode in modes), known, strict=True)
             learning += [_Earlier(pathway=pathway, mode=mode) for mode in modes]

@@ -125,21 +125,20 @@ class Seen:
         target, sources = pathway.effective, {id(each.pathway): each.pathway for each in earlier}
         written, counts = in_rows(target, [source.effective for source in sources.values()])
         roots = [numbers.ops.sqrt(numbers.ops.number(count)) for count in counts]
-        own, *outer = (numbers.matrix(each, roots) for each in written)
-        cross = [source.effective.cross_sigma_x(target) for source in sources.values()]
-        inner = [numbers.matrix(each, ()) for each in cross]
-        sizes = [float(root) for root in roots]
-        alone, *outer_floats = (numbers.in_floats(each, sizes) for each in written)
-        inner_floats = [numbers.in_floats(each, ()) for each in cross]
-        places, drives = list(sources), []
-        for each in sorted(earlier, key=lambda mode: float(mode.half_time)):
-            place = places.index(id(each.pathway))
-            sketch = (outer_floats[place] @ floats(each.inputs)) @ (
-                floats(each.scaled) @ inner_floats[place]
+        sizes, times, drives = [float(root) for root in roots], numbers.times, []
+        own, alone = numbers.matrix(written[0], roots), numbers.in_floats(written[0], sizes)
+        sides = {}
+        for source, each in zip(sources, written[1:], strict=True):
+            cross = sources[source].effective.cross_sigma_x(target)
+            sides[source] = (
+                (numbers.matrix(each, roots), numbers.matrix(cross, ())),
+                (numbers.in_floats(each, sizes), numbers.in_floats(cross, ())),
             )
+        for each in sorted(earlier, key=lambda mode: float(mode.half_time)):
+            (outer, inner), (left, right) = sides[id(each.pathway)]
+            sketch = (left @ floats(each.inputs)) @ (floats(each.scaled) @ right)
             if _size(sketch) > _NOTHING * _size(alone + sketch):
-                times = numbers.times
-                drive = times(times(outer[place], each.inputs), times(each.scaled, inner[place]))
+                drive = times(times(outer, each.inputs), times(each.scaled, inner))
                 drives.append(Drive(earlier=each, matrix=drive, in_floats=sketch))
         return cls(numbers=numbers, own=own, drives=tuple(drives), in_floats=alone)
 

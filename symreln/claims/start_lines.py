@@ -15,7 +15,7 @@ from symreln.laws.choice import expected_start
 from symreln.laws.depth import Depth
 from symreln.laws.law import HEAD_START, STRENGTH, STRENGTH0, TIME, TIME_CONSTANT
 from symreln.laws.line import CANCELS, Line, X, along, integral, proven_once, vanish
-from symreln.laws.sigmoid_drive import sigmoid_lines
+from symreln.laws.sigmoid_drive import sigmoid_lines, step_matrix
 from symreln.laws.two_layer import TwoLayer
 from symreln.specs.finding import counted
 
@@ -237,9 +237,9 @@ def _product() -> Line:
     q = sp.Matrix([[1, 1, 0]]).to_DM().convert_to(field)  # over √2
     phi = sp.eye(3).to_DM().convert_to(field)
     for drive, steps in zip(drives, _PHASES, strict=True):
-        phi = _step(drive).to_DM(domain=field) ** steps * phi
+        phi = step_matrix(drive, TIME_CONSTANT).to_DM(domain=field) ** steps * phi
     own, ends = 1 + _S / TIME_CONSTANT, sum(_PHASES)
-    grown = [q * phi, q * _step(alone).to_DM(domain=field) ** _STEPS * phi]
+    grown = [q * phi, q * step_matrix(alone, TIME_CONSTANT).to_DM(domain=field) ** _STEPS * phi]
     # Independent entries of one size: the mean of the square of a linear form in them, over theirs.
     squares: Any = [(row * row.transpose()).to_Matrix()[0, 0] / 2 for row in grown]
     start, strength = own ** (-2 * ends) * squares[0], squares[1]  # over π₀
@@ -267,13 +267,6 @@ def _product() -> Line:
         ),
         main=True,
     )
-
-
-def _step(drive: tuple[Any, Any]) -> Any:
-    """Return what a step multiplies the amplitudes of v and of the outputs by."""
-    seen, before = sp.Matrix(drive) / TIME_CONSTANT, sp.zeros(1)
-    after = sp.zeros(len(drive))
-    return sp.eye(3) + sp.Matrix(sp.BlockMatrix([[before, seen.T], [seen, after]]))
 
 
 def _determinant(matrix: Any) -> Any:

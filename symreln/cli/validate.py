@@ -13,7 +13,7 @@ from symreln.cli.request import Request
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment import confront
 from symreln.experiment.outcome import Validation
-from symreln.experiment.representation import check_representations, with_representations
+from symreln.experiment.representation import check_representations
 from symreln.experiment.training import ProgressCallback
 from symreln.pipeline.certificate import spec_digest
 from symreln.pipeline.derive import derive
@@ -77,7 +77,7 @@ def _confronted(request: Request, derivation: Derived, report: ProgressCallback)
     seeds, rng = request.seeds, request.rng
     if isinstance(derivation, Derivation):
         found = confront.validate(derivation, seeds, rng, report)
-        return with_representations(found) if request.representations else found
+        return confront.with_representations(found) if request.representations else found
     try:
         return confront.validate(derivation, seeds, rng, report)
     except NotSupportedError as error:

@@ -22,7 +22,8 @@ _Quotient = tuple[fmpq_mpoly, fmpq_mpoly]
 
 def cancelled(expr: Any) -> Any:
     """Return an expression as one quotient in lowest terms, zero by :func:`is_zero_fraction`."""
-    return sp.S.Zero if is_zero_fraction(sp.sympify(expr)) else sp.cancel(sp.together(expr))
+    found = sp.sympify(expr, strict=True)
+    return sp.S.Zero if is_zero_fraction(found) else sp.cancel(sp.together(found))
 
 
 def is_zero_fraction(expr: Any) -> bool:

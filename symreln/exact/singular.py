@@ -19,6 +19,7 @@ import numpy as np
 from flint import fmpz_mat
 
 from symreln.errors import InputError, NotSupportedError
+from symreln.exact.enclosure import precision
 from symreln.exact.field import Coefficients, Field, quotient_coefficients
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
@@ -66,13 +67,18 @@ class Columns:
     def to_numpy(self, values: Mapping[str, Fraction]) -> np.ndarray | None:
         """Return the unit columns in float64, shape (rows, columns); None where there are none.
 
-        That is without a value of a parameter, or at values at which the mode is another one.
+        That is without a value of a parameter, at values at which the mode is another one, or where
+        the working precisions do not give its digits.
         """
         for bits in _BITS:
-            found = self._floats(values, bits)
-            if found is None or found[1] <= _ROUNDING:
+            with precision(bits):
+                found = self._floats(values, bits)
+            if found is None:
                 break
-        return None if found is None or not np.isfinite(found[0]).all() else found[0]
+            units, radius = found
+            if radius <= _ROUNDING:
+                return units if np.isfinite(units).all() else None
+        return None
 
     def _floats(self, values: Mapping[str, Fraction], bits: int) -> tuple[np.ndarray, float] | None:
         """Return the unit columns, and the largest radius of an entry at this precision."""

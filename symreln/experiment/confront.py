@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.processors import one_blas_thread
@@ -20,6 +21,7 @@ from symreln.experiment.gates_held import gates_held, stage_ends
 from symreln.experiment.metrics import gate_drift
 from symreln.experiment.outcome import Validation
 from symreln.experiment.predictions import predict_all
+from symreln.experiment.representation import compare_representations
 from symreln.experiment.scalar_confront import validate_modes
 from symreln.experiment.strengths import marks, measured_strengths
 from symreln.experiment.training import train_pair
@@ -96,6 +98,13 @@ def validate(
         return found
     with phase("diagnosis"):
         return diagnosed(found)
+
+
+def with_representations(found: Validation) -> Validation:
+    """Return a confrontation with what hidden layers hold of the samples."""
+    with phase("recording representations") as report:
+        held = compare_representations(found.numbers, found, found.seeds, found.rng, report)
+    return replace(found, representations=held)
 
 
 def _checked(derivation: Derivation) -> Derivation:

@@ -19,13 +19,12 @@ the orthogonal Procrustes problem. Pure numpy.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
 from symreln.claims.derivation import Derivation
 from symreln.claims.prediction import first_starts, matrices_of
@@ -40,7 +39,6 @@ from symreln.verdict.judge import Level
 if TYPE_CHECKING:
     from symreln.claims.curves import Prediction
     from symreln.claims.derivation import Derived
-    from symreln.experiment.outcome import Validation
     from symreln.experiment.predictions import Predictions
     from symreln.experiment.training import ProgressCallback
     from symreln.specs.model import Spec
@@ -222,13 +220,6 @@ def compare_representations(
         labels=_labels(spec),
         by_matrices=by_matrices,
     )
-
-
-def with_representations(found: Validation) -> Validation:
-    """Return a confrontation with what hidden layers hold of the samples."""
-    with phase("recording representations") as report:
-        held = compare_representations(found.numbers, found, found.seeds, found.rng, report)
-    return replace(found, representations=held)
 
 
 def _trained(

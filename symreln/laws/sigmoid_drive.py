@@ -269,12 +269,23 @@ def _connected() -> Line:
     )
 
 
+def step_matrix(drive: tuple[Any, Any], tau: Any) -> Any:
+    """Return what a step multiplies the amplitudes of v and of two outputs by.
+
+    Args:
+        drive: E v, in the directions u and one across.
+        tau: Time constant.
+    """
+    seen, before = sp.Matrix(drive) / tau, sp.zeros(1)
+    after = sp.zeros(len(drive))
+    return sp.eye(3) + sp.Matrix(sp.BlockMatrix([[before, seen.T], [seen, after]]))
+
+
 def _switched(steps: int) -> sp.Expr:
     """Return π̃₀/π₀ after some steps at r u' and none yet at s u, in the plane."""
     across = sp.Symbol("c")
-    x, y = _R * _GAMMA / _TAU, _R * across / _TAU
     field = sp.QQ.frac_field(_R, _GAMMA, across, _TAU)
-    step = sp.Matrix([[1, x, y], [x, 1, 0], [y, 0, 1]]).to_DM(domain=field)
+    step = step_matrix((_R * _GAMMA, _R * across), _TAU).to_DM(domain=field)
     row = sp.Matrix([[1, 1, 0]]).to_DM().convert_to(field) * step**steps  # over √2
     found: Any = (row * row.transpose()).to_Matrix()[0, 0]
     return found.subs(across, sp.sqrt(1 - _GAMMA**2)) / 2 / (1 + _S / _TAU) ** (2 * steps)

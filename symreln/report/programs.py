@@ -20,7 +20,15 @@ from sympy.printing.pycode import PythonCodePrinter
 from sympy.utilities.iterables import numbered_symbols
 
 from symreln.claims.derivation import Derivation, Derived, ModeDerivation
-from symreln.claims.formulas import LOSS, Alike, Formula, Formulas, Letter, formulas_of
+from symreln.claims.formulas import (
+    LOSS,
+    Alike,
+    Formula,
+    Formulas,
+    Letter,
+    evaluated_strength,
+    formulas_of,
+)
 from symreln.claims.numeric_formula import has_room
 from symreln.errors import InputError, NoClosedFormError
 from symreln.laws.law import TIME, Law
@@ -379,7 +387,7 @@ def _value(letter: Letter) -> str:
 def _strength(copies: Alike) -> sp.Expr:
     """Return the strength as it is evaluated; 0 of a mode that nothing is learned of."""
     count, law = copies
-    return replace(law, ops=EVALUATED).strength(TIME) if count else sp.Mul(0, TIME, evaluate=False)
+    return evaluated_strength(law) if count else sp.Mul(0, TIME, evaluate=False)
 
 
 def _start(law: Law) -> sp.Symbol:
