@@ -20,12 +20,13 @@ from symreln.laws.loss import mode_space_loss, strength_symbol
 from symreln.verdict.judge import Level, diagonalisable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from fractions import Fraction
 
     import sympy as sp
 
     from symreln.claims.families.derivation import FamilyDerivation
+    from symreln.claims.head_formulas import Driver
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.exact.scalar import Scalar
     from symreln.exact.spectrum import JointSpectrum
@@ -277,11 +278,14 @@ class Derivation(Derived):
         later: The derivations with the gates after each switch, in order: their modes, couplings
             and verdicts. Weights are carried over a switch, so their strengths do not start as
             in a derivation of its own. This derivation holds up to the first switch.
+        drivers: What drives every mode of later stages that learns, by label, while earlier ones
+            learn: one mode, None, or why no formula says it.
     """
 
     stages: tuple[StageDerivation, ...]
     verdict: DiagonalisabilityVerdict
     loss_separates: bool
+    drivers: Mapping[str, Driver | str | None]
     family: FamilyDerivation | None = None
     later: tuple[Derivation, ...] = ()
 

@@ -162,7 +162,7 @@ def shared_out(columns: Sequence[Columns]) -> dict[str, tuple[Copies, ...] | str
     """
     found: dict[str, tuple[Copies, ...] | str] = {}
     left = [(each, each.copies()) for each in columns]
-    late = {each.label: OUTRUN for each, copies in left if not all(map(_in_time, copies))}
+    late = {each.label: OUTRUN for each, copies in left if not all(map(in_time, copies))}
     while left:
         # What cannot be followed first, then in the order in which they are learned.
         left.sort(key=lambda one: 0.0 if one[0].label in late else _half_time(one[1]))
@@ -204,7 +204,7 @@ def _gram(numbers: Numbers, columns: Matrix) -> Matrix:
     return numbers.times(columns.transpose(), columns) * 0.5
 
 
-def _in_time(copies: Copies) -> bool:
+def in_time(copies: Copies) -> bool:
     """Whether copies are small while they are driven: learned after what drives them."""
     if copies.learned < LATE:
         return True

@@ -185,11 +185,8 @@ class Seen:
         outer, inner = vectors
         for phase in reversed(phases):
             one_step = self.numbers.ops.number(0) if flow else 1 / phase.steps
-            grown = _in_planes(self.numbers, phase, phase.steps / tau, one_step, (inner, outer))
-            if grown is None:
-                across = phase.drive * (phase.steps / tau)
-                grown = _grown(self.numbers, across, one_step, (inner, outer))
-            inner, outer = grown
+            across = phase.drive * (phase.steps / tau)
+            inner, outer = _grown(self.numbers, across, one_step, (inner, outer))
         return self.numbers.stacked(inner, outer)
 
     def smoothed(self, vectors: Vectors, phases: Sequence[Phase], s: Any, faster: Any) -> Any:
@@ -260,46 +257,6 @@ def _is_plane(u: np.ndarray, v: np.ndarray, after: np.ndarray, before: np.ndarra
         (after.T @ taken - own * overlap * v) / scale**2,
     )
     return all(np.abs(part).max() <= ALIKE for part in aside)
-
-
-def _in_planes(
-    numbers: Numbers, phase: Phase, scale: Any, one_step: Any, vectors: Vectors
-) -> Vectors | None:
-    r"""Return what :func:`_grown` does in closed form, or None where columns leave their planes.
-
-    Where EᵀE takes inner to r² times itself and Eᵀ outer to c times it, for E the drive or, with
-    inner and outer exchanged, its transpose, up to rounding: then only :math:`(1 \pm r/n)^n` are
-    to be known.
-    """
-    ops = numbers.ops
-    in_floats = [floats(each) for each in vectors]
-    for turned in (False, True):
-        inner, outer = vectors[::-1] if turned else vectors
-        x, z = in_floats[::-1] if turned else in_floats
-        e = (phase.in_floats.T if turned else phase.in_floats) / (_size(phase.in_floats) or 1.0)
-        if not _is_eigenspace(e, x, z):
-            continue
-        taken = numbers.times(phase.drive.transpose() if turned else phase.drive, inner) * scale
-        size = numbers.inner(inner, inner)
-        square, overlap = numbers.inner(taken, taken) / size, numbers.inner(taken, outer) / size
-        r = ops.sqrt(square)
-        if not float(r) * float(one_step) < 1:
-            return None  # gradient descent diverges, as the series says
-        up, down = (ops.exp(side * ops.pace(side * one_step)) for side in (r, -r))
-        even, odd = (up + down) / 2, (up - down) / (2 * r)
-        inner = inner * (even + odd * overlap)
-        outer = outer + taken * (odd + overlap * (even - 1) / square)
-        return (outer, inner) if turned else (inner, outer)
-    return None
-
-
-def _is_eigenspace(e: np.ndarray, inner: np.ndarray, outer: np.ndarray) -> bool:
-    """Whether EᵀE inner = r² inner with r > 0 and Eᵀ outer = c inner, for E of norm 1."""
-    taken, size = e @ inner, np.sum(inner * inner)
-    square, overlap = np.sum(taken * taken) / size, np.sum(taken * outer) / size
-    aside = e.T @ taken - square * inner, e.T @ outer - overlap * inner
-    largest = np.abs(inner).max()
-    return bool(square > ALIKE and all(np.abs(part).max() <= ALIKE * largest for part in aside))
 
 
 def _grown(numbers: Numbers, across: Matrix, one_step: Any, vectors: Vectors) -> Vectors:

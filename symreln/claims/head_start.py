@@ -7,23 +7,25 @@ Stage by stage: what its pathways see of earlier modes and grow into meanwhile i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from symreln.base.summaries import few, short_repr
-from symreln.claims.head_copies import ABOVE, LATE, Columns, Copies, shared_out
+from symreln.claims.head_copies import ABOVE, LATE, OUTRUN, Columns, Copies, in_time, shared_out
 from symreln.claims.head_growth import Drive, Earlier, Seen
 from symreln.claims.number_systems import Matrix, Numbers, Vectors, in_floats
 from symreln.claims.starts import start_of, starts_of
 from symreln.laws.choice import started
+from symreln.laws.sigmoid_drive import evaluated_factor, letters, sigmoid_factor
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
+    from symreln.claims.head_formulas import Driver
     from symreln.laws.law import Law, Start
 
 #: The closed forms of a mode, or why it has none.
@@ -169,6 +171,11 @@ class _Modes:
         """The time constant."""
         return self.numbers.ops.number(self.derivation.tau or 1)
 
+    @property
+    def logarithm(self) -> Callable[[Any], Any]:
+        """The logarithm of 1 + x, by which weights grow in a step; x where steps are small."""
+        return (lambda growth: growth) if self.flow else self.numbers.ops.log1p
+
     def known(self, pathway: PathwayDerivation) -> list[ModeDerivation]:
         """Return the modes of a pathway that learn and close, and whose parameters have values."""
         values = self.derivation.spec.values.keys()
@@ -238,6 +245,9 @@ class _Modes:
         """Return the laws of a pathway's modes, driven by those of earlier stages."""
         modes = self.known(pathway)
         found: dict[str, _Found] = {mode.label: (self._plain(mode),) for mode in modes}
+        planar = self._planar(modes, earlier)
+        if planar is not None:
+            return found | planar
         seen = Seen.of(self.numbers, pathway, earlier) if earlier else None
         if seen is None or not seen.drives:
             return found
@@ -254,6 +264,68 @@ class _Modes:
             elif any(each.earlier.half_time > 0 for each in reached):
                 columns.append(self._columns(mode, plain, own, seen, reached))
         return found | shared_out(columns)
+
+    def _planar(
+        self, modes: Sequence[ModeDerivation], earlier: Sequence[Earlier]
+    ) -> dict[str, _Found] | None:
+        """Return the laws of driven modes of a pathway by the formulas of their planes.
+
+        None where one of them has none. Planes of several modes are orthogonal, by the identities
+        of :mod:`symreln.claims.head_formulas`: none takes units of another.
+        """
+        found: dict[str, _Found] = {}
+        for mode in modes:
+            driver, plain = self.derivation.drivers[mode.label], self._plain(mode)
+            if driver is None or not plain.law.s > 0:
+                continue
+            if isinstance(driver, str):
+                return None
+            sources = [each for each in earlier if each.label == driver.mode.label]
+            if len(sources) != 1:
+                return None
+            copies = self._in_plane(mode, plain, driver, sources[0])
+            if copies is None:
+                return None
+            found[mode.label] = copies
+        return found
+
+    def _in_plane(
+        self, mode: ModeDerivation, plain: Copies, driver: Driver, source: Earlier
+    ) -> _Found | None:
+        """Return the law of a mode that one earlier mode drives in a plane; None without one."""
+        ops, law, last = (
+            replace(self.numbers.ops, log1p=self.logarithm),
+            plain.law,
+            source.half_time,
+        )
+        squared, across = (
+            each.substitute(self.derivation.spec.values).to_fraction()
+            for each in (driver.squared, driver.across)
+        )
+        if squared == 0 or not (self.flow or squared < (self.derivation.tau or 1) ** 2):
+            return None
+        if not law.strength0 < law.plateau * LATE:
+            return ABOVE
+        if not last > 0:
+            return (plain,)
+        r = ops.sqrt(ops.number(squared))
+        overlap, begin = ops.number(across) / (r * law.s), self.begin(mode)
+        chi = sigmoid_factor(
+            ops, *letters(r, law.s, overlap, source.s, lambda x: ops.sqrt(ops.positive(x)))
+        )
+        at_once, start = (
+            begin.strength0 * evaluated_factor(ops, law.s, r, overlap, last, self.tau, each)
+            for each in (ops.number(1), chi)
+        )
+        law = self.law(mode, replace(begin, strength0=start))
+        copies = replace(
+            plain,
+            law=law,
+            reached_by=((source.label, last),),
+            learned=ops.over(law.strength(last), law.plateau),
+            at_once=at_once,
+        )
+        return (copies,) if in_time(copies) else OUTRUN
 
     def _plain(self, mode: ModeDerivation) -> Copies:
         """Return a mode that nothing earlier drives."""
@@ -291,18 +363,19 @@ class _Modes:
     ) -> Columns:
         """Return what a mode has grown into while these earlier ones drove it."""
         ops, law, times = self.numbers.ops, plain.law, self.numbers.times
-        logarithm = (lambda growth: growth) if self.flow else ops.log1p
         phases = seen.phases(reached)
         last = sum(phase.steps for phase in phases)
         grown = seen.grown(vectors, phases, self.tau, flow=self.flow)
-        alone = ops.exp(-last * logarithm(law.s / self.tau))
+        alone = ops.exp(-last * self.logarithm(law.s / self.tau))
         begin = self.begin(mode)
 
         def starting(factor: Any) -> Law:
             return self.law(mode, replace(begin, strength0=begin.strength0 * factor))
 
         def faster(r: Any) -> Any:
-            return ops.exp(2 * last * (logarithm(r / self.tau) - logarithm(law.s / self.tau)))
+            return ops.exp(
+                2 * last * (self.logarithm(r / self.tau) - self.logarithm(law.s / self.tau))
+            )
 
         def smoothed(directions: Matrix | None) -> Any:
             turned = (each if directions is None else times(each, directions) for each in vectors)

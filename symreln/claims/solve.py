@@ -29,8 +29,11 @@ from symreln.verdict.orbits import StageSymmetry
 from symreln.verdict.residual import closed_residual, converged_outputs, stages_decouple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     import sympy as sp
 
+    from symreln.claims.head_formulas import Driver
     from symreln.exact.spectrum import JointSpectrum, Mode
     from symreln.laws.law import Law
     from symreln.networks.effective import EffectiveDataset
@@ -95,9 +98,11 @@ def derive_unchecked(spec: Spec) -> Derivation:
             )
         )
         goal = left
+    driven = drivers(stages)
     return Derivation(
         spec=spec,
-        stages=_starting(tuple(stages)),
+        stages=_starting(stages, driven),
+        drivers=driven,
         verdict=DiagonalisabilityVerdict(stages=tuple(stage.verdict for stage in stages)),
         loss_separates=_loss_separates(tuple(stages)),
         steps=(),
@@ -105,11 +110,11 @@ def derive_unchecked(spec: Spec) -> Derivation:
     )
 
 
-def _starting(stages: tuple[StageDerivation, ...]) -> tuple[StageDerivation, ...]:
+def _starting(
+    stages: Sequence[StageDerivation], driven: Mapping[str, Driver | str | None]
+) -> tuple[StageDerivation, ...]:
     """Return stages whose undriven modes start where those of the first stage do."""
-    if len(stages) < 2:
-        return stages
-    alone = {label for label, driver in drivers(stages).items() if driver is None}
+    alone = {label for label, driver in driven.items() if driver is None}
 
     def settled(mode: ModeDerivation) -> ModeDerivation:
         law = mode.strength

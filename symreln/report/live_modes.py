@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symreln.claims.formulas import NO_LOSS, printed_laws, start_symbols
-from symreln.claims.head_formulas import Driver, drivers, planar_start, start_in_effect
+from symreln.claims.head_formulas import Driver, planar_start, start_in_effect
 from symreln.claims.orbits import mode_orbits, short_list
 from symreln.document.symbols import strengths_in_text
 from symreln.errors import NoClosedFormError
@@ -89,7 +89,7 @@ def pathway_groups(derivation: Derivation) -> tuple[Group, ...]:
     names = {mode.label: p.name for p in derivation.pathways for mode in p.modes}
     begin = start_symbols(derivation)
     made: dict[tuple[Any, ...], LiveMode] = {}
-    for label, driver in drivers(derivation.stages).items():
+    for label, driver in derivation.drivers.items():
         copies = laws[label]
         if isinstance(driver, str) or len(copies) > 1:
             why = driver if isinstance(driver, str) else "its copies start apart"
