@@ -258,21 +258,24 @@ def test_balls_hold_what_floats_say(name):
 @pytest.mark.parametrize("name", ["contextual-3", "contextual-4"])
 @pytest.mark.parametrize("flow", [True, False])
 def test_what_stays_in_planes_grows_as_the_series_says(name, flow, monkeypatch):
-    """In closed form, and in rows of equal outputs, as by the series over every output."""
+    """By the formula, without a vector, and in rows of equal outputs as by the series over all."""
+    derivation = derived(name)
+    outputs = replace(derivation, drivers=dict.fromkeys(derivation.drivers, "not in a plane"))
     with precision(192):
-        values = derived(name).spec.values
-        found = [mode_laws(derived(name), in_balls(values, 192), flow=flow)]
-        asked = []
-        monkeypatch.setattr(head_growth, "_in_planes", lambda *given: asked.append(given))
+        numbers = in_balls(derivation.spec.values, 192)
+        found = [mode_laws(each, numbers, flow=flow) for each in (derivation, outputs)]
         monkeypatch.setattr(
             ExactMatrix, "equal_rows", lambda matrix: [[row] for row in range(matrix.shape[0])]
         )
-        found.append(mode_laws(derived(name), in_balls(values, 192), flow=flow))
-        assert asked
+        found.append(mode_laws(outputs, numbers, flow=flow))
         for label, (closed,) in found[0].items():
-            start, other = (each.law.strength0 for each in (closed, found[1][label][0]))
-            assert start.overlaps(other)
-            assert start.rel_accuracy_bits() > 120
+            (law, at_once), *others = (
+                (each.law, each.at_once) for each in (closed, *(f[label][0] for f in found[1:]))
+            )
+            assert law.strength0.rel_accuracy_bits() > 120
+            for other, switched in others:
+                assert law.strength0.overlaps(other.strength0)
+                assert switched is at_once or switched.overlaps(at_once)
 
 
 def test_balls_hold_what_the_series_leaves_out():

@@ -54,14 +54,9 @@ class Derived(Asked, ABC):
     def level(self) -> Level:
         """The weakest level of what learns together."""
 
-    def with_checks(self, steps: tuple[Step, ...], **found: Any) -> Self:
-        """Return the derivation with what was checked, keeping what the checks have asked for.
-
-        Args:
-            steps: What was checked.
-            found: Other fields that were found meanwhile.
-        """
-        checked = replace(self, steps=steps, **found)
+    def with_checks(self, steps: tuple[Step, ...]) -> Self:
+        """Return the derivation with what was checked, keeping what the checks have asked for."""
+        checked = replace(self, steps=steps)
         checked._known.update((k, v) for k, v in self._known.items() if v is not self)
         return checked
 

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 import sympy as sp
 
 from symreln.base.summaries import short_repr
-from symreln.claims.head_growth import in_rows
 from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.laws.law import HEAD_START
@@ -103,17 +103,17 @@ class _Drive:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Sources:
-    """What a later pathway sees; outputs on which all of it is equal are one row.
+    """What a later pathway sees, outputs written as sums of the columns of all of it.
 
     Attributes:
         own: Its Sigma^{yx}.
         drives: What earlier modes add to it.
-        counts: How many outputs every row stands for, on a diagonal.
+        metric: Products of the columns: an output is 0 where this makes it 0.
     """
 
     own: ExactMatrix
     drives: Sequence[_Drive]
-    counts: ExactMatrix
+    metric: ExactMatrix
 
 
 def some_driven(derivation: Derivation) -> bool:
@@ -158,25 +158,28 @@ def _sources(target: PathwayDerivation, earlier: Sequence[_Earlier]) -> _Sources
     """Return what a pathway sees of earlier modes."""
     seen = target.effective
     numbers = {each.pathway.number: each.pathway.effective for each in earlier}
-    written, counts = in_rows(seen, [*numbers.values()])
+    written = [seen.sigma_yx, *(seen.masked(each.sigma_yx) for each in numbers.values())]
+    ends = [0, *accumulate(each.shape[1] for each in written)]
+    alone = ExactMatrix.identity(ends[-1], seen.sigma_yx.parameters)
+    own, *places = (alone.select(columns=range(*each)) for each in pairwise(ends))
     sides = {
-        number: (matrix, effective.cross_sigma_x(seen))
-        for (number, effective), matrix in zip(numbers.items(), written[1:], strict=True)
+        number: (place, effective.cross_sigma_x(seen))
+        for (number, effective), place in zip(numbers.items(), places, strict=True)
     }
     drives = [each.drive(*sides[each.pathway.number]) for each in earlier]
-    return _Sources(own=written[0], drives=drives, counts=ExactMatrix.diagonal(counts))
+    return _Sources(own=own, drives=drives, metric=ExactMatrix.beside(written).gram().reduced())
 
 
 def _driver(
     pathway: PathwayDerivation, mode: ModeDerivation, sources: _Sources
 ) -> Driver | str | None:
     found = pathway.spectrum.classes[mode.class_index]
-    own, inner = sources.own, found.generators
-    outer = sources.counts @ own @ inner
+    own, inner, metric = sources.own, found.generators, sources.metric
+    outer = metric @ (own @ inner)
     reaching = [
         each
         for each in sources.drives
-        if not each.times(inner).is_zero or not each.back(outer).is_zero
+        if not (metric @ each.times(inner)).is_zero or not each.back(outer).is_zero
     ]
     if not reaching:
         return None
@@ -185,7 +188,7 @@ def _driver(
     (source,) = reaching
     if found.degree > 1:
         return _CONJUGATE
-    turned = sources.counts @ (own @ inner + source.times(inner))
+    turned = metric @ (own @ inner + source.times(inner))
     if any(not each.back(turned).is_zero for each in sources.drives if each is not source):
         return _SEVERAL
     back = own.T @ turned

@@ -75,11 +75,8 @@ def start_factor(s: Any, r: Any, overlap: Any, time: Any, tau: Any, factor: Any)
 
 def _shares(overlap: Any, factor: Any) -> tuple[Any, Any, Any]:
     """Return the shares of a start that grow, shrink and stand still before α is learned."""
-    return (
-        factor * (1 + overlap) ** 2 / 4,
-        (1 - overlap) ** 2 / 4,
-        (1 - overlap) * (1 + overlap) / 2,
-    )
+    plus, minus = 1 + overlap, 1 - overlap  # whose squares as powers no ball around 0 has
+    return factor * plus * plus / 4, minus * minus / 4, minus * plus / 2
 
 
 def evaluated_factor(

@@ -36,7 +36,7 @@ def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[
     Raises:
         ArithmeticError: A check failed: a bug of symreln, and nothing is printed.
     """
-    verify(certificate(derivation))
+    verify(derivation.ask(certificate))
     steps = [_certificate(len(derivation.stages))]
     modes = [m for p in derivation.pathways for m in p.modes if m.strength is not None]
     if modes and not carried:
