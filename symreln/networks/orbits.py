@@ -285,7 +285,7 @@ def _in_order(
         sides: Of its gate, by sample.
         data: Numbers of the entries of X above those of Y.
     """
-    rows = [row.tobytes() for row in data[:, np.argsort(sides, kind="stable")]]
+    rows = [row.tobytes() for row in np.take(data, np.argsort(sides, kind="stable"), axis=1)]
     places = {*pathway.inputs, *(dataset.n_x + row for row in pathway.outputs)}
     kinds: list[list[bytes]] = [[], [], [], []]
     for place, row in enumerate(rows):

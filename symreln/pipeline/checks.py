@@ -146,9 +146,11 @@ def _check_continuous(
     """Refuse declared values at which what earlier stages leave is not what it is beside them.
 
     There an earlier pathway sees fewer directions of its inputs, so that the formulas of later
-    stages hold beside the declared values, and not at them.
+    stages hold beside the declared values, and not at them. An image's jumps where its original's
+    does.
     """
-    if general.stage == min(pathway.stage for pathway in derivation.pathways):
+    first = min(pathway.stage for pathway in derivation.pathways)
+    if general.stage == first or general.effective.image is not None:
         return
     values = derivation.spec.values
     try:
