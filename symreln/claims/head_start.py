@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
 #: The closed forms of a mode, or why it has none.
 _Found = tuple[Copies, ...] | str
-#: By how many times modes of a pathway start stronger, and their closed forms.
-_Own = tuple[tuple[Any, ...], tuple[_Found, ...]]
-
 #: Why no mode of a stage has a closed form though nothing is wrong with the mode.
 _AFTER = "a mode of an earlier stage has no closed form"
 
@@ -112,10 +109,9 @@ def mode_laws(
     )
     modes = _Modes(derivation=derivation, numbers=system, start=begin, flow=flow, factors=factors)
     found: dict[str, _Found] = {}
-    own: dict[int, _Own] = {}
     earlier: list[Earlier] = []
     for stage in derivation.stages:
-        laws = [modes.laws_again(pathway, earlier, own) for pathway in stage.pathways]
+        laws = [modes.laws(pathway, earlier) for pathway in stage.pathways]
         for each in laws:
             found |= each
         learning = [m.label for p in stage.pathways for m in p.modes if not m.is_null]
@@ -205,41 +201,6 @@ class _Modes:
         ops = self.numbers.ops
         law = started(self.derivation.known, s, d, self.tau, ops=ops, start=start)
         return law if self.flow else law.in_steps()
-
-    def laws_again(
-        self,
-        pathway: PathwayDerivation,
-        earlier: Sequence[Earlier],
-        own: dict[int, _Own],
-    ) -> dict[str, _Found]:
-        """Return the laws of a pathway's modes: those of a symmetric one where these are known.
-
-        Args:
-            pathway: The pathway.
-            earlier: The modes of earlier stages.
-            own: Where modes of pathways before start and their laws, by what they see; this one's
-                are added.
-        """
-        image = pathway.effective.image
-        # Of several earlier pathways its image is driven by other ones, with other labels.
-        alone = len({each.pathway.name for each in earlier}) <= 1
-        starts = tuple(self.factors.get(mode.label) for mode in self.known(pathway))
-        before, known = own.get(id(image.original), ((), ())) if alone and image else ((), ())
-        if (
-            not known
-            or starts != before
-            or any(
-                copies.directions is not None
-                for each in known
-                if not isinstance(each, str)
-                for copies in each
-            )
-        ):
-            laws = self.laws(pathway, earlier)
-        else:  # symmetric to an earlier one in what it sees, and so in what drives it
-            laws = dict(zip((m.label for m in self.known(pathway)), known, strict=True))
-        own[id(pathway.effective)] = starts, tuple(laws.values())
-        return laws
 
     def laws(self, pathway: PathwayDerivation, earlier: Sequence[Earlier]) -> dict[str, _Found]:
         """Return the laws of a pathway's modes, driven by those of earlier stages."""
