@@ -31,14 +31,12 @@ import numpy as np
 
 from symreln.claims.number_systems import ALIKE, Matrix, Numbers, Vectors, floats
 from symreln.errors import LimitReachedError
-from symreln.exact.matrix import ExactMatrix
 from symreln.laws.sigmoid_drive import letters, sigmoid_factor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.claims.derivation import PathwayDerivation
-    from symreln.networks.effective import EffectiveDataset
 
 #: Terms of the binomial series after which it is given up.
 _MOST_TERMS = 20_000
@@ -108,9 +106,8 @@ class Seen:
 
     Attributes:
         numbers: The number system.
-        own: Its Sigma^{yx}. Outputs on which all that it sees is equal are one row, times the root
-            of how many they are: products are those of all outputs.
-        drives: What earlier modes add to it, by half-time, in these rows.
+        own: Its Sigma^{yx}.
+        drives: What earlier modes add to it, by half-time.
         in_floats: Sigma^{yx} in float64.
     """
 
@@ -123,27 +120,24 @@ class Seen:
     def of(cls, numbers: Numbers, pathway: PathwayDerivation, earlier: Sequence[Earlier]) -> Seen:
         """Return what a pathway sees of earlier modes."""
         target, sources = pathway.effective, {id(each.pathway): each.pathway for each in earlier}
-        written, counts = in_rows(target, [source.effective for source in sources.values()])
-        roots = [numbers.ops.sqrt(numbers.ops.number(count)) for count in counts]
-        sizes, times, drives = [float(root) for root in roots], numbers.times, []
-        own, alone = numbers.matrix(written[0], roots), numbers.in_floats(written[0], sizes)
+        own, alone = numbers.matrix(target.sigma_yx), numbers.in_floats(target.sigma_yx)
         sides = {}
-        for source, each in zip(sources, written[1:], strict=True):
-            cross = sources[source].effective.cross_sigma_x(target)
-            sides[source] = (
-                (numbers.matrix(each, roots), numbers.matrix(cross, ())),
-                (numbers.in_floats(each, sizes), numbers.in_floats(cross, ())),
-            )
+        for source, each in sources.items():
+            seen = target.masked(each.effective.sigma_yx), each.effective.cross_sigma_x(target)
+            sides[source] = [*map(numbers.matrix, seen)], [*map(numbers.in_floats, seen)]
+        drives = []
         for each in sorted(earlier, key=lambda mode: float(mode.half_time)):
             (outer, inner), (left, right) = sides[id(each.pathway)]
             sketch = (left @ floats(each.inputs)) @ (floats(each.scaled) @ right)
             if _size(sketch) > _NOTHING * _size(alone + sketch):
-                drive = times(times(outer, each.inputs), times(each.scaled, inner))
+                drive = numbers.times(
+                    numbers.times(outer, each.inputs), numbers.times(each.scaled, inner)
+                )
                 drives.append(Drive(earlier=each, matrix=drive, in_floats=sketch))
         return cls(numbers=numbers, own=own, drives=tuple(drives), in_floats=alone)
 
     def vectors(self, v: Matrix, s: Any) -> Vectors:
-        """Return U, in these rows, and V of a mode, from V and s."""
+        """Return U and V of a mode, from V and s."""
         return self.numbers.times(self.own, v) * (1 / s), v
 
     def reaching(self, vectors: Vectors) -> tuple[Drive, ...]:
@@ -221,21 +215,6 @@ class Seen:
             share = (1 + overlap) * (1 + overlap) / 4
             return (sigmoid_factor(ops, *found) - 1) * share * faster(r)
         return None
-
-
-def in_rows(
-    target: EffectiveDataset, sources: Sequence[EffectiveDataset]
-) -> tuple[list[ExactMatrix], list[int]]:
-    """Return what a pathway learns of its own and of others' targets, equal outputs as one row.
-
-    Returns:
-        Sigma^{yx} of the pathway, that of every source on its outputs, and how many outputs every
-        row stands for.
-    """
-    written = [target.sigma_yx, *(target.masked(source.sigma_yx) for source in sources)]
-    groups = ExactMatrix.beside(written).equal_rows()
-    first = [group[0] for group in groups]
-    return [each.select(rows=first) for each in written], [len(group) for group in groups]
 
 
 def _is_plane(u: np.ndarray, v: np.ndarray, after: np.ndarray, before: np.ndarray) -> bool:

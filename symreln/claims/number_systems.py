@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any
@@ -44,7 +44,7 @@ class Numbers:
         ops: The number system.
         number: Returns s or d of a mode.
         vectors: Returns V of every mode of a pathway that learns, by label.
-        matrix: Returns an exact matrix, its rows times some weights.
+        matrix: Returns an exact matrix.
         in_floats: The same in float64.
         times: Product of two matrices.
         inner: Sum over all entries of one matrix times those of another.
@@ -61,8 +61,8 @@ class Numbers:
     ops: Ops
     number: Callable[[AlgebraicNumber], Any]
     vectors: Callable[[PathwayDerivation], dict[str, Matrix]]
-    matrix: Callable[[ExactMatrix, Sequence[Any]], Matrix]
-    in_floats: Callable[[ExactMatrix, Sequence[Any]], np.ndarray]
+    matrix: Callable[[ExactMatrix], Matrix]
+    in_floats: Callable[[ExactMatrix], np.ndarray]
     times: Callable[[Matrix, Matrix], Matrix]
     inner: Callable[[Matrix, Matrix], Any]
     solve: Callable[[Matrix, Matrix], Matrix]
@@ -78,9 +78,8 @@ class Numbers:
 def in_floats(values: Mapping[str, Fraction]) -> Numbers:
     """Return float64 at some values of the parameters."""
 
-    def matrix(exact: ExactMatrix, weights: Sequence[Any]) -> np.ndarray:
-        found = exact.substitute(values).to_numpy()
-        return found * np.array(weights)[:, None] if weights else found
+    def matrix(exact: ExactMatrix) -> np.ndarray:
+        return exact.substitute(values).to_numpy()
 
     return Numbers(
         ops=NUMPY,
@@ -120,7 +119,7 @@ def in_balls(values: Mapping[str, Fraction], bits: int) -> Numbers:
         ops=ARB,
         number=number,
         vectors=vectors,
-        matrix=lambda matrix, weights: balls(matrix.substitute(values), weights),
+        matrix=lambda matrix: balls(matrix.substitute(values)),
         in_floats=in_floats(values).matrix,
         times=lambda one, other: one * other,
         inner=_inner,

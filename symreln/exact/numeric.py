@@ -274,21 +274,15 @@ def certified(
     raise ArithmeticError(msg)
 
 
-def balls(matrix: ExactMatrix, weights: Sequence[arb] = ()) -> arb_mat:
-    """Return an exact matrix without parameters as balls at the working precision.
-
-    Args:
-        matrix: The matrix.
-        weights: What its rows are multiplied by; 1 by default.
-    """
+def balls(matrix: ExactMatrix) -> arb_mat:
+    """Return an exact matrix without parameters as balls at the working precision."""
     found = arb_mat(*matrix.shape)
     entries, denominator = matrix.triples()
-    known: dict[object, arb] = {}
+    known: dict[int, arb] = {}
     for row, column, value in entries:
-        key = (row, value) if weights else value
-        if key not in known:
-            known[key] = arb(value) * (weights[row] if weights else 1) / denominator
-        found[row, column] = known[key]
+        if value not in known:
+            known[value] = arb(value) / denominator
+        found[row, column] = known[value]
     return found
 
 
