@@ -18,6 +18,8 @@ from importlib import import_module
 from threading import Thread
 from typing import ParamSpec, TypeVar
 
+import numpy as np
+
 from symreln.base.processors import cores
 
 P = ParamSpec("P")
@@ -84,6 +86,7 @@ def _prepare(parent: int, modules: tuple[str, ...]) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
+    np.seterr(over="raise")  # what overflows is done by those who asked, who say what comes of it
     for name in modules:
         import_module(name)
 

@@ -15,12 +15,13 @@ Source: Maennel et al. 2018, Boursier and Flammarion (early alignment).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symreln.base.beside import begin
 from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
 from symreln.claims.integration import gate_floats, network_of
@@ -37,7 +38,7 @@ from symreln.verdict.directions import columns, gated_correlation, singular_pair
 from symreln.verdict.faces import held_on
 
 if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation, PathwayDerivation
+    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.specs.model import Dataset, PathwaySpec
     from symreln.verdict.directions import Pair, Vector
 
@@ -98,52 +99,88 @@ def early_strengths(derivation: Derivation) -> EarlyStrengths:
     numbers = derivation.ask(at_values)
     if numbers is not derivation:
         return numbers.ask(early_strengths)
-    network = network_of(derivation.spec)
-    step = 1 / float(network.tau(derivation.spec.dataset.samples))
-    keep = 1 - step * float(network.weight_decay)
-    if not _has_early_phase(derivation) or keep <= 0:
+    if not _has_early_phase(derivation) or _keep(derivation) <= 0:
         return EarlyStrengths()
     unsupported = dict(derivation.ask(unsupported_pathways))
-    kept = [p for p in _first_pathways(derivation) if p.name not in unsupported]
-    asked = [
-        (pathway, mode, early)
-        for place, pathway in enumerate(kept)
-        for mode, early in zip(pathway.modes, _modes(pathway, place), strict=True)
-        if early is not None
-    ]
+    asked, begun = derivation.ask(_begun)
     if not asked:
         return EarlyStrengths(unsupported=unsupported)
-    dataset = derivation.spec.dataset
-    units = EarlyPhase(
-        dataset.inputs.to_numpy(),
-        dataset.targets.to_numpy(),
-        np.array([gate_floats(pathway.effective.pathway) for pathway in kept]),
-        step / keep,
-        np.random.default_rng(SEED),
-        scales=derivation.known.scales,
-    )
-    originals = pathway_orbits(dataset, [pathway.effective.pathway for pathway in kept])
-    orbits = [(originals[early.pathway], mode.number) for _, mode, early in asked]
     with phase("κ of the early phase"):
-        found = units.strengths([early for _, _, early in asked], orbits)
+        units, found = begun()
     members: dict[tuple[int, int], list[str]] = {}
-    for orbit, (_, mode, _) in zip(orbits, asked, strict=True):
+    for _, mode, orbit in asked:
         members.setdefault(orbit, []).append(mode.label)
     strengths = {
         mode.label: replace(strength, orbit=tuple(members[orbit]))
-        for orbit, (_, mode, _), strength in zip(orbits, asked, found, strict=True)
+        for (_, mode, orbit), strength in zip(asked, found, strict=True)
         if strength.settled
     }
     for (pathway, mode, _), strength in zip(asked, found, strict=True):
         if mode.number == 1 and not strength.settled:
-            unsupported[pathway.name] = _why_none(strength, units.units)
+            unsupported[pathway.name] = _why_none(strength, units)
     return EarlyStrengths(
         strengths=strengths,
         unsupported=unsupported,
-        followed=units.units,
+        followed=units,
         elsewhere=found[0].elsewhere,
         closed=found[0].closed,
     )
+
+
+def begin_early_strengths(derivation: Derivation) -> None:
+    """Have the units followed that :func:`early_strengths` asks for."""
+    spec = derivation.spec
+    if spec.network is not None and spec.has_values and derivation.given_start is None:
+        numbers = derivation.ask(at_values)
+        if _has_early_phase(numbers) and _keep(numbers) > 0:
+            numbers.ask(_begun)
+
+
+def _begun(
+    derivation: Derivation,
+) -> tuple[
+    list[tuple[PathwayDerivation, ModeDerivation, tuple[int, int]]],
+    Callable[[], tuple[int, list[EarlyStrength]]],
+]:
+    """Return what is asked, each with its orbit, and what returns how many units say what of it."""
+    unsupported, dataset = derivation.ask(unsupported_pathways), derivation.spec.dataset
+    kept = [p for p in _first_pathways(derivation) if p.name not in unsupported]
+    specs = [pathway.effective.pathway for pathway in kept]
+    originals = pathway_orbits(dataset, specs)
+    asked = [
+        ((pathway, mode, (originals[place], mode.number)), early)
+        for place, pathway in enumerate(kept)
+        for mode, early in zip(pathway.modes, _modes(pathway, place), strict=True)
+        if early is not None
+    ]
+    followed = begin(
+        _followed,
+        [early for _, early in asked],
+        [orbit for (_, _, orbit), _ in asked],
+        inputs=dataset.inputs.to_numpy(),
+        targets=dataset.targets.to_numpy(),
+        gates=np.array([gate_floats(spec) for spec in specs]),
+        step=_step(derivation) / _keep(derivation),
+        scales=derivation.known.scales,
+    )
+    return [each for each, _ in asked], followed
+
+
+def _followed(
+    modes: Sequence[EarlyMode], orbits: Sequence[object], **given: Any
+) -> tuple[int, list[EarlyStrength]]:
+    units = EarlyPhase(rng=np.random.default_rng(SEED), **given)
+    return units.units, units.strengths(modes, orbits)
+
+
+def _step(derivation: Derivation) -> float:
+    """Return a step in units of τ."""
+    return 1 / float(network_of(derivation.spec).tau(derivation.spec.dataset.samples))
+
+
+def _keep(derivation: Derivation) -> float:
+    """Return what weight decay leaves of weights in a step; no units grow where nothing."""
+    return 1 - _step(derivation) * float(network_of(derivation.spec).weight_decay)
 
 
 def _why_none(strength: EarlyStrength, units: int) -> str:

@@ -187,7 +187,7 @@ def printed_laws(derivation: Derivation) -> tuple[dict[str, tuple[Alike, ...]], 
         NoClosedFormError: Not every mode that learns has a closed form; the message says why.
     """
     _check(derivation, "expr")
-    return _laws(derivation)
+    return derivation.ask(_laws)
 
 
 def _laws(derivation: Derivation) -> tuple[dict[str, tuple[Alike, ...]], list[Letter]]:
@@ -207,7 +207,7 @@ def _laws(derivation: Derivation) -> tuple[dict[str, tuple[Alike, ...]], list[Le
 
 
 def _formulas(derivation: Derivation) -> Formulas:
-    (laws, letters), found = _laws(derivation), dict[str, Formula]()
+    (laws, letters), found = derivation.ask(_laws), dict[str, Formula]()
     null = [m.label for pathway in derivation.pathways for m in pathway.modes if m.is_null]
     for pathway in derivation.pathways:
         for mode in pathway.modes:

@@ -10,7 +10,7 @@ from symreln.cli.request import Request
 from symreln.pipeline.derive import derive as derive_spec
 from symreln.report import terminal as console
 from symreln.report.latex_style import Style
-from symreln.report.write import write_derivation
+from symreln.report.write import begin_documents, write_derivation
 from symreln.specs.model import Spec
 from symreln.task_library.load import load
 
@@ -31,7 +31,7 @@ def derive(request: Request) -> int:
     """Derive, write the derivation and print what it says; return the exit code."""
     spec = loaded(request)
     with Progress(quiet=request.quiet)("deriving"):
-        derivation = derive_spec(spec)
+        derivation = derive_spec(spec, lambda found: begin_documents(found, request.formats))
         files = written(request, derivation)
     console.note_earlier_run(request.folder)
     with Progress(quiet=request.quiet)("summary"):

@@ -17,11 +17,15 @@ from symreln.pipeline.checks import derivation_steps
 from symreln.verifier import verify
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from symreln.specs.model import Spec
 
 
 @phase("deriving")
-def derive(spec: Spec) -> Derivation | NetworkDerivation:
+def derive(
+    spec: Spec, begin: Callable[[Derivation], object] = bool
+) -> Derivation | NetworkDerivation:
     """Derive the dynamics of every pathway of a spec, or of its nodes and edges.
 
     Stage by stage: effective datasets, correlations, joint spectrum, verdict, trajectories; a
@@ -31,6 +35,7 @@ def derive(spec: Spec) -> Derivation | NetworkDerivation:
 
     Args:
         spec: A checked spec.
+        begin: Begins work with a derivation of pathways that goes on beside its checks.
 
     Returns:
         The derivation; it holds for all values of the declared parameters.
@@ -39,7 +44,7 @@ def derive(spec: Spec) -> Derivation | NetworkDerivation:
         InputError: The exact data cannot be treated.
         LimitReachedError: Correlations have too many terms or digits.
     """
-    return _pathways(spec) if spec.graph is None else _network(spec)
+    return _pathways(spec, begin) if spec.graph is None else _network(spec)
 
 
 def _network(spec: Spec) -> NetworkDerivation:
@@ -51,8 +56,9 @@ def _network(spec: Spec) -> NetworkDerivation:
     return derivation.with_checks(steps)
 
 
-def _pathways(spec: Spec) -> Derivation:
+def _pathways(spec: Spec, begin: Callable[[Derivation], object]) -> Derivation:
     derivation = derive_unchecked(spec)
+    begin(derivation)
     if derivation.later:
         checked = (d.with_checks(derivation_steps(d, carried=True)) for d in derivation.later)
         derivation = replace(derivation, later=tuple(checked))

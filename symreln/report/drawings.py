@@ -5,6 +5,7 @@ The figures of a network of nodes and edges: itself, its strengths and its loss.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,10 +22,11 @@ from symreln.laws.integrate import DRAWN
 from symreln.report.plots import (
     MOST_CURVES,
     SAME,
-    derivation_sketches,
     drawn_times,
     loss_sketch,
     modes_sketch,
+    modes_sketches,
+    still_sketches,
 )
 from symreln.report.sketch import LossCurve, PathwayModes, Sketch, draw_all
 
@@ -51,13 +53,15 @@ def begin_drawings(
     Returns:
         The figures' names, and what returns the figures when they are drawn.
     """
+    names, still = [], tuple
     if isinstance(derivation, NetworkDerivation):
         sketches = network_sketches(derivation)
         if validation is not None:  # its losses stand in the place of the prediction alone
             sketches = [each for each in sketches if each.name != "loss"]
     else:
         derivation = of_pathways(derivation)
-        sketches = derivation_sketches(
+        names, still = begin_still(derivation, pdf=pdf)
+        sketches = modes_sketches(
             derivation, _prediction(derivation, validation), _measured(validation)
         )
     drawn, more = begin(draw_all, sketches, pdf=pdf), ()
@@ -66,7 +70,26 @@ def begin_drawings(
         from symreln.report.validation_plots import validation_drawings
 
         more = validation_drawings(validation, pdf=pdf)
-    return [each.name for each in (*sketches, *more)], lambda: (*drawn(), *more)
+    names = [*names, *(each.name for each in (*sketches, *more))]
+    return names, lambda: (*still(), *drawn(), *more)
+
+
+def begin_still(
+    derivation: Derivation, *, pdf: bool
+) -> tuple[list[str], Callable[[], tuple[Drawing, ...]]]:
+    """Have drawn what needs no prediction; as :func:`begin_drawings`."""
+    return derivation.ask(_STILL[pdf])
+
+
+def _still(
+    derivation: Derivation, *, pdf: bool
+) -> tuple[list[str], Callable[[], tuple[Drawing, ...]]]:
+    sketches = still_sketches(derivation)
+    return [each.name for each in sketches], begin(draw_all, sketches, pdf=pdf)
+
+
+#: Rules, so that what is begun is found again.
+_STILL = {pdf: partial(_still, pdf=pdf) for pdf in (True, False)}
 
 
 def _prediction(derivation: Derivation, validation: Validation | None) -> Prediction | None:

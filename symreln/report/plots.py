@@ -45,15 +45,29 @@ def derivation_sketches(
     prediction: Prediction | None,
     measured: Sequence[tuple[str, ModeMeasured]] = (),
 ) -> tuple[Sketch, ...]:
-    """Sketch the gates, the spectra and, where numbers are there, the predicted strengths.
+    """Sketch the gates, the spectra and, where numbers are there, the predicted strengths."""
+    return (*still_sketches(derivation), *modes_sketches(derivation, prediction, measured))
 
-    Spectra that float64 has no room for are not drawn.
+
+def modes_sketches(
+    derivation: Derivation,
+    prediction: Prediction | None,
+    measured: Sequence[tuple[str, ModeMeasured]] = (),
+) -> list[Sketch]:
+    """Sketch the predicted strengths, where there are some.
 
     Args:
         derivation: What is drawn.
         prediction: Its curves, or None.
         measured: Strengths of trained networks, with the name of what was trained.
     """
+    if prediction is None or not prediction.modes:
+        return []
+    return [modes_sketch(pathway_modes(derivation, prediction, measured))]
+
+
+def still_sketches(derivation: Derivation) -> list[Sketch]:
+    """Sketch the gates and the spectra; not those that float64 has no room for."""
     sketches = [_gates(derivation)]
     values = all(parameter.value is not None for parameter in derivation.spec.parameters)
     if values and any(
@@ -66,9 +80,7 @@ def derivation_sketches(
         with suppress(InputError):
             numbers = derivation.ask(at_values)
             sketches += _vectors(numbers)
-    if prediction is not None and prediction.modes:
-        sketches.append(modes_sketch(pathway_modes(derivation, prediction, measured)))
-    return tuple(sketches)
+    return sketches
 
 
 def _gates(derivation: Derivation) -> Sketch:

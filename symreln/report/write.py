@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symreln.base import jsonio
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation, Derived
+from symreln.claims.early import begin_early_strengths
 from symreln.claims.gate_law import begin_gate_law
 from symreln.document.model import said_as
+from symreln.errors import InputError
 from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
@@ -33,6 +36,22 @@ _ABSENT = {
     "derivation.json": "the JSON of --format json",
     "derivation.html": "the page of --format html",
 }
+
+
+def begin_documents(derivation: Derivation, formats: Collection[str]) -> None:
+    """Have done beside its checks what documents of a derivation need, and no check changes."""
+    documents = _documents(formats or DEFAULT)
+    if documents:
+        with suppress(InputError, OverflowError):  # which those say who ask for it
+            begin_early_strengths(derivation)
+            # Here, because without documents there are no figures.
+            from symreln.report.drawings import begin_still
+
+            begin_still(derivation, pdf=any(each.latex for each in documents))
+
+
+def _documents(wanted: Collection[str]) -> list[Format]:
+    return [each for each in FORMATS if each.name in wanted]
 
 
 @phase("document")
@@ -61,7 +80,7 @@ def write_derivation(
     # A text is a sequence of texts too: "pdf" asks for one.
     wanted = {formats} if isinstance(formats, str) else set(formats or DEFAULT)
     require_formats(wanted)
-    documents = [each for each in FORMATS if each.name in wanted]
+    documents = _documents(wanted)
     pdf = any(each.latex for each in documents)
     with together(Path(directory)) as draft:
         if documents and isinstance(derivation, Derivation):
@@ -98,7 +117,6 @@ def _write_program(derivation: Derived, folder: Path) -> list[Path]:
 
 @phase("figures")
 def _begin_figures(derivation: Derived, validation: Validation | None, *, pdf: bool) -> _Figures:
-    # Here, because without documents there are no figures.
     from symreln.report.drawings import begin_drawings
 
     return begin_drawings(derivation, validation, pdf=pdf)
