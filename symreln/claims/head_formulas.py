@@ -23,7 +23,7 @@ from symreln.base.summaries import short_repr
 from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.laws.law import HEAD_START
-from symreln.laws.ops import EVALUATED
+from symreln.laws.ops import WRITTEN
 from symreln.laws.sigmoid_drive import evaluated_factor, letters, sigmoid_factor
 
 if TYPE_CHECKING:
@@ -222,9 +222,9 @@ def start_in_effect(
         overlap: γ.
         nus: ν_r, ν_s and ν_γ.
     """
-    source = replace(by, ops=EVALUATED)
-    factor = sigmoid_factor(EVALUATED, *nus)
-    whole = evaluated_factor(EVALUATED, law.s, r, overlap, source.half_time, law.tau, factor)
+    source = replace(by, ops=WRITTEN)
+    factor = sigmoid_factor(WRITTEN, *nus)
+    whole = evaluated_factor(WRITTEN, law.s, r, overlap, source.half_time, law.tau, factor)
     return law.strength0 * whole
 
 

@@ -44,7 +44,7 @@ class Ops:
 
     number: Callable[[Any], Any]
     exp: Callable[[Any], Any]
-    log: Callable[[Any], Any]
+    log: Callable[..., Any]
     log1p: Callable[[Any], Any]
     log_gamma: Callable[[Any], Any]
     pace: Callable[[Any], Any]
@@ -63,9 +63,30 @@ def _relaxed_symbols(rate: sp.Expr, t: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     return decay, t if rate == 0 else (1 - decay) / rate
 
 
-def _relaxed_evaluated(rate: sp.Expr, t: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    gone: Any = expm1(-rate * t)
-    return sp.exp(-rate * t), t if rate == 0 else -gone / rate
+def _evaluated(exp: Any, log: Any, log1p: Any, expm1: Any, log_gamma: Any) -> Ops:
+    return replace(
+        SYMPY,
+        exp=exp,
+        log=log,
+        log1p=log1p,
+        expm1=expm1,
+        log_gamma=log_gamma,
+        pace=lambda x: sp.S.One if x == 0 else log1p(x) / x,
+        relaxed=lambda rate, t: (
+            exp(-rate * t),
+            t if rate == 0 else -expm1(-rate * t) / rate,
+        ),
+    )
+
+
+def _written(function: Any) -> Any:
+    """Return a function that prints as one of SymPy's, and is it of numbers.
+
+    Of what has letters SymPy concludes nothing then, which takes it most of the time of a formula.
+    """
+    at_number = classmethod(lambda _, x: function(x) if x.is_Number else None)
+    own = {"nargs": 1, "eval": at_number, "stands_for": function}
+    return type(function.__name__, (sp.Function,), own)
 
 
 def _relaxed_floats(rate: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -121,13 +142,9 @@ SYMPY = Ops(
     positive=lambda x: sp.Max(0, x),
 )
 #: Expressions for code in float64: nothing overflows or cancels that does not with :data:`NUMPY`.
-EVALUATED = replace(
-    SYMPY,
-    log1p=log1p,
-    expm1=expm1,
-    pace=lambda x: sp.S.One if x == 0 else log1p(x) / x,
-    relaxed=_relaxed_evaluated,
-)
+EVALUATED = _evaluated(sp.exp, sp.log, log1p, expm1, sp.loggamma)
+#: The same to be printed as code and not looked at as formulas.
+WRITTEN = _evaluated(*map(_written, (sp.exp, sp.log, log1p, expm1, sp.loggamma)))
 NUMPY = Ops(
     number=lambda x: np.asarray(float(x) if isinstance(x, Fraction) else x, dtype=float),
     exp=np.exp,

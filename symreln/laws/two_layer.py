@@ -123,7 +123,7 @@ class TwoLayer(Law):
             return scale * self.ops.log(ratio)
         # The logarithm of a sum with a symbol is what it is, which SymPy finds out at length.
         plain = ratio.is_Add and self.strength0.is_Symbol
-        return scale * sp.log(ratio, evaluate=not plain)
+        return scale * self.ops.log(ratio, evaluate=not plain)
 
     @property
     def per_step(self) -> Any:

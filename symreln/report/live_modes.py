@@ -14,7 +14,7 @@ from symreln.claims.orbits import mode_orbits, short_list
 from symreln.document.symbols import strengths_in_text
 from symreln.errors import NoClosedFormError
 from symreln.laws.law import Law
-from symreln.laws.ops import EVALUATED
+from symreln.laws.ops import WRITTEN
 from symreln.report.live_values import HALF, START, Group, LiveMode
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def put_values(group: Group, values: Mapping[sp.Symbol, Any]) -> Group:
 
 def _mode(law: Law, begin: sp.Symbol, by: Law | None, r: Any, start: Any, count: Any) -> LiveMode:
     """Return a mode that starts where it does alone, or, driven by another, at a head start."""
-    law = replace(law, ops=EVALUATED)
+    law = replace(law, ops=WRITTEN)
     alone = law if by is None else replace(law, strength0=begin)
     holds: tuple[Any, ...] = (law.tau - law.s,)  # steps are stable
     if by is not None:  # it is small until what drives it, which is small at first, is learned
@@ -141,8 +141,8 @@ def _of_pathway(
     if driver is None or by is None:
         return _mode(law, begin, None, sp.S.Zero, law.strength0, sp.S.Zero)
     alone, by = (
-        replace(law, ops=EVALUATED, strength0=begin),
-        replace(by, ops=EVALUATED),
+        replace(law, ops=WRITTEN, strength0=begin),
+        replace(by, ops=WRITTEN),
     )
     r = sp.sqrt(driver.squared.to_sympy(derivation.spec.symbols))
     start = planar_start(alone, by, driver, derivation)
@@ -183,8 +183,8 @@ def _family_mode(task: Task, mode: FamilyMode) -> LiveMode:
     count = (mode.multiplicity * several).to_sympy(task.symbols)
     by, r, start = None, sp.S.Zero, mode.law.strength0
     if mode.ahead is not None:
-        by = replace(mode.ahead.by.law, ops=EVALUATED)
-        alone = replace(mode.law, ops=EVALUATED, strength0=mode.start)
+        by = replace(mode.ahead.by.law, ops=WRITTEN)
+        alone = replace(mode.law, ops=WRITTEN, strength0=mode.start)
         r, overlap = mode.ahead.faster * alone.s, 1 / mode.ahead.faster
         start = start_in_effect(alone, by, r, overlap, mode.ahead.letters)
     found = _mode(mode.law, mode.start, by, r, start, count)

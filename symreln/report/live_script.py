@@ -211,4 +211,18 @@ def _hoisted(expr: Any, fixed: dict[sp.Expr, sp.Symbol]) -> Any:
 def _printed(expr: Any) -> str:
     if expr is sp.nan:
         return "NaN"
-    return str(JavascriptCodePrinter({"user_functions": _FUNCTIONS}).doprint(expr))
+    return str(_Printer({"user_functions": _FUNCTIONS}).doprint(expr))
+
+
+class _Printer(JavascriptCodePrinter):
+    def _as_ordered_terms(self, expr: Any, order: Any = None) -> list[Any]:
+        """Return terms in the order that SymPy has them of its own functions."""
+        own = {_of_sympy(term): term for term in expr.args}
+        return [own[term] for term in sp.Add(*own, evaluate=False).as_ordered_terms(order)]
+
+
+def _of_sympy(expr: Any) -> Any:
+    return expr.replace(
+        lambda each: hasattr(each, "stands_for"),
+        lambda each: each.stands_for(*each.args, evaluate=False),
+    )
