@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 from importlib.metadata import PackageNotFoundError, version
 
 _LIBRARIES = ("sympy", "python-flint", "mpmath", "numpy", "scipy", "matplotlib", "pydantic")
@@ -26,7 +27,8 @@ def environment() -> dict[str, str]:
 
 
 def _version(name: str) -> str:
+    loaded = sys.modules.get(name.removeprefix("python-"))  # what is installed takes milliseconds
     try:
-        return version(name)
+        return getattr(loaded, "__version__", None) or version(name)
     except PackageNotFoundError:
         return "not installed"

@@ -14,6 +14,8 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterator
+from copy import deepcopy
+from functools import lru_cache
 from itertools import pairwise
 from xml.etree.ElementTree import Element, SubElement, tostring
 
@@ -66,18 +68,23 @@ def _math(content: Element, annotation: str, display: bool) -> Element:
 
 
 def _row(latex: str, display: bool) -> Element:
-    from latex2mathml.converter import convert_to_element
-
     held: dict[str, Element] = {}
     skeleton = _LENGTH.sub(r"\1{}", _hold(tokens(latex), held, display))
     if not skeleton.strip():
         return Element("mrow")
+    row = deepcopy(_converted(skeleton, display))
+    _mend(row, held)
+    return row
+
+
+@lru_cache(maxsize=1000)  # cells of matrices are few numbers, over and over
+def _converted(skeleton: str, display: bool) -> Element:
+    from latex2mathml.converter import convert_to_element
+
     math = convert_to_element(skeleton, display="block" if display else "inline")
     for element in math.iter():
         element.text = html.unescape(element.text) if element.text else None
-    row = math[0]
-    _mend(row, held)
-    return row
+    return math[0]
 
 
 def _hold(parts: list[str], held: dict[str, Element], display: bool) -> str:
