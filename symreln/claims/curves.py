@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from symreln.base.summaries import short_repr
 from symreln.claims.constants import Constant, count_free
-from symreln.claims.narrow_law import NarrowLaw
 from symreln.errors import InputError
+
+if TYPE_CHECKING:
+    from symreln.claims.narrow_law import NarrowLaw
 
 #: What a verdict is about: closed forms, or the integrated reduction.
 Judged = Literal["closed", "reduced"]

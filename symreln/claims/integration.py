@@ -10,14 +10,14 @@ import numpy as np
 from symreln.errors import InputError, NotSupportedError
 from symreln.exact.numeric import numpy_modes
 from symreln.exact.scalar import Scalar
-from symreln.laws.coupled_matrices import CoupledMatrices
-from symreln.laws.gated_data import GatedData, SparseArray
 from symreln.laws.law import Regime
-from symreln.laws.reduced_flow import ModeProbe, ReducedFlow
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.exact.matrix import ExactMatrix
+    from symreln.laws.coupled_matrices import CoupledMatrices
+    from symreln.laws.gated_data import SparseArray
+    from symreln.laws.reduced_flow import ModeProbe, ReducedFlow
     from symreln.specs.model import NetworkSpec, PathwaySpec, Spec
 
 #: Largest size of a number in the data, or its inverse, that float64 predicts with: products of
@@ -98,6 +98,10 @@ def descending_flow(derivation: Derivation) -> ReducedFlow:
     Raises:
         InputError: A number of the data is too large or too small for float64.
     """
+    # Here, because closed forms are not integrated.
+    from symreln.laws.gated_data import GatedData
+    from symreln.laws.reduced_flow import ReducedFlow
+
     network, dataset = network_of(derivation.spec), derivation.spec.dataset
     scale = 1 / np.sqrt(dataset.samples)
     inputs = scale * sparse_floats(dataset.inputs, "dataset.X")
@@ -140,6 +144,8 @@ def _gram_scale(derivation: Derivation) -> float:
 
 def mode_probes(derivation: Derivation) -> tuple[list[str], list[ModeProbe]]:
     """Return the label and the probe of every mode that learns something."""
+    from symreln.laws.reduced_flow import ModeProbe
+
     labels, probes = [], []
     for p, pathway in enumerate(derivation.pathways):
         for mode, (s, v) in zip(pathway.modes, numpy_modes(pathway.spectrum), strict=True):
@@ -151,6 +157,8 @@ def mode_probes(derivation: Derivation) -> tuple[list[str], list[ModeProbe]]:
 
 def coupled_matrices(derivation: Derivation) -> CoupledMatrices:
     """Return the flow of a derivation without free parameters in full spans, through all phases."""
+    from symreln.laws.coupled_matrices import CoupledMatrices
+
     flows = [descending_flow(phase) for _, phase in derivation.phases]
     return CoupledMatrices(
         phases=tuple(flow.data for flow in flows),

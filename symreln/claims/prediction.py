@@ -35,18 +35,15 @@ from symreln.claims.integration import (
 )
 from symreln.claims.linear_flow import is_linear, linear_curves
 from symreln.claims.mode_system import mode_system
-from symreln.claims.narrow_law import narrow_law
 from symreln.claims.phases import in_phase
 from symreln.claims.probes import from_start, learning_modes, mode_bases
 from symreln.claims.starts import chain_of, starts_of
 from symreln.claims.widths import check_decided, learned_counts, narrow_pathways
 from symreln.errors import NotSupportedError
 from symreln.laws.choice import law_of, plateau
-from symreln.laws.coupled_matrices import CoupledMatrices, EqualModes
 from symreln.laws.coupled_modes import integrate_modes
 from symreln.laws.integrate import PRECISE, Accuracy
 from symreln.laws.law import Start
-from symreln.laws.reduced_flow import ModeStart
 from symreln.specs.arguments import float_times
 from symreln.verdict.judge import Level
 
@@ -55,7 +52,8 @@ if TYPE_CHECKING:
 
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.laws.block_flow import Trajectory
-    from symreln.laws.reduced_flow import ReducedFlow
+    from symreln.laws.coupled_matrices import CoupledMatrices, EqualModes
+    from symreln.laws.reduced_flow import ModeStart, ReducedFlow
 
 
 def predict(
@@ -195,6 +193,8 @@ def _predict_narrow(derivation: Derivation, flow: Prediction) -> Prediction:
         derivation: As for :func:`symreln.claims.narrow_law.narrow_law`.
         flow: The closed forms of the modes that are learned first.
     """
+    from symreln.claims.narrow_law import narrow_law
+
     around = np.unique([np.floor(flow.times), np.ceil(flow.times)])
     law = narrow_law(derivation, around.astype(int))
     at = partial(np.interp, flow.times, around)
@@ -216,6 +216,8 @@ def _predict_narrow(derivation: Derivation, flow: Prediction) -> Prediction:
 
 def mode_starts(derivation: Derivation, factors: Mapping[str, Fraction]) -> list[ModeStart]:
     """Return how the modes start that do not as expected, by the label of their strength."""
+    from symreln.laws.reduced_flow import ModeStart
+
     return [
         ModeStart(probe=probe, factor=float(factors[label]))
         for label, probe in zip(*mode_probes(derivation), strict=True)
@@ -551,6 +553,8 @@ def _modes(
     derivation: Derivation,
 ) -> list[tuple[EqualModes, PathwayDerivation, ModeDerivation, int]]:
     """Return every mode of every phase that learns something, with the phase's first step."""
+    from symreln.laws.coupled_matrices import EqualModes
+
     found = []
     for begin, phase in derivation.phases:
         for p, pathway in enumerate(phase.pathways):

@@ -20,11 +20,6 @@ from symreln.claims.gate_law import gate_law_of, gate_lines_of
 from symreln.claims.half_speed import half_speed_of
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.lines import derivation_lines
-from symreln.claims.network.described import described
-from symreln.claims.network.in_numbers import in_numbers
-from symreln.claims.network.lines import network_lines
-from symreln.claims.network.parts import parts_of
-from symreln.claims.network.routing import routing_of
 from symreln.claims.phases import phases_of
 from symreln.claims.regime import regime_of
 from symreln.claims.relaxation import diverging
@@ -75,18 +70,16 @@ PATHWAYS = (
     Shown(rule=unsupported_of, place="start", key="unsupported", printed=True),
     Shown(rule=diverging, printed=True),
 )
-EDGES = (
-    Shown(rule=network_lines, place="lines", key="lines", printed=True, checked="all"),
-    Shown(rule=described, place="chapter", key="*"),
-    Shown(rule=parts_of, place="chapter", key="*", printed=True, checked="all"),
-    Shown(rule=routing_of, place="chapter", key="routing", printed=True, checked="all"),
-    Shown(rule=in_numbers, place="chapter", key="curves", printed=True),
-)
 
 
 def _rules_of(derivation: Asked) -> tuple[Shown, ...]:
     """Return the rules that are asked of a derivation of pathways, or of nodes and edges."""
-    return PATHWAYS if isinstance(derivation, Derivation) else EDGES
+    if isinstance(derivation, Derivation):
+        return PATHWAYS
+    # Here, because pathways need none of it.
+    from symreln.claims.network.rules import EDGES
+
+    return EDGES
 
 
 def said_at(derivation: Asked, place: Place) -> list[Block]:

@@ -16,7 +16,6 @@ from symreln.claims.head_formulas import drivers
 from symreln.errors import InputError, LimitReachedError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber, ratio
 from symreln.exact.spectrum import joint_spectrum
-from symreln.laws import coupled_matrices, coupled_modes
 from symreln.laws.choice import choose, printed
 from symreln.laws.law import HEAD_START, PLAIN, STRENGTH0, Regime
 from symreln.networks.effective import check_sizes, effective_dataset, image_dataset
@@ -252,7 +251,7 @@ def _mode(
         _check_two_layers(spec, verdict, (spectrum,))
         d_eff = None
         modes_close = verdict.level is Level.COUPLED_MODES
-        family = coupled_modes.NAME if modes_close else coupled_matrices.NAME
+        family = (Level.COUPLED_MODES if modes_close else Level.COUPLED_MATRICES).value
         why = f"{family}: {verdict.reasons[-1]}"
     return ModeDerivation(
         number=place,

@@ -30,8 +30,6 @@ from symreln.laws.integrate import PRECISE, Accuracy
 from symreln.laws.matrix_coupling import MatrixCoupling
 from symreln.laws.spans import orthonormal_span
 
-NAME = "coupled matrices"
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EqualModes:

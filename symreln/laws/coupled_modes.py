@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-NAME = "coupled modes"
-
 
 @short_repr
 @dataclass(frozen=True, kw_only=True)

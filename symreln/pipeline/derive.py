@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation, Step
-from symreln.claims.families.derivation import derive_family
 from symreln.claims.formulas import start_symbols
 from symreln.claims.network.derivation import NetworkDerivation
-from symreln.claims.network.derive import derive_network, network_steps
 from symreln.claims.solve import derive_unchecked
 from symreln.pipeline.certificate import certificate
 from symreln.pipeline.checks import derivation_steps
@@ -48,6 +46,9 @@ def derive(
 
 
 def _network(spec: Spec) -> NetworkDerivation:
+    # Here, because pathways need none of it.
+    from symreln.claims.network.derive import derive_network, network_steps
+
     derivation = derive_network(spec)
     with phase("checks"):
         if derivation.ask(certificate) is not None:
@@ -58,14 +59,17 @@ def _network(spec: Spec) -> NetworkDerivation:
 
 def _pathways(spec: Spec, begin: Callable[[Derivation], object]) -> Derivation:
     derivation = derive_unchecked(spec)
-    begin(derivation)
     if derivation.later:
         checked = (d.with_checks(derivation_steps(d, carried=True)) for d in derivation.later)
         derivation = replace(derivation, later=tuple(checked))
     if spec.sizes:
+        # Here, because a single size needs none of it.
+        from symreln.claims.families.derivation import derive_family
+
         with phase("every size"):
             family = derive_family(spec, start_symbols(derivation))
             derivation = replace(derivation, family=family)
+    begin(derivation)
     with phase("checks"):
         steps = derivation_steps(derivation) + _later_steps(derivation)
     return derivation.with_checks(steps)

@@ -26,7 +26,6 @@ from symreln.report.chapters.closing import checks_chapter, provenance_chapter
 from symreln.report.chapters.data import correlation_chapter, data_chapter
 from symreln.report.chapters.dynamics import dynamics_chapter, modes_figure
 from symreln.report.chapters.formulas import MOST_ROWS
-from symreln.report.chapters.network import network_figures, network_result
 from symreln.report.chapters.result import result_chapter
 from symreln.report.chapters.spectrum import spectrum_chapter
 from symreln.report.chapters.verdict import verdict_chapter
@@ -113,6 +112,8 @@ def derivation_chapters(
 
 
 def _of_network(derivation: NetworkDerivation, validation: Validation | None) -> tuple[Block, ...]:
+    from symreln.report.chapters.network import network_figures, network_result
+
     return (
         network_result(derivation, validation, _figures(network_figures(derivation), validation)),
         *said_at(derivation, "chapter"),

@@ -13,8 +13,6 @@ import numpy as np
 from symreln.base.beside import begin
 from symreln.claims.derivation import Derivation, Derived, of_pathways
 from symreln.claims.network.derivation import NetworkDerivation
-from symreln.claims.network.described import described
-from symreln.claims.network.in_numbers import in_numbers
 from symreln.claims.prediction import closed_forms, predict
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
@@ -141,6 +139,9 @@ MOST_GROUPS = 8
 
 def network_sketches(derivation: NetworkDerivation) -> list[Sketch]:
     """Sketch the graph and, where there are numbers, strengths and loss."""
+    # Here, because pathways need none of it.
+    from symreln.claims.network.in_numbers import in_numbers
+
     found = []
     graph = derivation.graph
     if len(graph.nodes) <= MOST_NODES and len(graph.edges) <= MOST_EDGES:
@@ -154,6 +155,8 @@ def network_sketches(derivation: NetworkDerivation) -> list[Sketch]:
 
 
 def _graph(derivation: NetworkDerivation) -> Sketch:
+    from symreln.claims.network.described import described
+
     shown = {
         "network": derivation.graph,
         "uses": [count for _, count in derivation.ask(described).edges],

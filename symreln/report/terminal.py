@@ -13,7 +13,6 @@ from symreln.claims.derivation import Derivation, Derived, of_pathways
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
 from symreln.claims.network.derivation import NetworkDerivation
-from symreln.claims.network.described import described
 from symreln.claims.orbits import mode_orbits
 from symreln.claims.phases import until_text
 from symreln.claims.rules import printed_of
@@ -94,6 +93,8 @@ def summary_of(derivation: Derived, written: Sequence[Path] = ()) -> Summary:
 
 
 def _network_summary(derivation: NetworkDerivation) -> Summary:
+    from symreln.claims.network.described import described
+
     rows = [
         [edge.name, edge.source, edge.target, str(uses)]
         for edge, uses in derivation.ask(described).edges

@@ -40,6 +40,7 @@ class StrictModel(BaseModel):
         frozen=True,
         arbitrary_types_allowed=True,
         validate_default=True,
+        defer_build=True,  # a spec has few of the tables that there are
     )
 
 

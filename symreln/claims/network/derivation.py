@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from symreln.base.summaries import short_repr
 from symreln.claims.derivation import Derived
-from symreln.networks.bundles import NetworkData
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
     from symreln.claims.network.components import Component
+    from symreln.networks.bundles import NetworkData
     from symreln.networks.model import Network
 
 

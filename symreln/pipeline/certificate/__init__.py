@@ -12,13 +12,11 @@ from typing import Any
 import numpy as np
 
 from symreln.claims.derivation import Derived, of_pathways
-from symreln.claims.families.derivation import sizes_part
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.texts import Json, Texts
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.pipeline.certificate.pathways import pathways_part, texts_of
-from symreln.pipeline.certificate.routing import routing_part
 from symreln.verifier import FORMAT, digest
 
 __all__ = ["certificate"]
@@ -39,6 +37,8 @@ def certificate(derivation: Derived) -> Json | None:
     ]
     family = derivation.family
     if family is not None and family.complete:
+        from symreln.claims.families.derivation import sizes_part
+
         parts.append(sizes_part(family))
     return _whole(derivation, parts)
 
@@ -47,6 +47,8 @@ def _of_network(derivation: NetworkDerivation) -> Json | None:
     sizes = derivation.routing_sizes
     if isinstance(sizes, str):
         return None
+    from symreln.pipeline.certificate.routing import routing_part
+
     apart = derivation.components[0].unshared.ask(pathways_part)
     return _whole(derivation, [apart, routing_part(derivation.data, *sizes)])
 
