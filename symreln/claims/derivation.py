@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     import sympy as sp
 
     from symreln.claims.families.derivation import FamilyDerivation
-    from symreln.claims.head_formulas import Driver
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.exact.scalar import Scalar
     from symreln.exact.spectrum import JointSpectrum
@@ -257,6 +256,22 @@ class StageDerivation:
     verdict: StageVerdict
     initial_loss: Scalar
     final_loss: Scalar
+
+
+@short_repr
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Driver:
+    """The one earlier mode that drives a later one.
+
+    Attributes:
+        mode: The earlier mode.
+        squared: r².
+        across: r s γ.
+    """
+
+    mode: ModeDerivation
+    squared: Scalar
+    across: Scalar
 
 
 @short_repr

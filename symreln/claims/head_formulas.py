@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.base.summaries import short_repr
+from symreln.claims.derivation import Driver
 from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
 from symreln.laws.law import HEAD_START
@@ -39,22 +39,6 @@ if TYPE_CHECKING:
 _CONJUGATE = "it is one of several conjugate modes, or is driven by one"
 _SEVERAL = "several earlier modes drive it, each until its own half-time"
 _TURNED = "what drives it takes it out of a plane"
-
-
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Driver:
-    """The one earlier mode that drives a later one.
-
-    Attributes:
-        mode: The earlier mode.
-        squared: r².
-        across: r s γ.
-    """
-
-    mode: ModeDerivation
-    squared: Scalar
-    across: Scalar
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -24,8 +24,7 @@ from symreln.laws.sigmoid_drive import evaluated_factor, letters, sigmoid_factor
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
-    from symreln.claims.head_formulas import Driver
+    from symreln.claims.derivation import Derivation, Driver, ModeDerivation, PathwayDerivation
     from symreln.laws.law import Law, Start
 
 #: The closed forms of a mode, or why it has none.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from symreln.base.progress import phase
 from symreln.claims.derivation import (
     Derivation,
+    Driver,
     ModeDerivation,
     PathwayDerivation,
     StageDerivation,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
     import sympy as sp
 
-    from symreln.claims.head_formulas import Driver
     from symreln.exact.spectrum import JointSpectrum, Mode
     from symreln.laws.law import Law
     from symreln.networks.effective import EffectiveDataset

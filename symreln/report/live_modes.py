@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symreln.claims.formulas import NO_LOSS, printed_laws, start_symbols
-from symreln.claims.head_formulas import Driver, planar_start, start_in_effect
+from symreln.claims.head_formulas import planar_start, start_in_effect
 from symreln.claims.orbits import mode_orbits, short_list
 from symreln.document.symbols import strengths_in_text
 from symreln.errors import NoClosedFormError
@@ -18,7 +18,7 @@ from symreln.laws.ops import WRITTEN
 from symreln.report.live_values import HALF, START, Group, LiveMode
 
 if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
+    from symreln.claims.derivation import Derivation, Driver
     from symreln.claims.families.derivation import FamilyDerivation, FamilyMode
     from symreln.claims.families.task import Task
 
