@@ -197,8 +197,7 @@ class Answer(Derived):
         return displayed_formulas(self)
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class NetworkDerivation(Answer, networks.NetworkDerivation):
     """Everything derived from a spec of nodes and edges, with what a user asks of it.
 
@@ -279,7 +278,6 @@ class NetworkDerivation(Answer, networks.NetworkDerivation):
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class Derivation(Answer, pathways.Derivation):
     """Everything derived from a spec of pathways, with what a user asks of it.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Validation(outcome.Validation):
     """A derivation confronted with trained networks, with what a user asks of it.
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import dataclasses
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from enum import Enum
+from functools import partial
 from types import MappingProxyType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, dataclass_transform, overload
 
 Class = TypeVar("Class", bound=type)
 
@@ -40,15 +41,24 @@ def few(names: Iterable[str], most: int = MOST_NAMED) -> str:
     return ", ".join(known[:most]) + more
 
 
-def short_repr(cls: Class) -> Class:
-    """Give a dataclass a repr of at most a screen; decorates it from outside.
+@overload
+def short_repr(cls: Class, /) -> Class: ...
+@overload
+def short_repr(*, kw_only: bool = True, eq: bool = True) -> Callable[[Class], Class]: ...
+@dataclass_transform(
+    frozen_default=True, kw_only_default=True, field_specifiers=(dataclasses.field,)
+)
+def short_repr(cls: Any = None, /, **how: bool) -> Any:
+    """Make a frozen dataclass with keywords, whose repr is of at most a screen.
 
     Where the class has a method ``_summary()``, its first ten lines are the repr; else it is every
     field, in a line each where they do not fit in one. ``_headline()``, where there is one, is
     what stands for an instance within others.
     """
-    cls.__repr__ = _repr  # pyright: ignore[reportAttributeAccessIssue]
-    return cls
+    if cls is None:
+        return partial(short_repr, **how)
+    cls.__repr__ = _repr
+    return dataclasses.dataclass(cls, **{"frozen": True, "kw_only": True, "repr": False, **how})
 
 
 class Immutable:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.progress import phase
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
     from symreln.specs.model import Spec
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class DepthAnswer(AbstractAnswer):
     """What :func:`symreln.depth` found.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.jsonio import dumps
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
     from symreln.gating.serialise import Result
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class GateAnswer(AbstractAnswer):
     """What :func:`symreln.gates`, :func:`symreln.race` and :func:`symreln.replay` found.
 
@@ -68,8 +66,7 @@ class GateAnswer(AbstractAnswer):
         return {}
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class FoundGates(GateAnswer):
     """Gates that were found, and a spec with them.
 

@@ -14,7 +14,6 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, as_completed
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,8 +75,7 @@ _NEEDS = {"real-data": ("sklearn", "data")}
 _LONG = ("depth", "equal-structures")
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Reproduction(AbstractAnswer):
     """What :func:`symreln.reproduce` found.
 

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 Judged = Literal["closed", "reduced"]
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class ModeCurve:
     """Predicted strength of one mode.
 

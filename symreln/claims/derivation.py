@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from symreln.verdict.judge import DiagonalisabilityVerdict, StageVerdict
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Derived(Asked, ABC):
     """What is derived of a spec, of pathways or of nodes and edges, and what rules find in it.
 
@@ -65,7 +64,6 @@ class Derived(Asked, ABC):
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class ModeDerivation:
     """One mode of a pathway.
 
@@ -103,7 +101,6 @@ class ModeDerivation:
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class PathwayDerivation:
     """One pathway with everything derived for it.
 
@@ -239,7 +236,6 @@ class PathwayDerivation:
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class StageDerivation:
     """The pathways that learn together.
 
@@ -258,8 +254,7 @@ class StageDerivation:
     final_loss: Scalar
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Driver:
     """The one earlier mode that drives a later one.
 
@@ -275,7 +270,6 @@ class Driver:
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class Derivation(Derived):
     """Everything derived from a spec of pathways.
 

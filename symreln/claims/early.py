@@ -16,7 +16,7 @@ Source: Maennel et al. 2018, Boursier and Flammarion (early alignment).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,8 +46,7 @@ if TYPE_CHECKING:
 SEED = 20_614
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class EarlyStrengths(Mapping[str, EarlyStrength]):
     """What the early phase says of a derivation's modes, by the label of their strength.
 

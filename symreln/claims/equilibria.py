@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
 _MOST_MODES = 40
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Race(Claim):
     """Modes that compete, and how the competition ends.
 
@@ -123,8 +121,7 @@ def _drives(system: Competition, phi: Sequence[tuple[Scalar, ...]]) -> Iterator[
         yield drive
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Equilibria(Claim):
     """Where the coupled modes of all stages come to rest.
 

@@ -99,8 +99,7 @@ class Formula:
         return rf"$\displaystyle {self.to_latex()}$"
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Formulas(Mapping[str, Formula]):
     """The closed forms of a derivation by name: of every mode that learns, and of the loss.
 

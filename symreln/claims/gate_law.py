@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
 _MOST_INTEGRATED = 2e10
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class PathwayGates(Claim):
     """What becomes of the gate of a pathway's units, and of those that symmetries map it onto.
 
@@ -100,8 +98,7 @@ class PathwayGates(Claim):
         }
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class LawOfGates(Claim):
     """How long the gates of a spec can be trusted.
 

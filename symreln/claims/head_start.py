@@ -33,8 +33,7 @@ _Found = tuple[Copies, ...] | str
 _AFTER = "a mode of an earlier stage has no closed form"
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class ModeLaws(Mapping[str, tuple[Copies, ...]]):
     """The closed forms of modes that learn, by label: one for copies that start alike.
 

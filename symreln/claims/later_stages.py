@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.rounding import percent, positional
@@ -33,7 +33,6 @@ _UNSTATED = "not stated"
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class _Ahead(Claim):
     """One mode that earlier stages drive.
 
@@ -120,7 +119,6 @@ class _Ahead(Claim):
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class HeadStarts(Claim):
     """The modes of later stages that earlier ones drive while they learn.
 

@@ -7,7 +7,6 @@ or, where it is about the data, on this dataset in exact arithmetic. A check tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class DerivationLines(Claim):
     """The lines of a derivation, all of which hold.
 

@@ -41,8 +41,7 @@ _OFTEN = 1000
 _NOTHING = 1e-12
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class NarrowLaw:
     """Networks with few units that were drawn and descended in mode coordinates.
 

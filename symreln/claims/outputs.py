@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class OutputCurves:
     """Predicted outputs of a network, float64.
 

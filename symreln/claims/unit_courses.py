@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -82,8 +81,7 @@ def telling_samples(derivation: Derivation, pathway: PathwayDerivation) -> np.nd
     return tells
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Course:
     """The units of one pathway over time.
 

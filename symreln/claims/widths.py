@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class NarrowPathway(Claim):
     """A pathway whose units do not suffice for its modes.
 

@@ -10,7 +10,6 @@ Pure numpy; nothing here is used by a derivation.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
     from symreln.train.run import TrainingRun
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class PathwayAlignment:
     """Alignment of one pathway's map with its predicted modes at the last step.
 
@@ -98,7 +96,6 @@ def _learned(
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class SplitNetwork:
     """ReLU networks seen as pathways: means over seeds."""
 
@@ -134,8 +131,7 @@ def split_network(derivation: Derivation, network: TrainingRun, inputs: np.ndarr
     )
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Alignment:
     """Agreement of maps with predicted modes; leading axes (…) are those of the maps.
 

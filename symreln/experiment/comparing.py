@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,8 +28,7 @@ def is_aligned(pair: str) -> bool:
     return pair.endswith("_vs_aligned")
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class CurvePair:
     """Two kinds of curves, each the mean over its rows.
 

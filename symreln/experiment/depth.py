@@ -9,7 +9,7 @@ together; half of a layer's units are, as the theory of one hidden layer counts 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import comb
 from typing import TYPE_CHECKING, ClassVar
@@ -48,8 +48,7 @@ if TYPE_CHECKING:
     from symreln.train.run import TrainingRun
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class DepthComparison:
     """Distributions over seeds.
 
@@ -175,8 +174,7 @@ def _relative(run: TrainingRun) -> np.ndarray:
     return run.losses / run.losses[:, :1]
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class FirstDrop:
     """The first drop of every ReLU network's loss beside what its early phase says.
 

@@ -27,8 +27,7 @@ SIGNIFICANT = 0.05
 SEED = 2025
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class CrossingComparison:
     """When the losses of two samples first fall below a share of where they start.
 

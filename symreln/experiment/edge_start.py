@@ -14,7 +14,6 @@ Float64, seeded, with the standard error of the mean. Nothing is fitted, no netw
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,7 +33,6 @@ STEP = 0.2
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class EdgeStart:
     """An effective start.
 

@@ -77,7 +77,6 @@ class Finding:
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class PairDiagnosis:
     """Why one pair of curves disagrees.
 

@@ -46,8 +46,7 @@ USUAL_COST = 2e11
 ORDERS = 2
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class GateLawMeasured:
     """The law of gates beside trained networks.
 

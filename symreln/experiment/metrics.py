@@ -281,7 +281,6 @@ def metric_cells(found: CurveComparison, tolerance: float | None = None) -> dict
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class SeedFloor:
     """What each seed's curve (A) differs from the mean of the others (B).
 
@@ -299,8 +298,7 @@ class SeedFloor:
     each: tuple[CurveComparison, ...]
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class GateDrift:
     """How far hidden activity patterns are from those of the last snapshot.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class NarrowOutcome:
     """What the trained networks hold of one pathway's modes at the last step.
 

@@ -19,7 +19,7 @@ Source: the assumption is 2.1.1 of [Jarvis2025]; float64.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,8 +56,7 @@ if TYPE_CHECKING:
     from symreln.laws.mean_field import MeanField
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Predictions:
     """Predictions of one derivation, none of which has seen a trained network.
 

@@ -19,7 +19,6 @@ the orthogonal Procrustes problem. Pure numpy.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -51,8 +50,7 @@ MOMENTS = 16
 _MOST_BYTES = 1 << 28
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Subject:
     """Similarities of one kind of networks beside the predicted ones.
 
@@ -72,8 +70,7 @@ class Subject:
     floor: np.ndarray | None
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class RepresentationComparison:
     """Predicted and trained representations.
 

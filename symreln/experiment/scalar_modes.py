@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -33,8 +32,7 @@ if TYPE_CHECKING:
 ALIGNED, RANDOM = "theory_vs_aligned", "theory_vs_gdln"
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Descent:
     """Gradient descent on the scalar modes of a graph, step by step.
 
@@ -58,8 +56,7 @@ _SPANS = (1, 4, 16, 64)
 _RISE = 8
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class ScalarModes:
     """The scalar modes of all parts of a graph.
 
@@ -301,8 +298,7 @@ def _descent(
     return losses, [float(total[0, 0]) for total in flow.totals(weights)]
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class EdgeModes:
     """What a confrontation of nodes and edges says of their scalar modes.
 

@@ -12,7 +12,6 @@ that mode's: it is not attributable in a trained network without given gates.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -38,8 +37,7 @@ METHOD = (
 )
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class ModeMeasured:
     """One mode, predicted and measured at the steps that were recorded.
 

@@ -19,7 +19,7 @@ often; read at every step they are those of the ReLU network, from the first dro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -48,8 +48,7 @@ FROZEN = 1e6
 BLOCK = 500
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class EarlyPhase:
     """Networks in the frozen residual Y, up to where their loss would drop.
 
@@ -112,8 +111,7 @@ def early_phase(
     return EarlyPhase(steps=found, losses=losses, weights=tuple(at_drop))
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class SwitchingRun:
     """Gated networks whose gates are read off their own units.
 

@@ -33,8 +33,7 @@ DIGITS = 9
 DRAWN = 1500
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Rows:
     """Different rows and how much each counts.
 
@@ -71,8 +70,7 @@ class GateCluster:
     centroid: tuple[float, ...]
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Clustering:
     """Clusters of activity patterns by decreasing weight, and the gates that they are.
 

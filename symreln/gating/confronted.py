@@ -54,8 +54,7 @@ class ClassShare:
         return float(apart / total)
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class RacePoint(Result):
     """Networks trained at one value of the parameter.
 

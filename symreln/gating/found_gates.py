@@ -178,8 +178,7 @@ def _matched(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, float]:
     return columns, float(cost[rows, columns].mean())
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Coverage(Result):
     """What part of the networks' weight ‖w1‖ ‖w2‖ gates account for, at each look.
 
@@ -230,8 +229,7 @@ def coverage(trained: ObservedNetworks, gates: Sequence[np.ndarray]) -> Coverage
     return Coverage(updates=trained.steps, exact=exact, agreement=agreement, patterns=patterns)
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class WindowedGates:
     """Gates that are constant in each window.
 

@@ -116,8 +116,7 @@ class SubsetStage(Result):
         return tuple(sorted({each.m for each in self.subsets if each.speed == top}))
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class SubsetShares(Result):
     """Which m trained networks take.
 

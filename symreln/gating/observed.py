@@ -8,7 +8,7 @@ alike where signs alone are known, and by (w·x)² where what a unit sees is.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -31,8 +31,7 @@ from symreln.train.weights import LayerWeights
 NEAR = 1e-4
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class ObservedNetworks:
     """Networks of one spec, trained from known initial weights.
 

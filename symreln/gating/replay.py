@@ -46,8 +46,7 @@ _SAMPLED_BYTES = 300_000_000
 _TRIED_WINDOWS = (1, 2, 4, 8, 16, 32)
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class GateSchedule:
     """Gates of every hidden unit, constant from one switch to the next.
 

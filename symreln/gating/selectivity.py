@@ -26,8 +26,7 @@ from symreln.gating.serialise import Result
 from symreln.train.weights import LayerWeights
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class _Selectivity:
     """Indices of responses, NaN where a response does not vary (or is nowhere).
 

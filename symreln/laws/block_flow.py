@@ -60,8 +60,7 @@ class Coupling(Protocol):
         ...
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Trajectory:
     """What following a flow gives.
 

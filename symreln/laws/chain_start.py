@@ -26,7 +26,6 @@ Float64, seeded, with the standard error of the mean. Nothing is fitted, no netw
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -52,8 +51,7 @@ _SETTLED = 38.0
 _SPACING = 2e-3
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class ChainStart:
     """Effective starts of modes of L random layers.
 

@@ -60,8 +60,7 @@ class Equilibrium:
     drives: tuple[Coefficients, ...]
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Competition:
     """Classes of modes that act on each other, directly or through others.
 

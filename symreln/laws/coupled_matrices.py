@@ -48,8 +48,7 @@ class EqualModes:
     factor: float = 1.0
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class CoupledMatrices:
     """The reduced flow of a gated deep linear network with one hidden layer, in full spans.
 

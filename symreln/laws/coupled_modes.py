@@ -2,7 +2,6 @@ r"""Coupled modes: a competitive Lotka-Volterra system, one scalar a mode."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class CoupledModes:
     r"""Modes whose strengths compete.
 

@@ -30,7 +30,7 @@ Source: the alignment of single units is that of Maennel et al. 2018.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from operator import matmul
 from typing import TYPE_CHECKING
@@ -71,7 +71,6 @@ _FINEST = 1e-3
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class EarlyStrength:
     """What the early phase says of one mode; the same for all modes of its symmetry orbit.
 
@@ -99,8 +98,7 @@ class EarlyStrength:
     orbit: tuple[str, ...] = ()
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class EarlyMode:
     """Equal modes that are asked for.
 

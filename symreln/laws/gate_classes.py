@@ -10,7 +10,6 @@ other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,8 +35,7 @@ _SAME = 1e-9
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class GateClass:
     """Gates that are alike.
 

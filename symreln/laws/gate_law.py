@@ -49,8 +49,7 @@ _EDGE = 1e-9
 _CHUNK = 2_000
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class GateShares:
     """Shares at T times of a pathway's units with its gate.
 
@@ -74,8 +73,7 @@ class GateShares:
         return self.walls > 0
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class LinearUnits:
     """Hidden units of one pathway, which move linearly.
 

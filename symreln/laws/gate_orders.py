@@ -18,7 +18,6 @@ Steps are gradient descent's. Float64, seeded; units are drawn as that simulatio
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,8 +35,7 @@ if TYPE_CHECKING:
 Watch = Callable[[np.ndarray, np.ndarray], float]
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class GateOrders:
     """What the orders from the second on say.
 

@@ -20,8 +20,7 @@ from symreln.laws.spans import orthonormal_span
 SparseArray = Any
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class GatedData:
     """Features of every pathway and the targets, sparse.
 

@@ -23,7 +23,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
@@ -42,7 +41,6 @@ _LOOKS = 60
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class Descent:
     """How the units are trained.
 
@@ -61,8 +59,7 @@ class Descent:
     weight_decay: float = 0.0
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class MeanField:
     """What a mean-field simulation gives.
 
@@ -153,8 +150,7 @@ def look_steps(steps: int) -> np.ndarray:
     return np.unique(np.concatenate([evenly, by_ratio]).round().astype(int).clip(max=steps - 1))
 
 
-@short_repr
-@dataclass(frozen=True, eq=False)
+@short_repr(kw_only=False, eq=False)
 class Particles:
     """Weights of particles, each standing for so many units of the network; changed in place.
 

@@ -9,7 +9,7 @@ have a leading axis, of flows that do not meet. Source: [Saxe2022].
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from math import prod
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from symreln.networks.bundles import NetworkData
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class NetworkFlow:
     """Weights on the edges of a graph and what drives them.
 

@@ -7,7 +7,7 @@ Pathways with the same input node, output node and gate see the same data; toget
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from symreln.networks.model import Network, Path
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Bundle:
     """Pathways that see the same data.
 
@@ -45,8 +44,7 @@ class Bundle:
     effective: EffectiveDataset
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class NetworkData:
     r"""A graph on a dataset: pathways, bundles and their exact correlations.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import Literal
 
@@ -17,7 +17,6 @@ Label = int | str
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class Dataset(Immutable):
     """Inputs and targets, one column a sample.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -28,8 +27,7 @@ MOST_TERMS = 1000
 MOST_BITS = 20_000
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class OrbitImage:
     """A pathway that a symmetry maps to this one.
 
@@ -44,8 +42,7 @@ class OrbitImage:
     inputs: np.ndarray
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class EffectiveDataset:
     r"""Inputs and targets under one pathway's gate and masks, with their correlations.
 

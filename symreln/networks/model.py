@@ -48,7 +48,6 @@ class Path:
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class Network:
     """Nodes and edges without cycles; every node lies between an input and an output.
 

@@ -19,7 +19,6 @@ inputs and outputs to those of the other's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from math import prod
 
@@ -34,8 +33,7 @@ from symreln.networks.pathway import PathwaySpec
 _BRANCHES = 2000
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class SampleGroup:
     """Permutations of the samples that keep given relations.
 

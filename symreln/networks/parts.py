@@ -27,7 +27,6 @@ def gate_at(gate: Gate, values: Mapping[str, Fraction]) -> Gate:
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class Switch:
     """A gate that is taken during the training.
 
@@ -43,7 +42,6 @@ class Switch:
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class Node:
     """A layer or a part of one: units that are gated together.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -15,7 +15,6 @@ from symreln.networks.parts import Edge, Gate, Node, Switch, gate_at
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class PathwaySpec:
     """One pathway of the gated deep linear network, as asked for.
 

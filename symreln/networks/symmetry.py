@@ -16,7 +16,6 @@ symmetry and nothing else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -41,8 +40,7 @@ _STEP, _FIRST, _SECOND = (
 _SHIFTS = tuple(np.uint64(shift) for shift in (30, 27, 31))
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Symmetry:
     """Permutations that map a spec onto itself, proven.
 

@@ -7,7 +7,6 @@ something asks for it; correlations and products with few vectors never do.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
@@ -38,8 +37,7 @@ class Learned(Protocol):
         ...
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Targets:
     """Targets of a stage, shape (n_y, P).
 

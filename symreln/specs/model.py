@@ -118,7 +118,6 @@ class SizeSymbol:
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class PathwayFamily:
     """Pathways that are written as one entry with ``each``: one for every value of a label.
 
@@ -236,7 +235,6 @@ class ValidationSpec:
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class Spec(Immutable):
     """A checked spec: the only thing that the derivation takes.
 

@@ -30,7 +30,6 @@ _MOST_TASKS = 1_000_000
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class Row:
     """One combination of a sweep.
 
@@ -53,7 +52,6 @@ class Row:
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class Plan:
     """A whole sweep.
 

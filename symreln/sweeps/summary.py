@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class SummaryRow:
     """One combination.
 
@@ -58,7 +56,6 @@ class SummaryRow:
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class Summary:
     """A whole sweep.
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import final
 
 import numpy as np
@@ -29,8 +28,7 @@ from symreln.train.weights import Weights
 _BLOCK = 64  # steps between two looks at finiteness and two reports of progress
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Chunk:
     """Results of some seeds, first axis seeds; fields as in ``TrainingRun``."""
 

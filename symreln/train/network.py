@@ -23,7 +23,6 @@ Gate = tuple[float, ...] | None
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class GatedNode:
     """Units that are gated together.
 
@@ -71,7 +70,6 @@ class GatedEdge:
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class GatedNetwork:
     """Nodes and edges without cycles.
 
@@ -203,7 +201,6 @@ class GatedNetwork:
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class GatedPathway:
     """One pathway of a GDLN: ŷ_μ gets g(μ) O W2 W1 I x_μ.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 import numpy as np
@@ -29,7 +29,6 @@ BOUNDARY = 1e-3
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class Recording:
     r"""Which quantities are kept at which steps. The losses of all steps always are.
 

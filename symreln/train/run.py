@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, wait
-from dataclasses import dataclass
 from functools import partial
 from operator import setitem
 from pathlib import Path
@@ -72,8 +71,7 @@ class Running(TypedDict, total=False):
     progress: Progress | None
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class TrainingRun:
     """Recorded training of many seeds.
 

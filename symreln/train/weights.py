@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,7 @@ Weights = tuple[np.ndarray, ...]
 """One matrix an edge, each of shape (seeds, units of the target, units of the source)."""
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class LayerWeights:
     """Weights of one hidden layer's two sides, for all seeds; ŷ = W2 σ(W1 x).
 

@@ -24,7 +24,7 @@ and wherever they are asked for, the actions themselves are computed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -48,8 +48,7 @@ if TYPE_CHECKING:
 Actions = tuple[tuple[ExactMatrix, ...], ...]
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class ModeCoupling:
     """One class of modes of a source pathway acting on one class of a target pathway.
 
@@ -154,7 +153,6 @@ class ModeCoupling:
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class StageCouplings:
     """All couplings of a stage.
 

@@ -55,7 +55,6 @@ class Level(Enum):
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class StageVerdict:
     """What holds for the pathways of one stage.
 
@@ -85,7 +84,6 @@ class StageVerdict:
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class DiagonalisabilityVerdict:
     """Whether the pathways are mutually diagonalisable (the papers' "mutually diagonalizable").
 

@@ -73,7 +73,6 @@ class Consequence(Claim):
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class ExceptionalSet(Claim):
     """The zeros of one irreducible polynomial.
 
@@ -161,7 +160,6 @@ class ExceptionalSet(Claim):
 
 
 @short_repr
-@dataclass(frozen=True, kw_only=True)
 class ExceptionalSets(Claim):
     """Where the generic answer does not hold as it stands.
 

@@ -6,7 +6,7 @@ sizes become closed forms here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from symreln.specs.model import Spec
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class FamilyMode:
     """One mode for every size, of a pathway or of each pathway that a template stands for.
 
@@ -72,8 +71,7 @@ class FamilyMode:
         return self.law.half_time.xreplace({HEAD_START: self.strength0})
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class HeadStart:
     """Where a mode of a later stage starts in effect, because an earlier one still learns.
 
@@ -90,8 +88,7 @@ class HeadStart:
     strength0: sp.Expr | None
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class FamilyStage:
     """One stage for every size: one pathway, or one for each context.
 
@@ -112,8 +109,7 @@ class FamilyStage:
     after: list[Scalar]
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class FamilyDerivation:
     """Everything derived for every size at once.
 

@@ -13,7 +13,7 @@ routing network for L = 3. Source: [Saxe2022].
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -51,8 +51,7 @@ MOST_ROWS = 24
 _COMMUTES = "Sigma^x commutes with Sigma^yx^T Sigma^yx"
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Component(Claim):
     """One part.
 

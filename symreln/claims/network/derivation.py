@@ -28,8 +28,7 @@ class PartsVerdict:
     reasons: tuple[str, ...]
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class NetworkDerivation(Derived):
     """Everything derived of nodes and edges on a dataset, for all values of the parameters.
 

@@ -132,8 +132,7 @@ _MOST_WEIGHTS = 50_000
 """Weights of the whole graph up to which the full flow is integrated: seconds."""
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Strengths:
     """Strengths of the modes of pathways that see the same data.
 
@@ -148,8 +147,7 @@ class Strengths:
     plateaus: np.ndarray
 
 
-@short_repr
-@dataclass(frozen=True, kw_only=True, eq=False)
+@short_repr(eq=False)
 class Curves:
     """What the reduction predicts at the declared values.
 
