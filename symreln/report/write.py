@@ -23,7 +23,7 @@ from symreln.verifier.folder import sealed
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    from symreln.document.model import Drawing
+    from symreln.document.model import Drawing, Interactive
     from symreln.experiment.outcome import Validation
     from symreln.report.formats import Format
     from symreln.report.latex_style import Style
@@ -86,13 +86,19 @@ def write_derivation(
         if documents and isinstance(derivation, Derivation):
             begin_gate_law(derivation)
         figures = _begin_figures(derivation, validation, pdf=pdf) if documents else None
+        moved = None
+        if any(each.interactive for each in documents):
+            # Here, because looking for formulas takes time; first, as what was begun does.
+            from symreln.report.live_script import interactive
+
+            moved = interactive(derivation, validation)
         written = _write_proven(derivation, draft.folder, wanted)
         if PROGRAM in wanted:
             written += _write_program(derivation, draft.folder)
         if figures is not None:
             place = draft.folder
             written += _write_documents(
-                derivation, validation, figures, place, documents, wanted, style
+                derivation, validation, figures, moved, place, documents, wanted, style
             )
         return draft.moved(written)
 
@@ -126,6 +132,7 @@ def _write_documents(
     derivation: Derived,
     validation: Validation | None,
     figures: _Figures,
+    moved: Interactive | None,
     folder: Path,
     wanted: Sequence[Format],
     known: Collection[str],
@@ -134,12 +141,6 @@ def _write_documents(
     """Write those documents that are wanted, each with its provenance; ``known``: all formats."""
     names, drawn = figures
     chapters = derivation_chapters(derivation, validation, names)
-    moved = None
-    if any(each.interactive for each in wanted):
-        # Here, because looking for formulas takes time.
-        from symreln.report.live_script import interactive
-
-        moved = interactive(derivation, validation)
     with phase("figures"):
         drawings = drawn()
     document = whole_document(derivation, chapters, drawings, moved)
