@@ -13,8 +13,9 @@ when it is built, so that a renderer never has to decide what to do about it.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, Literal
 
 from symreln.document.inlines import (
@@ -93,6 +94,25 @@ class Drawing:
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", self.name):
             msg = f"figure name {self.name!r}: needs a letter, then letters, digits, _ and -."
             raise InputError(msg)
+
+
+class ComingDrawing(Drawing):
+    """A drawing that may still be with whoever draws it: who asks for its files waits.
+
+    Args:
+        name: Its name.
+        drawn: Returns all drawings.
+    """
+
+    def __init__(self, name: str, drawn: Callable[[], Iterable[Drawing]]) -> None:
+        set_fields(self, name=name, _drawn=drawn)
+
+    @cached_property
+    def _found(self) -> Drawing:
+        return next(each for each in self.__dict__["_drawn"]() if each.name == self.name)
+
+    svg = property(lambda self: self._found.svg)  # pyright: ignore[reportAssignmentType]
+    pdf = property(lambda self: self._found.pdf)  # pyright: ignore[reportAssignmentType]
 
 
 @dataclass(frozen=True, kw_only=True)

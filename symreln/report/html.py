@@ -7,6 +7,7 @@ from collections.abc import Callable
 from html import escape
 from xml.etree.ElementTree import Element
 
+from symreln.base.progress import phase
 from symreln.document.escape import escape_html, typographic
 from symreln.document.model import (
     Block,
@@ -51,7 +52,7 @@ def render(document: Document) -> str:
     scripts = []
     if moved is not None and moved.script:
         scripts = [moved.script, *map(asset, LIVE_SCRIPTS)]
-    return whole_page(title, body, renderer.characters, scripts)
+    return whole_page(title, lambda: renderer.illustrated(body), renderer.characters, scripts)
 
 
 def framed(document: Document, summary: str) -> str:
@@ -79,6 +80,7 @@ class _Renderer:
         self.characters: set[str] = set()
         self.mathematics: dict[tuple[str, ...], str] = {}
         self.contents: list[tuple[int, str, str, str]] = []
+        self.figures: dict[str, Figure] = {}
 
     def body(self) -> str:
         source = self.source
@@ -187,11 +189,20 @@ class _Renderer:
         )
 
     def figure(self, block: Figure, anchor: Anchor | None) -> str:
-        drawing = inline_svg(self.source.drawing(block.name), block.alt)
+        drawing = f"\0{len(self.figures)}\0"  # no text has a null character
+        self.figures[drawing] = block
         return (
             f"<figure{_id(block.label)}>\n{_scrolled(drawing, anchor, 'drawing ')}\n"
             f"{self.caption(block.caption, anchor)}</figure>"
         )
+
+    @phase("figures")
+    def illustrated(self, body: str) -> str:
+        """Return the body with its drawings, which may still be with whoever draws them."""
+        for place, block in self.figures.items():
+            drawing = inline_svg(self.source.drawing(block.name), block.alt)
+            body = body.replace(place, drawing)
+        return body
 
     def caption(self, content: Content, anchor: Anchor | None) -> str:
         if not anchor:

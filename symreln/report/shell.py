@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from importlib.resources import files
 
 from symreln.base.beside import begin
@@ -29,7 +29,7 @@ LIVE_SCRIPTS = ("live_plot.js", "live.js")
 
 def whole_page(
     title: str,
-    body: str,
+    body: Callable[[], str],
     characters: Collection[str],
     own: Sequence[str] = (),
 ) -> str:
@@ -37,12 +37,14 @@ def whole_page(
 
     Args:
         title: Plain text.
-        body: Markup: what stands in the ``body`` element.
+        body: Returns markup: what stands in the ``body`` element.
         characters: Those of the page's mathematics; its font is cut down to them.
         own: Scripts that only this page has.
     """
+    made = begin(font.math_font, characters) if characters else bytes
+    inside = body()
     with phase("font"):
-        face = font.data_uri(begin(font.math_font, characters)()) if characters else ""
+        face = font.data_uri(made()) if characters else ""
     scripts = [*(asset(name) for name in SCRIPTS), *own]
     parts = [
         "<!DOCTYPE html>",
@@ -57,7 +59,7 @@ def whole_page(
         f"<style>\n{_style(face)}</style>",
         "</head>",
         "<body>",
-        body,
+        inside,
         *([f"<footer>{escape_html(font.NOTICE)}</footer>"] if face else []),
         "</body>",
         "</html>",

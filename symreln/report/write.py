@@ -11,7 +11,7 @@ from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.early import begin_early_strengths
 from symreln.claims.gate_law import begin_gate_law
-from symreln.document.model import said_as
+from symreln.document.model import ComingDrawing, said_as
 from symreln.errors import InputError
 from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
@@ -141,16 +141,18 @@ def _write_documents(
     """Write those documents that are wanted, each with its provenance; ``known``: all formats."""
     names, drawn = figures
     chapters = derivation_chapters(derivation, validation, names)
-    with phase("figures"):
-        drawings = drawn()
+    drawings = tuple(ComingDrawing(name, drawn) for name in names)
     document = whole_document(derivation, chapters, drawings, moved)
-    files: dict[str, str | bytes] = {}
-    pdfs = {f"figures/{each.name}.pdf": each.pdf for each in drawings if each.pdf}
     absent = {name: said for name, said in _ABSENT.items() if name.partition(".")[2] not in known}
+    made = []
     for each in wanted:
-        beside = pdfs if each.latex else {}
         said = {**absent, " in derivation.html": " below"} if each.name == "html" else absent
-        made, proof = each.render(said_as(document, said), style), derivation.ask(certificate)
-        files[each.file] = sealed(made, proof, each.comment, beside)
+        made.append(each.render(said_as(document, said), style))
+    files: dict[str, str | bytes] = {}
+    proof = derivation.ask(certificate)
+    pdfs = {f"figures/{each.name}.pdf": each.pdf for each in drawings if each.pdf}
+    for each, text in zip(wanted, made, strict=True):
+        beside = pdfs if each.latex else {}
+        files[each.file] = sealed(text, proof, each.comment, beside)
         files |= beside
     return write_files(folder, files)
