@@ -20,6 +20,8 @@ def main() -> NoReturn:
         sys.exit(128 + number)
 
     signal.signal(signal.SIGTERM, end)
+    # Pydantic would look through all that is installed for plugins.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         from symreln.cli.main import main as command
 
