@@ -18,8 +18,6 @@ from importlib import import_module
 from threading import Thread
 from typing import ParamSpec, TypeVar
 
-import numpy as np
-
 from symreln.base.processors import cores
 
 P = ParamSpec("P")
@@ -80,6 +78,8 @@ def begin(work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[]
 
 def _prepare(parent: int, modules: tuple[str, ...]) -> None:
     """Make a process ready: it ends with its parent, and says nothing."""
+    import numpy as np  # here, because most that begin work have no arrays
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, which ends it
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     Thread(target=_end_with, args=(parent,), daemon=True).start()
