@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from itertools import product
 from random import Random
+from time import process_time
 
 import pytest
 
+import symreln as sr
 from symreln.verifier import modes
 from symreln.verifier.numbers import Poly, multiply
 from symreln.verifier.reading import Given, Reader
@@ -19,6 +21,20 @@ from tests.campaigns.work_on_spec import work_on
 )
 def test_a_random_spec_is_derived(seed: int) -> None:
     assert not work_on(random_tables(seed)).startswith("refused")
+
+
+def test_conjugate_modes_have_one_set_of_columns() -> None:
+    """Their signs are told by balls: with polynomials of its number each took as long as all."""
+    begun = process_time()
+    derivation = sr.derive(sr.load(varied_tables(910897)))
+    derived = process_time()
+    assert isinstance(derivation, sr.Derivation)
+    assert derivation.pathways[0].vectors
+    assert process_time() - derived < derived - begun
+
+
+def test_a_graph_whose_flow_is_stiff_by_66_orders_of_magnitude() -> None:
+    assert work_on(varied_tables(911147)) == "coupled modes"
 
 
 def test_vectors_over_a_field_of_long_numbers_are_in_float64_at_once() -> None:

@@ -301,10 +301,11 @@ class AlgebraicNumber:
         if exact is not None:
             value = exact.substitute(self._point(values)).to_fraction()
             return (value > 0) - (value < 0)
-        # Not 0 here, unless 0 is a root of the minimal polynomial at these values.
-        constant = self.squared_polynomial[0].substitute(self._point(values))
-        most = 2 * ORDER_BITS if constant.is_zero else None
-        return enclosure.sign_of(lambda bits: self.ball(values, bits), most)
+        found = enclosure.sign_of(lambda bits: self.ball(values, bits), 2 * ORDER_BITS)
+        # Else not 0, unless 0 is a root of the minimal polynomial at these values.
+        if found or self.squared_polynomial[0].substitute(self._point(values)).is_zero:
+            return found
+        return enclosure.sign_of(lambda bits: self.ball(values, bits))
 
     def compare(self, bound: Fraction) -> int:
         """Return the sign of a number without parameters minus a rational one; exact."""

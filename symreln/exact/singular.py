@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from flint import fmpz_mat
@@ -139,40 +139,53 @@ def singular_vectors(spectrum: JointSpectrum) -> tuple[tuple[Columns, Columns], 
 
     Sigma^{yx} V = U s, U^T U = V^T V = 1.
     """
-    known: dict[int, tuple[_Vector, ...]] = {}
+    known: dict[int, list[_Pair]] = {}
     found = []
     for mode in spectrum.modes:
-        mode_class = mode.mode_class
         if mode.is_null:
             continue
-        if id(mode_class) not in known:
-            known[id(mode_class)] = tuple(_orthogonal(spectrum, mode_class))
-        found.append(_signed(spectrum, mode, known[id(mode_class)]))
+        if id(mode.mode_class) not in known:
+            known[id(mode.mode_class)] = _pairs(spectrum, mode.mode_class)
+        found.append(_signed(spectrum, mode, known[id(mode.mode_class)]))
     return tuple(found)
 
 
-def _signed(
-    spectrum: JointSpectrum, mode: Mode, columns: Sequence[_Vector]
-) -> tuple[Columns, Columns]:
-    """Return (U, V) of a mode, the first entry of every column of V that is not 0 positive."""
-    field, mode_class = Field(mode.mode_class.minpoly), mode.mode_class
-    point = ordering_point(spectrum.parameters, spectrum.values)
-    v = []
-    for column in columns:
-        first = next(entry for entry in column if not _is_zero(entry))
-        sign = -1 if mode_class.number(first, mode.root).sign(point) < 0 else 1
-        v.append([field.scale(entry, sign) for entry in column])
-    squares = tuple(_dot(field, column, column) for column in v)
+class _Pair(NamedTuple):
+    """Columns u and v of conjugate modes up to sign and length, with their squared lengths."""
+
+    u: _Vector
+    v: _Vector
+    squares: tuple[Coefficients, Coefficients]
+
+
+def _pairs(spectrum: JointSpectrum, mode_class: ModeClass) -> list[_Pair]:
+    field, v = Field(mode_class.minpoly), list(_orthogonal(spectrum, mode_class))
     alike = spectrum.sigma_yx.equal_rows()  # as are rows of U then
     groups = {row: place for place, rows in enumerate(alike) for row in rows}
     told_apart = spectrum.sigma_yx.select(rows=[rows[0] for rows in alike])
     short = [_shortened(field, column) for column in _images(field, told_apart, v)]
     u = [[column[groups[row]] for row in range(len(groups))] for column in short]
-    lengths = tuple(_dot(field, column, column) for column in u)
-    return (
-        Columns(mode=mode, entries=tuple(u), squares=lengths),
-        Columns(mode=mode, entries=tuple(v), squares=squares),
+    return [_Pair(a, b, (_dot(field, a, a), _dot(field, b, b))) for a, b in zip(u, v, strict=True)]
+
+
+def _signed(spectrum: JointSpectrum, mode: Mode, pairs: list[_Pair]) -> tuple[Columns, Columns]:
+    """Return (U, V) of a mode, the first entry of every column of V that is not 0 positive."""
+    field, number = Field(mode.mode_class.minpoly), mode.mode_class.number
+    point = ordering_point(spectrum.parameters, spectrum.values)
+    sides: tuple[list[_Vector], list[_Vector]] = [], []
+    for pair in pairs:
+        first = next(entry for entry in pair.v if not _is_zero(entry))
+        sign = -1 if number(first, mode.root).sign(point) < 0 else 1
+        for side, column in zip(sides, pair, strict=False):
+            if sign < 0:  # equal entries stay one
+                turned = {id(entry): field.scale(entry, sign) for entry in column}
+                column = [turned[id(entry)] for entry in column]
+            side.append(column)
+    u, v = (
+        Columns(mode=mode, entries=tuple(side), squares=squares)
+        for side, squares in zip(sides, zip(*(p.squares for p in pairs), strict=True), strict=True)
     )
+    return u, v
 
 
 def _orthogonal(spectrum: JointSpectrum, mode_class: ModeClass) -> Iterator[_Vector]:

@@ -29,7 +29,8 @@ from .numbers import MOST_PAIRS, Poly, Ratio, add, common_multiple, multiply, qu
 PACKED: Final = 64
 CODES: Final = {4: "i", 8: "q"}
 #: Slots for monomials, to those that there are in the factors, up to which they lie side by side:
-#: what that takes stays within this factor of what the factors take.
+#: what that takes stays within this factor of what the factors take. A product of rows costs as
+#: much by itself as that many times PACKED bytes, of which long integers have more.
 DENSE: Final = 16
 
 
@@ -345,8 +346,11 @@ def _multiplied(parts: list[tuple[Any, Matrix, Any]], size: int, width: int) -> 
     spans = [most + 1 for most in map(max, zip(*sums, strict=True))]
     many = prod(spans)
     dense = many <= DENSE * sum(len(f) + len(a.terms) for f, a, _ in parts)
-    for f, a, _ in parts:
-        entries = sum(len(row) for groups in a.groups.values() for row, _ in groups)
+    counts = [sum(len(r) for g in a.groups.values() for r, _ in g) for _, a, _ in parts]
+    own, length = DENSE * PACKED, size * width
+    pairs = sum(n * len(f) * (length + own) for n, (f, _, _) in zip(counts, parts, strict=True))
+    dense = dense and sum(counts) * many * length <= pairs
+    for entries, (f, _, _) in zip(counts, parts, strict=True):
         work.spend(entries * (size * width * (many if dense else len(f)) // PACKED + 1))
     return _by_slots(parts, spans, size, width) if dense else _by_pairs(parts)
 

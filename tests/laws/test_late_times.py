@@ -9,6 +9,7 @@ import pytest
 
 import symreln as sr
 from symreln.laws.integrate import integrate
+from tests.campaigns.random_specs import varied_tables
 
 MEETING = [[2, 1], [0, 1]]
 #: Two modes of a pathway, the second thirty times slower, beside another's.
@@ -52,6 +53,24 @@ def test_late_times_change_nothing_and_cost_nothing(inputs, targets, std, rate, 
                 np.testing.assert_allclose(curve[:-2], other, rtol=0, atol=1e-9 * other.max())
                 if last > 1e4:  # it has converged
                     assert curve[-1] == pytest.approx(curve[-2], rel=1e-9)
+
+
+def test_slow_modes_beside_fast_ones_cost_no_more_than_they_move():
+    """One mode of two coupled pathways relaxes 20 000 times as slow as others.
+
+    Explicit steps to the time at which it has took over a minute; to 1000 steps they are few.
+    """
+    derivation, early = sr.derive(sr.load(varied_tables(911307))), [0.0, 30.0, 1000.0]
+    whole = derivation.evaluate(early)
+    begun = time.process_time()
+    found = derivation.evaluate([*early, 1e4, 1e5, 1e6])
+    assert time.process_time() - begun < 15
+    np.testing.assert_allclose(found.loss[:3], whole.loss, rtol=0, atol=1e-9 * whole.loss[0])
+    for late, soon in zip(found.modes, whole.modes, strict=True):
+        np.testing.assert_allclose(late.integrated[:3], soon.integrated, rtol=1e-9)
+        assert late.integrated[-1] == pytest.approx(late.integrated[-2], rel=1e-9)
+    # Explicit steps of 1e-12, 11 s of them, come to this value.
+    assert found.loss[3] == pytest.approx(1.13375996e-4 * found.loss[0], rel=1e-8)
 
 
 def _saddle(_: float, y: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ from symreln.claims.network.components import components
 from symreln.document.model import Block, Figure, Math, Section, prose
 from symreln.document.numerals import decimal_latex, scientific_latex
 from symreln.document.typeset import phrase, typeset
-from symreln.errors import FloatRangeError, NoClosedFormError
+from symreln.errors import FloatRangeError, LimitReachedError, NoClosedFormError
 from symreln.exact.truth import Truth
 from symreln.laws.network_flow import NetworkFlow
 from symreln.laws.scalar_modes import aligned_weights, lacking_units, learning, scalar_modes
@@ -98,7 +98,7 @@ def in_numbers(derivation: NetworkDerivation) -> InNumbers:
     try:
         with np.errstate(over="raise", invalid="raise", divide="raise"):
             return InNumbers(found=_curves(derivation))
-    except (NoClosedFormError, FloatRangeError) as error:
+    except (NoClosedFormError, FloatRangeError, LimitReachedError) as error:
         return InNumbers(found=str(error))
     except (OverflowError, FloatingPointError):
         return InNumbers(found="float64 has no room for a number of the network")
