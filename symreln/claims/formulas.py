@@ -27,7 +27,8 @@ from symreln.document.symbols import symbol_latex
 from symreln.errors import InputError, NoClosedFormError
 from symreln.laws.choice import expected_start, law_of
 from symreln.laws.law import HEAD_START, STRENGTH0, TIME, TIME_CONSTANT
-from symreln.laws.ops import EVALUATED
+from symreln.laws.one_layer import OneLayer
+from symreln.laws.ops import ARB, EVALUATED
 from symreln.laws.unbalanced import IMBALANCE
 from symreln.specs.finding import nearest, shown
 
@@ -200,6 +201,9 @@ def _laws(derivation: Derivation) -> tuple[dict[str, tuple[Alike, ...]], list[Le
                 continue
             count = counts.get(mode.label, mode.multiplicity)
             law = _named(mode.strength, named.get(pathway.name, {}))
+            if isinstance(law, OneLayer) and _has_numbers(derivation) and mode.d_eff is not None:
+                d = mode.d_eff.ball(derivation.spec.values, 64)
+                law = replace(law, jumps=not d < ARB.number(derivation.tau))
             found[mode.label], heads = _copies(mode, law, starts.get(mode.label, ()), count)
             letters += [*_numbers(derivation, mode), *heads]
     return found, letters

@@ -37,6 +37,7 @@ from symreln.claims.linear_flow import is_linear, linear_curves
 from symreln.claims.mode_system import mode_system
 from symreln.claims.phases import in_phase
 from symreln.claims.probes import from_start, learning_modes, mode_bases
+from symreln.claims.relaxation import diverging
 from symreln.claims.starts import chain_of, starts_of
 from symreln.claims.widths import check_decided, learned_counts, narrow_pathways
 from symreln.errors import NotSupportedError
@@ -88,6 +89,9 @@ def predict(
     if derivation.later:
         return _predict_flow(derivation, grid, accuracy, factors)
     if derivation.closed and len(derivation.stages) == 1:
+        fastest = derivation.ask(diverging) if derivation.known.layers == 1 else None
+        if fastest is not None:
+            check_step_size(network, float(fastest.rate))
         found = closed_forms(derivation, grid, factors=factors)
         if found is not None:
             # The reduction takes pathways as wide enough.

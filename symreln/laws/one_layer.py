@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import sympy as sp
 
@@ -38,12 +38,17 @@ class OneLayer(Law):
     r"""One decoupled mode of a single layer: :math:`\tau \dot\pi = s - d\pi`. Source: [Saxe2014].
 
     The strength may start anywhere. Attributes: see :class:`symreln.laws.law.Law`.
+
+    Attributes:
+        jumps: Whether a step jumps to the plateau or over it, d ≥ τ, at the values of the law's
+            letters: a strength holds up to the next step, and what is left changes its sign.
     """
 
     name = "shallow"
     starts_at_zero = True
     units_per_mode = 0
     start_origin = "mean of a single random layer"
+    jumps: bool = False
 
     @classmethod
     def matches(cls, regime: Regime) -> Match:
@@ -76,7 +81,10 @@ class OneLayer(Law):
         return r"\tau \dot{\pi} = s - d\, \pi, \qquad \pi(0) = \pi_0"
 
     def strength(self, t: Any) -> Any:
-        """Return the strength; no term cancels another where strength0 >= 0."""
+        """Return the strength; no term cancels another where strength0 >= 0 and d < τ."""
+        if self.jumps:
+            left = (1 - self.d / self.tau) ** self.ops.floor(t)
+            return self.strength0 * left + self.s / self.d * (1 - left)
         decay, span = self.ops.relaxed(self.d, t / self.clock)
         return self.strength0 * decay + self.s * span
 
@@ -91,6 +99,11 @@ class OneLayer(Law):
     def per_step(self) -> Any:
         """−d, by which the distance from the plateau changes: exact."""
         return -self.d
+
+    def in_steps(self) -> Self:
+        """Return the law in steps; of numbers it is known whether these jump."""
+        known = not isinstance(self.d, sp.Basic)
+        return replace(self, stepwise=True, jumps=known and not self.d < self.tau)
 
     @property
     def relaxation(self) -> Any:

@@ -40,6 +40,7 @@ class Ops:
             either sign of r, without cancellation; r = 0 gives 1 and t.
         over: Quotient of numbers that are not negative, where 0/0 is 0.
         positive: The larger one of 0 and a number.
+        floor: The largest whole number that is not above.
     """
 
     number: Callable[[Any], Any]
@@ -56,6 +57,7 @@ class Ops:
     relaxed: Callable[[Any, Any], tuple[Any, Any]]
     over: Callable[[Any, Any], Any]
     positive: Callable[[Any], Any]
+    floor: Callable[[Any], Any]
 
 
 def _relaxed_symbols(rate: sp.Expr, t: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
@@ -140,6 +142,7 @@ SYMPY = Ops(
     relaxed=_relaxed_symbols,
     over=lambda x, y: sp.S.Zero if x == 0 else x / y,
     positive=lambda x: sp.Max(0, x),
+    floor=sp.floor,
 )
 #: Expressions for code in float64: nothing overflows or cancels that does not with :data:`NUMPY`.
 EVALUATED = _evaluated(sp.exp, sp.log, log1p, expm1, sp.loggamma)
@@ -161,6 +164,7 @@ NUMPY = Ops(
     relaxed=_relaxed_floats,
     over=_over_floats,
     positive=lambda x: np.maximum(0.0, x),
+    floor=np.floor,
 )
 ARB = Ops(
     number=_ball,
@@ -177,6 +181,7 @@ ARB = Ops(
     relaxed=_relaxed_balls,
     over=lambda x, y: arb(0) if x.is_zero() else x / y,
     positive=lambda x: x.max(arb(0)),
+    floor=lambda x: arb(x).floor(),
 )
 
 

@@ -89,3 +89,28 @@ def test_what_it_does_not_say_is_refused():
     for kind, text, asked in refusals:
         with pytest.raises(kind, match=text):
             asked()
+
+
+@pytest.mark.parametrize("rate", [1, 2, 3, 4])
+def test_steps_of_a_closed_mode_that_jump_over_its_plateau_are_those_of_gradient_descent(rate):
+    """(1 - d/tau)**t is real at whole steps alone: a step's value holds up to the next."""
+    network = NETWORK | {"learning_rate": rate, "steps": 9}
+    data = {"X": [[1, 0], [0, 1]], "Y": [[2, 0], [0, 1]]}
+    spec = sr.load({"dataset": data, "pathway": [{"name": "all"}], "network": network})
+    losses, derivation = trained(spec)[0], sr.derive(spec)
+    program, steps = {}, np.arange(9.0)
+    exec(derivation.to_python(), program)
+    np.testing.assert_allclose(derivation.evaluate().loss, losses, atol=1e-15)
+    np.testing.assert_allclose(derivation.to_numpy("loss")(steps), losses, atol=1e-15)
+    np.testing.assert_allclose(program["loss"](steps), losses, atol=1e-15)
+    strength = derivation.to_numpy("pi_1_1")([2.5, 2])
+    assert (strength[0] == strength[1]) == (rate >= 2)  # d is 1/2
+
+
+def test_steps_of_a_closed_mode_that_diverge_are_refused():
+    network = NETWORK | {"learning_rate": "5/2", "loss": "sum"}
+    data = {"X": [[1, 0], [0, 1]], "Y": [[2, 0], [0, 1]]}
+    with pytest.warns(UserWarning, match=r"relaxes by 2\.5 a step"):
+        derivation = sr.derive({"dataset": data, "pathway": [{"name": "all"}], "network": network})
+    with pytest.raises(InputError, match=r"2 is the limit\). Lower it below 2"):
+        derivation.evaluate()
