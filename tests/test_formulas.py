@@ -11,7 +11,7 @@ import sympy as sp
 
 import symreln as sr
 from symreln.claims.formulas import LOSS, Formulas, formulas_of
-from symreln.errors import NoClosedFormError
+from symreln.errors import InputError, NoClosedFormError
 from symreln.laws.law import TIME
 
 NETWORK = {
@@ -132,6 +132,29 @@ def test_a_printed_formula_that_divides_by_zero_is_evaluated_all_the_same():
     found = derivation.to_numpy("loss")([0, 10])
     assert found == pytest.approx(derivation.at_values.to_numpy("loss")([0, 10]))
     assert found == pytest.approx(derivation.evaluate([0, 10]).loss)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "decay"), [("b", 1, 0), (1, "b", 0), ("b", 1, "1/2"), ("b", "b", "1/2")]
+)
+def test_a_mode_that_vanishes_at_the_declared_values_has_formulas_at_them(x, y, decay):
+    """s or d is 0 at b = 0: quotients are 0/0, and in float64 0 times what overflows."""
+    network = NETWORK | {"steps": 40, "weight_decay": decay}
+    parameters = {"b": {"value": 0}}
+    pathways, data = [sr.pathway("path", "all")], ([[x], [x]], [[y], [y]])
+    spec = sr.spec(*data, pathways=pathways, parameters=parameters, network=sr.network(**network))
+    derivation, times, program = sr.derive(spec), np.array([0.0, 10.0, 1e5]), {}
+    with pytest.raises(InputError, match=r"pi_1_1: the formula divides by 0 .*at_values"):
+        derivation.to_python()
+    exec(derivation.at_values.to_python(), program)
+    loss = derivation.evaluate(times).loss
+    # Of no modes the loss is one number.
+    assert program["loss"](times) == pytest.approx(loss[0])
+    if decay:
+        assert derivation.to_numpy("loss")(times) == pytest.approx(loss)
+        return
+    with pytest.raises(InputError, match=r"loss: the formula divides by 0 .*at_values"):
+        derivation.to_numpy("loss")(times)
 
 
 def test_a_strength_far_above_its_plateau_loses_no_digits():

@@ -63,14 +63,15 @@ class NumericFormula:
             letters: Other values of letters.
 
         Raises:
-            InputError: A letter has no value, is unknown, or follows from another that was changed.
+            InputError: A letter has no value, is unknown, or follows from another that was changed,
+                or the formula divides by 0.
         """
         values = self._values(letters)
         times = np.asarray(t, dtype=float)
         found = np.full(times.shape, np.nan)
         if all(map(has_room, values)):
             # Integers beyond int64 are no numbers of NumPy's.
-            with np.errstate(all="ignore"), suppress(TypeError, OverflowError):
+            with np.errstate(all="ignore"), suppress(TypeError, ArithmeticError):
                 found[...] = self._fast(times, *values)
         for place in zip(*np.nonzero(np.atleast_1d(~np.isfinite(found))), strict=True):
             np.atleast_1d(found)[place] = self._wide(float(np.atleast_1d(times)[place]), values)
@@ -125,7 +126,14 @@ class NumericFormula:
         apart = max((abs(a.bit_length() - b.bit_length()) for a, b in ratios), default=0)
         with mpmath.workdps(_DIGITS + apart):
             exact = [mpmath.mpf(top) / bottom for top, bottom in ratios]
-            return float(mpmath.re(self._exact(mpmath.mpf(time), *exact)))
+            try:
+                return float(mpmath.re(self._exact(mpmath.mpf(time), *exact)))
+            except ZeroDivisionError:
+                msg = (
+                    f"{self.name}: the formula divides by 0 at these values, where a mode vanishes "
+                    "that it was derived with. Derive at them: derivation.at_values"
+                )
+                raise InputError(msg) from None
 
 
 def has_room(value: float | Fraction | None) -> bool:

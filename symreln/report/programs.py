@@ -29,7 +29,7 @@ from symreln.claims.formulas import (
     evaluated_strength,
     formulas_of,
 )
-from symreln.claims.numeric_formula import has_room
+from symreln.claims.numeric_formula import NumericFormula, has_room
 from symreln.errors import InputError, NoClosedFormError
 from symreln.laws.law import TIME, Law
 from symreln.laws.ops import EVALUATED
@@ -139,7 +139,8 @@ def program(derivation: Derived, library: Library = "numpy") -> str:
 
     Raises:
         NoClosedFormError: Not every mode that learns has one; the message says why.
-        InputError: It knows no such library, or float64 has no room for the value of a letter.
+        InputError: It knows no such library, float64 has no room for the value of a letter, or
+            a formula divides by 0 at the declared values.
     """
     if not isinstance(derivation, Derivation):
         msg = (
@@ -149,7 +150,9 @@ def program(derivation: Derived, library: Library = "numpy") -> str:
     if library not in _DIALECTS:
         msg = f"to_python: found {shown(library)}, expected a library. "
         raise InputError(msg + nearest(str(library), _DIALECTS))
-    formulas = _with_room(formulas_of(derivation))
+    formulas = formulas_of(derivation)
+    _check_quotients(formulas)
+    formulas = _with_room(formulas)
     module = _Module(dialect=_DIALECTS[library], formulas=formulas)
     parts = [f"{_opening(derivation, module)}\n{module.dialect.opening}"]
     if any(_follows(letter) for letter in formulas.letters.values()):
@@ -157,6 +160,17 @@ def program(derivation: Derived, library: Library = "numpy") -> str:
     for name, formula in formulas.items():
         parts += [module.loss(derivation, formula)] if name == LOSS else module.mode(formula)
     return "\n\n".join(parts)
+
+
+def _check_quotients(formulas: Formulas) -> None:
+    """Raise where a strength, or the loss, is 0/0 or 0·∞ at the declared values."""
+    for name, each in formulas.items():
+        letters = formulas.of(name)
+        if any(letter.value is None for letter in letters):
+            continue
+        for copies in each.copies:
+            quotients = _strength(copies) + 1 / copies[1].d
+            NumericFormula(replace(each, evaluated=quotients), letters)(0)
 
 
 def _with_room(formulas: Formulas) -> Formulas:

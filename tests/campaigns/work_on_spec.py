@@ -100,7 +100,10 @@ def _check_curves(derivation: sr.Derivation) -> None:
         raise FoundError(msg)
     try:
         formula, text = derivation.to_numpy("loss"), derivation.to_python()
-    except SymrelnError:
+        formula(TIMES[:1])
+    except SymrelnError as error:
+        if "divides by 0" in str(error):  # at the declared values
+            _check_curves(derivation.at_values)
         return
     if prediction.closed_loss is None:
         return
