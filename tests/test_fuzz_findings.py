@@ -9,10 +9,11 @@ from time import process_time
 import pytest
 
 import symreln as sr
+from symreln.cli import main
 from symreln.verifier import modes
 from symreln.verifier.numbers import Poly, multiply
 from symreln.verifier.reading import Given, Reader
-from tests.campaigns.random_specs import random_tables, varied_tables
+from tests.campaigns.random_specs import random_tables, toml_of, varied_tables
 from tests.campaigns.work_on_spec import work_on
 
 
@@ -35,6 +36,17 @@ def test_conjugate_modes_have_one_set_of_columns() -> None:
 
 def test_a_graph_whose_flow_is_stiff_by_66_orders_of_magnitude() -> None:
     assert work_on(varied_tables(911147)) == "coupled modes"
+
+
+def test_a_page_of_data_beyond_float64_is_written_without_sliders() -> None:
+    assert work_on(varied_tables(910420), write=True) == "closed"
+
+
+def test_a_graph_is_not_trained_on_data_beyond_float64(tmp_path, capsys) -> None:
+    spec = tmp_path / "spec.toml"
+    spec.write_text(toml_of(varied_tables(910021)))
+    assert main._guarded(["run", str(spec), "--out", str(tmp_path / "out"), "--seeds", "2"]) == 2
+    assert "dataset.Y: a number is too large or too small" in capsys.readouterr().err
 
 
 def test_vectors_over_a_field_of_long_numbers_are_in_float64_at_once() -> None:

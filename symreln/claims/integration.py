@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.errors import InputError, NotSupportedError
+from symreln.errors import FloatRangeError, InputError, NotSupportedError
 from symreln.exact.numeric import numpy_modes
 from symreln.exact.scalar import Scalar
 from symreln.laws.law import Regime
@@ -217,5 +217,5 @@ def _floats(quotients: list[tuple[int, int]], where: str) -> np.ndarray:
             f"takes sizes from {1 / LARGEST:g} to {LARGEST:g}. Scale the data, or give the "
             "parameters other values"
         )
-        raise InputError(msg)
+        raise FloatRangeError(msg)
     return found
