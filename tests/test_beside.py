@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 
@@ -21,6 +22,10 @@ def _dies(pid: int) -> str:
     if os.getpid() != pid:
         os._exit(1)
     return "here"
+
+
+def _squared(number: float) -> float:
+    return float(np.float64(number) ** 2)
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +54,15 @@ def test_what_fails_beside_is_done_or_fails_here() -> None:
         assert begin(os.getpid)() == os.getpid()
     with helper("symreln.there_is_none"):
         assert begin(os.getpid)() == os.getpid()
+
+
+def test_what_overflows_beside_is_said_as_here() -> None:
+    with helper(UNUSED):
+        beside = begin(_squared, 1e200)
+        with np.errstate(over="raise"), pytest.raises(FloatingPointError):
+            beside()
+        with np.errstate(over="ignore"):
+            assert beside() == float("inf")
 
 
 def test_no_process_where_all_is_imported_or_one_core_is_there(
