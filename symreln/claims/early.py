@@ -15,9 +15,9 @@ Source: Maennel et al. 2018, Boursier and Flammarion (early alignment).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.numeric import numpy_modes
 from symreln.exact.order import order_key
 from symreln.exact.spectrum import joint_spectrum
-from symreln.laws.early_phase import MOST_LOOKS, EarlyMode, EarlyPhase, EarlyStrength
+from symreln.laws.early_phase import MOST_LOOKS, EarlyMode, EarlyStrength, followed
 from symreln.networks.dataset import named_samples
 from symreln.networks.orbits import pathway_orbits
 from symreln.verdict.directions import columns, gated_correlation, singular_pairs
@@ -152,8 +152,8 @@ def _begun(
         for mode, early in zip(pathway.modes, _modes(pathway, place), strict=True)
         if early is not None
     ]
-    followed = begin(
-        _followed,
+    begun = begin(
+        followed,
         [early for _, early in asked],
         [orbit for (_, _, orbit), _ in asked],
         inputs=dataset.inputs.to_numpy(),
@@ -161,15 +161,9 @@ def _begun(
         gates=np.array([gate_floats(spec) for spec in specs]),
         step=_step(derivation) / _keep(derivation),
         scales=derivation.known.scales,
+        seed=SEED,
     )
-    return [each for each, _ in asked], followed
-
-
-def _followed(
-    modes: Sequence[EarlyMode], orbits: Sequence[object], **given: Any
-) -> tuple[int, list[EarlyStrength]]:
-    units = EarlyPhase(rng=np.random.default_rng(SEED), **given)
-    return units.units, units.strengths(modes, orbits)
+    return [each for each, _ in asked], begun
 
 
 def _step(derivation: Derivation) -> float:

@@ -33,7 +33,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import reduce
 from operator import matmul
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -263,6 +263,17 @@ class EarlyPhase:
     def _along(self, mode: EarlyMode) -> np.ndarray:
         outer = mode.u if self._basis is None else self._basis.T @ mode.u
         return self._first[:, list(mode.inputs)] @ mode.v + self._second @ outer
+
+
+def followed(
+    modes: Sequence[EarlyMode], orbits: Sequence[object], *, seed: int, **given: Any
+) -> tuple[int, list[EarlyStrength]]:
+    """Return how many units were followed, and κ of every mode.
+
+    Here, because a process beside, which may do it, needs nothing else that takes time to import.
+    """
+    units = EarlyPhase(rng=np.random.default_rng(seed), **given)
+    return units.units, units.strengths(modes, orbits)
 
 
 def _packed(matrix: np.ndarray) -> np.ndarray | csr_array:
