@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from decimal import ROUND_FLOOR, Context, Decimal
 from math import isfinite
 
@@ -110,17 +109,6 @@ def filled(text: str, digits: int) -> str:
     if not figures or missing <= 0 or "e" in text:
         return text
     return text + "." * ("." not in text) + "0" * missing
-
-
-def range_text(values: Iterable[float]) -> str:
-    """Return the least and the largest of some numbers, with three decimals, or the only one.
-
-    Example:
-        >>> range_text([0.63094, 0.63112]), range_text([0.5, 0.25])
-        ('0.631', '0.250 to 0.500')
-    """
-    texts = [f"{each:.3f}" for each in sorted(values)]
-    return texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
 
 
 def mean_text(mean: float, spread: float, count: int) -> str:

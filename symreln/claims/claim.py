@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import sympy as sp
 from flint import arb
@@ -132,3 +132,30 @@ def lines_of(derivation: Asked, *rules: Rule) -> list[str]:
 def steps_of(derivation: Asked, *rules: Rule) -> list[Step]:
     """Return what is checked of some rules' claims, in their order."""
     return [x for rule in rules for claim in _claims_of(derivation, rule) for x in claim.steps()]
+
+
+#: Where the document says a claim: with the reduction of coupled modes, where the dynamics end,
+#: with the initial strengths, in a chapter of its own, or among the lines of the derivation.
+Place = Literal["reduction", "end", "start", "chapter", "lines", ""]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A rule and where its claims are shown.
+
+    Attributes:
+        rule: The rule.
+        place: Where the document says it; "" for nowhere.
+        key: Its key in derivation.json; "*" where its values have keys of their own, "" for none.
+        always: Whether the key is there, null, where nothing is claimed.
+        printed: Whether the terminal prints its lines.
+        checked: Whether its steps are among the derivation's checks; "start" where they rest on how
+            strengths start, which those that are carried over a switch of gates do not.
+    """
+
+    rule: Rule
+    place: Place = ""
+    key: str = ""
+    always: bool = True
+    printed: bool = False
+    checked: Literal["start", "all", ""] = ""

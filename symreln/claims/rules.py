@@ -8,10 +8,18 @@ terminal and checks walk these tables, each in their order.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Literal
 
-from symreln.claims.claim import Asked, Claim, Rule, Step, lines_of, said_of, steps_of
+from symreln.claims.claim import (
+    Asked,
+    Claim,
+    Place,
+    Shown,
+    Step,
+    lines_of,
+    said_of,
+    steps_of,
+)
 from symreln.claims.derivation import Derivation
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.exceptional.sets import exceptional_sets
@@ -26,33 +34,6 @@ from symreln.claims.relaxation import diverging
 from symreln.claims.unsupported import unsupported_of
 from symreln.claims.widths import narrow_pathways, width_of
 from symreln.document.model import Block
-
-#: Where the document says a claim: with the reduction of coupled modes, where the dynamics end,
-#: with the initial strengths, in a chapter of its own, or among the lines of the derivation.
-Place = Literal["reduction", "end", "start", "chapter", "lines", ""]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shown:
-    """A rule and where its claims are shown.
-
-    Attributes:
-        rule: The rule.
-        place: Where the document says it; "" for nowhere.
-        key: Its key in derivation.json; "*" where its values have keys of their own, "" for none.
-        always: Whether the key is there, null, where nothing is claimed.
-        printed: Whether the terminal prints its lines.
-        checked: Whether its steps are among the derivation's checks; "start" where they rest on how
-            strengths start, which those that are carried over a switch of gates do not.
-    """
-
-    rule: Rule
-    place: Place = ""
-    key: str = ""
-    always: bool = True
-    printed: bool = False
-    checked: Literal["start", "all", ""] = ""
-
 
 PATHWAYS = (
     Shown(rule=derivation_lines, place="lines", key="lines", printed=True, checked="all"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from symreln.claims.claim import Shown
 from symreln.claims.network.described import described
 from symreln.claims.network.in_numbers import in_numbers
 from symreln.claims.network.lines import network_lines
 from symreln.claims.network.parts import parts_of
 from symreln.claims.network.routing import routing_of
-from symreln.claims.rules import Shown
 
 EDGES = (
     Shown(rule=network_lines, place="lines", key="lines", printed=True, checked="all"),
