@@ -106,8 +106,6 @@ class Columns:
         whole: Amplitudes of inputs and outputs that grow into every copy, over what the mode alone
             would have made of them; one column a copy.
         growing: Of these what is across the columns of modes that are learned before.
-        smoothed: Returns what a sigmoid in place of a switch adds to the start of copies in some
-            directions, over that of the mode alone.
     """
 
     numbers: Numbers
@@ -118,7 +116,6 @@ class Columns:
     last: Any
     whole: Matrix
     growing: Matrix
-    smoothed: Callable[[Matrix | None], Any]
 
     @cached_property
     def in_floats(self) -> np.ndarray:
@@ -133,22 +130,19 @@ class Columns:
         """
         shared, found = self.growing is not self.whole, []
         for directions, factor, count in _apart(self.numbers, _gram(self.numbers, self.growing)):
-            added = None if shared else self.smoothed(directions)
-            law = self.starting(factor if added is None else factor + added)
             # Of all that grows, what other modes take of it later included.
             grown = self.whole if directions is None else self.numbers.times(self.whole, directions)
             gram = self.numbers.entries(_gram(self.numbers, grown))
-            before = self.starting(np.trace(gram) / len(gram) + (0 if added is None else added))
+            before = self.starting(np.trace(gram) / len(gram))
             found.append(
                 replace(
                     self.plain,
-                    law=law,
+                    law=self.starting(factor),
                     count=count,
                     directions=directions,
                     reached_by=self.reached_by,
                     learned=self.numbers.ops.over(before.strength(self.last), before.plateau),
                     shared=shared,
-                    at_once=None if added is None else self.starting(factor).strength0,
                 )
             )
         return tuple(found)

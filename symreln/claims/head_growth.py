@@ -16,8 +16,8 @@ its D until its half-time and nothing afterwards, since
 
 later phases to the left.
 
-Earlier modes are not learned at once, but as sigmoids: what that makes of a start that one of them
-drives is exact (:mod:`symreln.laws.sigmoid_drive`).
+Where one earlier mode drives a later one in a plane, formulas take the place of these vectors, and
+of at once (:mod:`symreln.claims.head_formulas`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ import numpy as np
 
 from symreln.claims.number_systems import ALIKE, Matrix, Numbers, Vectors, floats
 from symreln.errors import LimitReachedError
-from symreln.laws.sigmoid_drive import letters, sigmoid_factor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -182,60 +181,6 @@ class Seen:
             across = phase.drive * (phase.steps / tau)
             inner, outer = _grown(self.numbers, across, one_step, (inner, outer))
         return self.numbers.stacked(inner, outer)
-
-    def smoothed(self, vectors: Vectors, phases: Sequence[Phase], s: Any, faster: Any) -> Any:
-        """Return what is added to π̃₀/π₀ because what drives a mode is learned as a sigmoid.
-
-        Args:
-            vectors: Of copies of a mode.
-            phases: What they see.
-            s: Their singular value.
-            faster: Returns (1 + r/τ)^(2t_α) over (1 + s/τ)^(2t_α), of r.
-
-        Returns:
-            None where several earlier modes drive it, or one of them out of a plane.
-        """
-        (phase, *others), (u, v) = phases, vectors
-        if others or len(phase.ends) != 1:
-            return None
-        numbers, ops = self.numbers, self.numbers.ops
-        after, before = self.in_floats, phase.in_floats
-        in_floats = floats(u), floats(v)
-        for turned in (False, True):
-            outer, inner = (v, u) if turned else (u, v)
-            sides = in_floats[::-1] if turned else in_floats
-            maps = (after.T, before.T) if turned else (after, before)
-            if not _is_plane(sides[0], sides[1], *maps):
-                continue
-            taken = numbers.times(phase.drive.transpose() if turned else phase.drive, inner)
-            count = len(numbers.entries(inner).T)
-            r = ops.sqrt(numbers.inner(taken, taken) / count)
-            overlap = numbers.inner(outer, taken) / count / r
-            found = letters(r, s, overlap, phase.ends[0].s, lambda x: ops.sqrt(ops.positive(x)))
-            share = (1 + overlap) * (1 + overlap) / 4
-            return (sigmoid_factor(ops, *found) - 1) * share * faster(r)
-        return None
-
-
-def _is_plane(u: np.ndarray, v: np.ndarray, after: np.ndarray, before: np.ndarray) -> bool:
-    """Whether a mode is driven from r u' to s u, in one plane, and back to v alone; up to rounding.
-
-    Args:
-        u: Output directions of the mode.
-        v: Its input directions.
-        after: What it sees when the earlier mode is learned.
-        before: What it sees until then.
-    """
-    taken, scale = before @ v, max(np.linalg.norm(before), np.linalg.norm(after))
-    square = np.trace(taken.T @ taken) / v.shape[1]
-    overlap = np.trace(u.T @ taken) / v.shape[1]  # r γ
-    own = np.trace(u.T @ after @ v) / v.shape[1]  # s
-    aside = (
-        (before.T @ taken - square * v) / scale**2,
-        (before.T @ u - overlap * v) / scale,
-        (after.T @ taken - own * overlap * v) / scale**2,
-    )
-    return all(np.abs(part).max() <= ALIKE for part in aside)
 
 
 def _grown(numbers: Numbers, across: Matrix, one_step: Any, vectors: Vectors) -> Vectors:

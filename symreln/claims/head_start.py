@@ -16,7 +16,7 @@ import numpy as np
 from symreln.base.summaries import few, short_repr
 from symreln.claims.head_copies import ABOVE, LATE, OUTRUN, Columns, Copies, in_time, shared_out
 from symreln.claims.head_growth import Drive, Earlier, Seen
-from symreln.claims.number_systems import Matrix, Numbers, Vectors, in_floats
+from symreln.claims.number_systems import Numbers, Vectors, in_floats
 from symreln.claims.starts import start_of, starts_of
 from symreln.laws.choice import started
 from symreln.laws.sigmoid_drive import evaluated_factor, letters, sigmoid_factor
@@ -206,8 +206,9 @@ class _Modes:
         found: dict[str, _Found] = {mode.label: (self._plain(mode),) for mode in modes}
         planar = self._planar(modes, earlier)
         if planar is not None:
-            return found | planar
-        seen = Seen.of(self.numbers, pathway, earlier) if earlier else None
+            found |= planar
+            modes = [m for m in modes if isinstance(self.derivation.drivers[m.label], str)]
+        seen = Seen.of(self.numbers, pathway, earlier) if earlier and modes else None
         if seen is None or not seen.drives:
             return found
         assert self.derivation.known.plain.holds  # specs of later stages are read for this alone
@@ -227,18 +228,17 @@ class _Modes:
     def _planar(
         self, modes: Sequence[ModeDerivation], earlier: Sequence[Earlier]
     ) -> dict[str, _Found] | None:
-        """Return the laws of driven modes of a pathway by the formulas of their planes.
+        """Return the laws of modes of a pathway that are driven in planes, by their formulas.
 
-        None where one of them has none. Planes of several modes are orthogonal, by the identities
-        of :mod:`symreln.claims.head_formulas`: none takes units of another.
+        None where one of these does not hold at the declared values. All that drives the pathway
+        keeps each of the planes and what is across, by the identities of
+        :mod:`symreln.claims.head_formulas`: these modes share no units.
         """
         found: dict[str, _Found] = {}
         for mode in modes:
             driver, plain = self.derivation.drivers[mode.label], self._plain(mode)
-            if driver is None or not plain.law.s > 0:
+            if driver is None or isinstance(driver, str) or not plain.law.s > 0:
                 continue
-            if isinstance(driver, str):
-                return None
             sources = [each for each in earlier if each.label == driver.mode.label]
             if len(sources) != 1:
                 return None
@@ -321,7 +321,7 @@ class _Modes:
         reached: Sequence[Drive],
     ) -> Columns:
         """Return what a mode has grown into while these earlier ones drove it."""
-        ops, law, times = self.numbers.ops, plain.law, self.numbers.times
+        ops, law = self.numbers.ops, plain.law
         phases = seen.phases(reached)
         last = sum(phase.steps for phase in phases)
         grown = seen.grown(vectors, phases, self.tau, flow=self.flow)
@@ -330,15 +330,6 @@ class _Modes:
 
         def starting(factor: Any) -> Law:
             return self.law(mode, replace(begin, strength0=begin.strength0 * factor))
-
-        def faster(r: Any) -> Any:
-            return ops.exp(
-                2 * last * (self.logarithm(r / self.tau) - self.logarithm(law.s / self.tau))
-            )
-
-        def smoothed(directions: Matrix | None) -> Any:
-            turned = (each if directions is None else times(each, directions) for each in vectors)
-            return seen.smoothed((*turned,), phases, law.s, faster)
 
         whole = grown * alone
         return Columns(
@@ -350,5 +341,4 @@ class _Modes:
             last=last,
             whole=whole,
             growing=whole,
-            smoothed=smoothed,
         )

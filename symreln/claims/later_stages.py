@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
@@ -60,9 +60,9 @@ class _Ahead(Claim):
     def sigmoid_factor(self) -> arb | None:
         """Its start over what it were if what drives it were learned at once.
 
-        Of the means over copies; None where no formula says it of all of them.
+        None where no formula says it, as of copies that start apart.
         """
-        return _sigmoid_factor(self.copies)
+        return _sigmoid_factor(self.copies[0])
 
     @property
     def shared(self) -> bool:
@@ -90,7 +90,7 @@ class _Ahead(Claim):
                 {
                     "count": each.count,
                     "strength0": each.law.strength0,
-                    "sigmoid_factor": _sigmoid_factor([each]),
+                    "sigmoid_factor": _sigmoid_factor(each),
                 }
                 for each in self.copies
             ]
@@ -105,7 +105,7 @@ class _Ahead(Claim):
         """
         whole = sum(each.count for each in self.copies)
         for each in self.copies:
-            factor = _sigmoid_factor([each])
+            factor = _sigmoid_factor(each)
             own = "" if each.count == whole else rf"\;({each.count} \text{{ of }} {whole})"
             yield (
                 Math(symbol + own),
@@ -215,7 +215,8 @@ class HeadStarts(Claim):
         if any(unstated):
             yield say(
                 "An earlier mode counts as learned at its half-time where several earlier modes "
-                "drive a mode, where the plane is left, or where hidden units are shared. The "
+                "drive a mode, where the plane is left, where hidden units are shared, or where "
+                "conjugate modes have no formula of their own. The "
                 "relative error of $\\tilde{\\pi}_0$ is then of the order $r s/s_\\alpha^2$ where "
                 "drives do not commute; it does not tend to 0 with $\\pi_0$."
             )
@@ -291,15 +292,9 @@ def head_starts_of(derivation: Derivation) -> HeadStarts | None:
     )
 
 
-def _sigmoid_factor(copies: Sequence[Copies]) -> arb | None:
-    """Return the starts of copies, added up, over what they were if learned at once; or None."""
-    if any(each.at_once is None for each in copies):
-        return None
-    starts, at_once = (
-        sum((each.count * start for each, start in zip(copies, found, strict=True)), start=ball(0))
-        for found in ([each.law.strength0 for each in copies], [each.at_once for each in copies])
-    )
-    return starts / at_once
+def _sigmoid_factor(copies: Copies) -> arb | None:
+    """Return the start of copies over what it were if what drives them were learned at once."""
+    return None if copies.at_once is None else copies.law.strength0 / copies.at_once
 
 
 def _decimal(value: arb) -> str:

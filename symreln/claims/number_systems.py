@@ -47,7 +47,6 @@ class Numbers:
         matrix: Returns an exact matrix.
         in_floats: The same in float64.
         times: Product of two matrices.
-        inner: Sum over all entries of one matrix times those of another.
         solve: Returns the inverse of one matrix times another.
         given: Returns a matrix of floats as one of the system.
         entries: Returns the entries of a matrix, shape (rows, columns).
@@ -64,7 +63,6 @@ class Numbers:
     matrix: Callable[[ExactMatrix], Matrix]
     in_floats: Callable[[ExactMatrix], np.ndarray]
     times: Callable[[Matrix, Matrix], Matrix]
-    inner: Callable[[Matrix, Matrix], Any]
     solve: Callable[[Matrix, Matrix], Matrix]
     given: Callable[[np.ndarray], Matrix]
     entries: Callable[[Matrix], np.ndarray]
@@ -88,7 +86,6 @@ def in_floats(values: Mapping[str, Fraction]) -> Numbers:
         matrix=matrix,
         in_floats=matrix,
         times=np.matmul,
-        inner=lambda one, other: np.sum(one * other),
         solve=np.linalg.solve,
         given=lambda matrix: matrix,
         entries=lambda matrix: matrix,
@@ -122,7 +119,6 @@ def in_balls(values: Mapping[str, Fraction], bits: int) -> Numbers:
         matrix=lambda matrix: balls(matrix.substitute(values)),
         in_floats=in_floats(values).matrix,
         times=lambda one, other: one * other,
-        inner=_inner,
         solve=_solved,
         given=lambda matrix: arb_mat(matrix.tolist()),
         entries=lambda matrix: np.array(matrix.tolist(), dtype=object),
@@ -150,11 +146,6 @@ def _bounds(matrix: arb_mat) -> np.ndarray:
     """Return upper bounds of a matrix's entries."""
     upper = [float(entry.abs_upper()) for entry in matrix.entries()]
     return np.array(upper).reshape(matrix.nrows(), matrix.ncols())
-
-
-def _inner(one: arb_mat, other: arb_mat) -> arb:
-    size = one.nrows() * one.ncols()
-    return (arb_mat(1, size, one.entries()) * arb_mat(size, 1, other.entries()))[0, 0]
 
 
 def _solved(one: arb_mat, other: arb_mat) -> arb_mat:
