@@ -43,7 +43,7 @@ from symreln.claims.widths import check_decided, learned_counts, narrow_pathways
 from symreln.errors import NotSupportedError
 from symreln.laws.choice import law_of, plateau
 from symreln.laws.coupled_modes import integrate_modes
-from symreln.laws.integrate import PRECISE, Accuracy
+from symreln.laws.integrate import PRECISE
 from symreln.laws.law import Start
 from symreln.specs.arguments import float_times
 from symreln.verdict.judge import Level
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 def predict(
     derivation: Derivation,
     times: Sequence[float] | np.ndarray | None,
-    accuracy: Accuracy = PRECISE,
+    accuracy: float = PRECISE,
     factors: Mapping[str, Fraction] | None = None,
 ) -> Prediction:
     """Evaluate a derivation without free parameters.
@@ -411,7 +411,7 @@ def _integrate(
     derivation: Derivation,
     flow: ReducedFlow,
     grid: np.ndarray,
-    accuracy: Accuracy,
+    accuracy: float,
     factors: Mapping[str, Fraction],
 ) -> tuple[np.ndarray, dict]:
     labels, probes = mode_probes(derivation)
@@ -465,7 +465,7 @@ def _mode_curve(derivation: Derivation, mode: ModeDerivation, **curve: Any) -> M
 def _predict_flow(
     derivation: Derivation,
     times: np.ndarray,
-    accuracy: Accuracy,
+    accuracy: float,
     factors: Mapping[str, Fraction],
 ) -> Prediction:
     """Integrate the coupled matrices of all phases from t = 0.

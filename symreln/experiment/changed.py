@@ -19,7 +19,7 @@ from symreln.claims.starts import chain_of, mode_kappas, start_factors
 from symreln.errors import NotSupportedError
 from symreln.experiment.closed import predict_chain
 from symreln.experiment.training import Variation
-from symreln.laws.integrate import LOOKED_AT, PRECISE, Accuracy
+from symreln.laws.integrate import DRAWN, PRECISE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,14 +77,14 @@ def step_below(numbers: Derivation, level: float) -> int | None:
     span = FIRST_SPAN
     while span <= LAST_SPAN:
         times = np.linspace(0, span * pace, LOOKS)
-        below = _flow_loss(numbers, times, LOOKED_AT) <= level
+        below = _flow_loss(numbers, times, DRAWN) <= level
         if below.any():
             return ceil(times[int(np.argmax(below))])
         span *= 4
     return None
 
 
-def _flow_loss(numbers: Derivation, times: np.ndarray, accuracy: Accuracy = PRECISE) -> np.ndarray:
+def _flow_loss(numbers: Derivation, times: np.ndarray, accuracy: float = PRECISE) -> np.ndarray:
     """Return the loss of the flow, of more than two layers from where they start in effect."""
     if chain_of(numbers) is None:
         # About: not from where the early phase says, which would be followed for every variation.

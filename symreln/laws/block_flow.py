@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from symreln.base.summaries import short_repr
-from symreln.laws.integrate import PRECISE, Accuracy, integrate
+from symreln.laws.integrate import PRECISE, integrate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -213,7 +213,7 @@ class BlockFlow:
         self,
         times: np.ndarray,
         functionals: np.ndarray,
-        accuracy: Accuracy = PRECISE,
+        accuracy: float = PRECISE,
     ) -> Trajectory:
         """Integrate from the start.
 
@@ -266,7 +266,7 @@ class BlockFlow:
                 yield part, phase, maps
 
     def _integrated(
-        self, times: np.ndarray, accuracy: Accuracy
+        self, times: np.ndarray, accuracy: float
     ) -> Iterator[tuple[np.ndarray, int, np.ndarray]]:
         """Yield (places of times, phase, maps), phase after phase, each from the last's state."""
         state = self.start()

@@ -26,7 +26,7 @@ import numpy as np
 from symreln.base.summaries import short_repr
 from symreln.laws.block_flow import BlockFlow, Trajectory
 from symreln.laws.gated_data import GatedData, GatedModule
-from symreln.laws.integrate import PRECISE, Accuracy
+from symreln.laws.integrate import PRECISE
 from symreln.laws.matrix_coupling import MatrixCoupling
 from symreln.laws.spans import orthonormal_span
 
@@ -148,7 +148,7 @@ class CoupledMatrices:
         self,
         times: np.ndarray,
         probes: Sequence[EqualModes] = (),
-        accuracy: Accuracy = PRECISE,
+        accuracy: float = PRECISE,
         starts: Sequence[EqualModes] = (),
     ) -> Trajectory:
         """Integrate the flow from the expected start.
@@ -245,7 +245,7 @@ class CoupledMatrices:
             yield scale * whole @ self._couplings[flow.phase(step)].residuals(maps)[0]
 
     def outputs(
-        self, times: np.ndarray, accuracy: Accuracy, starts: Sequence[EqualModes] = ()
+        self, times: np.ndarray, accuracy: float, starts: Sequence[EqualModes] = ()
     ) -> np.ndarray:
         """Return what the pathways write over the flow, shape (times, n_y, P).
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from symreln.errors import NotSupportedError
 from symreln.laws.block_flow import BlockFlow, Trajectory
-from symreln.laws.integrate import PRECISE, Accuracy
+from symreln.laws.integrate import PRECISE
 from symreln.laws.matrix_coupling import MatrixCoupling
 from symreln.laws.modules import Split, split, whole
 from symreln.laws.shared_blocks import ReducedModule, tie
@@ -91,7 +91,7 @@ class ReducedFlow:
         self,
         times: np.ndarray,
         probes: Sequence[ModeProbe] = (),
-        accuracy: Accuracy = PRECISE,
+        accuracy: float = PRECISE,
         starts: Sequence[ModeStart] | None = None,
     ) -> Trajectory:
         """Integrate the flow.

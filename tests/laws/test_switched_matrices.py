@@ -10,7 +10,6 @@ from scipy.integrate import solve_ivp
 
 from symreln.laws.coupled_matrices import CoupledMatrices, EqualModes
 from symreln.laws.gated_data import GatedData
-from symreln.laws.integrate import Accuracy
 from symreln.train.network import GatedPathway
 from symreln.train.settings import TrainingSettings
 from symreln.train.trainers import train_gdln
@@ -137,7 +136,7 @@ def test_strengths_are_those_of_the_weights(seed, staged):
 def test_the_flow_is_that_of_the_weights(seed, staged):
     case = Case(seed, staged=staged)
     times = np.linspace(0, 140, 29)
-    found = case.matrices.trajectory(times, accuracy=Accuracy(1e-11))
+    found = case.matrices.trajectory(times, accuracy=1e-11)
     np.testing.assert_allclose(found.losses, _integrated(case, times), rtol=1e-8)
 
 
