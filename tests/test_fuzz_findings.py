@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import product
 from random import Random
 from time import process_time
@@ -22,6 +23,14 @@ from tests.campaigns.work_on_spec import work_on
 )
 def test_a_random_spec_is_derived(seed: int) -> None:
     assert not work_on(random_tables(seed)).startswith("refused")
+
+
+@pytest.mark.parametrize("seed", [1200364, 1200425, 1201227, 1201468])
+def test_later_modes_beyond_float64_are_derived(seed: int) -> None:
+    """Their half-times are not known, and say why; planes are told at any size of the vectors."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        assert not work_on(varied_tables(seed)).startswith("refused")
 
 
 def test_conjugate_modes_have_one_set_of_columns() -> None:

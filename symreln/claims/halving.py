@@ -17,7 +17,7 @@ from symreln.claims.head_copies import ABOVE, Copies
 from symreln.claims.head_start import ModeLaws, mode_laws
 from symreln.claims.number_systems import in_balls
 from symreln.claims.widths import learned_counts
-from symreln.errors import LimitReachedError
+from symreln.errors import FloatRangeError, LimitReachedError
 from symreln.exact.enclosure import ball, decimal_of, precision
 from symreln.laws.choice import law_of
 
@@ -69,7 +69,10 @@ def half_time(derivation: Derivation, mode: ModeDerivation, digits: int) -> Half
     if learned_counts(derivation).get(mode.label) == 0:
         return HalfTime(why="the pathway's few hidden units learn other modes first")
     with precision(BITS):
-        laws = derivation.ask(ball_laws)
+        try:
+            laws = derivation.ask(ball_laws)
+        except (FloatRangeError, LimitReachedError) as error:
+            return HalfTime(why=str(error))
         if mode.label in laws.outrun:
             return HalfTime(why=laws.outrun[mode.label])
         found = _crossing(laws[mode.label])
