@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import fmpz_mat
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from symreln.exact.algebraic import AlgebraicNumber
 
 _Vector = list[Coefficients]
+_Side = tuple[list[_Vector], tuple[Coefficients, ...]]
 #: Working precisions of numbers that become floats, and the radius up to which they do.
 _BITS, _ROUNDING = (96, 384, 1536, 6144), 1e-16
 
@@ -139,51 +140,46 @@ def singular_vectors(spectrum: JointSpectrum) -> tuple[tuple[Columns, Columns], 
 
     Sigma^{yx} V = U s, U^T U = V^T V = 1.
     """
-    known: dict[int, list[_Pair]] = {}
+    known: dict[int, list[_Side]] = {}
     found = []
     for mode in spectrum.modes:
         if mode.is_null:
             continue
         if id(mode.mode_class) not in known:
-            known[id(mode.mode_class)] = _pairs(spectrum, mode.mode_class)
+            known[id(mode.mode_class)] = _sides(spectrum, mode.mode_class)
         found.append(_signed(spectrum, mode, known[id(mode.mode_class)]))
     return tuple(found)
 
 
-class _Pair(NamedTuple):
-    """Columns u and v of conjugate modes up to sign and length, with their squared lengths."""
-
-    u: _Vector
-    v: _Vector
-    squares: tuple[Coefficients, Coefficients]
-
-
-def _pairs(spectrum: JointSpectrum, mode_class: ModeClass) -> list[_Pair]:
+def _sides(spectrum: JointSpectrum, mode_class: ModeClass) -> list[_Side]:
+    """Return U and V of conjugate modes, up to signs, with squared lengths."""
     field, v = Field(mode_class.minpoly), list(_orthogonal(spectrum, mode_class))
     alike = spectrum.sigma_yx.equal_rows()  # as are rows of U then
     groups = {row: place for place, rows in enumerate(alike) for row in rows}
     told_apart = spectrum.sigma_yx.select(rows=[rows[0] for rows in alike])
     short = [_shortened(field, column) for column in _images(field, told_apart, v)]
     u = [[column[groups[row]] for row in range(len(groups))] for column in short]
-    return [_Pair(a, b, (_dot(field, a, a), _dot(field, b, b))) for a, b in zip(u, v, strict=True)]
+    return [(side, tuple(_dot(field, each, each) for each in side)) for side in (u, v)]
 
 
-def _signed(spectrum: JointSpectrum, mode: Mode, pairs: list[_Pair]) -> tuple[Columns, Columns]:
+def _signed(spectrum: JointSpectrum, mode: Mode, sides: list[_Side]) -> tuple[Columns, Columns]:
     """Return (U, V) of a mode, the first entry of every column of V that is not 0 positive."""
     field, number = Field(mode.mode_class.minpoly), mode.mode_class.number
     point = ordering_point(spectrum.parameters, spectrum.values)
-    sides: tuple[list[_Vector], list[_Vector]] = [], []
-    for pair in pairs:
-        first = next(entry for entry in pair.v if not _is_zero(entry))
-        sign = -1 if number(first, mode.root).sign(point) < 0 else 1
-        for side, column in zip(sides, pair, strict=False):
-            if sign < 0:  # equal entries stay one
-                turned = {id(entry): field.scale(entry, sign) for entry in column}
-                column = [turned[id(entry)] for entry in column]
-            side.append(column)
+    first = [next(entry for entry in column if not _is_zero(entry)) for column in sides[1][0]]
+    turned = [number(entry, mode.root).sign(point) < 0 for entry in first]
+
+    def minus(column: _Vector) -> _Vector:  # equal entries stay one
+        known = {id(entry): field.scale(entry, -1) for entry in column}
+        return [known[id(entry)] for entry in column]
+
     u, v = (
-        Columns(mode=mode, entries=tuple(side), squares=squares)
-        for side, squares in zip(sides, zip(*(p.squares for p in pairs), strict=True), strict=True)
+        Columns(
+            mode=mode,
+            entries=tuple(minus(x) if turn else x for x, turn in zip(side, turned, strict=True)),
+            squares=squares,
+        )
+        for side, squares in sides
     )
     return u, v
 
