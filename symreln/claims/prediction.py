@@ -18,12 +18,7 @@ from symreln.claims.constants import chain_constants, printed_constants
 from symreln.claims.curves import ModeCurve, Prediction
 from symreln.claims.divergence import check_start, check_step_size, largest_norm
 from symreln.claims.head_copies import Copies
-from symreln.claims.head_start import (
-    are_followed,
-    copy_turns,
-    mode_laws,
-    without_form,
-)
+from symreln.claims.head_start import are_followed, copy_turns, mode_laws, without_form
 from symreln.claims.integration import (
     check_range,
     coupled_matrices,

@@ -6,6 +6,7 @@ import copyreg
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from math import lcm, prod
 from typing import TYPE_CHECKING, Self
 
 from flint import Ordering, fmpz, fmpz_mpoly, fmpz_mpoly_ctx
@@ -230,17 +231,15 @@ def _evaluate(
     values: Mapping[str, Fraction],
     left: tuple[str, ...],
 ) -> Scalar:
-    ring = polynomial_ring(left)
-    keep = [index for index, name in enumerate(parameters) if name not in values]
-    drop = [(index, values[name]) for index, name in enumerate(parameters) if name in values]
-    total = Scalar(left, 0)
+    found: dict[tuple[int, ...], Fraction] = {}
     for exponents, coefficient in polynomial.to_dict().items():
-        factor = Fraction(int(coefficient))
-        for index, value in drop:
-            factor *= value ** int(exponents[index])
-        monomial = ring.from_dict({tuple(int(exponents[i]) for i in keep): factor.numerator})
-        total += Scalar(left, monomial, factor.denominator)
-    return total
+        powers = dict(zip(parameters, map(int, exponents), strict=True))
+        factor = prod((values[name] ** powers[name] for name in powers if name in values))
+        key = tuple(powers[name] for name in left)
+        found[key] = found.get(key, Fraction(0)) + int(coefficient) * factor
+    below = lcm(*(value.denominator for value in found.values()))
+    terms = {key: int(value * below) for key, value in found.items()}
+    return Scalar(left, polynomial_ring(left).from_dict(terms), below)
 
 
 def factored(
