@@ -234,7 +234,7 @@ def _evaluate(
     found: dict[tuple[int, ...], Fraction] = {}
     for exponents, coefficient in polynomial.to_dict().items():
         powers = dict(zip(parameters, map(int, exponents), strict=True))
-        factor = prod((values[name] ** powers[name] for name in powers if name in values))
+        factor = prod(values[name] ** powers[name] for name in powers if name in values)
         key = tuple(powers[name] for name in left)
         found[key] = found.get(key, Fraction(0)) + int(coefficient) * factor
     below = lcm(*(value.denominator for value in found.values()))
