@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -76,9 +78,45 @@ def test_no_process_where_all_is_imported_or_one_core_is_there(
 
 
 def test_an_error_ends_the_process() -> None:
+    before = psutil.Process().children()
     with pytest.raises(KeyError), helper(UNUSED):
         raise KeyError(begin(bytes, 10_000_000))
-    assert not [each for each in psutil.Process().children() if UNUSED in each.cmdline()]
+    assert psutil.Process().children() == before
+
+
+def test_processes_of_others_go_on() -> None:
+    other = multiprocessing.Process(target=time.sleep, args=(60,))
+    other.start()
+    try:
+        with helper(UNUSED):
+            assert begin(os.getpid)() != other.pid
+        assert other.is_alive()
+    finally:
+        other.kill()
+        other.join()
+
+
+def _nested() -> bool:
+    return begin(os.getpid)() == os.getpid()
+
+
+def test_work_beside_begins_its_own_work_itself() -> None:
+    with helper(UNUSED):
+        assert begin(_nested)()
+
+
+def test_it_ends_with_its_parent() -> None:
+    program = (
+        "import os, sys\nfrom symreln.base import beside\nbeside.cores = lambda: 2\n"
+        f"with beside.helper({UNUSED!r}):\n"
+        "    print(beside.begin(os.getpid)(), flush=True)\n    os.kill(os.getpid(), 9)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    pid = int(done.stdout)
+    deadline = time.monotonic() + 20
+    while psutil.pid_exists(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not psutil.pid_exists(pid)
 
 
 def test_the_command_writes_what_python_writes(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from scipy.linalg import expm
 
 import symreln as sr
 from symreln.claims import head_copies, head_growth
+from symreln.claims.derivation import Driver
 from symreln.claims.halving import ball_laws, half_time
 from symreln.claims.head_copies import ABOVE, OUTRUN, SHARES, TAKES
 from symreln.claims.head_start import mode_laws, without_form
@@ -572,6 +573,28 @@ def test_starts_are_those_of_a_sigmoid(gamma, own, faster, before, apart):
     assert switched == pytest.approx(at_once, rel=1e-9)
     assert start == pytest.approx(found, rel=apart)
     assert abs(start - found) <= abs(at_once - found) + 1e-4 * found
+
+
+def test_what_drives_nothing_at_the_declared_values_drives_nothing():
+    """Of other values the output of the later pathway is one that the earlier one learns too."""
+    data = {
+        "X": [[1, 1, 1]],
+        "Y": [[2, 2, 2], ["c", "c - 2", "c - 1"]],
+        "labels": {"context": [1, 2, 3]},
+    }
+    later = {"name": "first", "gate": "context == 1", "outputs": [1], "stage": 2}
+    network = {"hidden": 100, "init_std": "1/10000", "learning_rate": "1/1000", "steps": 10}
+
+    def at(value: str) -> sr.Derivation:
+        asked = {"dataset": data, "parameters": {"c": {"value": value}}}
+        asked |= {"pathway": [{"name": "common"}, later], "network": network}
+        return sr.derive(sr.load(asked | {"network": network | {"activation": "linear"}}))
+
+    (free,), (driven,) = (mode_laws(at(value))["pi_2_1"] for value in ("1", "3/2"))
+    assert isinstance(at("1").drivers["pi_2_1"], Driver)
+    assert free.reached_by == ()
+    assert float(free.law.strength0) == float(at("1").strength0)
+    assert [label for label, _ in driven.reached_by] == ["pi_1_1"]
 
 
 def test_no_factor_is_stated_of_several_earlier_modes():

@@ -10,7 +10,6 @@ import multiprocessing
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
@@ -40,10 +39,10 @@ def helper(*modules: str) -> Iterator[None]:
     if sys.modules.keys() >= {*modules} or cores() == 1:
         yield
         return
-    before = _beside
-    _beside = ProcessPoolExecutor(1, initializer=_prepare, initargs=(os.getpid(), modules))
+    before, others = _beside, multiprocessing.active_children()
+    _beside = ProcessPoolExecutor(1, initializer=_prepare, initargs=(modules,))
     begin(int)  # it starts with its first task
-    started = multiprocessing.active_children()
+    started = [each for each in multiprocessing.active_children() if each not in others]
     try:
         yield
     finally:
@@ -76,13 +75,15 @@ def begin(work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[]
     return found
 
 
-def _prepare(parent: int, modules: tuple[str, ...]) -> None:
-    """Make a process ready: it ends with its parent, and says nothing."""
+def _prepare(modules: tuple[str, ...]) -> None:
+    """Make a process ready: it ends with its parent, says nothing, and has none beside itself."""
+    global _beside
     import numpy as np  # here, because most that begin work have no arrays
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, which ends it
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    Thread(target=_end_with, args=(parent,), daemon=True).start()
+    Thread(target=_end_with_parent, daemon=True).start()
+    _beside = None
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
@@ -91,7 +92,8 @@ def _prepare(parent: int, modules: tuple[str, ...]) -> None:
         import_module(name)
 
 
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(1)
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None  # of a process that was begun
+    parent.join()
     os._exit(1)

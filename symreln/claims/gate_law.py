@@ -193,10 +193,12 @@ class LawOfGates(Claim):
         each = min(self.first, key=lambda one: np.inf if one.until is None else one.until)
         assert each.shares is not None  # of those with units
         when = "" if each.half is None else f", half of it by step {each.half:.0f}"
+        lost = 1 - float(each.shares.weight[-1])
+        but = ", but" if lost < self.tolerance else ","
         return (
             f"gates of the spec hold up to step {self.until:.0f}: then {percent(self.tolerance)} "
-            f"of the weight of {each.quoted} has another gate{when}, "
-            f"{percent(1 - float(each.shares.weight[-1]))} {self.end}"
+            f"of the weight of {each.quoted} has another gate{when}{but} {percent(lost)} "
+            f"{self.end}"
         )
 
     def says(self) -> Iterator[Block]:

@@ -257,10 +257,13 @@ class _Modes:
             plain.law,
             source.half_time,
         )
-        squared, across = (
+        assert mode.s.scalar is not None  # else it were conjugate
+        squared, across, own = (
             each.substitute(self.derivation.spec.values).to_fraction()
-            for each in (driver.squared, driver.across)
+            for each in (driver.squared, driver.across, mode.s.scalar)
         )
+        if squared == across == own:
+            return (plain,)  # what drives it is 0 at the declared values
         if squared == 0 or not (self.flow or squared < (self.derivation.tau or 1) ** 2):
             return None
         if not law.strength0 < law.plateau * LATE:

@@ -73,10 +73,10 @@ def linear_curves(
         kept = sizes > max(features.shape) * np.finfo(float).eps * sizes.max(initial=0)
         a, d, b = a[:, kept], sizes[kept, None] ** 2, sizes[kept, None] * b[kept]
         check_step_size(network_of(derivation.spec), d.max(initial=0) / tau)
-        slow = np.minimum(d / tau, 0.5)
-        left = np.where(
-            d / tau > slow, (1 - d / tau) ** np.floor(times), np.exp(times * np.log1p(-slow))
-        )
+        rates = d / tau
+        jumps = rates >= 1
+        relaxed = np.exp(times * np.log1p(-np.where(jumps, 0, rates)))
+        left = np.where(jumps, (1 - rates) ** np.floor(times), relaxed)
         learned, goal = (1 - left) / d, (targets * own) @ b.T  # Sigma^yx in the basis of Sigma^x
         losses += 0.5 * ((goal**2).sum(axis=0) / d[:, 0]) @ left**2
         if outputs:

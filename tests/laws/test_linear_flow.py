@@ -91,6 +91,22 @@ def test_what_it_does_not_say_is_refused():
             asked()
 
 
+def test_modes_that_no_step_takes_over_their_goal_move_between_steps():
+    """The largest d/τ is .7: nothing jumps."""
+    spec = sr.load(
+        {
+            "dataset": {"X": [[1, 1], [0, 1]], "Y": [[1, 2]]},
+            "pathway": [{"name": "all"}],
+            "network": NETWORK | {"learning_rate": "1/2"},
+        }
+    )
+    found = sr.derive(spec).evaluate(np.linspace(0, 3, 25)).loss
+    np.testing.assert_allclose(found[::8], trained(spec)[0][:4], rtol=1e-12)
+    falls = -np.diff(found)
+    assert 0.5 < falls[0] / falls[1] < 2
+    assert (np.diff(falls) < 0).all()
+
+
 @pytest.mark.parametrize("rate", [1, 2, 3, 4])
 def test_steps_of_a_closed_mode_that_jump_over_its_plateau_are_those_of_gradient_descent(rate):
     """(1 - d/tau)**t is real at whole steps alone: a step's value holds up to the next."""
