@@ -200,7 +200,10 @@ class AlgebraicNumber:
             and self.root == other.root
         ):
             return True
-        return (
+        point = reference_point(tuple(dict.fromkeys((*self.parameters, *other.parameters))))
+        with enclosure.precision(ROOT_BITS):
+            apart = self.ball(point, ROOT_BITS) - other.ball(point, ROOT_BITS)
+        return apart.contains(0) and (
             self.defining_polynomial == other.defining_polynomial
             and self.defining_root() == other.defining_root()
         )
