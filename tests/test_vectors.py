@@ -154,6 +154,9 @@ def test_outputs_are_drawn_and_refused():
     ax = found.plot(7, samples=[0, 1])
     assert [line.get_label() for line in ax.lines] == ["sample 0", "sample 1"]
     np.testing.assert_array_equal(ax.lines[1].get_ydata(), found.values[:, 1, 7])
+    alike = sr.derive("xor").predict([0, 100])
+    labels = [line.get_label() for line in alike.plot(0, samples=[0, 0, 0, 0]).lines]
+    assert labels == ["samples 0 … 0 (4 samples)"]
     with pytest.raises(InputError, match="output"):
         found.plot(99)
 
@@ -166,3 +169,15 @@ def test_vectors_in_float64_are_orthonormal(name: str) -> None:
         for side in (u, v):
             # Sums of up to 200 products of rounded numbers.
             assert np.abs(side.T @ side - np.eye(side.shape[1])).max() < 1e-14
+
+
+def test_roots_of_ordinary_floats_are_written_at_once() -> None:
+    """SymPy is asked for no root's sign: 10 of degree 10 took a minute."""
+    draw = np.random.default_rng(0).normal(size=(2, 10, 10))
+    spec = sr.spec(*draw, pathways=[sr.pathway("all")])
+    (pathway,) = sr.derive(spec).pathways
+    _, s, v, _ = pathway.to_numpy()
+    assert pathway.s.shape == (1, 10)
+    assert pathway.v.shape == (10, 10)
+    for exact, found in (*zip(pathway.s[:2], s[:2], strict=True), (pathway.v[3, 1], v[3, 1])):
+        assert float(exact.evalf(30)) == pytest.approx(found, rel=1e-12)

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, Self, TypeVar, dataclass_transform, overload
 
 Class = TypeVar("Class", bound=type)
+Value = TypeVar("Value")
 
 #: Names in a list, if nobody says how many.
 MOST_NAMED = 6
@@ -59,6 +60,24 @@ def short_repr(cls: Any = None, /, **how: bool) -> Any:
         return partial(short_repr, **how)
     cls.__repr__ = _repr
     return dataclasses.dataclass(cls, **{"frozen": True, "kw_only": True, "repr": False, **how})
+
+
+class ByName(Mapping[str, Value]):
+    """A mapping of what was found by name, in the field ``found``."""
+
+    found: Mapping[str, Value]
+
+    def __getitem__(self, name: str) -> Value:
+        """Return what has a name."""
+        return self.found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Return the names."""
+        return iter(self.found)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.found)
 
 
 class Immutable:

@@ -15,7 +15,7 @@ Source: Maennel et al. 2018, Boursier and Flammarion (early alignment).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ import numpy as np
 
 from symreln.base.beside import begin
 from symreln.base.progress import phase
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import ByName, short_repr
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.solve import at_values
 from symreln.exact.linear_programming import Direction, direction, dot
@@ -47,13 +47,13 @@ SEED = 20_614
 
 
 @short_repr(eq=False)
-class EarlyStrengths(Mapping[str, EarlyStrength]):
+class EarlyStrengths(ByName[EarlyStrength]):
     """What the early phase says of a derivation's modes, by the label of their strength.
 
     Only modes with a κ are in it. Constants of modes in one symmetry orbit are equal.
 
     Attributes:
-        strengths: κ of the modes that have one.
+        found: κ of the modes that have one.
         unsupported: Why a pathway of the first stage has no κ, by name: no unit keeps its gate, or
             gates do not settle.
         followed: Units that were followed; 0 where no pathway has a gate that units keep.
@@ -61,23 +61,11 @@ class EarlyStrengths(Mapping[str, EarlyStrength]):
         closed: Share of these units that are closed on all samples.
     """
 
-    strengths: Mapping[str, EarlyStrength] = field(default_factory=dict)
+    found: Mapping[str, EarlyStrength] = field(default_factory=dict)
     unsupported: Mapping[str, str] = field(default_factory=dict)
     followed: int = 0
     elsewhere: float = 0.0
     closed: float = 0.0
-
-    def __getitem__(self, label: str) -> EarlyStrength:
-        """Return what is known of a mode."""
-        return self.strengths[label]
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over the labels of modes with a κ."""
-        return iter(self.strengths)
-
-    def __len__(self) -> int:
-        """Return how many modes have a κ."""
-        return len(self.strengths)
 
 
 def early_strengths(derivation: Derivation) -> EarlyStrengths:
@@ -118,7 +106,7 @@ def early_strengths(derivation: Derivation) -> EarlyStrengths:
         if mode.number == 1 and not strength.settled:
             unsupported[pathway.name] = _why_none(strength, units)
     return EarlyStrengths(
-        strengths=strengths,
+        found=strengths,
         unsupported=unsupported,
         followed=units,
         elsewhere=found[0].elsewhere,

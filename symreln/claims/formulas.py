@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.base.summaries import few, short_repr
+from symreln.base.summaries import ByName, few, short_repr
 from symreln.claims.derivation import Derivation
 from symreln.claims.head_start import mode_laws
 from symreln.claims.integration import check_range
@@ -101,7 +101,7 @@ class Formula:
 
 
 @short_repr(eq=False)
-class Formulas(Mapping[str, Formula]):
+class Formulas(ByName[Formula]):
     """The closed forms of a derivation by name: of every mode that learns, and of the loss.
 
     Attributes:
@@ -115,18 +115,6 @@ class Formulas(Mapping[str, Formula]):
     letters: Mapping[str, Letter]
     no_loss: str = ""
     null: tuple[str, ...] = ()
-
-    def __getitem__(self, name: str) -> Formula:
-        """Return a formula."""
-        return self.found[name]
-
-    def __iter__(self) -> Iterator[str]:
-        """Return the names: modes in the order of the spec, then the loss."""
-        return iter(self.found)
-
-    def __len__(self) -> int:
-        """Return how many there are."""
-        return len(self.found)
 
     def named(self, name: str) -> Formula:
         """Return a formula.

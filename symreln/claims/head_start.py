@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symreln.base.summaries import few, short_repr
+from symreln.base.summaries import ByName, few, short_repr
 from symreln.claims.head_copies import ABOVE, LATE, OUTRUN, Columns, Copies, in_time, shared_out
 from symreln.claims.head_growth import Drive, Earlier, Seen
 from symreln.claims.number_systems import Numbers, Vectors, in_floats
@@ -34,7 +34,7 @@ _AFTER = "a mode of an earlier stage has no closed form"
 
 
 @short_repr(eq=False)
-class ModeLaws(Mapping[str, tuple[Copies, ...]]):
+class ModeLaws(ByName[tuple[Copies, ...]]):
     """The closed forms of modes that learn, by label: one for copies that start alike.
 
     Attributes:
@@ -44,18 +44,6 @@ class ModeLaws(Mapping[str, tuple[Copies, ...]]):
 
     found: Mapping[str, tuple[Copies, ...]]
     outrun: Mapping[str, str] = field(default_factory=dict)
-
-    def __getitem__(self, label: str) -> tuple[Copies, ...]:
-        """Return the closed forms of a mode."""
-        return self.found[label]
-
-    def __iter__(self) -> Iterator[str]:
-        """Return the labels of the modes that have a closed form."""
-        return iter(self.found)
-
-    def __len__(self) -> int:
-        """Return how many modes have a closed form."""
-        return len(self.found)
 
 
 def without_form(outrun: Mapping[str, str]) -> str:

@@ -91,9 +91,8 @@ class NumericFormula:
         stale = [name for name in bound if name not in given]
         if stale and any(name not in bound for name in changed):
             msg = (
-                f"{self.name}: {', '.join(changed)} was changed, from which {', '.join(stale)} "
-                "follows. Give both, or derive at the other value: "
-                f'sr.load(…, ["parameters.{changed[0]}.value=…"])'
+                f"{self.name}: found another value of {', '.join(changed)}, and none of "
+                f"{', '.join(stale)}, which depends on it. Give both, or derive at the other value"
             )
             raise InputError(msg)
         values = self.defaults | dict(given)

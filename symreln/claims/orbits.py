@@ -118,8 +118,8 @@ class PathwayOrbit:
         return found
 
 
-def short_list(names: Sequence[str]) -> str:
-    """Return names for a legend: all of up to three, else the first and the last.
+def short_list(names: Sequence[str], what: str = "pathways") -> str:
+    """Return names for a legend: all of up to three, else the first, the last and how many.
 
     Example:
         >>> short_list(["off_1", "off_2", "off_3", "off_4"])
@@ -130,7 +130,7 @@ def short_list(names: Sequence[str]) -> str:
     if len(names) <= 3:
         return ", ".join(names)
     first, last = (n if len(n) <= 12 else f"{n[:6]}…{n[-5:]}" for n in (names[0], names[-1]))
-    return f"{first} … {last} ({len(names)} pathways)"
+    return f"{first} … {last} ({len(names)} {what})"
 
 
 def mode_orbits(derivation: Derivation) -> list[PathwayOrbit]:

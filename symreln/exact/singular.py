@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -56,12 +57,10 @@ class Columns:
         Raises:
             NotSupportedError: They are roots of degree > 2 that depend on parameters.
         """
-        found, field = [], Field(self.mode.mode_class.minpoly)
+        found, mode_class = [], self.mode.mode_class
         for column, square in zip(self.entries, self.squares, strict=True):
-            inverse = self.mode.mode_class.number(
-                field.inverse(square), self.mode.root, is_sqrt=True
-            )
-            shorter = exact_root(inverse, symbols)
+            inverse = _inverse(mode_class.minpoly, square)
+            shorter = exact_root(mode_class.number(inverse, self.mode.root, is_sqrt=True), symbols)
             found.append([self._number(entry, symbols) * shorter for entry in column])
         return found
 
@@ -129,10 +128,31 @@ def exact_root(number: AlgebraicNumber, symbols: Mapping[str, sp.Symbol]) -> Any
         raise NotSupportedError(msg)
     import sympy as sp
 
-    polynomial = [each.to_sympy() for each in reversed(number.minpoly)]
-    theta: Any = sp.CRootOf(sp.Poly(polynomial, sp.Symbol("x")), number.root)
-    total: Any = sum(each.to_sympy() * theta**n for n, each in enumerate(number.coefficients))
-    return sp.sqrt(total) if number.is_sqrt else total
+    theta = _root(tuple(each.to_fraction() for each in number.minpoly), number.root)
+    # Written, not evaluated: SymPy would ask for the sign of every root.
+    powers = [sp.Pow(theta, n, evaluate=n < 2) for n in range(degree)]
+    total = sp.Add(
+        *(
+            sp.Mul(each.to_sympy(), power, evaluate=False)
+            for each, power in zip(number.coefficients, powers, strict=True)
+            if not each.is_zero
+        ),
+        evaluate=False,
+    )
+    return sp.Pow(total, sp.S.Half, evaluate=False) if number.is_sqrt else total
+
+
+@lru_cache(maxsize=64)
+def _inverse(minpoly: Coefficients, value: Coefficients) -> Coefficients:
+    return Field(minpoly).inverse(value)
+
+
+@lru_cache(maxsize=64)
+def _root(minpoly: tuple[Fraction, ...], place: int) -> Any:
+    """Return a root of a polynomial, coefficients low to high, by its place among the real ones."""
+    import sympy as sp
+
+    return sp.CRootOf(sp.Poly([*map(sp.Rational, reversed(minpoly))], sp.Symbol("x")), place)
 
 
 def singular_vectors(spectrum: JointSpectrum) -> tuple[tuple[Columns, Columns], ...]:

@@ -123,7 +123,7 @@ def _title(derivation: Derivation, labels: Sequence[str]) -> str:
             own = [mode.label for mode in modes]
             if found.keys() >= set(own):
                 found |= dict.fromkeys(own, str(orbit.strength_symbol(modes[0])))
-    return short_list([strengths_in_text(name) for name in dict.fromkeys(found.values())])
+    return short_list([strengths_in_text(name) for name in dict.fromkeys(found.values())], "modes")
 
 
 def _of_pathway(

@@ -82,7 +82,7 @@ def plot_outputs(
         alike.setdefault(curves[:, sample].round(9).tobytes(), []).append(sample)
     drawn = new_panel() if ax is None else ax
     for place, own in enumerate(alike.values()):
-        label = f"sample{'s' * (len(own) > 1)} {short_list([str(each) for each in own])}"
+        label = f"sample{'s' * (len(own) > 1)} {short_list([*map(str, own)], 'samples')}"
         color = PALETTE[place % len(PALETTE)]
         drawn.plot(outputs.times, curves[:, own[0]], color=color, linewidth=1.4, label=label)
     dress(drawn, x="step $t$", y=rf"output $\hat{{y}}_{{{output}}}(t)$")

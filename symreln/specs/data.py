@@ -157,14 +157,15 @@ def _matrices(
 def _ask_for_header(
     first_rows: list[list[Fraction]], model: UserDatasetModel, problems: Problems
 ) -> None:
-    """Ask whether first rows 0, 1, 2, … are samples or names of columns, as pandas writes them.
+    """Ask whether first rows that count, 0, 1, 2, … or 2019, 2020, …, are samples or names.
 
     One column that starts with 0 is ordinary data: it is asked about only beside another such
-    file. The columns of targets may go on where those of inputs end.
+    file. The columns of targets may go on where those of inputs end. Two columns count from 0.
     """
     widths = [len(row) for row in first_rows]
     counts = [
-        any(row == list(range(start, start + len(row))) for start in {0, *widths[:place]})
+        row == [row[0] + n for n in range(len(row))]
+        and (len(row) > 2 or row[0] in {0, *widths[:place]})
         for place, row in enumerate(first_rows)
     ]
     for key, row, names in zip(("inputs", "targets"), first_rows, counts, strict=False):

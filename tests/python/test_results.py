@@ -54,7 +54,7 @@ def test_a_function_takes_any_time_and_other_values_of_letters():
     assert strength(300.0, **own) == pytest.approx(other(300.0), rel=1e-13)
     with pytest.raises(InputError, match="c"):
         strength(1.0, C=2)
-    with pytest.raises(InputError, match=r"c was changed, from which pi_0_1, pitilde_2_1.*"):
+    with pytest.raises(InputError, match=r"another value of c, and none of pi_0_1, pitilde_2_1.*"):
         derived("contextual-3").to_numpy("loss")(1.0, c=2)
 
 

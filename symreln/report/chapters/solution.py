@@ -190,7 +190,7 @@ def start_content(derivation: Derivation) -> list[Inline | str]:
             kappa, error = each.kappa
             formula = rf"\tfrac{{1}}{{2}} \kappa H \sigma^2 = {start_latex(each.strength0)}"
             content += [Math(rf"\pi_0 = {formula}")]
-            origin = f", a Monte Carlo estimate with κ = {kappa} ± {error:.2g}"
+            origin = f", a Monte Carlo estimate with κ = {kappa} ± {error:.2g}, exact from here on"
         where = "" if len(starts) == 1 else f" in {short_list(each.pathways)}"
         content += typeset(where + origin)
     return content
