@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.claims.rules import EDGES, PATHWAYS, printed_of
+from symreln.claims.network.rules import EDGES
+from symreln.claims.rules import PATHWAYS, printed_of
 from symreln.errors import NoClosedFormError, NotSupportedError
 from tests.campaigns.work_on_spec import NOT_A_NUMBER
 

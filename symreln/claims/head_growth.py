@@ -23,8 +23,9 @@ of at once (:mod:`symreln.claims.head_formulas`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from math import hypot, isfinite
+from math import ceil, hypot, isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,10 +39,12 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import PathwayDerivation
 
 #: Terms of the binomial series after which it is given up.
-_MOST_TERMS = 20_000
+_MOST_TERMS = 2000
 #: Ratio of terms from which on they are bounded by a geometric series: the bound of what is left
 #: out is then at most 1000 terms, which a few more terms take away.
 _FALLING = 0.999
+#: Norm of what a series takes the exponential of.
+_PART = 64
 #: Share of what a pathway sees up to which float64 takes a part of it for 0.
 _NOTHING = 1e-12
 
@@ -173,13 +176,24 @@ class Seen:
             phases.append(Phase(drive=own, in_floats=sketch, steps=steps, ends=modes))
         return tuple(reversed(phases))
 
-    def grown(self, vectors: Vectors, phases: Sequence[Phase], tau: Any, *, flow: bool) -> Matrix:
-        """Return Φᵀ (V, U), of one stack of columns; of infinitely small steps where they flow."""
-        outer, inner = vectors
+    def grown(
+        self, vectors: Vectors, phases: Sequence[Phase], tau: Any, alone: Any, *, flow: bool
+    ) -> Matrix:
+        """Return Φᵀ (V, U), of one stack of columns; of infinitely small steps where they flow.
+
+        Over the growth of the mode alone, e^alone in a step. In parts of few terms, which it takes
+        back at once: a whole phase may grow beyond any series, and beyond floats.
+        """
+        ops, (outer, inner) = self.numbers.ops, vectors
         for phase in reversed(phases):
-            one_step = self.numbers.ops.number(0) if flow else 1 / phase.steps
             across = phase.drive * (phase.steps / tau)
-            inner, outer = _grown(self.numbers, across, one_step, (inner, outer))
+            parts = ceil(self.numbers.norm(across) / _PART) or 1
+            one_step = ops.number(0) if flow else parts / phase.steps
+            across = across * ops.number(Fraction(1, parts))
+            fading = ops.exp(-phase.steps * alone / parts)
+            for _ in range(parts):
+                inner, outer = _grown(self.numbers, across, one_step, (inner, outer))
+                inner, outer = inner * fading, outer * fading
         return self.numbers.stacked(inner, outer)
 
 

@@ -312,24 +312,20 @@ class _Modes:
         reached: Sequence[Drive],
     ) -> Columns:
         """Return what a mode has grown into while these earlier ones drove it."""
-        ops, law = self.numbers.ops, plain.law
-        phases = seen.phases(reached)
-        last = sum(phase.steps for phase in phases)
-        grown = seen.grown(vectors, phases, self.tau, flow=self.flow)
-        alone = ops.exp(-last * self.logarithm(law.s / self.tau))
+        phases, alone = seen.phases(reached), self.logarithm(plain.law.s / self.tau)
+        whole = seen.grown(vectors, phases, self.tau, alone, flow=self.flow)
         begin = self.begin(mode)
 
         def starting(factor: Any) -> Law:
             return self.law(mode, replace(begin, strength0=begin.strength0 * factor))
 
-        whole = grown * alone
         return Columns(
             numbers=self.numbers,
             label=mode.label,
             plain=plain,
             starting=starting,
             reached_by=tuple((each.label, each.half_time) for p in phases for each in p.ends),
-            last=last,
+            last=sum(phase.steps for phase in phases),
             whole=whole,
             growing=whole,
         )

@@ -47,6 +47,11 @@ class _ModeSystem:
         return initial - self.s @ weighted + 0.5 * quadratic
 
 
+def _learning(stage: StageDerivation) -> list[tuple[int, PathwayDerivation, ModeDerivation]]:
+    pathways = enumerate(stage.pathways)
+    return [(p, pathway, m) for p, pathway in pathways for m in pathway.modes if not m.is_null]
+
+
 def mode_system(stage: StageDerivation) -> _ModeSystem:
     """Build the system of a stage without free parameters, verdict `coupled modes`.
 
@@ -54,12 +59,7 @@ def mode_system(stage: StageDerivation) -> _ModeSystem:
     polynomial that interpolates phi; the factors of the coupling say what each power of the root
     does to the target, so interpolating one root at a time gives the coupling of every mode.
     """
-    entries = [
-        (p, pathway, mode)
-        for p, pathway in enumerate(stage.pathways)
-        for mode in pathway.modes
-        if not mode.is_null
-    ]
+    entries = _learning(stage)
     s = np.array([mode.s.to_float() for _, _, mode in entries])
     kappa = np.diag([0.0 if m.d is None else m.d.to_float() for _, _, m in entries])
     place = {
@@ -82,12 +82,7 @@ def symbolic_system(
     stage: StageDerivation, symbols: Mapping[str, sp.Symbol]
 ) -> CoupledModes | None:
     """Return the system of a stage's learning modes, or None where an s² is not rational."""
-    entries = [
-        (p, pathway, mode)
-        for p, pathway in enumerate(stage.pathways)
-        for mode in pathway.modes
-        if not mode.is_null
-    ]
+    entries = _learning(stage)
     if any(mode.s.scalar is None for _, _, mode in entries):
         return None
     place = {(p, mode.class_index): i for i, (p, _, mode) in enumerate(entries)}

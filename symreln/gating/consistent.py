@@ -100,6 +100,11 @@ class GrowingGate(SignedGate):
         return self.name or self.pattern
 
     @property
+    def stays(self) -> bool | None:
+        """True: units can have the gate and keep it; None of given gates, which differ in it."""
+        return None if self.name else True
+
+    @property
     def speed(self) -> AlgebraicNumber:
         """The rate, as a function of the parameter where it is known."""
         return self.s if self.rate is None else self.rate

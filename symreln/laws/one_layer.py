@@ -101,8 +101,8 @@ class OneLayer(Law):
         return -self.d
 
     def in_steps(self) -> Self:
-        """Return the law in steps; of numbers it is known whether these jump."""
-        known = not isinstance(self.d, sp.Basic)
+        """Return the law in steps; of a number it is known whether these jump."""
+        known = not isinstance(self.d, sp.Basic) and not getattr(self.d, "shape", ())
         return replace(self, stepwise=True, jumps=known and not self.d < self.tau)
 
     @property
