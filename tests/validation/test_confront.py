@@ -398,7 +398,7 @@ def test_what_the_theory_starts_from_is_recorded_and_said_with_its_error():
     assert "sec:dynamics" in str(agreement_chapter(found))
     error = found.early[found.derivation.pathways[0].modes[0].label].error
     dynamics = found.derivation.to_latex().split(r"\label{sec:dynamics}")[1]
-    said = rf"\ensuremath{{\kappa}} = {kappa} \ensuremath{{\pm}} {error:.2g}."
+    said = rf"\ensuremath{{\kappa}} = {kappa} \ensuremath{{\pm}} {error:.2g}, exact from here on."
     assert said in dynamics.split(r"\section")[0]
     (constant,) = [c for c in found.derivation.constants if f"'{name}'" in c.name]
     assert (constant.value, constant.error) == (kappa, error)
