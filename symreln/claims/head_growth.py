@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import PathwayDerivation
 
 #: Terms of the binomial series after which it is given up.
-_MOST_TERMS = 2000
+_MOST_TERMS = 20_000
 #: Ratio of terms from which on they are bounded by a geometric series: the bound of what is left
 #: out is then at most 1000 terms, which a few more terms take away.
 _FALLING = 0.999
@@ -91,13 +91,11 @@ class Phase:
 
     Attributes:
         drive: E_k.
-        in_floats: E_k in float64, which decides what is 0.
         steps: How many; no whole number.
         ends: The earlier modes that are learned at its end.
     """
 
     drive: Matrix
-    in_floats: np.ndarray
     steps: Any
     ends: tuple[Earlier, ...]
 
@@ -166,14 +164,14 @@ class Seen:
                 ends[-1].append(each)
             else:
                 ends.append([each])
-        own, sketch, phases = self.own, self.in_floats, []
+        own, phases = self.own, []
         for place, group in reversed([*enumerate(ends)]):
             for each in group:
-                own, sketch = own + each.matrix, sketch + each.in_floats
+                own = own + each.matrix
             modes = tuple(each.earlier for each in group)
             begin = ends[place - 1][0].earlier.half_time if place else 0
             steps = modes[0].half_time - begin
-            phases.append(Phase(drive=own, in_floats=sketch, steps=steps, ends=modes))
+            phases.append(Phase(drive=own, steps=steps, ends=modes))
         return tuple(reversed(phases))
 
     def grown(

@@ -240,11 +240,8 @@ class _Modes:
         self, mode: ModeDerivation, plain: Copies, driver: Driver, source: Earlier
     ) -> _Found | None:
         """Return the law of a mode that one earlier mode drives in a plane; None without one."""
-        ops, law, last = (
-            replace(self.numbers.ops, log1p=self.logarithm),
-            plain.law,
-            source.half_time,
-        )
+        ops = replace(self.numbers.ops, log1p=self.logarithm)
+        law, last = plain.law, source.half_time
         assert mode.s.scalar is not None  # else it were conjugate
         squared, across, own = (
             each.substitute(self.derivation.spec.values).to_fraction()
