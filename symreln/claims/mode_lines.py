@@ -15,7 +15,7 @@ from symreln.laws.coupled_modes import competition_lines
 from symreln.laws.flow_letters import reduced_loss_holds
 from symreln.laws.law import STRENGTH
 from symreln.laws.line import Line, proven_once
-from symreln.verdict.judge import Level, stage_modes
+from symreln.verdict.judge import Level
 from symreln.verdict.residual import plateau_errors, plateau_gain
 
 if TYPE_CHECKING:
@@ -125,10 +125,9 @@ def reach_least_loss(derivation: Derivation) -> bool:
 def _reaches_least_loss(stage: StageDerivation) -> bool:
     if stage.verdict.level not in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
         return True
-    pathways, d_eff = stage.pathways, stage.verdict.d_eff
-    modes = stage_modes(tuple(p.effective for p in pathways), tuple(p.spectrum for p in pathways))
-    reached = all(error.is_zero for error in plateau_errors(modes, d_eff))
-    return reached and stage.initial_loss - plateau_gain(modes, d_eff) == stage.final_loss
+    learned = stage.verdict.converged
+    reached = all(error.is_zero for error in plateau_errors(learned))
+    return reached and stage.initial_loss - plateau_gain(learned) == stage.final_loss
 
 
 def _sum_closes(derivation: Derivation) -> Line:

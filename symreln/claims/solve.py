@@ -23,7 +23,7 @@ from symreln.networks.effective import check_sizes, effective_dataset, image_dat
 from symreln.networks.symmetry import symmetry_search
 from symreln.networks.targets import Targets
 from symreln.specs.model import Spec
-from symreln.verdict.judge import DiagonalisabilityVerdict, Level, StageVerdict, judge, stage_modes
+from symreln.verdict.judge import DiagonalisabilityVerdict, Level, StageVerdict, judge
 from symreln.verdict.modes import check_projection, image_spectrum
 from symreln.verdict.orbits import StageSymmetry
 from symreln.verdict.residual import closed_residual, converged_outputs, stages_decouple
@@ -86,7 +86,7 @@ def derive_unchecked(spec: Spec) -> Derivation:
         with phase("verdict"):
             verdict = judge(stage, effective, spectra, symmetry)
         spectra = verdict.spectra
-        left = _converged(goal, effective, spectra, verdict)
+        left = _converged(goal, effective, verdict)
         stages.append(
             StageDerivation(
                 stage=stage,
@@ -184,12 +184,11 @@ def _check_projections(
 def _converged(
     goal: Targets,
     effective: tuple[EffectiveDataset, ...],
-    spectra: tuple[JointSpectrum, ...],
     verdict: StageVerdict,
 ) -> Targets:
     """Return what the converged stage leaves."""
     if verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
-        return closed_residual(goal, stage_modes(effective, spectra), verdict.d_eff)
+        return closed_residual(goal, verdict.converged)
     outputs = converged_outputs(goal, effective)
     return Targets(start=(goal.matrix - outputs).reduced())
 

@@ -16,19 +16,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from math import gcd, lcm
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from flint import fmpz_mat, fmpz_mpoly
 
 from symreln.errors import InputError
 from symreln.exact import polynomials
-from symreln.exact.integer_matrix import IntegerMatrix, distinct_rows, integer_array, merged
+from symreln.exact.integer_matrix import IntegerMatrix, integer_array, merged
 from symreln.exact.scalar import Number, Scalar, cleared, polynomial_ring
 
 if TYPE_CHECKING:
     import sympy as sp
 
+Made = TypeVar("Made")
 Exponents = tuple[int, ...]
 Terms = Mapping[Exponents, IntegerMatrix]
 
@@ -319,19 +320,31 @@ class ExactMatrix:
         return self if divisor == 1 else self.divided(divisor, self.denominator // divisor)
 
     def _without_common_factor(self) -> ExactMatrix:
-        """Return the matrix with the polynomial cancelled that divides all of it, if any."""
-        places, entries, kinds = self._spelled()
-        common = self.denominator
-        for entry in entries:
-            common = common.gcd(entry)
-            if common.is_constant():
-                return self
-        found = _coefficients([entry // common for entry in entries])
-        terms = {
-            key: IntegerMatrix.at_places(self.shape, places, integer_array(column)[kinds])
-            for key, column in found.items()
-        }
-        return self._with(terms, self.denominator // common)
+        """Return the matrix with a polynomial cancelled that divides all of it, if any does."""
+        place = divmod(min(part.first for part in self.terms.values()), self.shape[1])
+        entry = {key: part.entry(*place) for key, part in self.terms.items()}
+        common = self.denominator.gcd(polynomial_ring(self.parameters).from_dict(entry))
+        for factor, _ in common.factor()[1]:
+            terms = self._quotient(factor)
+            if terms is not None:
+                return self._with(terms, self.denominator // factor)
+        return self
+
+    def _quotient(self, divisor: fmpz_mpoly) -> Terms | None:
+        """Return the terms divided by a primitive polynomial; None where it does not divide all."""
+        rows = [(tuple(map(int, e)), int(c)) for e, c in divisor.to_dict().items()]
+        lead, leading = max(rows)
+        left, found = dict(self.terms), {}
+        while left:
+            top = max(left)
+            key, part = tuple(x - y for x, y in zip(top, lead, strict=True)), left[top]
+            if min(key, default=0) < 0 or part.content(leading) != abs(leading):
+                return None
+            found[key] = part.divided(leading)
+            for exponents, coefficient in rows:
+                _add(left, _sum(key, exponents), found[key] * -coefficient)
+            left = {key: part for key, part in left.items() if not part.is_zero}
+        return found
 
     def content(self, start: int = 0) -> int:
         """Return the greatest common divisor of ``start`` and all coefficients."""
@@ -428,47 +441,33 @@ class ExactMatrix:
         """Return the entries over the common denominator, as polynomials over Z, row by row."""
         zero = polynomial_ring(self.parameters).constant(0)
         table = [[zero] * self.shape[1] for _ in range(self.shape[0])]
-        places, entries, kinds = self._spelled()
-        for place, kind in zip(places.tolist(), kinds.tolist(), strict=True):
-            row, column = divmod(place, self.shape[1])
-            table[row][column] = entries[kind]
+        for row, column, entry in self._spelled(lambda numerator: numerator):
+            table[row][column] = entry
         return table
 
-    def _spelled(self) -> tuple[np.ndarray, list[fmpz_mpoly], np.ndarray]:
-        """Return (places, polynomials, which of these stands at every place); zeros are left out.
-
-        Entries of data repeat, so that most operations on polynomials are needed once for many.
-        """
-        ring = polynomial_ring(self.parameters)
-        parts = list(self.terms.values())
+    def _spelled(self, made: Callable[[fmpz_mpoly], Made]) -> Iterator[tuple[int, int, Made]]:
+        """Yield (row, column, what is made of the numerator) of all entries but 0, in order."""
+        ring, parts = polynomial_ring(self.parameters), list(self.terms.values())
         if all(part.by_flint for part in parts):
             flats = zip(*(part.flint.entries() for part in parts), strict=True)
-            filled = {place: row for place, row in enumerate(flats) if any(row)}
-            places, kinds = np.array(list(filled), dtype=np.int64), np.arange(len(filled))
-            rows = list(filled.values())
+            filled = ((place, row) for place, row in enumerate(flats) if any(row))
         else:
             places = merged([part.places for part in parts])
             big = any(part.values.dtype == object for part in parts)
             table = np.zeros((len(places), len(parts)), dtype=object if big else np.int64)
             for column, part in enumerate(parts):
                 table[np.searchsorted(places, part.places), column] = part.values
-            found, kinds = distinct_rows(table)
-            rows = found.tolist()
-        spelled = [
-            ring.from_dict(
-                {key: value for key, value in zip(self.terms, row, strict=True) if value}
-            )
-            for row in rows
-        ]
-        return places, spelled, kinds
+            filled = zip(places.tolist(), map(tuple, table.tolist()), strict=True)
+        known: dict[tuple[int, ...], Made] = {}  # entries of data repeat
+        for place, row in filled:
+            if row not in known:
+                entry = {key: value for key, value in zip(self.terms, row, strict=True) if value}
+                known[row] = made(ring.from_dict(entry))
+            yield *divmod(place, self.shape[1]), known[row]
 
     def nonzero(self) -> Iterator[tuple[int, int, Scalar]]:
-        """Yield (row, column, value) of every entry that is not zero, in reading order."""
-        places, entries, kinds = self._spelled()
-        scalars = [Scalar(self.parameters, entry, self.denominator) for entry in entries]
-        for place, kind in zip(places.tolist(), kinds.tolist(), strict=True):
-            row, column = divmod(place, self.shape[1])
-            yield row, column, scalars[kind]
+        """Return (row, column, value) of every entry that is not zero, in reading order."""
+        return self._spelled(lambda top: Scalar(self.parameters, top, self.denominator))
 
     def first_nonzero(self) -> tuple[int, int, Scalar] | None:
         """Return (row, column, entry) of the first non-zero entry in reading order, or None."""

@@ -86,12 +86,13 @@ class Targets:
     @property
     def square(self) -> Scalar:
         """‖Y‖², multiplied out: what is learned stays in its factors."""
-        maps = [(part.left @ part.right, part.features) for part in self.learned]
         total = self.start.frobenius(self.start)
-        for whole, features in maps:
-            total = total - (self.start @ features.T).frobenius(whole) * 2
-            for other, others in maps:
-                total = total + whole.frobenius(other @ (others @ features.T))
+        for part in self.learned:
+            left, features = part.left.T, part.features.T
+            total = total - part.right.frobenius(left @ (self.start @ features)) * 2
+            for other in self.learned:
+                inner = (left @ other.left) @ (other.right @ (other.features @ features))
+                total = total + part.right.frobenius(inner)
         return total
 
     @cached_property

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from operator import add
 from typing import TYPE_CHECKING
 
@@ -70,7 +71,7 @@ def symmetric_closure(
     d_eff: dict[Node, Coefficients] = {}
     for component in components:
         acting = _sources(component, pairs)
-        gamma, obstacle = search.gammas(acting, search.kind)
+        gamma, obstacle = search.gammas(acting, search.kinds.get)
         if obstacle:
             return obstacle
         known = {}
@@ -80,8 +81,8 @@ def symmetric_closure(
             known[node] = own if total is None else tuple(map(add, own, total))
         found: dict[object, list[Node]] = {}
         for node in sorted(component):
-            found.setdefault((*search.kind(node), known[node]), []).append(node)
-        if len(found) > len({search.kind(node) for node in component}):
+            found.setdefault((search.kinds[node], known[node]), []).append(node)
+        if len(found) > len({search.kinds[node] for node in component}):
             part_of = {node: n for n, part in enumerate(found.values()) for node in part}
             _, obstacle = search.gammas(acting, part_of.get)
             if obstacle:
@@ -108,11 +109,13 @@ class _Search:
     def __init__(self, modes: tuple[PathwayModes, ...], symmetry: StageSymmetry) -> None:
         self.modes, self.symmetry = modes, symmetry
         self.totals: dict[tuple[Node, tuple[Node, ...], bool], _Total] = {}
-
-    def kind(self, node: Node) -> tuple:
-        """Return what tells the f, s and d of classes apart."""
-        found = _class(self.modes, node)
-        return found.minpoly, found.eigenvalue, found.d
+        numbers: dict[tuple, int] = {}
+        #: A number for the f, s and d of every class.
+        self.kinds = {
+            (p, a): numbers.setdefault((found.minpoly, found.eigenvalue, found.d), len(numbers))
+            for p, each in enumerate(modes)
+            for a, found in enumerate(each.classes)
+        }
 
     def gammas(
         self, acting: dict[Node, list[Node]], part: Callable[[Node], object]
@@ -201,12 +204,20 @@ def summed_actions(modes: tuple[PathwayModes, ...], node: Node, sources: Sequenc
         for place, vectors in enumerate(seen):
             if (j, place) not in inward:
                 product = modes[j].effective.features @ vectors
-                inward[j, place] = product.scale(Fraction(1, target.effective.samples)).reduced()
+                product = product.scale(Fraction(1, target.effective.samples)).reduced()
+                inward[j, place] = next((x for x in inward.values() if x == product), product)
     degree = _class(modes, sources[0]).degree
     return tuple(
         tuple(_acted(modes, target, writers, inward, (k, place)) for place in range(len(seen)))
         for k in range(degree)
     )
+
+
+@lru_cache(maxsize=32)
+def added_features(modes: tuple[PathwayModes, ...], places: tuple[int, ...]) -> ExactMatrix:
+    """Return the sum of some pathways' features: what meets them with equal matrices meets it."""
+    first, *others = (modes[place].effective.features for place in places)
+    return sum(others, start=first)
 
 
 def _acted(
@@ -221,9 +232,13 @@ def _acted(
     effective = target.effective
     total: ExactMatrix | None = None
     for members in writers.values():
-        samples: ExactMatrix | None = None
+        alike: dict[tuple[object, ...], list[Node]] = {}
         for j, i in members:
-            part = modes[j].effective.features.T @ modes[j].projected(i, k, inward[j, shift])
+            alike.setdefault((modes[j].alike, i, id(inward[j, shift])), []).append((j, i))
+        samples: ExactMatrix | None = None
+        for (j, i), *others in alike.values():
+            features = added_features(modes, (j, *(other for other, _ in others)))
+            part = features.T @ modes[j].projected(i, k, inward[j, shift])
             samples = part if samples is None else samples + part
         assert samples is not None
         given = effective.goal.times(samples).scale(Fraction(1, effective.samples))

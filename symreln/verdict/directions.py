@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import fmpq
+from flint import fmpq, fmpq_mat
 
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.field import quotient_coefficients
@@ -140,7 +140,5 @@ def columns(matrix: ExactMatrix) -> list[Vector]:
         InputError: A parameter occurs.
     """
     numerator, denominator = matrix.integers()
-    return [
-        tuple(fmpq(int(value), denominator) for value in column)
-        for column in numerator.transpose().tolist()
-    ]
+    exact = fmpq_mat(numerator.transpose()) * fmpq(1, denominator)
+    return [tuple(column) for column in exact.tolist()]

@@ -7,7 +7,7 @@ if Sigma^x commutes with (Sigma^{yx})ᵀ Sigma^{yx}.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from itertools import chain
@@ -18,9 +18,10 @@ from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
 from symreln.verdict.closure import Closure, node_name, symmetric_closure
 from symreln.verdict.coupling import ModeCoupling, Node, StageCouplings, stage_couplings
-from symreln.verdict.modes import Coefficients, PathwayModes
+from symreln.verdict.modes import Coefficients, Converged, PathwayModes
 from symreln.verdict.orbits import StageSymmetry
 from symreln.verdict.refinement import split_by_one, split_by_sums
+from symreln.verdict.residual import converged_pathways
 
 if TYPE_CHECKING:
     from symreln.exact.spectrum import JointSpectrum
@@ -70,6 +71,7 @@ class StageVerdict:
             singletons included.
         spectra: The joint spectra of the pathways; of degenerate classes that other pathways act
             on unequally, those in a basis that suits all of them.
+        modes: The modes in that basis.
         split: Whether there are such classes: then several of one pathway have equal s and d.
     """
 
@@ -80,7 +82,13 @@ class StageVerdict:
     d_eff: dict[Node, Coefficients]
     components: tuple[frozenset[Node], ...]
     spectra: tuple[JointSpectrum, ...]
+    modes: tuple[PathwayModes, ...] = field(repr=False, compare=False)
     split: bool = False
+
+    @cached_property
+    def converged(self) -> tuple[Converged, ...]:
+        """What every pathway of a closed stage has learned in the end."""
+        return converged_pathways(self.modes, self.d_eff)
 
 
 @short_repr
@@ -158,6 +166,7 @@ def judge(
         d_eff={} if closure is None else closure.d_eff,
         components=found.components() if closure is None else closure.parts,
         spectra=tuple(item.spectrum for item in found.modes),
+        modes=found.modes,
         split=found.split,
     )
 

@@ -91,6 +91,15 @@ class PathwayModes:
         self._projectors: dict[int, ExactMatrix] = {}
         self._drives: dict[int, Drive] = {}
 
+    @cached_property
+    def alike(self) -> PathwayModes:
+        """Its original where that has the same inputs in the same order, and so the same modes."""
+        image = self.effective.image
+        if self.original is None or image is None:
+            return self
+        same = image.inputs.tolist() == list(range(len(image.inputs)))
+        return self.original.alike if same else self
+
     @property
     def classes(self) -> tuple[ModeClass, ...]:
         """The classes of the spectrum."""

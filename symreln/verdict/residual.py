@@ -42,18 +42,14 @@ if TYPE_CHECKING:
     from symreln.verdict.modes import Coefficients
 
 
-def closed_residual(
-    targets: Targets, modes: tuple[PathwayModes, ...], d_eff: Mapping[Node, Coefficients]
-) -> Targets:
+def closed_residual(targets: Targets, learned: tuple[Converged, ...]) -> Targets:
     """Return what a closed stage leaves, in factored form.
 
     Args:
         targets: What the stage learns.
-        modes: Its pathways.
-        d_eff: d_eff of the classes that couple; the others have their own d.
+        learned: What its pathways have learned in the end.
     """
     power = targets.half_power
-    learned = _converged_pathways(modes, d_eff)
     known: dict[tuple, Scalar] = {}
     for part in learned:
         for a, found in part.d_eff.items():
@@ -61,21 +57,18 @@ def closed_residual(
     return Targets(start=targets.start, learned=(*targets.learned, *learned), power=power)
 
 
-def plateau_errors(
-    modes: tuple[PathwayModes, ...], d_eff: Mapping[Node, Coefficients]
-) -> tuple[ExactMatrix, ...]:
+def plateau_errors(learned: tuple[Converged, ...]) -> tuple[ExactMatrix, ...]:
     """Return Sigma^{yx}(p) − Σ_j O_p O_j W_j Sigma^x(j,p) at the plateaus, one a pathway.
 
     The normal equations of the stage, straight from their definition: all are zero if and only if
     the plateaus reach the least loss. A pathway that is an image is left out, being zero with it.
     """
-    given = _converged_pathways(modes, d_eff)
     writers: dict[tuple[int, ...], list[Converged]] = {}
-    for part in given:
+    for part in learned:
         writers.setdefault(part.pathway.effective.pathway.outputs, []).append(part)
     errors = []
-    for pathway in modes:
-        own = pathway.effective
+    for each in learned:
+        own = each.pathway.effective
         if own.image is not None:
             continue
         total = own.sigma_yx
@@ -107,19 +100,24 @@ def _over_samples(parts: list[tuple[ExactMatrix, ExactMatrix]]) -> ExactMatrix:
     )
 
 
-def plateau_gain(modes: tuple[PathwayModes, ...], d_eff: Mapping[Node, Coefficients]) -> Scalar:
+def plateau_gain(learned: tuple[Converged, ...]) -> Scalar:
     """Return Σ_p ⟨Sigma^{yx}(p), W_p⟩/2: what the plateaus take off the loss.
 
     That is so where the normal equations hold.
     """
-    given = _converged_pathways(modes, d_eff)
-    return sum((part.gain for part in given), start=Scalar(modes[0].spectrum.parameters, 0))
+    parameters = learned[0].pathway.spectrum.parameters
+    return sum((part.gain for part in learned), start=Scalar(parameters, 0))
 
 
-def _converged_pathways(
+def converged_pathways(
     modes: tuple[PathwayModes, ...], d_eff: Mapping[Node, Coefficients]
 ) -> tuple[Converged, ...]:
-    """Return what every pathway of a closed stage has learned in the end."""
+    """Return what every pathway of a closed stage has learned in the end.
+
+    Args:
+        modes: The stage's pathways.
+        d_eff: d_eff of the classes that couple; the others have their own d.
+    """
     found: dict[int, Converged] = {}
     for p, pathway in enumerate(modes):
         own = _learning(pathway, p, d_eff)

@@ -103,7 +103,7 @@ def test_rows_gathered_from_a_dense_factor_are_exact(rows, cached, monkeypatch):
     dense = np.array([[random.randint(-(2**30), 2**30) for _ in range(4)] for _ in range(3)])
     found = integer_matrix._gathered(left.entries, dense.astype(float), 5)
     expected = left.flint * fmpz_mat(dense.tolist())
-    same(IntegerMatrix((5, 4), entries=found), expected)
+    same(found, expected)
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -26,6 +26,7 @@ from symreln.verdict.orbits import StageSymmetry
 from symreln.verdict.residual import (
     closed_residual,
     converged_outputs,
+    converged_pathways,
     plateau_errors,
     plateau_gain,
 )
@@ -173,17 +174,16 @@ def test_residual_in_factors_is_the_least_squares_residual(name):
     derivation = pipeline.derive_unchecked(SPECS[name])
     for stage in derivation.stages:
         effective = tuple(p.effective for p in stage.pathways)
-        modes = stage_modes(effective, tuple(p.spectrum for p in stage.pathways))
         goal = effective[0].goal
         outputs = converged_outputs(goal.matrix, effective)
         expected = goal.matrix - outputs
         assert expected.frobenius(expected) / (2 * goal.shape[1]) == stage.final_loss
         if stage.verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY):
-            left = closed_residual(goal, modes, stage.verdict.d_eff)
+            left = closed_residual(goal, stage.verdict.converged)
             assert left.matrix == expected
             assert left.half_power == stage.final_loss
-            assert all(error.is_zero for error in plateau_errors(modes, stage.verdict.d_eff))
-            gain = plateau_gain(modes, stage.verdict.d_eff)
+            assert all(error.is_zero for error in plateau_errors(stage.verdict.converged))
+            gain = plateau_gain(stage.verdict.converged)
             assert stage.initial_loss - gain == stage.final_loss
 
 
@@ -202,7 +202,7 @@ def test_a_wrong_plateau_has_errors():
     effective = tuple(p.effective for p in stage.pathways)
     modes = stage_modes(effective, tuple(p.spectrum for p in stage.pathways))
     wrong = {node: tuple(2 * x for x in value) for node, value in stage.verdict.d_eff.items()}
-    assert not any(error.is_zero for error in plateau_errors(modes, wrong))
+    assert not any(error.is_zero for error in plateau_errors(converged_pathways(modes, wrong)))
 
 
 @pytest.mark.parametrize("seed", range(60))
