@@ -92,6 +92,16 @@ def test_what_is_common_cancels(seed):
     assert str(back.denominator) == str(a.reduced().denominator)
 
 
+def test_what_divides_the_first_entry_alone_stays():
+    c = Scalar.symbol("c", ("c",))
+    below = (c * 2 + 1) * (c - 1)
+    # 2c + 1 divides (2c + 1)c, and 3c² neither over Z nor over Q; c - 1 divides both.
+    row = [(c * 2 + 1) * (c - 1) * c, c * c * (c - 1) * 3]
+    found = ExactMatrix.from_rows([row], ("c",)).scale(1 / below).reduced()
+    assert str(found.denominator) == "2*c + 1"
+    assert found.rows() == [[c, c * c * 3 / (c * 2 + 1)]]
+
+
 @pytest.mark.usefixtures("small")
 @examples(320)
 @given(seed=seeds)
