@@ -1,16 +1,16 @@
-"""JavaScript of what a page computes: one function a group of modes, printed by SymPy."""
+"""JavaScript of what a page computes: one function a group of modes."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import sympy as sp
-from sympy.printing.jscode import JavascriptCodePrinter
-from sympy.utilities.iterables import numbered_symbols
+from sympy.printing.jscode import known_functions
 
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derived
@@ -22,10 +22,14 @@ from symreln.report.live_values import HALF, START, Group, Live, LiveMode
 
 if TYPE_CHECKING:
     from symreln.experiment.outcome import Validation
+    from symreln.laws.law import Law
     from symreln.train.run import TrainingRun
 
-#: What JavaScript has under other names, and lnGamma of the page's own script.
-_FUNCTIONS = {"log1p": "Math.log1p", "expm1": "Math.expm1", "loggamma": "lnGamma"}
+#: Functions of JavaScript, and lnGamma of the page's own script.
+_OWN = {"log1p": "Math.log1p", "expm1": "Math.expm1", "loggamma": "lnGamma"}
+_FUNCTIONS = {**known_functions, **_OWN}
+#: How expressions bind.
+_SUM, _PRODUCT, _ATOM = range(3)
 #: Points of a trained curve in the page.
 _POINTS = 120
 #: Bytes of the script above which a page has none: it would no longer move at once.
@@ -114,79 +118,41 @@ def _group(group: Group) -> str:
 
 def _lines(group: Group) -> Iterator[str]:
     """Yield the statements of a group's function."""
-    starts = [sp.Symbol(f"_start_{n}") for n in range(len(group.modes))]
-    halves = [sp.Symbol(f"_half_{n}") for n in range(len(group.modes))]
-    fixed: dict[sp.Expr, sp.Symbol] = {}
-    moving = [_hoisted(_strength(m, a), fixed) for m, a in zip(group.modes, starts, strict=True)]
-    numbers = [_numbers(*each) for each in zip(group.modes, starts, halves, strict=True)]
-    listed = [each for some in numbers for each in some]
-    assigned, lines = _assigning(
-        [group.rest, *(m.start for m in group.modes), *fixed, *listed], {*starts, *halves}
+    starts, halves = (
+        [sp.Symbol(f"_{what}_{n}") for n in range(len(group.modes))] for what in ("start", "half")
     )
-    yield from lines
-    names = numbered_symbols("x")
-    yield from assigned(starts, [mode.start for mode in group.modes], names)
-    yield from assigned(
-        halves, [_half(m, a) for m, a in zip(group.modes, starts, strict=True)], names
-    )
-    made = [sp.Symbol(f"m_{n}_{k}") for n, each in enumerate(numbers) for k in range(len(each))]
-    yield from assigned(["rest"], [group.rest], names)
-    yield from assigned(made, listed, names)
-    yield from assigned(list(fixed.values()), list(fixed), names)
+    laws = [
+        mode.law if mode.law.strength0 != START else replace(mode.law, strength0=start)
+        for mode, start in zip(group.modes, starts, strict=True)
+    ]
+    numbers = [*map(_numbers, group.modes, laws, starts, halves)]
+    computed = {
+        **{start: mode.start for mode, start in zip(group.modes, starts, strict=True)},
+        **{half: law.half_time for law, half in zip(laws, halves, strict=True)},
+        sp.Symbol("_rest"): group.rest,
+        **{sp.Symbol(f"_{n}_{k}"): x for n, own in enumerate(numbers) for k, x in enumerate(own)},
+    }
+    computed = {name: sp.nan if x is None else _expr(x) for name, x in computed.items()}
+    strengths = [_expr(law.strength(TIME)) for law in laws]
+    code = _Code([*computed.values(), *strengths], computed)
+    for name, value in computed.items():
+        code.still.append(f"const {name} = {code.text(value)};")
+    out = [f"out[{n}] = {code.text(each)};" for n, each in enumerate(strengths)]
     shown = [
-        f"{{start: _start_{n}, half: _half_{n}, plateau: m_{n}_0, goal: m_{n}_1, weight: m_{n}_2, "
-        f"holds: [{', '.join(f'm_{n}_{k}' for k in range(3, len(each)))}]}}"
+        f"{{start: _start_{n}, half: _half_{n}, plateau: _{n}_0, goal: _{n}_1, weight: _{n}_2, "
+        f"holds: [{', '.join(f'_{n}_{k}' for k in range(3, len(each)))}]}}"
         for n, each in enumerate(numbers)
     ]
-    out = [f"out[{n}]" for n in range(len(moving))]
-    strengths = _written(assigned(out, moving, numbered_symbols("y")))
-    yield f"return {{ rest, modes: [{', '.join(shown)}], at(t, out) {{ {' '.join(strengths)} }} }};"
+    yield from (f"const p_{name} = P[{_json(name)}];" for name in sorted(code.letters))
+    yield from code.still
+    at = " ".join([*code.moving, *out])
+    yield f"return {{ rest: _rest, modes: [{', '.join(shown)}], at(t, out) {{ {at} }} }};"
 
 
-def _assigning(
-    exprs: Sequence[Any], own: Collection[Any] = ()
-) -> tuple[Callable[..., Iterator[str]], list[str]]:
-    """Return what writes assignments of expressions, and the lines that read their letters from P.
-
-    Args:
-        exprs: All expressions.
-        own: Letters that are assigned themselves.
-    """
-    # Without assumptions, which SymPy would draw conclusions from at length.
-    given = {x: sp.Symbol(f"p_{x.name}") for x in _free(exprs) - set(own)}
-
-    def assigned(targets: Sequence[Any], exprs: Sequence[Any], names: Any) -> Iterator[str]:
-        parts, results = sp.cse([_expr(e).xreplace(given) for e in exprs], symbols=names)
-        both = [*parts, *zip(targets, results, strict=True)]
-        yield from (f"const {target} = {_printed(expr)};" for target, expr in both)
-
-    read = sorted(given.items(), key=str)
-    return assigned, [f"const {new} = P[{_json(old.name)}];" for old, new in read]
-
-
-def _written(lines: Iterable[str]) -> list[str]:
-    """Return assignments where those to entries of ``out`` declare nothing."""
-    return [line.removeprefix("const ") if line.startswith("const out") else line for line in lines]
-
-
-def _strength(mode: LiveMode, start: sp.Symbol) -> Any:
-    return mode.law.strength(TIME).xreplace({START: start})
-
-
-def _half(mode: LiveMode, start: sp.Symbol) -> Any:
-    half = mode.law.half_time
-    return sp.nan if half is None else half.xreplace({START: start})
-
-
-def _numbers(mode: LiveMode, start: sp.Symbol, half: sp.Symbol) -> list[Any]:
+def _numbers(mode: LiveMode, law: Law, start: sp.Symbol, half: sp.Symbol) -> list[Any]:
     """Return plateau, s/d and weight in the loss, then what must be positive."""
-    law = mode.law
     first = [law.plateau, law.s / law.d, mode.count * law.d / 2]
     return [*first, *(each.xreplace({START: start, HALF: half}) for each in mode.holds)]
-
-
-def _free(exprs: Sequence[Any]) -> set[Any]:
-    return set().union(*(_expr(each).free_symbols for each in exprs)) - {START, HALF}
 
 
 def _expr(value: Any) -> Any:
@@ -194,35 +160,97 @@ def _expr(value: Any) -> Any:
     return sp.sympify(value, strict=True)
 
 
-def _hoisted(expr: Any, fixed: dict[sp.Expr, sp.Symbol]) -> Any:
-    """Return an expression in time and letters for all that does not depend on it."""
-    if not expr.has(TIME):
-        return expr if expr.is_Number else fixed.setdefault(expr, sp.Symbol(f"k_{len(fixed)}"))
-    if expr.is_Atom:
-        return expr
-    still = [each for each in expr.args if not each.has(TIME)]
-    if still and (expr.is_Add or expr.is_Mul):
-        moving = [each for each in expr.args if each.has(TIME)]
-        parts = [_hoisted(expr.func(*still), fixed), *(_hoisted(each, fixed) for each in moving)]
-        return expr.func(*parts)
-    return expr.func(*(_hoisted(each, fixed) for each in expr.args))
+class _Code:
+    """JavaScript of expressions: what occurs again is computed once, what has no time before it.
 
+    SymPy's printer and its search for common parts take longer, and order what no reader sees.
 
-def _printed(expr: Any) -> str:
-    if expr is sp.nan:
-        return "NaN"
-    return str(_Printer({"user_functions": _FUNCTIONS}).doprint(expr))
+    Attributes:
+        still: Statements that have no time.
+        moving: Those that have.
+        letters: What is read from P.
+    """
 
+    def __init__(self, exprs: Iterable[Any], own: Iterable[Any]) -> None:
+        self.still: list[str] = []
+        self.moving: list[str] = []
+        self.letters: set[str] = set()
+        self._names = {TIME: "t"} | {letter: str(letter) for letter in own}
+        self._uses, self._in_time = Counter[Any](), {TIME}
+        for expr in exprs:
+            self._count(expr)
 
-class _Printer(JavascriptCodePrinter):
-    def _as_ordered_terms(self, expr: Any, order: Any = None) -> list[Any]:
-        """Return terms in the order that SymPy has them of its own functions."""
-        own = {_of_sympy(term): term for term in expr.args}
-        return [own[term] for term in sp.Add(*own, evaluate=False).as_ordered_terms(order)]
+    def _count(self, expr: Any) -> None:
+        self._uses[expr] += 1
+        if self._uses[expr] == 1:
+            for each in expr.args:
+                self._count(each)
+            if not self._in_time.isdisjoint(expr.args):
+                self._in_time.add(expr)
 
+    def text(self, expr: Any, binds: int = _SUM) -> str:
+        """Return an expression, in brackets where it binds less than this."""
+        if self._uses[expr] > 1:
+            self._name(expr)
+        if expr in self._names:
+            return self._names[expr]
+        text, own = self._written(expr)
+        return text if own >= binds else f"({text})"
 
-def _of_sympy(expr: Any) -> Any:
-    return expr.replace(
-        lambda each: hasattr(each, "stands_for"),
-        lambda each: each.stands_for(*each.args, evaluate=False),
-    )
+    def _name(self, expr: Any) -> None:
+        """Compute an expression in a statement of its own."""
+        if expr.args and expr not in self._names:
+            text, _ = self._written(expr)
+            name = self._names[expr] = f"x{len(self._names)}"
+            (self.moving if expr in self._in_time else self.still).append(f"const {name} = {text};")
+
+    def _written(self, expr: Any) -> tuple[str, int]:
+        """Return an expression, and how it binds."""
+        if expr.is_Symbol:
+            self.letters.add(str(expr))
+            return f"p_{expr}", _ATOM
+        if expr.is_Rational:
+            return str(expr), _PRODUCT
+        if not expr.args:
+            return json.dumps(float(expr)), _PRODUCT
+        parts = self._operands(expr)
+        if expr.is_Add:
+            return " + ".join(self.text(each, _PRODUCT) for each in parts), _SUM
+        if expr.is_Mul:
+            return self._product(parts), _PRODUCT
+        if expr.is_Pow:
+            return self._power(*parts)
+        return f"{_FUNCTIONS[type(expr).__name__]}({', '.join(map(self.text, parts))})", _ATOM
+
+    def _operands(self, expr: Any) -> list[Any]:
+        """Return the operands; of an expression in time what has none, as far as it goes, named."""
+        if expr not in self._in_time:
+            return list(expr.args)
+        still = [each for each in expr.args if each not in self._in_time]
+        moving = [each for each in expr.args if each in self._in_time]
+        together = len(still) > 1 and (expr.is_Add or expr.is_Mul)
+        if together:
+            still = [expr.func(*still, evaluate=False)]
+        for each in still:
+            self._name(each)
+        return [*still, *moving] if together else list(expr.args)
+
+    def _product(self, factors: Sequence[Any]) -> str:
+        above, below = list[str](), list[str]()
+        for each in factors:
+            if each.is_Pow and each.exp.is_Number and each.exp < 0 and each not in self._names:
+                text, binds = self._power(each.base, -each.exp)
+                below.append(text if binds == _ATOM else f"({text})")
+            else:
+                above.append(self.text(each, _PRODUCT))
+        under = "*".join(below) if len(below) < 2 else f"({'*'.join(below)})"
+        return "/".join(filter(None, ["*".join(above) or "1", under]))
+
+    def _power(self, base: Any, power: Any) -> tuple[str, int]:
+        if power is sp.S.One:
+            return self.text(base, _ATOM), _ATOM
+        if power is sp.S.NegativeOne:
+            return f"1/{self.text(base, _ATOM)}", _PRODUCT
+        if power is sp.S.Half:
+            return f"Math.sqrt({self.text(base)})", _ATOM
+        return f"Math.pow({self.text(base)}, {self.text(power)})", _ATOM
