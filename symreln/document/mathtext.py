@@ -8,7 +8,7 @@ one line. Only of products with square roots the shortest of several equal forms
 from __future__ import annotations
 
 from collections.abc import Collection
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import sympy as sp
@@ -366,6 +366,7 @@ def _printer(slashed: bool) -> _Printer:
     return _Printer(slashed=slashed)
 
 
+@lru_cache(maxsize=1024, typed=True)  # a document and its JSON print the same formulas
 def to_latex(expr: sp.Basic) -> str:
     r"""Return the LaTeX of ``expr``, without delimiters.
 

@@ -7,7 +7,9 @@ the product for all values of its symbols.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 import sympy as sp
@@ -28,21 +30,32 @@ class JoinedRoot(sp.Function):
     """The root of its argument, which SymPy would split, square or of a degree; only for print."""
 
 
-def plain_formula(expr: Any) -> str:
+def plain_formula(expr: Any, names: Mapping[sp.Symbol, str] = MappingProxyType({})) -> str:
     """Return a formula as it is typed: roots in their shortest form, a positive term first.
 
     A sum of numbers is one fraction, and a minus that all its terms have in common is in front.
+
+    Args:
+        expr: The formula.
+        names: How symbols are typed, where it is not their name.
 
     Example:
         >>> a = sp.Symbol("a", positive=True)
         >>> plain_formula(2 * sp.sqrt(120 * a**2 + 45) / (8 * a**2 + 3))
         'sqrt(60/(8*a**2 + 3))'
     """
-    return _PLAIN.doprint(expr)
+    return _Plain(names).doprint(expr)
 
 
 class _Plain(StrPrinter):
     """SymPy's own spelling, but of products with roots and of where a sum begins."""
+
+    def __init__(self, names: Mapping[sp.Symbol, str]) -> None:
+        super().__init__({"full_prec": False, **PLACES})
+        self.names = names
+
+    def _print_Symbol(self, expr: Any) -> str:
+        return self.names.get(expr, expr.name)
 
     def _as_ordered_terms(self, expr: Any, order: str | None = None) -> list[Any]:
         terms = list(map(sign_first, super()._as_ordered_terms(expr, order)))
@@ -67,9 +80,6 @@ class _Plain(StrPrinter):
 
     def _print_JoinedRoot(self, expr: Any) -> str:
         return f"sqrt({self.doprint(expr.args[0])})"
-
-
-_PLAIN = _Plain({"full_prec": False, **PLACES})
 
 
 def _first_positive(terms: list[Any]) -> Any:
@@ -145,7 +155,7 @@ def shortest_root_form(product: Any, printed: Callable[[Any], str]) -> Any:
     below = {symbol for factor in factors if _is_root(factor) for symbol in factor.free_symbols}
     apart = [f for f in factors if f.free_symbols and below.isdisjoint(f.free_symbols)]
     number = sp.Mul(*(factor for factor in factors if factor not in apart))
-    forms = list(_forms(number))
+    forms = _forms(number)
     if not forms:
         return product
     given = sp.Mul(*_marked(number))
@@ -162,7 +172,13 @@ def _marked(product: Any) -> Iterator[Any]:
             yield factor
 
 
-def _forms(product: Any) -> Iterator[Any]:
+@lru_cache(maxsize=256)
+def _forms(product: Any) -> tuple[Any, ...]:
+    """Return other forms: documents, JSON and the terminal print the same products."""
+    return tuple(_joined(product))
+
+
+def _joined(product: Any) -> Iterator[Any]:
     factors: tuple[Any, ...] = sp.Mul.make_args(product)
     roots = [factor for factor in factors if _is_root(factor)]
     if not any(root.free_symbols for root in roots) or not _may_join(roots):

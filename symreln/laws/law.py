@@ -21,7 +21,7 @@ import sympy as sp
 from symreln.document.mathtext import to_latex
 from symreln.laws.half_speed import SLOWER, asked
 from symreln.laws.line import CANCELS, SUBSTITUTED, Line, vanish
-from symreln.laws.ops import NUMPY, SYMPY, Ops
+from symreln.laws.ops import NUMPY, SYMPY, Ops, power
 
 if TYPE_CHECKING:
     from symreln.specs.model import NetworkSpec, Spec
@@ -357,7 +357,7 @@ class Law(ABC):
         g = self.per_step
         if not self.stepwise or g is None or g == 0:
             return sp.exp(-rate * self.t / self.tau)
-        return (1 + g / self.tau) ** (-self.t * (rate / g if share is None else share))
+        return power(1 + g / self.tau, -self.t * (rate / g if share is None else share))
 
     @property
     def fades(self) -> Any:

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cmp_to_key
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,25 @@ class Ops:
 def _relaxed_symbols(rate: sp.Expr, t: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
     decay = sp.exp(-rate * t)
     return decay, t if rate == 0 else (1 - decay) / rate
+
+
+def power(base: Any, exponent: Any) -> Any:
+    """Return a power: of a sum with letters it is what it is, which SymPy finds out at length."""
+    plain = base.is_Add and not base.is_number and exponent not in (0, 1)
+    return sp.Pow(base, exponent, evaluate=not plain)
+
+
+def product(number: Any, factor: Any) -> Any:
+    """Return a product with a power that the number has no factor of; likewise."""
+    if number == 0 or factor.is_number:
+        return number * factor
+    factors = [each for each in sp.Mul.make_args(number) if each is not sp.S.One]
+    return sp.Mul._from_args(sorted([*factors, factor], key=cmp_to_key(sp.Basic.compare)))
+
+
+def _log(x: Any) -> Any:
+    """Return ln x; likewise."""
+    return sp.log(x, evaluate=not (x.is_Add and not x.is_number))
 
 
 def _evaluated(exp: Any, log: Any, log1p: Any, expm1: Any, log_gamma: Any) -> Ops:
@@ -130,10 +150,10 @@ def _ball(value: Fraction | int | arb) -> arb:
 SYMPY = Ops(
     number=lambda x: sp.Rational(x) if isinstance(x, Fraction) else sp.sympify(x),
     exp=sp.exp,
-    log=sp.log,
-    log1p=lambda x: sp.log(1 + x),
+    log=_log,
+    log1p=lambda x: _log(1 + x),
     log_gamma=sp.loggamma,
-    pace=lambda x: sp.S.One if x == 0 else sp.log(1 + x) / x,
+    pace=lambda x: sp.S.One if x == 0 else _log(1 + x) / x,
     expm1=lambda x: sp.exp(x) - 1,
     atan=sp.atan,
     turn=lambda j, n: (sp.sin(sp.pi * j / n), sp.cos(sp.pi * j / n)),
@@ -145,7 +165,7 @@ SYMPY = Ops(
     floor=sp.floor,
 )
 #: Expressions for code in float64: nothing overflows or cancels that does not with :data:`NUMPY`.
-EVALUATED = _evaluated(sp.exp, sp.log, log1p, expm1, sp.loggamma)
+EVALUATED = _evaluated(sp.exp, _log, log1p, expm1, sp.loggamma)
 #: The same to be printed as code and not looked at as formulas.
 WRITTEN = _evaluated(*map(_written, (sp.exp, sp.log, log1p, expm1, sp.loggamma)))
 NUMPY = Ops(

@@ -35,15 +35,14 @@ from symreln.laws.line import (
     steps_line,
     vanish,
 )
-from symreln.laws.ops import Ops, defect
+from symreln.laws.ops import Ops, defect, power, product
 
 #: Where initial strengths are argued, in one line.
 SOURCE = "law of large numbers over hidden units of the growing combination of a mode's amplitudes"
 #: Factor of the squared weights.
 WEIGHT_DECAY = sp.Symbol("lambda", positive=True)
 
-_S, _D, _ASYMPTOTE, _P0, _T, _TAU = sp.symbols("_s _d _asymptote _p0 _t _tau", positive=True)
-_E = sp.Symbol("_e", positive=True)  # exp(-2 s t/tau)
+_S, _D, _P0, _T, _TAU = sp.symbols("_s _d _p0 _t _tau", positive=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,8 +103,7 @@ class TwoLayer(Law):
     @cached_property
     def _expr(self) -> sp.Expr:
         """The trajectory, in the form that stays finite for any t >= 0."""
-        expression: Any = _template(self.case).xreplace(self._values())
-        return expression
+        return _formula(self.case, **self._values())
 
     @property
     def plateau(self) -> Any:
@@ -117,13 +115,7 @@ class TwoLayer(Law):
         """Time at which half the plateau is reached, in steps; None where it is not above 0."""
         if self.case != "sigmoid":
             return None
-        ratio = self.plateau / self.strength0 - 1
-        scale = self.clock / (2 * self.s)
-        if not isinstance(ratio, sp.Basic):
-            return scale * self.ops.log(ratio)
-        # The logarithm of a sum with a symbol is what it is, which SymPy finds out at length.
-        plain = ratio.is_Add and self.strength0.is_Symbol
-        return scale * self.ops.log(ratio, evaluate=not plain)
+        return self.clock / (2 * self.s) * self.ops.log(self.plateau / self.strength0 - 1)
 
     @property
     def per_step(self) -> Any:
@@ -204,7 +196,7 @@ class TwoLayer(Law):
         """Yield the solution, the same in steps of gradient descent, and the half-time."""
         g, d, start, t, tau = self.growth, self.d, self.strength0, self.t, self.tau
         steps = replace(self, stepwise=True)
-        flow: Any = _template("sigmoid").xreplace(replace(self, stepwise=False)._values())
+        flow = _formula("sigmoid", **replace(self, stepwise=False)._values())
         ratio = flow * (g - d * start) / (start * (g - d * flow))
         yield Line(
             says=r"Solved for $\pi$:",
@@ -240,8 +232,7 @@ class TwoLayer(Law):
             holds=vanish(
                 self.rate.subs(STRENGTH, asymptote),
                 half - steps.clock * sp.log(asymptote / start - 1) / (2 * g),
-                _template("sigmoid").subs({_ASYMPTOTE: asymptote, _P0: start, _E: faded})
-                - asymptote / 2,
+                _formula("sigmoid", **{**steps._values(), "faded": faded}) - asymptote / 2,
             )
             and (steps.half_time is None or vanish(steps.half_time - half)),
             main=True,
@@ -263,15 +254,13 @@ class TwoLayer(Law):
                 defects.append(self.asymptote)
         return defect(*defects)
 
-    def _values(self) -> dict[sp.Basic, sp.Basic]:
+    def _values(self) -> dict[str, Any]:
+        """Return the numbers of the printed formula."""
         return {
-            _S: self.growth,
-            _D: self.d,
-            _ASYMPTOTE: self.growth / self.d if self.asymptote is None else self.asymptote,
-            _P0: self.strength0,
-            _T: self.t,
-            _TAU: self.clock,
-            _E: self.faded(2 * self.growth, 2),
+            "asymptote": self.growth / self.d if self.asymptote is None else self.asymptote,
+            "start": self.strength0,
+            "faded": self.faded(2 * self.growth, 2),
+            "grown": 1 + 2 * self.d * self.strength0 * self.t / self.clock,
         }
 
 
@@ -363,19 +352,18 @@ def pair_steps(law: Law, growing: np.ndarray, shrinking: np.ndarray) -> Iterator
         differences = (keep - pull) ** 2 * differences
 
 
-@lru_cache(maxsize=2)
-def _template(case: str) -> sp.Expr:
+def _formula(case: str, *, asymptote: Any, start: Any, faded: Any, grown: Any) -> sp.Expr:
     if case == "sigmoid":
-        return _ASYMPTOTE / (1 + (_ASYMPTOTE / _P0 - 1) * _E)
-    return _P0 / (1 + 2 * _D * _P0 * _T / _TAU)
+        return product(asymptote, power(1 + product(asymptote / start - 1, faded), -1))
+    return start / grown
 
 
 @lru_cache(maxsize=2)
 def _residuals(case: str) -> tuple[sp.Expr, ...]:
     """Return what must vanish: equation, initial value, and the strength as it is evaluated."""
-    printed = _template(case).subs({_ASYMPTOTE: _S / _D, _E: sp.exp(-2 * _S * _T / _TAU)})
     s = _S if case == "sigmoid" else sp.S.Zero
     law = TwoLayer(s=s, d=_D, strength0=_P0, t=_T, tau=_TAU)
+    printed = _formula(case, **law._values())
     return (
         cancelled(_TAU * printed.diff(_T) - 2 * printed * (s - _D * printed)),
         cancelled(printed.subs(_T, 0) - _P0),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import sympy as sp
-
 from symreln.claims.converged import converged_loss
 from symreln.claims.head_formulas import some_driven
 from symreln.claims.linear_flow import is_linear
@@ -30,9 +28,9 @@ if TYPE_CHECKING:
 
 #: Symbols as a terminal shows them.
 _PLAIN = {
-    STRENGTH0: sp.Symbol("π₀"),
-    HEAD_START: sp.Symbol("π̃₀"),
-    TIME_CONSTANT: sp.Symbol("τ"),
+    STRENGTH0: "π₀",
+    HEAD_START: "π̃₀",
+    TIME_CONSTANT: "τ",
 }
 
 #: Files with every closed form.
@@ -59,7 +57,7 @@ def plain_lines(derivation: Derivation, files: Collection[str] = ()) -> Iterator
         for mode in shown:
             found = None if implicit(mode) else chosen.group.strength(mode)
             text = f": {law_of(derivation.known).form}{where}"
-            text = text if found is None else f" = {plain_formula(found.xreplace(_PLAIN))}"
+            text = text if found is None else f" = {plain_formula(found, _PLAIN)}"
             yield f"  {_symbol(chosen.group, mode.number)}(t){text}"
     left = sum(len(chosen.modes) for chosen in other_modes(derivation))
     if left:
