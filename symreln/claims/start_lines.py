@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
@@ -15,7 +14,7 @@ from symreln.laws.choice import expected_start
 from symreln.laws.depth import Depth
 from symreln.laws.law import HEAD_START, STRENGTH, STRENGTH0, TIME, TIME_CONSTANT
 from symreln.laws.line import CANCELS, Line, X, along, integral, proven_once, vanish
-from symreln.laws.sigmoid_drive import sigmoid_lines, step_matrix
+from symreln.laws.sigmoid_drive import determinant, mean_square, sigmoid_lines
 from symreln.laws.two_layer import TwoLayer
 from symreln.specs.finding import counted
 
@@ -230,20 +229,19 @@ def _ahead() -> Iterator[Line]:
 
 def _product() -> Line:
     """Return the effective start of a mode that earlier ones drive as well."""
-    alone = (_S, sp.S.Zero)  # E v of the mode, in the directions u and one across
-    drives = [sp.symbols(f"x_{k} y_{k}") for k in range(len(_PHASES))]
-    # Rational functions, which SymPy multiplies without asking what the sign of each is.
-    field = sp.QQ.frac_field(_S, TIME_CONSTANT, *chain(*drives))
-    q = sp.Matrix([[1, 1, 0]]).to_DM().convert_to(field)  # over √2
-    phi = sp.eye(3).to_DM().convert_to(field)
-    for drive, steps in zip(drives, _PHASES, strict=True):
-        phi = step_matrix(drive, TIME_CONSTANT).to_DM(domain=field) ** steps * phi
-    own, ends = 1 + _S / TIME_CONSTANT, sum(_PHASES)
-    grown = [q * phi, q * step_matrix(alone, TIME_CONSTANT).to_DM(domain=field) ** _STEPS * phi]
-    # Independent entries of one size: the mean of the square of a linear form in them, over theirs.
-    squares: Any = [(row * row.transpose()).to_Matrix()[0, 0] / 2 for row in grown]
-    start, strength = own ** (-2 * ends) * squares[0], squares[1]  # over π₀
-    undriven = {x: y for drive in drives for x, y in zip(drive, alone, strict=True)}
+    # Polynomials in s/τ and E v/τ, in the directions u and one across, which SymPy multiplies
+    # without asking what the sign of each is.
+    ring, s, *entries = sp.ring(
+        ["s", *(f"{x}_{k}" for k in range(len(_PHASES)) for x in "xy")], sp.QQ
+    )
+    drives = [*zip(entries[::2], entries[1::2], strict=True)]
+    phases = [drive for drive, n in zip(drives, _PHASES, strict=True) for _ in range(n)]
+    alone, ends = [(s, ring.zero)], sum(_PHASES)
+
+    def strength(steps: list[tuple[Any, Any]]) -> Any:  # over π₀
+        return mean_square(steps, (ring.one, ring.one, ring.zero))
+
+    start = strength(phases)  # times (1 + s/τ)^(−2 t_m)
     return Line(
         says="While its own weights are small they grow linearly, in steps of $1 + F_k/\\tau$ "
         r"with $F_k = \bigl(\begin{smallmatrix} 0 & E_k^{\top} \\ E_k & 0 \end{smallmatrix}\bigr)$ "
@@ -261,17 +259,10 @@ def _product() -> Line:
         f"and {counted(_STEPS, 'step')} of the mode alone, multiplied out: in the mean over "
         "initial weights that are equally large in all directions the strength is "
         r"$\tilde{\pi}_0 (1 + s/\tau)^{2 t}$, and $\pi_0$ is left where all drives are $s u$",
-        holds=vanish(
-            strength - start * own ** (2 * (ends + _STEPS)),
-            start.subs(undriven) - 1,
-        ),
+        holds=strength(phases + _STEPS * alone) == start * (1 + s) ** (2 * _STEPS)
+        and strength(ends * alone) == (1 + s) ** (2 * ends),
         main=True,
     )
-
-
-def _determinant(matrix: Any) -> Any:
-    """Return the determinant of a matrix of two rows, as it is: SymPy would simplify it."""
-    return matrix[0, 0] * matrix[1, 1] - matrix[0, 1] * matrix[1, 0]
 
 
 def _across() -> Iterator[Line]:
@@ -282,14 +273,14 @@ def _across() -> Iterator[Line]:
     begin = STRENGTH0 * columns.T * columns
     s, fade = sp.diag(*rates), sp.diag(faded, own)
     still = sp.diag(*(d / rate for rate in rates))  # of the plateaus, inverted
-    inverse = still + fade * (begin.adjugate() / _determinant(begin) - still) * fade  # of P
+    inverse = still + fade * (begin.adjugate() / determinant(begin) - still) * fade  # of P
     fades = {e: -rate * e for e, rate in zip((faded, own), rates, strict=True)}
     # τ Ṗ = S P + P S − 2 d P², of P⁻¹: P⁻¹ Ṗ P⁻¹ is less the derivative of P⁻¹.
     moved = inverse.applyfunc(lambda entry: along(entry, fades))
     residual = moved + inverse * s + s * inverse - 2 * d * sp.eye(2)
     first, second = columns.col(0), columns.col(1)
     start = STRENGTH0 * (second.dot(second) - first.dot(second) ** 2 / first.dot(first))
-    strength = (inverse[0, 0] / _determinant(inverse)).subs(faded, 0)
+    strength = (inverse[0, 0] / determinant(inverse)).subs(faded, 0)
     yield Line(
         says="Where what earlier stages drive turns two modes into each other, they share hidden "
         "units: their columns $b = (1 + s/\\tau)^{-t_m} \\Phi^{\\top} q$ are not orthogonal. Of "

@@ -37,7 +37,7 @@ Source: the connection formula is Gauss's, https://dlmf.nist.gov/15.8.E2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
@@ -189,7 +189,7 @@ def _gauss() -> Line:
     before = _R * sp.Matrix([_GAMMA, sp.sqrt(1 - _GAMMA**2)])
     after = _S * sp.Matrix([1, 0])
     exponents = [
-        _halved_drive(e / (2 * _SOURCE)).det() + letter**2
+        determinant(_halved_drive(e / (2 * _SOURCE))) + letter**2
         for e, letter in zip(
             (before, after, before - after),
             letters(_R, _S, _GAMMA, _SOURCE, sp.sqrt),
@@ -212,6 +212,11 @@ def _gauss() -> Line:
         f"Gauss's equation for the second derivative; the three determinants; {CANCELS}",
         holds=vanish(twice[0] - bends, twice[1], *exponents),
     )
+
+
+def determinant(matrix: Any) -> Any:
+    """Return the determinant of a matrix of two rows, as it is: SymPy would simplify it."""
+    return matrix[0, 0] * matrix[1, 1] - matrix[0, 1] * matrix[1, 0]
 
 
 def _halved_drive(e: Any) -> sp.Matrix:
@@ -266,23 +271,23 @@ def _connected() -> Line:
     )
 
 
-def step_matrix(drive: tuple[Any, Any], tau: Any) -> Any:
-    """Return what a step multiplies the amplitudes of v and of two outputs by.
+def mean_square(drives: Iterable[tuple[Any, Any]], form: tuple[Any, Any, Any]) -> Any:
+    """Return half the mean square of a linear form in amplitudes after some steps.
+
+    They are drawn independently, with squares of mean 1.
 
     Args:
-        drive: E v, in the directions u and one across.
-        tau: Time constant.
+        drives: E v/τ of every step, in the directions u and one across.
+        form: In the amplitudes of v and of the two outputs.
     """
-    seen, before = sp.Matrix(drive) / tau, sp.zeros(1)
-    after = sp.zeros(len(drive))
-    return sp.eye(3) + sp.Matrix(sp.BlockMatrix([[before, seen.T], [seen, after]]))
+    v, along_u, across = form
+    for x, y in reversed([*drives]):  # a step is symmetric
+        v, along_u, across = v + x * along_u + y * across, along_u + x * v, across + y * v
+    return (v * v + along_u * along_u + across * across) / 2
 
 
 def _switched(steps: int) -> sp.Expr:
     """Return π̃₀/π₀ after some steps at r u' and none yet at s u, in the plane."""
-    across = sp.Symbol("c")
-    field = sp.QQ.frac_field(_R, _GAMMA, across, _TAU)
-    step = step_matrix((_R * _GAMMA, _R * across), _TAU).to_DM(domain=field)
-    row = sp.Matrix([[1, 1, 0]]).to_DM().convert_to(field) * step**steps  # over √2
-    found: Any = (row * row.transpose()).to_Matrix()[0, 0]
-    return found.subs(across, sp.sqrt(1 - _GAMMA**2)) / 2 / (1 + _S / _TAU) ** (2 * steps)
+    drive = (_R / _TAU * _GAMMA, _R / _TAU * sp.sqrt(1 - _GAMMA**2))
+    found = mean_square([drive] * steps, (sp.S.One, sp.S.One, sp.S.Zero))
+    return found / (1 + _S / _TAU) ** (2 * steps)
