@@ -15,7 +15,7 @@ import pytest
 
 import symreln as sr
 from symreln.base import beside
-from symreln.base.beside import begin, helper
+from symreln.base.beside import begin, helper, offer
 
 UNUSED = "mailbox"  # no test imports it
 
@@ -128,3 +128,19 @@ def test_the_command_writes_what_python_writes(tmp_path: Path) -> None:
     for path in here:
         other = tmp_path / "beside" / path.relative_to(tmp_path / "here")
         assert other.read_bytes() == path.read_bytes()
+
+
+def test_what_is_offered_waits_for_no_other_work() -> None:
+    with helper(UNUSED):
+        begin(os.getpid)()
+        others, found = begin(time.sleep, 1), offer(os.getpid)
+        assert found() == found() == os.getpid()
+        others()
+        found, refused = offer(os.getpid), offer(divmod, 1, 0)
+        time.sleep(0.5)
+        assert found() != os.getpid()
+        with pytest.raises(ZeroDivisionError):
+            refused()
+        begin(_dies, os.getpid())
+        assert offer(os.getpid)() == os.getpid()
+    assert offer(os.getpid)() == os.getpid()

@@ -11,10 +11,10 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from functools import cache
 from importlib import import_module
-from threading import Thread
+from threading import Lock, Thread
 from typing import ParamSpec, TypeVar
 
 from symreln.base.processors import cores
@@ -72,6 +72,28 @@ def begin(work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[]
                 return answer.result()
         return work(*args, **named)
 
+    return found
+
+
+def offer(work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[], R]:
+    """Have work done beside this, or here where what was begun before is not done by then.
+
+    So it is asked for without waiting for others, and sent only where there is time for it. What
+    is begun between the two may come first.
+    """
+    taken, begun = Lock(), Future[Callable[[], R]]()
+
+    def send(before: Future[int]) -> None:
+        if before.exception() is None and taken.acquire(blocking=False):
+            begun.set_result(begin(work, *args, **named))
+
+    @cache
+    def found() -> R:
+        return work(*args, **named) if taken.acquire(blocking=False) else begun.result()()
+
+    if _beside is not None:
+        with contextlib.suppress(Exception):  # it is dead
+            _beside.submit(int).add_done_callback(send)
     return found
 
 

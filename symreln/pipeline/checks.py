@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from flint import fmpq, fmpq_poly
 
+from symreln.base.beside import offer
 from symreln.claims.claim import Step
 from symreln.claims.mode_lines import reach_least_loss
 from symreln.claims.rules import checks_of
@@ -36,7 +37,17 @@ def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[
     Raises:
         ArithmeticError: A check failed: a bug of symreln, and nothing is printed.
     """
-    verify(derivation.ask(certificate))
+    verified = offer(verify, derivation.ask(certificate))
+    try:
+        steps = _steps(derivation, carried=carried)
+    except Exception:
+        verified()  # what it refuses is said first
+        raise
+    verified()
+    return steps
+
+
+def _steps(derivation: Derivation, *, carried: bool) -> tuple[Step, ...]:
     steps = [_certificate(len(derivation.stages))]
     modes = [m for p in derivation.pathways for m in p.modes if m.strength is not None]
     if modes and not carried:
