@@ -30,9 +30,8 @@ To first order: units that have left change the drive of no other, and move on a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property, reduce
+from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 
@@ -47,8 +46,6 @@ _FEWEST, _MOST_PRODUCTS = 1_000, 2e9
 _EDGE = 1e-9
 #: Units that are drawn at once.
 _CHUNK = 2_000
-#: Eight bytes of true.
-_EIGHT_TRUE = np.uint64(0x0101010101010101)
 
 
 @short_repr(eq=False)
@@ -126,17 +123,16 @@ class LinearUnits:
             motions: At these, shape (modes, T) or (size, size, T).
             rng: Seed of the draws.
         """
-        found = list(self._drawn(motions, rng))
-        weight, kept = (np.concatenate(each, axis=1) for each in zip(*found, strict=True))
-        if not weight.shape[1]:
+        moving = _Moving(self, self._drawn(self._wanted(motions), rng))
+        if not moving.units:
             return None
-        total = weight.sum(axis=1)
-        share = (weight * kept).sum(axis=1) / total
-        error = np.sqrt((weight**2 * (kept - share[:, None]) ** 2).sum(axis=1)) / total
+        at = [moving.at(motions[..., k]) for k in range(motions.shape[-1])]
+        share, error, units = np.array(at).T
         bound = self._binding if motions.ndim == 2 else None
         exact = bound is not None
-        units = np.array([self._exact(a) for a in motions.T]) if exact else kept.mean(axis=1)
-        spread = np.sqrt(units * (1 - units) / kept.shape[1]) * (not exact)
+        if exact:
+            units = np.array([self._exact(angles) for angles in motions.T])
+        spread = np.sqrt(units * (1 - units) / moving.units) * (not exact)
         return GateShares(
             weight=share,
             error=error,
@@ -145,17 +141,13 @@ class LinearUnits:
             walls=0 if bound is None else bound.shape[1],
         )
 
-    def _drawn(
-        self, motions: np.ndarray, rng: np.random.Generator
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield weights of some units at a time, and whether they have the gate: (times, units)."""
-        left = self._wanted(motions)
-        while left > 0:
-            count = min(_CHUNK, left)
-            left -= count
-            units = self._early(_Drawn.of(self, count, rng))
-            at = [units.seen_at(self, motions[..., k]) for k in range(motions.shape[-1])]
-            yield np.array([weight for weight, _ in at]), np.array([kept for _, kept in at])
+    def _drawn(self, count: int, rng: np.random.Generator) -> _Drawn:
+        parts = [
+            self._early(_Drawn.of(self, min(_CHUNK, count - begin), rng))
+            for begin in range(0, count, _CHUNK)
+        ]
+        names = [field.name for field in fields(_Drawn)]
+        return _Drawn(**{n: np.concatenate([getattr(part, n) for part in parts]) for n in names})
 
     def _wanted(self, motions: np.ndarray) -> int:
         cost = motions.shape[-1] * self.samples.size
@@ -250,28 +242,58 @@ class _Drawn:
             outside=self.outside[chosen],
         )
 
-    def seen_at(self, units: LinearUnits, motion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return ‖w‖‖b‖, and whether a unit's gate is the pathway's."""
+    def moved(self, motion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return Vᵀw and Uᵀb after a motion."""
         if motion.ndim == 1:
             cosh, sinh = np.cosh(motion), np.sinh(motion)
-            seen = cosh * self.seen + sinh * self.written
-            written = cosh * self.written + sinh * self.seen
-        else:
-            moved = np.hstack([self.seen, self.written]) @ motion.T
-            seen, written = np.split(moved, [self.seen.shape[1]], axis=1)
-        first, last = (np.einsum("um,um->u", part, part) for part in (seen, written))
-        seeing = self.still + seen @ units.read
-        weight = np.sqrt((first + self.beside) * (last + self.outside))
-        return weight, _are_positive(seeing)
+            return cosh * self.seen + sinh * self.written, cosh * self.written + sinh * self.seen
+        moved = np.hstack([self.seen, self.written]) @ motion.T
+        return moved[:, : self.seen.shape[1]], moved[:, self.seen.shape[1] :]
 
 
-def _are_positive(rows: np.ndarray) -> np.ndarray:
-    """Return which rows are; of short ones NumPy's own takes as long as all the rest."""
-    count, length = rows.shape
-    found = np.ones((count, -(-max(1, length) // 8) * 8), dtype=bool)
-    np.greater(rows, 0, out=found[:, :length])
-    words = found.view(np.uint64) == _EIGHT_TRUE
-    return words.all(axis=1) if words.shape[1] > 8 else reduce(np.logical_and, words.T)
+class _Moving:
+    """Units over time: none gains or loses its gate before it has turned as far as to a boundary.
+
+    That is by less than the angle between w, where it was last seen, and the plane of a sample: of
+    one that it misses, where it lacks the gate, and of the nearest one, where it has it.
+    """
+
+    def __init__(self, units: LinearUnits, drawn: _Drawn) -> None:
+        self._drawn, self.units = drawn, len(drawn.seen)
+        self._lengths = np.linalg.norm(units.signed, axis=0)
+        self._read = units.read
+        self._places = drawn.seen.copy()
+        self._squares, self._margins = np.full((2, self.units), np.inf)
+        self._nearest = np.zeros(self.units, dtype=int)
+
+    def at(self, motion: np.ndarray) -> tuple[float, float, float]:
+        """Return the share of ‖w‖‖b‖ whose gate is the pathway's, its error, and that of units."""
+        drawn = self._drawn
+        seen, written = drawn.moved(motion)
+        first, last = (_dot(part, part) for part in (seen, written))
+        first += drawn.beside
+        weight = np.sqrt(first * (last + drawn.outside))
+        across = _dot(seen, self._places) + drawn.beside
+        # |w|² |w'|² sin² of the angle between them; no rounding takes it below what it is.
+        turned = (1 + _EDGE) * first * self._squares - across**2
+        (far,) = np.nonzero(~((across > 0) & (turned < self._margins**2 * first)))
+        if len(far) and self._read.shape[1]:
+            self._places[far], self._squares[far] = seen[far], first[far]
+            nearest = self._nearest[far]
+            seeing = drawn.still[far, nearest] + _dot(seen[far], self._read.T[nearest])
+            self._margins[far] = seeing / self._lengths[nearest]
+            far = far[~(seeing < 0)]
+            seeing = (drawn.still[far] + seen[far] @ self._read) / self._lengths
+            self._nearest[far] = seeing.argmin(axis=1)
+            self._margins[far] = seeing.min(axis=1)
+        kept, total = self._margins > 0, weight.sum()
+        share = (weight * kept).sum() / total
+        error = np.sqrt((weight**2 * (kept - share) ** 2).sum()) / total
+        return share, error, kept.mean()
+
+
+def _dot(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return np.einsum("um,um->u", one, other)
 
 
 def _turned(vector: np.ndarray) -> np.ndarray:
