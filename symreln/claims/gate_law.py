@@ -389,12 +389,14 @@ def _found(
     tolerance: float,
 ) -> PathwayGates:
     """Return what becomes of the gate of some pathways that are alike."""
-    shares = found()
+    shares, until, half = found(), None, None
+    if shares is not None:
+        until, half = course.crossings(shares, (1 - tolerance, 0.5))
     return PathwayGates(
         pathways=tuple(each.name for each in alike),
         stage=alike[0].stage,
         times=course.times,
         shares=shares,
-        until=None if shares is None else course.crossing(shares, 1 - tolerance),
-        half=None if shares is None else course.crossing(shares, 0.5),
+        until=until,
+        half=half,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -100,27 +101,26 @@ class Course:
         random = np.random.default_rng(SEED)
         return begin(LinearUnits.shares, self.linear, self.motions(self.times), random)
 
-    def shares(self, times: np.ndarray) -> GateShares | None:
-        """Return the shares at some times, from the same draws whichever they are."""
-        return self.linear.shares(self.motions(times), np.random.default_rng(SEED))
-
-    def crossing(self, shares: GateShares, share: float) -> float | None:
-        """Return from which step on at most a share of the weight has the gate; None for never.
+    def crossings(self, shares: GateShares, levels: tuple[float, ...]) -> list[float | None]:
+        """Return from which step on at most such shares of the weight have it; None for never.
 
         Units turn to the leading modes first: what is asked for is when they leave, not when they
         come; 0 where so many never have the gate.
         """
-        most = int(np.argmax(shares.weight[:-1]))
-        below = shares.weight[most:-1] <= share
-        if not below.any():
-            return None
-        place = most + int(np.argmax(below))
-        if place == most:
-            return 0.0
-        between = np.linspace(self.times[place - 1], self.times[place], _BETWEEN)
-        near = self.shares(between)
-        assert near is not None  # as shares is not
-        return float(between[np.argmax(near.weight <= share)])
+        # The same units, whichever times are looked at.
+        drawn = cache(lambda: self.linear.drawn(_BETWEEN, np.random.default_rng(SEED)))
+        most, found = int(np.argmax(shares.weight[:-1])), []
+        for share in levels:
+            below = shares.weight[most:-1] <= share
+            place = most + int(np.argmax(below))
+            if place == most:
+                found.append(0.0 if below.any() else None)
+                continue
+            between = np.linspace(self.times[place - 1], self.times[place], _BETWEEN)
+            near = self.linear.shares_of(drawn(), self.motions(between))
+            assert near is not None  # as shares is not
+            found.append(float(between[np.argmax(near.weight <= share)]))
+        return found
 
 
 def _turning(

@@ -30,7 +30,7 @@ To first order: units that have left change the drive of no other, and move on a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -115,7 +115,6 @@ class LinearUnits:
         grown = (first**2 + last**2) * np.sinh(angles) ** 2
         return first**2 * samples.T @ samples + (seen.T * grown) @ seen
 
-    @one_blas_thread()
     def shares(self, motions: np.ndarray, rng: np.random.Generator) -> GateShares | None:
         """Return the shares at T times; None where no unit has the gate.
 
@@ -123,7 +122,12 @@ class LinearUnits:
             motions: At these, shape (modes, T) or (size, size, T).
             rng: Seed of the draws.
         """
-        moving = _Moving(self, self._drawn(self._wanted(motions), rng))
+        return self.shares_of(self.drawn(motions.shape[-1], rng), motions)
+
+    @one_blas_thread()
+    def shares_of(self, drawn: DrawnUnits, motions: np.ndarray) -> GateShares | None:
+        """Return the shares of units that are drawn already, as :meth:`shares`."""
+        moving = _Moving(self, drawn)
         if not moving.units:
             return None
         at = [moving.at(motions[..., k]) for k in range(motions.shape[-1])]
@@ -141,19 +145,23 @@ class LinearUnits:
             walls=0 if bound is None else bound.shape[1],
         )
 
-    def _drawn(self, count: int, rng: np.random.Generator) -> _Drawn:
+    @one_blas_thread()
+    def drawn(self, times: int, rng: np.random.Generator) -> DrawnUnits:
+        """Return those of some units that take the gate early on: as many as so many times allow.
+
+        Args:
+            times: At how many shares are found.
+            rng: Seed of the draws.
+        """
+        count = int(min(DRAWN, max(_FEWEST, _MOST_PRODUCTS / (times * self.samples.size))))
         parts = [
-            self._early(_Drawn.of(self, min(_CHUNK, count - begin), rng))
+            self._early(DrawnUnits.of(self, min(_CHUNK, count - begin), rng))
             for begin in range(0, count, _CHUNK)
         ]
-        names = [field.name for field in fields(_Drawn)]
-        return _Drawn(**{n: np.concatenate([getattr(part, n) for part in parts]) for n in names})
+        arrays = zip(*(vars(part).values() for part in parts), strict=True)
+        return DrawnUnits(*map(np.concatenate, arrays))
 
-    def _wanted(self, motions: np.ndarray) -> int:
-        cost = motions.shape[-1] * self.samples.size
-        return int(min(DRAWN, max(_FEWEST, _MOST_PRODUCTS / cost)))
-
-    def _early(self, units: _Drawn) -> _Drawn:
+    def _early(self, units: DrawnUnits) -> DrawnUnits:
         """Return the units that take the gate early on, those turned around that then do."""
         lead = units.seen[:, : self.leading] + units.written[:, : self.leading]
         early = lead @ (self.inputs[:, : self.leading].T @ self.signed)
@@ -198,8 +206,8 @@ class LinearUnits:
         return float(0.25 + (given + pair) / (2 * np.pi))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Drawn:
+@dataclass(frozen=True, eq=False)
+class DrawnUnits:
     """Initial weights of units.
 
     Attributes:
@@ -217,7 +225,8 @@ class _Drawn:
     outside: np.ndarray
 
     @classmethod
-    def of(cls, units: LinearUnits, count: int, rng: np.random.Generator) -> _Drawn:
+    def of(cls, units: LinearUnits, count: int, rng: np.random.Generator) -> DrawnUnits:
+        """Draw some units of a pathway, whichever gates they take."""
         first, last = units.scales
         # Entries of w and b themselves: a basis of equal modes depends on the machine.
         first_layer = first * rng.standard_normal((count, len(units.inputs)))
@@ -232,9 +241,9 @@ class _Drawn:
             outside=((last_layer - written @ units.outputs.T) ** 2).sum(axis=1),
         )
 
-    def turned(self, sign: np.ndarray, chosen: np.ndarray) -> _Drawn:
+    def turned(self, sign: np.ndarray, chosen: np.ndarray) -> DrawnUnits:
         """Return some of the units with signs, shape (units, 1)."""
-        return _Drawn(
+        return DrawnUnits(
             seen=(sign * self.seen)[chosen],
             written=(sign * self.written)[chosen],
             still=(sign * self.still)[chosen],
@@ -258,7 +267,7 @@ class _Moving:
     one that it misses, where it lacks the gate, and of the nearest one, where it has it.
     """
 
-    def __init__(self, units: LinearUnits, drawn: _Drawn) -> None:
+    def __init__(self, units: LinearUnits, drawn: DrawnUnits) -> None:
         self._drawn, self.units = drawn, len(drawn.seen)
         self._lengths = np.linalg.norm(units.signed, axis=0)
         self._read = units.read
