@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from symreln.laws.gate_law import LinearUnits, _Drawn
+from symreln.laws.gate_law import DrawnUnits, LinearUnits
 from symreln.laws.gate_orders import gate_orders
 from symreln.laws.mean_field import Descent, Particles, look_steps
 from symreln.laws.ops import NUMPY
@@ -119,13 +119,36 @@ def test_units_turn_as_the_exponential_of_the_drive_says():
     among = expm(
         np.block([[np.zeros((2, 2)), np.diag(angles)], [np.diag(angles), np.zeros((2, 2))]])
     )
-    drawn = _Drawn.of(law, 4, np.random.default_rng(5))
+    drawn = DrawnUnits.of(law, 4, np.random.default_rng(5))
+    weight = np.linalg.norm(first, axis=1) * np.linalg.norm(last, axis=1)
     for motion in (angles, among):
-        weight, found = drawn.seen_at(law, motion)
-        assert weight == pytest.approx(
-            np.linalg.norm(first, axis=1) * np.linalg.norm(last, axis=1), rel=1e-12
-        )
-        assert found.tolist() == kept.tolist()
+        found = law.shares_of(drawn, motion[..., None])
+        assert found.weight == pytest.approx(weight[kept].sum() / weight.sum(), rel=1e-12)
+        assert found.units == kept.mean()
+
+
+@pytest.mark.parametrize("leading", [1, 3])
+def test_units_that_are_not_looked_at_have_the_gate_that_all_samples_say(leading):
+    """Over times in any order, against every product of a weight with a sample."""
+    rng = np.random.default_rng(leading)
+    samples, v, u = (rng.standard_normal(shape) for shape in ((6, 9), (6, 4), (5, 4)))
+    v = np.linalg.qr(v)[0]
+    law = LinearUnits(
+        samples=samples,
+        gate=v[:, :leading].sum(axis=1) @ samples > 0,
+        tells=np.arange(9) != 4,
+        inputs=v,
+        outputs=np.linalg.qr(u)[0],
+        leading=leading,
+        scales=(0.9, 1.1),
+    )
+    angles = rng.uniform(0, 1, (4, 1)) * np.append(np.geomspace(1e-3, 12, 80), [0, 7, 1])
+    drawn = law.drawn(1, rng)
+    found = law.shares_of(drawn, angles)
+    seen = np.cosh(angles.T)[:, None] * drawn.seen + np.sinh(angles.T)[:, None] * drawn.written
+    kept = (drawn.still + seen @ law.read > 0).all(axis=2).mean(axis=1)
+    assert found.units.tolist() == kept.tolist()
+    assert len({*kept}) > 5
 
 
 def test_shares_do_not_depend_on_the_basis_of_equal_modes():
