@@ -43,7 +43,7 @@ from symreln.errors import InputError
 from symreln.laws.spans import orthonormal_span
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from scipy.sparse import csr_array
 
@@ -153,6 +153,8 @@ class EarlyPhase:
             # sparse targets they are followed all the same, which is cheaper than the span.
             self._basis = orthonormal_span(targets)
             self._y = self._basis.T @ targets / inputs.shape[1]
+        self._to_x, self._by_x = _right(self._x), _right(self._x.T)
+        self._to_y, self._by_y = _right(self._y), _right(self._y.T)
         units = units or max(_FEWEST, min(UNITS, _WORK // inputs.shape[1]))
         # Columns in one piece, where sparse products would copy them to have them so.
         order = "C" if self._basis is not None else "F"
@@ -218,11 +220,13 @@ class EarlyPhase:
 
     def _advance(self, steps: int) -> None:
         for _ in range(steps):
-            seen = self._first @ self._x
-            drive = (self._second @ self._y) * (seen > 0)
-            moved = np.maximum(seen, 0) @ self._y.T
-            self._first += self._step * (drive @ self._x.T)
-            self._second += self._step * moved
+            seen = self._to_x(self._first)
+            drive = self._to_y(self._second)
+            drive *= seen > 0
+            moved = self._by_y(np.maximum(seen, 0, out=seen)), self._by_x(drive)
+            for layer, change in zip((self._second, self._first), moved, strict=True):
+                change *= self._step
+                layer += change
         self._done += steps
         # Homogeneous: units are kept at length one, their growth in logarithms.
         size = np.sqrt(np.sum(self._first**2, axis=1) + np.sum(self._second**2, axis=1))
@@ -283,6 +287,14 @@ def _packed(matrix: np.ndarray) -> np.ndarray | csr_array:
     from scipy.sparse import csr_array
 
     return csr_array(matrix)
+
+
+def _right(matrix: np.ndarray | csr_array) -> Callable[[np.ndarray], np.ndarray]:
+    """Return what multiplies rows with a matrix; where it is sparse, rows that lie by columns."""
+    if isinstance(matrix, np.ndarray):
+        return lambda rows: rows @ matrix
+    turned = matrix.T.tocsr()
+    return lambda rows: (turned @ rows.T).T
 
 
 def _controls(along: list[np.ndarray]) -> np.ndarray:
