@@ -52,8 +52,8 @@ def math_font(characters: Iterable[str]) -> bytes:
             recalc_timestamp=False,
             name_IDs=[0, 1, 2, 13, 14],  # copyright, names, licence and its address
             name_languages=[0x409],
-            # Positioning and class tables serve other scripts; a signature no longer holds.
-            drop_tables=["GPOS", "GDEF", "DSIG"],
+            # Positions, substitutions and classes serve other scripts; a signature no longer holds.
+            drop_tables=["GPOS", "GDEF", "GSUB", "DSIG"],
         )
     )
     subsetter.populate(unicodes={ord(c) for c in (*characters, *_ALWAYS)})
