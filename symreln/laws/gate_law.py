@@ -30,6 +30,7 @@ To first order: units that have left change the drive of no other, and move on a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -127,16 +128,14 @@ class LinearUnits:
     @one_blas_thread()
     def shares_of(self, drawn: DrawnUnits, motions: np.ndarray) -> GateShares | None:
         """Return the shares of units that are drawn already, as :meth:`shares`."""
-        moving = _Moving(self, drawn)
-        if not moving.units:
+        if not len(drawn.seen):
             return None
-        at = [moving.at(motions[..., k]) for k in range(motions.shape[-1])]
-        share, error, units = np.array(at).T
+        share, error, units = np.array([*self._moved(drawn, motions)]).T
         bound = self._binding if motions.ndim == 2 else None
         exact = bound is not None
         if exact:
             units = np.array([self._exact(angles) for angles in motions.T])
-        spread = np.sqrt(units * (1 - units) / moving.units) * (not exact)
+        spread = np.sqrt(units * (1 - units) / len(drawn.seen)) * (not exact)
         return GateShares(
             weight=share,
             error=error,
@@ -144,6 +143,36 @@ class LinearUnits:
             units_error=spread,
             walls=0 if bound is None else bound.shape[1],
         )
+
+    def _moved(self, drawn: DrawnUnits, motions: np.ndarray) -> Iterator[tuple[float, ...]]:
+        """Yield by time the share of ‖w‖‖b‖ whose gate is the pathway's, its error, and of units.
+
+        No unit gains or loses the gate before w has turned, since it was last looked at, as far as
+        to the plane of a sample: of one that it misses, where it lacks the gate, and of the nearest
+        one, where it has it.
+        """
+        lengths = np.linalg.norm(self.signed, axis=0)
+        places, nearest = drawn.seen.copy(), np.zeros(len(drawn.seen), dtype=int)
+        squares, margins = np.full((2, len(places)), np.inf)
+        for motion in np.moveaxis(motions, -1, 0):
+            seen, written = drawn.moved(motion)
+            first, last = _dot(seen, seen) + drawn.beside, _dot(written, written) + drawn.outside
+            across = _dot(seen, places) + drawn.beside
+            # |w|² |w'|² sin² of the angle between them; no rounding takes it below what it is.
+            turned = (1 + _EDGE) * first * squares - across**2
+            (far,) = np.nonzero(~((across > 0) & (turned < margins**2 * first)))
+            if len(far) and len(lengths):
+                places[far], squares[far], near = seen[far], first[far], nearest[far]
+                seeing = drawn.still[far, near] + _dot(seen[far], self.read.T[near])
+                margins[far] = seeing / lengths[near]
+                far = far[~(seeing < 0)]
+                every = (drawn.still[far] + seen[far] @ self.read) / lengths
+                nearest[far], margins[far] = every.argmin(axis=1), every.min(axis=1)
+            weight, kept = np.sqrt(first * last), margins > 0
+            total = weight.sum()
+            share = (weight * kept).sum() / total
+            error = np.sqrt((weight**2 * (kept - share) ** 2).sum()) / total
+            yield share, error, kept.mean()
 
     @one_blas_thread()
     def drawn(self, times: int, rng: np.random.Generator) -> DrawnUnits:
@@ -168,7 +197,9 @@ class LinearUnits:
         size = np.linalg.norm(lead, axis=1)[:, None] * np.linalg.norm(self.signed, axis=0)
         sides = [(side * early > -_EDGE * size).all(axis=1) for side in (1, -1)]
         sign = np.where(sides[0], 1.0, -1.0)[:, None]
-        return units.turned(sign, sides[0] | sides[1])
+        turned = sign * units.seen, sign * units.written, sign * units.still
+        found = sides[0] | sides[1]
+        return DrawnUnits(*(each[found] for each in (*turned, units.beside, units.outside)))
 
     @cached_property
     def _binding(self) -> np.ndarray | None:
@@ -241,16 +272,6 @@ class DrawnUnits:
             outside=((last_layer - written @ units.outputs.T) ** 2).sum(axis=1),
         )
 
-    def turned(self, sign: np.ndarray, chosen: np.ndarray) -> DrawnUnits:
-        """Return some of the units with signs, shape (units, 1)."""
-        return DrawnUnits(
-            seen=(sign * self.seen)[chosen],
-            written=(sign * self.written)[chosen],
-            still=(sign * self.still)[chosen],
-            beside=self.beside[chosen],
-            outside=self.outside[chosen],
-        )
-
     def moved(self, motion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return Vᵀw and Uᵀb after a motion."""
         if motion.ndim == 1:
@@ -258,47 +279,6 @@ class DrawnUnits:
             return cosh * self.seen + sinh * self.written, cosh * self.written + sinh * self.seen
         moved = np.hstack([self.seen, self.written]) @ motion.T
         return moved[:, : self.seen.shape[1]], moved[:, self.seen.shape[1] :]
-
-
-class _Moving:
-    """Units over time: none gains or loses its gate before it has turned as far as to a boundary.
-
-    That is by less than the angle between w, where it was last seen, and the plane of a sample: of
-    one that it misses, where it lacks the gate, and of the nearest one, where it has it.
-    """
-
-    def __init__(self, units: LinearUnits, drawn: DrawnUnits) -> None:
-        self._drawn, self.units = drawn, len(drawn.seen)
-        self._lengths = np.linalg.norm(units.signed, axis=0)
-        self._read = units.read
-        self._places = drawn.seen.copy()
-        self._squares, self._margins = np.full((2, self.units), np.inf)
-        self._nearest = np.zeros(self.units, dtype=int)
-
-    def at(self, motion: np.ndarray) -> tuple[float, float, float]:
-        """Return the share of ‖w‖‖b‖ whose gate is the pathway's, its error, and that of units."""
-        drawn = self._drawn
-        seen, written = drawn.moved(motion)
-        first, last = (_dot(part, part) for part in (seen, written))
-        first += drawn.beside
-        weight = np.sqrt(first * (last + drawn.outside))
-        across = _dot(seen, self._places) + drawn.beside
-        # |w|² |w'|² sin² of the angle between them; no rounding takes it below what it is.
-        turned = (1 + _EDGE) * first * self._squares - across**2
-        (far,) = np.nonzero(~((across > 0) & (turned < self._margins**2 * first)))
-        if len(far) and self._read.shape[1]:
-            self._places[far], self._squares[far] = seen[far], first[far]
-            nearest = self._nearest[far]
-            seeing = drawn.still[far, nearest] + _dot(seen[far], self._read.T[nearest])
-            self._margins[far] = seeing / self._lengths[nearest]
-            far = far[~(seeing < 0)]
-            seeing = (drawn.still[far] + seen[far] @ self._read) / self._lengths
-            self._nearest[far] = seeing.argmin(axis=1)
-            self._margins[far] = seeing.min(axis=1)
-        kept, total = self._margins > 0, weight.sum()
-        share = (weight * kept).sum() / total
-        error = np.sqrt((weight**2 * (kept - share) ** 2).sum()) / total
-        return share, error, kept.mean()
 
 
 def _dot(one: np.ndarray, other: np.ndarray) -> np.ndarray:
