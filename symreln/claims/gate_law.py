@@ -389,9 +389,8 @@ def _found(
     tolerance: float,
 ) -> PathwayGates:
     """Return what becomes of the gate of some pathways that are alike."""
-    shares, until, half = found(), None, None
-    if shares is not None:
-        until, half = course.crossings(shares, (1 - tolerance, 0.5))
+    shares, levels = found(), (1 - tolerance, 0.5)
+    until, half = (None, None) if shares is None else course.crossings(shares, levels)
     return PathwayGates(
         pathways=tuple(each.name for each in alike),
         stage=alike[0].stage,

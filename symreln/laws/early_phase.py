@@ -153,8 +153,9 @@ class EarlyPhase:
             # sparse targets they are followed all the same, which is cheaper than the span.
             self._basis = orthonormal_span(targets)
             self._y = self._basis.T @ targets / inputs.shape[1]
-        self._to_x, self._by_x = _right(self._x), _right(self._x.T)
-        self._to_y, self._by_y = _right(self._y), _right(self._y.T)
+        self._to_x, self._by_x, self._to_y, self._by_y = (
+            _right(part) for data in (self._x, self._y) for part in (data, data.T)
+        )
         units = units or max(_FEWEST, min(UNITS, _WORK // inputs.shape[1]))
         # Columns in one piece, where sparse products would copy them to have them so.
         order = "C" if self._basis is not None else "F"
@@ -221,12 +222,9 @@ class EarlyPhase:
     def _advance(self, steps: int) -> None:
         for _ in range(steps):
             seen = self._to_x(self._first)
-            drive = self._to_y(self._second)
-            drive *= seen > 0
-            moved = self._by_y(np.maximum(seen, 0, out=seen)), self._by_x(drive)
-            for layer, change in zip((self._second, self._first), moved, strict=True):
-                change *= self._step
-                layer += change
+            drive = self._to_y(self._second) * (seen > 0)
+            self._second += self._step * self._by_y(np.maximum(seen, 0, out=seen))
+            self._first += self._step * self._by_x(drive)
         self._done += steps
         # Homogeneous: units are kept at length one, their growth in logarithms.
         size = np.sqrt(np.sum(self._first**2, axis=1) + np.sum(self._second**2, axis=1))

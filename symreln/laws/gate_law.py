@@ -131,18 +131,11 @@ class LinearUnits:
         if not len(drawn.seen):
             return None
         share, error, units = np.array([*self._moved(drawn, motions)]).T
-        bound = self._binding if motions.ndim == 2 else None
-        exact = bound is not None
-        if exact:
+        walls, spread = 0, np.sqrt(units * (1 - units) / len(drawn.seen))
+        if motions.ndim == 2 and self._binding is not None:
+            walls, spread = self._binding.shape[1], np.zeros_like(spread)
             units = np.array([self._exact(angles) for angles in motions.T])
-        spread = np.sqrt(units * (1 - units) / len(drawn.seen)) * (not exact)
-        return GateShares(
-            weight=share,
-            error=error,
-            units=units,
-            units_error=spread,
-            walls=0 if bound is None else bound.shape[1],
-        )
+        return GateShares(weight=share, error=error, units=units, units_error=spread, walls=walls)
 
     def _moved(self, drawn: DrawnUnits, motions: np.ndarray) -> Iterator[tuple[float, ...]]:
         """Yield by time the share of ‖w‖‖b‖ whose gate is the pathway's, its error, and of units.
@@ -264,13 +257,9 @@ class DrawnUnits:
         last_layer = last * rng.standard_normal((count, len(units.outputs)))
         seen, written = first_layer @ units.inputs, last_layer @ units.outputs
         rest = first_layer - seen @ units.inputs.T
-        return cls(
-            seen=seen,
-            written=written,
-            still=rest @ units.signed,
-            beside=(rest**2).sum(axis=1),
-            outside=((last_layer - written @ units.outputs.T) ** 2).sum(axis=1),
-        )
+        outside = last_layer - written @ units.outputs.T
+        beside, outside = ((part**2).sum(axis=1) for part in (rest, outside))
+        return cls(seen, written, rest @ units.signed, beside, outside)
 
     def moved(self, motion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return Vᵀw and Uᵀb after a motion."""
