@@ -19,7 +19,7 @@ inputs and outputs to those of the other's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import reduce
+from functools import cache, reduce
 from math import prod
 
 import numpy as np
@@ -235,7 +235,9 @@ def _orbit(point: int, generators: Sequence[np.ndarray]) -> set[int]:
     return seen
 
 
-def pathway_orbits(dataset: Dataset, pathways: Sequence[PathwaySpec]) -> list[int]:
+def pathway_orbits(
+    dataset: Dataset, pathways: Sequence[PathwaySpec], known: Sequence[int] | None = None
+) -> list[int]:
     """Return for every pathway the first of its orbit, by place; itself where it is alone.
 
     A search that is given up (:data:`_BRANCHES`) leaves a pathway alone.
@@ -243,20 +245,29 @@ def pathway_orbits(dataset: Dataset, pathways: Sequence[PathwaySpec]) -> list[in
     Args:
         dataset: X and Y, without parameters.
         pathways: With gates of 0 and 1.
+        known: For every pathway one before it that is known to be of its orbit, or itself.
     """
-    originals = list(range(len(pathways)))
-    if len(pathways) < 2:
-        return originals
-    data = np.concatenate([_numbered(dataset.inputs), _numbered(dataset.targets)])
-    data = data.astype(np.min_scalar_type(data.max(initial=0)))
+    originals = list(range(len(pathways)) if known is None else known)
     sides = [_sides(pathway) for pathway in pathways]
-    seen = [_in_order(dataset, *each, data) for each in zip(pathways, sides, strict=True)]
+
+    @cache
+    def data() -> np.ndarray:
+        found = np.concatenate([_numbered(dataset.inputs), _numbered(dataset.targets)])
+        return found.astype(np.min_scalar_type(found.max(initial=0)))
+
+    @cache
+    def seen(place: int) -> list[list[bytes]]:
+        return _in_order(dataset, pathways[place], sides[place], data())
+
     relations: list[np.ndarray] = []
     for place, own in enumerate(sides):
+        if originals[place] != place:
+            originals[place] = originals[originals[place]]
+            continue
         for other in sorted(set(originals[:place])):
             if not np.array_equal(np.sort(sides[other]), np.sort(own)):
                 continue
-            found = seen[other] == seen[place]
+            found = seen(other) == seen(place)
             if not found:
                 relations = relations or _pathway_relations(dataset, pathways)
                 before, after = relations[other], relations[place]
