@@ -145,7 +145,7 @@ def _begun(
         [early for _, early in asked],
         [orbit for (_, _, orbit), _ in asked],
         inputs=dataset.inputs.to_numpy(),
-        targets=dataset.targets.to_numpy(),
+        targets=(dataset.targets.shape, *dataset.targets.floats()),
         gates=np.array([gate_floats(spec) for spec in specs]),
         step=_step(derivation) / _keep(derivation),
         scales=derivation.known.scales,

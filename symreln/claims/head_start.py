@@ -140,6 +140,7 @@ class _Modes:
         start: Where they start while nothing earlier drives them.
         flow: Whether steps are infinitely small.
         factors: By how many times modes start stronger, by label.
+        done: Modes of pathways, each with its law, by the pathway's effective dataset.
     """
 
     derivation: Derivation
@@ -147,6 +148,7 @@ class _Modes:
     start: Start
     flow: bool
     factors: Mapping[str, Fraction]
+    done: dict[int, list[tuple[ModeDerivation, _Found]]] = field(default_factory=dict)
 
     @property
     def tau(self) -> Any:
@@ -190,7 +192,28 @@ class _Modes:
 
     def laws(self, pathway: PathwayDerivation, earlier: Sequence[Earlier]) -> dict[str, _Found]:
         """Return the laws of a pathway's modes, driven by those of earlier stages."""
-        modes = self.known(pathway)
+        modes, image = self.known(pathway), pathway.effective.image
+        same = [] if image is None else self.done.get(id(image.original), [])
+        if same and all(self._alike(m, s) for m, (s, _) in zip(modes, same, strict=True)):
+            return {m.label: law for m, (_, law) in zip(modes, same, strict=True)}
+        found = self._laws(pathway, modes, earlier)
+        self.done[id(pathway.effective)] = [(mode, found[mode.label]) for mode in modes]
+        return found
+
+    def _alike(self, one: ModeDerivation, other: ModeDerivation) -> bool:
+        """Whether modes of pathways that are alike have one law, no vectors being asked for it."""
+        drivers, factors = self.derivation.drivers, self.factors
+        driver = drivers[one.label]
+        return (
+            not isinstance(driver, str)
+            and driver is drivers[other.label]
+            and factors.get(one.label) == factors.get(other.label)
+        )
+
+    def _laws(
+        self, pathway: PathwayDerivation, modes: list[ModeDerivation], earlier: Sequence[Earlier]
+    ) -> dict[str, _Found]:
+        """Return the laws of some modes of a pathway."""
         found: dict[str, _Found] = {mode.label: (self._plain(mode),) for mode in modes}
         planar = self._planar(modes, earlier)
         if planar is not None:

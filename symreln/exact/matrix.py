@@ -586,10 +586,18 @@ class ExactMatrix:
         Raises:
             InputError: A parameter occurs, or float64 has no room for an entry.
         """
-        part, denominator = self._constant()
         result = np.zeros(self.shape)
-        result[part.rows, part.columns] = part.quotients(denominator)
+        at, values = self.floats()
+        result[at] = values
         return result
+
+    def floats(self) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+        """Return ((rows, columns), float64) of what is not zero; raises what :meth:`to_numpy` does.
+
+        In reading order, every entry correctly rounded.
+        """
+        part, denominator = self._constant()
+        return (part.rows, part.columns), part.quotients(denominator)
 
     def to_sympy(self, symbols: Mapping[str, sp.Symbol] | None = None) -> sp.ImmutableMatrix:
         """Return the matrix as SymPy's, entries factored."""

@@ -61,6 +61,8 @@ _SETTLED = 2e-3
 #: Relative change of κ in a look above which units grow at another rate than the mode. Units that
 #: are held on a boundary cross it in every step, which slows them by the order of a step.
 _DRIFT = 0.1
+#: A matrix by its shape and what is not zero: ((rows, columns), values).
+Entries = tuple[tuple[int, int], tuple[np.ndarray, np.ndarray], np.ndarray]
 #: Share of nonzero entries below which products with data are faster by these alone.
 _SPARSE = 1 / 16
 #: Looks after which the search ends anyhow: e^-2·40 of what does not grow is left.
@@ -122,7 +124,7 @@ class EarlyPhase:
 
     Args:
         inputs: X, shape (n_x, P).
-        targets: Y, shape (n_y, P).
+        targets: What is not zero of Y: its shape (n_y, P), ((rows, columns), values).
         gates: 0 or 1, shape (pathways, P): those that learn at once.
         step: A step of gradient descent in units of τ: 1/τ with τ in steps.
         rng: Seed of the units.
@@ -133,7 +135,7 @@ class EarlyPhase:
     def __init__(
         self,
         inputs: np.ndarray,
-        targets: np.ndarray,
+        targets: Entries,
         gates: np.ndarray,
         step: float,
         rng: np.random.Generator,
@@ -141,18 +143,21 @@ class EarlyPhase:
         scales: tuple[float, float] = (1.0, 1.0),
     ) -> None:
         self._gates, self._step = gates > 0, step
-        self._x, self._y = _packed(inputs), _packed(targets) / inputs.shape[1]
+        rows, columns = np.nonzero(inputs)
+        self._x = _packed(inputs.shape, (rows, columns), inputs[rows, columns])
+        y = _packed(*targets)
+        self._y = y / inputs.shape[1]
         self._sizes = np.linalg.norm(inputs, axis=0)
         # |x·x'| of two samples, left as a product where no input is negative.
         self._across = (self._x.T, self._x)
         if (inputs < 0).any():
             self._across = (np.abs(inputs.T @ inputs),)
         self._basis = None
-        if isinstance(self._y, np.ndarray):
+        if isinstance(y, np.ndarray):
             # Outputs outside the span of the targets never move, and no mode points there. Of
             # sparse targets they are followed all the same, which is cheaper than the span.
-            self._basis = orthonormal_span(targets)
-            self._y = self._basis.T @ targets / inputs.shape[1]
+            self._basis = orthonormal_span(y)
+            self._y = self._basis.T @ y / inputs.shape[1]
         self._to_x, self._by_x, self._to_y, self._by_y = (
             _right(part) for data in (self._x, self._y) for part in (data, data.T)
         )
@@ -278,13 +283,17 @@ def followed(
     return units.units, units.strengths(modes, orbits)
 
 
-def _packed(matrix: np.ndarray) -> np.ndarray | csr_array:
-    """Return a matrix as it is fastest to multiply with."""
-    if np.count_nonzero(matrix) >= _SPARSE * matrix.size:
+def _packed(
+    shape: tuple[int, int], at: tuple[np.ndarray, np.ndarray], values: np.ndarray
+) -> np.ndarray | csr_array:
+    """Return the matrix of what is not zero, as it is fastest to multiply with."""
+    if len(values) >= _SPARSE * shape[0] * shape[1]:
+        matrix = np.zeros(shape)
+        matrix[at] = values
         return matrix
     from scipy.sparse import csr_array
 
-    return csr_array(matrix)
+    return csr_array((values, at), shape=shape)
 
 
 def _right(matrix: np.ndarray | csr_array) -> Callable[[np.ndarray], np.ndarray]:

@@ -26,8 +26,13 @@ ONE = np.ones((1, 1))
 ONE_SAMPLE = 3 / 8 + 1 / (4 * np.pi)
 
 
+def placed(y: np.ndarray) -> early_phase.Entries:
+    rows, columns = np.nonzero(y)
+    return y.shape, (rows, columns), y[rows, columns]
+
+
 def kappa(x, y, gates, mode: EarlyMode, step=0.01, units=20_000, seed=0) -> EarlyStrength:
-    phase = EarlyPhase(x, y, gates, step, np.random.default_rng(seed), units)
+    phase = EarlyPhase(x, placed(y), gates, step, np.random.default_rng(seed), units)
     return phase.strengths([mode])[0]
 
 
@@ -65,7 +70,7 @@ def test_the_scale_of_the_data_only_changes_the_clock(scale):
 def test_orthogonal_samples_share_the_units_out():
     """Two classes on orthogonal inputs: each pathway has its own units, and as many."""
     x, y, gates = np.eye(2), np.array([[1.0, -1.0]]), np.eye(2)
-    phase = EarlyPhase(x, y, gates, 0.02, np.random.default_rng(1), 20_000)
+    phase = EarlyPhase(x, placed(y), gates, 0.02, np.random.default_rng(1), 20_000)
     found = phase.strengths([leading(x, y, gates[p], p) for p in range(2)])
     assert all(each.settled for each in found)
     assert abs(found[0].kappa - found[1].kappa) < 4 * np.hypot(found[0].error, found[1].error)
@@ -85,7 +90,7 @@ def test_modes_of_an_orbit_are_estimated_together():
     modes = [leading(x, y, gates[p], p) for p in range(2)]
 
     def found(seed: int, orbits=None) -> list[EarlyStrength]:
-        phase = EarlyPhase(x, y, gates, 0.02, np.random.default_rng(seed), 1000)
+        phase = EarlyPhase(x, placed(y), gates, 0.02, np.random.default_rng(seed), 1000)
         return phase.strengths(modes, orbits)
 
     alone, (first, second) = found(0), found(0, ["same", "same"])
@@ -100,13 +105,13 @@ def test_modes_of_an_orbit_are_estimated_together():
 def test_units_on_another_gate_count_for_no_pathway():
     """Two samples that open each other: units turn to the gate of both, at another rate."""
     x, y = np.array([[1.0, 0.6], [0.0, 0.8]]), np.array([[1.0, 1.0]])
-    phase = EarlyPhase(x, y, np.eye(2), 0.02, np.random.default_rng(0), 2000)
+    phase = EarlyPhase(x, placed(y), np.eye(2), 0.02, np.random.default_rng(0), 2000)
     found = phase.strengths([leading(x, y, np.eye(2)[p], p) for p in range(2)], ["a", "a"])
     assert not any(each.settled for each in found)
     assert found[0].kappa == 0
     assert found[0].share == 0
     assert found[0].elsewhere + found[0].closed == 1
-    both = EarlyPhase(x, y, np.ones((1, 2)), 0.02, np.random.default_rng(0), 2000)
+    both = EarlyPhase(x, placed(y), np.ones((1, 2)), 0.02, np.random.default_rng(0), 2000)
     (kept,) = both.strengths([leading(x, y, np.ones(2))])
     assert kept.settled
     assert kept.share == pytest.approx(found[0].elsewhere, abs=0.03)  # some are still turning
@@ -118,7 +123,7 @@ def test_units_held_on_a_boundary_count():
     y = np.array([[1.0, 1, -1, -1]])
     found = {}
     for step in (0.04, 0.005):
-        phase = EarlyPhase(x, y, np.eye(4), step, np.random.default_rng(0), 4000)
+        phase = EarlyPhase(x, placed(y), np.eye(4), step, np.random.default_rng(0), 4000)
         modes = [leading(x, y, np.eye(4)[p], p) for p in range(4)]
         found[step] = phase.strengths(modes, [0, 0, 0, 0])[0]
         assert found[step].settled
