@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from symreln.exact.spectrum import JointSpectrum
     from symreln.laws.law import Law
     from symreln.networks.effective import EffectiveDataset
+    from symreln.networks.symmetry import SymmetrySearch
     from symreln.specs.model import Parameter, Spec
     from symreln.verdict.judge import DiagonalisabilityVerdict, StageVerdict
 
@@ -284,12 +285,14 @@ class Derivation(Derived):
             in a derivation of its own. This derivation holds up to the first switch.
         drivers: What drives every mode of later stages that learns, by label, while earlier ones
             learn: one mode, None, or why no formula says it.
+        search: For symmetries that map pathways onto others; None where there is but one.
     """
 
     stages: tuple[StageDerivation, ...]
     verdict: DiagonalisabilityVerdict
     loss_separates: bool
     drivers: Mapping[str, Driver | str | None]
+    search: SymmetrySearch | None = field(repr=False, compare=False)
     family: FamilyDerivation | None = None
     later: tuple[Derivation, ...] = ()
 

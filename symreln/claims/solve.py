@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from symreln.exact.spectrum import JointSpectrum, Mode
     from symreln.laws.law import Law
     from symreln.networks.effective import EffectiveDataset
+    from symreln.networks.symmetry import SymmetrySearch
 
 
 def at_values(derivation: Derivation) -> Derivation:
@@ -49,7 +50,8 @@ def at_values(derivation: Derivation) -> Derivation:
     check_values(derivation.spec)
     if not derivation.spec.parameters:
         return derivation
-    return derive_unchecked(derivation.spec.at_values())
+    # What maps data onto themselves for all values of their parameters does so for these.
+    return derive_unchecked(derivation.spec.at_values(), derivation.search)
 
 
 def check_values(spec: Spec) -> None:
@@ -67,10 +69,16 @@ def check_values(spec: Spec) -> None:
         raise InputError(msg)
 
 
-def derive_unchecked(spec: Spec) -> Derivation:
-    """Derive without the checks of :mod:`symreln.pipeline.checks`, for a second route of theirs."""
+def derive_unchecked(spec: Spec, search: SymmetrySearch | None = None) -> Derivation:
+    """Derive without the checks of :mod:`symreln.pipeline.checks`, for a second route of theirs.
+
+    Args:
+        spec: What is derived.
+        search: For symmetries of its data and pathways, where there is one already.
+    """
     goal = Targets.of(spec.dataset.targets)
-    search = symmetry_search(spec.dataset, spec.pathways, joint=len(spec.stages) == 1)
+    joint = len(spec.stages) == 1
+    search = search or symmetry_search(spec.dataset, spec.pathways, joint=joint)
     stages: list[StageDerivation] = []
     for stage in spec.stages:
         numbers = [
@@ -102,6 +110,7 @@ def derive_unchecked(spec: Spec) -> Derivation:
         spec=spec,
         stages=_starting(stages, driven),
         drivers=driven,
+        search=search,
         verdict=DiagonalisabilityVerdict(stages=tuple(stage.verdict for stage in stages)),
         loss_separates=_loss_separates(tuple(stages)),
         steps=(),

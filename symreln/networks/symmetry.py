@@ -82,6 +82,8 @@ class SymmetrySearch:
             for p in pathways
         ]
         self._stages = list(stages)
+        self._coloured: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+        self._known: dict[tuple[tuple[int, ...], tuple[int, ...]], Symmetry | None] = {}
         self._keys = [
             (stage, gate.tobytes(), masks[0].tobytes(), masks[1].tobytes())
             for stage, gate, masks in zip(stages, self._gates, self._masks, strict=True)
@@ -100,8 +102,13 @@ class SymmetrySearch:
             total += _mixed(gate.astype(np.uint64) + _word(7919 * stage))
         return total
 
-    def colours(self, fixed: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _colours(self, fixed: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return colours of inputs, outputs and samples that depend on the given pathways."""
+        if fixed not in self._coloured:
+            self._coloured[fixed] = self._found_colours(fixed)
+        return self._coloured[fixed]
+
+    def _found_colours(self, fixed: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         samples = self._anyhow.copy()
         inputs = np.zeros(self._x.shape[0], dtype=np.uint64)
         outputs = np.zeros(self._y.shape[0], dtype=np.uint64)
@@ -125,16 +132,13 @@ class SymmetrySearch:
 
     def find(self, source: Sequence[int], target: Sequence[int]) -> Symmetry | None:
         """Return a symmetry that maps the source pathways to the target ones in order, or None."""
-        return self.between(self.colours(source), self.colours(target), source, target)
+        key = (*source,), (*target,)
+        if key not in self._known:
+            self._known[key] = self._found(*key)
+        return self._known[key]
 
-    def between(
-        self,
-        before: tuple[np.ndarray, ...],
-        after: tuple[np.ndarray, ...],
-        source: Sequence[int],
-        target: Sequence[int],
-    ) -> Symmetry | None:
-        """Return the symmetry as :meth:`find` does, from colours that are known."""
+    def _found(self, source: tuple[int, ...], target: tuple[int, ...]) -> Symmetry | None:
+        before, after = self._colours(source), self._colours(target)
         images = [_aligned(a, b) for a, b in zip(before, after, strict=True)]
         inputs, outputs, samples = images
         if inputs is None or outputs is None or samples is None:

@@ -52,19 +52,17 @@ class StageSymmetry:
         return cls(range(count), None)
 
     def _match_pathways(self) -> None:
-        colours: dict[int, tuple] = {}
+        firsts: list[int] = []
         for p, member in enumerate(self._members):
             original, symmetry = p, None
             if self._search is not None and len(self._members) > 1:
-                mine = self._search.colours([member])
-                for known, theirs in colours.items():
-                    source = [self._members[known]]
-                    symmetry = self._search.between(theirs, mine, source, [member])
+                for known in firsts:
+                    symmetry = self._search.find([self._members[known]], [member])
                     if symmetry is not None:
                         original = known
                         break
                 else:
-                    colours[p] = mine
+                    firsts.append(p)
             self.originals.append(original)
             self.symmetries.append(symmetry)
 
@@ -103,7 +101,7 @@ class StageSymmetry:
 
     def _match_sources(self, p: int, others: list[int]) -> None:
         """Find pairs (p, j) and (p, j') that are alike."""
-        colours: dict[int, tuple] = {}
+        firsts: list[int] = []
         for j in others:
             self._pairs[p, j] = (p, j)
             if self._search is None or self._invariants is None or len(others) < 2:
@@ -111,15 +109,13 @@ class StageSymmetry:
             ends = [self._members[p], self._members[j]]
             if not self._search.meet(*ends):
                 continue  # they do not couple, so there is nothing to share
-            mine = self._search.colours(ends)
-            for known, theirs in colours.items():
-                source = [self._members[p], self._members[known]]
-                symmetry = self._search.between(theirs, mine, source, ends)
+            for known in firsts:
+                symmetry = self._search.find([self._members[p], self._members[known]], ends)
                 if symmetry is not None and self._fits(symmetry):
                     self._pairs[p, j] = (p, known)
                     break
             else:
-                colours[j] = mine
+                firsts.append(j)
 
     def _image(self, symmetry: Symmetry) -> list[int]:
         """Return the image of every pathway of the stage, by place in the stage."""

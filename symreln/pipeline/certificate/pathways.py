@@ -17,7 +17,7 @@ from symreln.exact.field import Field
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import JointSpectrum, ModeClass
-from symreln.networks.symmetry import Symmetry, SymmetrySearch
+from symreln.networks.symmetry import Symmetry
 from symreln.specs.model import PathwaySpec, Spec
 from symreln.verdict.judge import Level
 from symreln.verdict.modes import gram_inverse
@@ -80,17 +80,13 @@ def _symmetries(derivation: Derivation) -> tuple[list[Symmetry], _Likeness]:
         own = id(pathway.effective if image is None else image.original)
         orbits.setdefault(own, []).append(pathway)
     turning = [orbit for orbit in orbits.values() if len(orbit) > 1]
-    if not turning:
+    if not turning or derivation.search is None:
         return [], {}
-    spec = derivation.spec
-    stage_of = {p.number: s.stage for s in derivation.stages for p in s.pathways}
-    numbers = [p.number for p in derivation.pathways]
-    search = SymmetrySearch(spec.dataset, spec.pathways, [stage_of[n] for n in numbers])
     found: list[Symmetry] = []
     like: _Likeness = {}
     for orbit in turning:
         places = [p.number - 1 for p in orbit]
-        circle = search.find(places, [*places[1:], places[0]])
+        circle = derivation.search.find(places, [*places[1:], places[0]])
         if circle is not None:
             like |= {b: (a, len(found)) for a, b in pairwise(places)}
             found.append(circle)
