@@ -149,8 +149,8 @@ def test_a_wrong_formula_goes_red(law):
 
 
 def test_a_wrong_template_goes_red(monkeypatch):
-    wrong = two_layer._template("sigmoid") * 2
-    monkeypatch.setattr(two_layer, "_template", lambda case: wrong)
+    formula = two_layer._formula
+    monkeypatch.setattr(two_layer, "_formula", lambda *case, **of: 2 * formula(*case, **of))
     with pytest.raises(ArithmeticError):
         checked(TwoLayer(s=S, d=D).in_symbols().lines(), "a law")
 
@@ -281,7 +281,7 @@ MADE_BY = [
         )
     ),
     (start_lines._early, start_line(start_lines._early, decays=False)),
-    (sigmoid_drive.step_matrix, start_line(start_lines._product)),
+    (sigmoid_drive.mean_square, start_line(start_lines._product)),
     (
         start_lines._mean,
         lambda: checked(start_lines.start_lines(derived("xor")), "starts"),

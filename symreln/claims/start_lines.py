@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
@@ -236,12 +237,12 @@ def _product() -> Line:
     )
     drives = [*zip(entries[::2], entries[1::2], strict=True)]
     phases = [drive for drive, n in zip(drives, _PHASES, strict=True) for _ in range(n)]
-    alone, ends = [(s, ring.zero)], sum(_PHASES)
+    alone, ends = (s, ring.zero), sum(_PHASES)
 
-    def strength(steps: list[tuple[Any, Any]]) -> Any:  # over π₀
+    def strength(*steps: tuple[Any, Any]) -> Any:  # over π₀
         return mean_square(steps, (ring.one, ring.one, ring.zero))
 
-    start = strength(phases)  # times (1 + s/τ)^(−2 t_m)
+    start = strength(*phases)  # times (1 + s/τ)^(−2 t_m)
     return Line(
         says="While its own weights are small they grow linearly, in steps of $1 + F_k/\\tau$ "
         r"with $F_k = \bigl(\begin{smallmatrix} 0 & E_k^{\top} \\ E_k & 0 \end{smallmatrix}\bigr)$ "
@@ -259,8 +260,8 @@ def _product() -> Line:
         f"and {counted(_STEPS, 'step')} of the mode alone, multiplied out: in the mean over "
         "initial weights that are equally large in all directions the strength is "
         r"$\tilde{\pi}_0 (1 + s/\tau)^{2 t}$, and $\pi_0$ is left where all drives are $s u$",
-        holds=strength(phases + _STEPS * alone) == start * (1 + s) ** (2 * _STEPS)
-        and strength(ends * alone) == (1 + s) ** (2 * ends),
+        holds=strength(*phases, *repeat(alone, _STEPS)) == start * (1 + s) ** (2 * _STEPS)
+        and strength(*repeat(alone, ends)) == (1 + s) ** (2 * ends),
         main=True,
     )
 

@@ -271,7 +271,7 @@ def _connected() -> Line:
     )
 
 
-def mean_square(drives: Iterable[tuple[Any, Any]], form: tuple[Any, Any, Any]) -> Any:
+def mean_square(drives: Iterable[tuple[Any, Any]], form: tuple[Any, ...]) -> Any:
     """Return half the mean square of a linear form in amplitudes after some steps.
 
     They are drawn independently, with squares of mean 1.
@@ -280,10 +280,11 @@ def mean_square(drives: Iterable[tuple[Any, Any]], form: tuple[Any, Any, Any]) -
         drives: E v/τ of every step, in the directions u and one across.
         form: In the amplitudes of v and of the two outputs.
     """
-    v, along_u, across = form
-    for x, y in reversed([*drives]):  # a step is symmetric
-        v, along_u, across = v + x * along_u + y * across, along_u + x * v, across + y * v
-    return (v * v + along_u * along_u + across * across) / 2
+    for drive in reversed([*drives]):  # a step is symmetric
+        v, *seen = form
+        driven = sum(e * each for e, each in zip(drive, seen, strict=True))
+        form = (v + driven, *(each + e * v for e, each in zip(drive, seen, strict=True)))
+    return sum(each * each for each in form) / 2
 
 
 def _switched(steps: int) -> sp.Expr:

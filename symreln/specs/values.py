@@ -23,6 +23,12 @@ from symreln.verifier.reading import Given, Reader
 
 def values_of(value: Any) -> Any:
     """Return a spec or a part of it as JSON values; what is as usual is left out."""
+    if isinstance(value, tuple):  # most is a gate's; mappings last, which Python asks for slowly
+        return [values_of(item) for item in value]
+    if isinstance(value, WrittenDecimal):
+        return value.decimal
+    if isinstance(value, Fraction | Scalar):
+        return str(value).replace("^", "**")
     if is_dataclass(value):
         said = ((each.name, getattr(value, each.name), each.default) for each in fields(value))
         return {
@@ -30,14 +36,8 @@ def values_of(value: Any) -> Any:
             for name, found, usual in said
             if not isinstance(found, ExactMatrix) and found != usual
         }
-    if isinstance(value, Mapping):
+    if not isinstance(value, str | int) and isinstance(value, Mapping):
         return {key: values_of(item) for key, item in value.items()}
-    if isinstance(value, tuple):
-        return [values_of(item) for item in value]
-    if isinstance(value, WrittenDecimal):
-        return value.decimal
-    if isinstance(value, Fraction | Scalar):
-        return str(value).replace("^", "**")
     return value
 
 

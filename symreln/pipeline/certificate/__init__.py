@@ -84,12 +84,12 @@ def _plain(value: Any) -> Any:
     if is_dataclass(value):
         said = [each.name for each in fields(value) if each.compare]
         return {name: _plain(getattr(value, name)) for name in said}
-    if isinstance(value, Mapping):
-        return [[_plain(key), _plain(item)] for key, item in value.items()]
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
-    if isinstance(value, frozenset | set):
-        return sorted(map(str, value))
     if isinstance(value, Fraction):  # however it was written
         return f"Fraction {value}"
+    if isinstance(value, Mapping):
+        return [[_plain(key), _plain(item)] for key, item in value.items()]
+    if isinstance(value, frozenset | set):
+        return sorted(map(str, value))
     return value.tolist() if isinstance(value, np.ndarray) else f"{type(value).__name__} {value}"
