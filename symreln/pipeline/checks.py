@@ -73,12 +73,9 @@ def _certificate(stages: int) -> Step:
             "Correlations, joint eigenspaces, multiplicities, commutators, couplings, d_eff and "
             "the residuals of converged stages are what is printed."
         ),
-        check=f"certificate, recomputed from the dataset by the verifier ({_parts(stages)})",
+        check="certificate, recomputed from the dataset by the verifier "
+        f"({stages} stage{'s' * (stages > 1)})",
     )
-
-
-def _parts(count: int) -> str:
-    return "1 stage" if count == 1 else f"{count} stages"
 
 
 def _trajectories(modes: list[ModeDerivation]) -> Step:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from symreln.base.progress import phase
-from symreln.claims.derivation import Derivation, Step
+from symreln.claims.derivation import Derivation
 from symreln.claims.formulas import start_symbols
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.solve import derive_unchecked
@@ -71,14 +71,10 @@ def _pathways(spec: Spec, begin: Callable[[Derivation], object]) -> Derivation:
             derivation = replace(derivation, family=family)
     begin(derivation)
     with phase("checks"):
-        steps = derivation_steps(derivation) + _later_steps(derivation)
-    return derivation.with_checks(steps)
-
-
-def _later_steps(derivation: Derivation) -> tuple[Step, ...]:
-    """Return the checks of what holds after each switch of gates."""
-    return tuple(
-        replace(step, name=f"from step {begin}: {step.name}")
-        for begin, phase in zip(derivation.spec.switches, derivation.later, strict=True)
-        for step in phase.steps
-    )
+        steps = derivation_steps(derivation)
+    later = [
+        replace(step, name=f"from step {at}: {step.name}")
+        for at, gates in zip(derivation.spec.switches, derivation.later, strict=True)
+        for step in gates.steps
+    ]
+    return derivation.with_checks((*steps, *later))

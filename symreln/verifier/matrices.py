@@ -136,9 +136,8 @@ class Matrix:
 
     def __bool__(self) -> bool:
         known = self.__dict__.get("packed")
-        if known is not None:
-            return bool(known.terms) and any(any(part.values()) for part in known.terms.values())
-        return any(row for part in self.terms.values() for row in part.values())
+        terms = self.terms if known is None else known.terms
+        return any(any(part.values()) for part in terms.values())
 
     def __matmul__(self, other: Matrix) -> Matrix:
         return products([(self.one, self, other, None)])
@@ -171,10 +170,9 @@ class Matrix:
         """Return the entries at (rows[i], columns[j]), those without a new place left out."""
         terms: Any = {}
         for key, part in self.terms.items():
-            kept = terms[key] = {}
             for i, row in part.items():
-                if i in rows:
-                    kept[rows[i]] = {columns[j]: v for j, v in row.items() if j in columns}
+                if i in rows and (kept := {columns[j]: v for j, v in row.items() if j in columns}):
+                    terms.setdefault(key, {})[rows[i]] = kept
         return Matrix(shape, terms, self.below)
 
     def rows(self, places: Any) -> Matrix:
@@ -196,7 +194,9 @@ class Matrix:
             for row in part.values():
                 common = gcd(common, *row.values())
                 if common == 1:
-                    return Matrix(whole.shape, whole.terms, whole.below)
+                    rows = whole.__dict__.get("packed")
+                    small = rows and rows.size == min(CODES)
+                    return whole if small else Matrix(whole.shape, whole.terms, whole.below)
         terms = {
             key: {i: {j: v // common for j, v in row.items()} for i, row in part.items()}
             for key, part in whole.terms.items()
@@ -247,15 +247,12 @@ class Matrix:
     def gram(self) -> Matrix:
         """Return AᵀA, equal rows of A multiplied once."""
         packed, size, bound = self.packed
-        found: dict[int, list[Any]] = {}
-        for key, rows in packed.items():
-            for i, row in rows.items():
-                found.setdefault(i, []).append((key, row))
-        counts = Counter(map(tuple, found.values()))
-        terms: Any = {}
-        for n, line in enumerate(counts):
-            for key, row in line:
-                terms.setdefault(key, {})[n] = row
+        places = range(self.shape[0])
+        counts = Counter(zip(*(map(rows.get, places) for rows in packed.values()), strict=True))
+        terms = {
+            key: {n: row for n, row in enumerate(rows) if row}
+            for key, rows in zip(packed, zip(*counts, strict=True), strict=False)
+        }
         shape, weights = (len(counts), self.shape[1]), list(counts.values())
         once = Matrix(shape, None, self.below, Rows(terms, size, bound)).reduced()
         weighted = {

@@ -48,7 +48,7 @@ from itertools import combinations, product
 from types import SimpleNamespace
 from typing import Any, Final
 
-from .matrices import Matrix, combined, equal, placed
+from .matrices import Matrix, combined, common_below, equal, placed
 from .numbers import PRIME, Element, Ratio, multiply, power, quotient, rank, require, times, trace
 from .reading import Data, Given, Reader
 
@@ -129,10 +129,6 @@ class Pathway(SimpleNamespace):
     def coordinates(self, rows: Matrix) -> Matrix:
         """Return Wᵀ·rows, for rows by the inputs of this pathway and words W of its root."""
         return self.root.words.T @ (rows.rows(self.from_root) if self.moved else rows)
-
-    def outward(self, root_rows: Matrix) -> tuple[Matrix, Matrix]:
-        """Return (F_pᵀ, rows), for rows by the inputs of the root."""
-        return self.features.T, root_rows.rows(self.to_root) if self.moved else root_rows
 
     def inputs_around(self, s: Any, other: Pathway) -> dict[int, int]:
         """Return how the root's inputs move: here, by s to another image, and back."""
@@ -226,7 +222,7 @@ def read_pathway(data: Data, given: Given, earlier: list[Pathway]) -> Pathway:
         bare = not v.commutator.there and not v.classes.there
         given.require(bare, "without claims where it is like another")
         return _image(data, p, v.like, earlier)
-    p.root, p.tau, p.rho = p, None, {i: i for i in inputs}
+    p.root, p.tau, p.rho, p.shifted = p, None, {i: i for i in inputs}, {}
     p.driven = data.drive(p.features.T).rows(p.outputs)
     p.per_sample, p.data = data.per_sample, data
     p.commutes = not v.commutator.there
@@ -421,7 +417,7 @@ def _invertible(data: Data, c: ModeClass) -> bool:
     """Whether lambda has an inverse modulo f: multiplication by it has full rank."""
     columns, element = [], c.eigenvalue
     for _ in range(c.degree):
-        whole = data.common(item.below for item in element)
+        whole = common_below((item.below for item in element), data.one)
         columns.append(
             {
                 n: data.at_point(multiply(x.top, quotient(whole, x.below) or {}))

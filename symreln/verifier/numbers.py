@@ -314,29 +314,18 @@ def value_at(polynomial: Poly, point: list[int]) -> int:
     return sum(n * prod(map(pow, point, powers)) for powers, n in polynomial.items())
 
 
-class Span:
-    """A space of vectors modulo the prime, given as dicts."""
-
-    def __init__(self) -> None:
-        self.pivots: dict[Any, dict[Any, int]] = {}
-
-    def add(self, vector: dict[Any, int]) -> bool:
-        """Add a vector; return whether it is independent of the others."""
+def rank(vectors: list[dict[Any, int]]) -> int:
+    """Return the rank of vectors, given as dicts, modulo the prime."""
+    pivots: dict[Any, dict[Any, int]] = {}
+    for vector in vectors:
         left = dict(vector)
-        for row, pivot in self.pivots.items():
+        for row, pivot in pivots.items():
             if factor := left.get(row, 0) % PRIME:
                 work.spend(len(pivot))
                 for key, item in pivot.items():
                     left[key] = (left.get(key, 0) - factor * item) % PRIME
         found = next((key for key, item in left.items() if item % PRIME), None)
-        if found is None:
-            return False
-        inverse = pow(left[found], -1, PRIME)
-        self.pivots[found] = {key: item * inverse % PRIME for key, item in left.items() if item}
-        return True
-
-
-def rank(vectors: list[dict[Any, int]]) -> int:
-    """Return the rank modulo the prime."""
-    span = Span()
-    return sum(span.add(vector) for vector in vectors)
+        if found is not None:
+            inverse = pow(left[found], -1, PRIME)
+            pivots[found] = {key: item * inverse % PRIME for key, item in left.items() if item}
+    return len(pivots)

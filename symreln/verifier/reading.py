@@ -9,14 +9,13 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterable
 from fractions import Fraction
 from math import gcd
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
-from .matrices import Matrix, Part, assembled, common_below, products
+from .matrices import Matrix, Part, assembled, products
 from .numbers import PRIME, Poly, Ratio, divides, refused, render, require, value_at
 
 #: Bytes of a file that is read, and of one that is JSON; lists and objects in that.
@@ -100,12 +99,12 @@ def _none(name: str) -> None:
 
 def digest(value: dict[str, Any]) -> str:
     """Return the SHA-256 of everything but the digest itself."""
-    return hashlib.sha256(canonical(value).encode()).hexdigest()
+    return hashlib.sha256(canonical(value)).hexdigest()
 
 
-def canonical(value: dict[str, Any]) -> str:
+def canonical(value: dict[str, Any]) -> bytes:
     """Return everything but the digest as the JSON that the digest is of."""
-    return json.dumps({k: v for k, v in value.items() if k != "digest"}, sort_keys=True)
+    return json.dumps({k: v for k, v in value.items() if k != "digest"}, sort_keys=True).encode()
 
 
 def is_digest(value: Any) -> bool:
@@ -285,10 +284,6 @@ class Reader:
         contents = [value for entry in known.values() for value in entry.values()]
         given.require(gcd(*contents, *below.values()) == 1, "in lowest terms")
         return Matrix((height, width), terms, below)
-
-    def common(self, below: Iterable[Poly]) -> Poly:
-        """Return a common multiple of polynomials."""
-        return common_below(below, self.one)
 
     def assembled(self, entries: dict[tuple[int, int], Ratio], shape: tuple[int, int]) -> Matrix:
         """Return the matrix of these entries."""

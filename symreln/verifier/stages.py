@@ -305,12 +305,14 @@ class Stage:
     def _acting(self, q: Pathway, exponent: int, part: Matrix) -> tuple[Pathway, Part]:
         """Return F_qᵀ T^exponent W (WᵀW)^{-1}·part per sample, as a product."""
         root = q.root
-        used = {root.class_of[i] for rows in part.terms.values() for i in rows}
+        used = frozenset(root.class_of[i] for rows in part.terms.values() for i in rows)
         q.use(used)
-        shifts = dict.fromkeys(used, power(self.one, exponent))
-        shifted = root.words @ root.action(self.data, shifts)
-        inner = (shifted @ (root.gram @ part).reduced()).reduced()
-        return q, (self.data.per_sample, *q.outward(inner), None)
+        if (used, exponent) not in root.shifted:
+            shifts = dict.fromkeys(used, power(self.one, exponent))
+            root.shifted[used, exponent] = root.words @ root.action(self.data, shifts)
+        inner = (root.shifted[used, exponent] @ (root.gram @ part).reduced()).reduced()
+        own = inner.rows(q.to_root) if q.moved else inner
+        return q, (self.data.per_sample, q.features.T, own, None)
 
     def _effect(self, p: Pathway, parts: list[tuple[Pathway, Part]]) -> Matrix:
         """Return what pathways, summed over samples, make of the targets on the outputs of p."""

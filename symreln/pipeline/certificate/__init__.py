@@ -75,8 +75,8 @@ def spec_digest(spec: Any) -> str:
 
 def _plain(value: Any) -> Any:
     """Return JSON values that are equal for equal values only."""
-    if isinstance(value, str | int):  # most of what labels a sample
-        return f"{type(value).__name__} {value}"
+    if isinstance(value, tuple | list) and {*map(type, value)} == {int}:  # most of a spec
+        return [f"int {item}" for item in value]
     if isinstance(value, ExactMatrix):
         return Texts(value.parameters).matrix(value)
     if isinstance(value, Scalar):
