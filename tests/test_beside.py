@@ -16,6 +16,8 @@ import pytest
 import symreln as sr
 from symreln.base import beside
 from symreln.base.beside import begin, helper, offer
+from symreln.errors import CertificateError
+from symreln.pipeline import checks
 
 UNUSED = "mailbox"  # no test imports it
 
@@ -144,3 +146,18 @@ def test_what_is_offered_waits_for_no_other_work() -> None:
         begin(_dies, os.getpid())
         assert offer(os.getpid)() == os.getpid()
     assert offer(os.getpid)() == os.getpid()
+
+
+def test_a_refused_certificate_ends_a_derivation_before_other_checks_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object) -> None:
+        msg = "refused"
+        raise CertificateError(msg)
+
+    monkeypatch.setattr(checks, "verify", refuse)
+    with pytest.raises(CertificateError):
+        sr.derive("linear-hierarchy")
+    monkeypatch.setattr(checks, "_trajectories", lambda _: divmod(1, 0))
+    with pytest.raises(CertificateError):
+        sr.derive("linear-hierarchy")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symreln.verifier.matrices import Matrix, Rows, combined, products
+from symreln.verifier.matrices import Matrix, Rows, combined, equal, products
 from symreln.verifier.numbers import Poly, Ratio, add, common_multiple, multiply, quotient
 from tests.strategies import examples
 
@@ -159,3 +159,13 @@ def test_what_has_cancelled_has_no_denominator() -> None:
     one = Matrix((2, 2), {(1,): {0: {1: 5}}}, {(0,): 1})
     total = combined([(unit, zero), (unit, one)])
     assert (total.terms, total.below) == (one.terms, one.below)
+
+
+@examples(40)
+@given(matrices(3, 4))
+def test_equal_rows_count_as_often_as_they_stand_there(case: tuple[Matrix, Dense]) -> None:
+    once, _ = case
+    terms = {k: {**p, **{i + 3: row for i, row in p.items()}} for k, p in once.terms.items()}
+    twice = Matrix((6, 4), terms, once.below)
+    assert equal(twice.gram(), combined([(once.one, twice.T @ twice)]))
+    assert equal(twice.gram(), combined([(once.one * 2, once.T @ once)]))
