@@ -150,7 +150,7 @@ def test_a_wrong_formula_goes_red(law):
 
 def test_a_wrong_template_goes_red(monkeypatch):
     formula = two_layer._formula
-    monkeypatch.setattr(two_layer, "_formula", lambda *case, **of: 2 * formula(*case, **of))
+    monkeypatch.setattr(two_layer, "_formula", lambda *of: 2 * formula(*of))
     with pytest.raises(ArithmeticError):
         checked(TwoLayer(s=S, d=D).in_symbols().lines(), "a law")
 

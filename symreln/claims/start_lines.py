@@ -232,17 +232,10 @@ def _product() -> Line:
     """Return the effective start of a mode that earlier ones drive as well."""
     # Polynomials in s/τ and E v/τ, in the directions u and one across, which SymPy multiplies
     # without asking what the sign of each is.
-    ring, s, *entries = sp.ring(
-        ["s", *(f"{x}_{k}" for k in range(len(_PHASES)) for x in "xy")], sp.QQ
-    )
+    ring, s, *entries = sp.ring("s x_0 y_0 x_1 y_1", sp.QQ)
     drives = [*zip(entries[::2], entries[1::2], strict=True)]
     phases = [drive for drive, n in zip(drives, _PHASES, strict=True) for _ in range(n)]
     alone, ends = (s, ring.zero), sum(_PHASES)
-
-    def strength(*steps: tuple[Any, Any]) -> Any:  # over π₀
-        return mean_square(steps, (ring.one, ring.one, ring.zero))
-
-    start = strength(*phases)  # times (1 + s/τ)^(−2 t_m)
     return Line(
         says="While its own weights are small they grow linearly, in steps of $1 + F_k/\\tau$ "
         r"with $F_k = \bigl(\begin{smallmatrix} 0 & E_k^{\top} \\ E_k & 0 \end{smallmatrix}\bigr)$ "
@@ -260,8 +253,9 @@ def _product() -> Line:
         f"and {counted(_STEPS, 'step')} of the mode alone, multiplied out: in the mean over "
         "initial weights that are equally large in all directions the strength is "
         r"$\tilde{\pi}_0 (1 + s/\tau)^{2 t}$, and $\pi_0$ is left where all drives are $s u$",
-        holds=strength(*phases, *repeat(alone, _STEPS)) == start * (1 + s) ** (2 * _STEPS)
-        and strength(*repeat(alone, ends)) == (1 + s) ** (2 * ends),
+        holds=mean_square(*phases, *repeat(alone, _STEPS))
+        == mean_square(*phases) * (1 + s) ** (2 * _STEPS)  # the start, times (1 + s/τ)^(2 t)
+        and mean_square(*repeat(alone, ends)) == (1 + s) ** (2 * ends),
         main=True,
     )
 

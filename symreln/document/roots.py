@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any
 
 import sympy as sp
@@ -30,7 +29,7 @@ class JoinedRoot(sp.Function):
     """The root of its argument, which SymPy would split, square or of a degree; only for print."""
 
 
-def plain_formula(expr: Any, names: Mapping[sp.Symbol, str] = MappingProxyType({})) -> str:
+def plain_formula(expr: Any, names: Mapping[sp.Symbol, str] | None = None) -> str:
     """Return a formula as it is typed: roots in their shortest form, a positive term first.
 
     A sum of numbers is one fraction, and a minus that all its terms have in common is in front.
@@ -44,7 +43,7 @@ def plain_formula(expr: Any, names: Mapping[sp.Symbol, str] = MappingProxyType({
         >>> plain_formula(2 * sp.sqrt(120 * a**2 + 45) / (8 * a**2 + 3))
         'sqrt(60/(8*a**2 + 3))'
     """
-    return _Plain(names).doprint(expr)
+    return _Plain(names or {}).doprint(expr)
 
 
 class _Plain(StrPrinter):

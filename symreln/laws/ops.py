@@ -68,8 +68,7 @@ def _relaxed_symbols(rate: sp.Expr, t: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
 
 def power(base: Any, exponent: Any) -> Any:
     """Return a power: of a sum with letters it is what it is, which SymPy finds out at length."""
-    plain = base.is_Add and not base.is_number and exponent not in (0, 1)
-    return sp.Pow(base, exponent, evaluate=not plain)
+    return sp.Pow(base, exponent, evaluate=not base.is_Add or base.is_number or exponent in (0, 1))
 
 
 def product(number: Any, factor: Any) -> Any:
@@ -82,7 +81,7 @@ def product(number: Any, factor: Any) -> Any:
 
 def _log(x: Any) -> Any:
     """Return ln x; likewise."""
-    return sp.log(x, evaluate=not (x.is_Add and not x.is_number))
+    return sp.log(x, evaluate=not x.is_Add or x.is_number)
 
 
 def _evaluated(exp: Any, log: Any, log1p: Any, expm1: Any, log_gamma: Any) -> Ops:
@@ -107,8 +106,7 @@ def _written(function: Any) -> Any:
     Of what has letters SymPy concludes nothing then, which takes it most of the time of a formula.
     """
     at_number = classmethod(lambda _, x: function(x) if x.is_Number else None)
-    own = {"nargs": 1, "eval": at_number, "stands_for": function}
-    return type(function.__name__, (sp.Function,), own)
+    return type(function.__name__, (sp.Function,), {"nargs": 1, "eval": at_number})
 
 
 def _relaxed_floats(rate: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

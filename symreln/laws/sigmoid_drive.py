@@ -37,7 +37,8 @@ Source: the connection formula is Gauss's, https://dlmf.nist.gov/15.8.E2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
@@ -271,24 +272,21 @@ def _connected() -> Line:
     )
 
 
-def mean_square(drives: Iterable[tuple[Any, Any]], form: tuple[Any, ...]) -> Any:
-    """Return half the mean square of a linear form in amplitudes after some steps.
-
-    They are drawn independently, with squares of mean 1.
+def mean_square(*drives: tuple[Any, Any]) -> Any:
+    """Return how strong a mode is in the mean after some steps, over π₀.
 
     Args:
         drives: E v/τ of every step, in the directions u and one across.
-        form: In the amplitudes of v and of the two outputs.
     """
-    for drive in reversed([*drives]):  # a step is symmetric
-        v, *seen = form
-        driven = sum(e * each for e, each in zip(drive, seen, strict=True))
-        form = (v + driven, *(each + e * v for e, each in zip(drive, seen, strict=True)))
-    return sum(each * each for each in form) / 2
+    v, *outputs = 1, 1, 0  # of q, over √2
+    for drive in reversed(drives):  # a step is symmetric
+        driven = sum(e * each for e, each in zip(drive, outputs, strict=True))
+        outputs = [each + e * v for e, each in zip(drive, outputs, strict=True)]
+        v = v + driven
+    return sum(each * each for each in (v, *outputs)) / 2
 
 
 def _switched(steps: int) -> sp.Expr:
     """Return π̃₀/π₀ after some steps at r u' and none yet at s u, in the plane."""
     drive = (_R / _TAU * _GAMMA, _R / _TAU * sp.sqrt(1 - _GAMMA**2))
-    found = mean_square([drive] * steps, (sp.S.One, sp.S.One, sp.S.Zero))
-    return found / (1 + _S / _TAU) ** (2 * steps)
+    return mean_square(*repeat(drive, steps)) / (1 + _S / _TAU) ** (2 * steps)

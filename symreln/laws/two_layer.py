@@ -103,7 +103,7 @@ class TwoLayer(Law):
     @cached_property
     def _expr(self) -> sp.Expr:
         """The trajectory, in the form that stays finite for any t >= 0."""
-        return _formula(self.case, **self._values())
+        return _formula(self, self.case)
 
     @property
     def plateau(self) -> Any:
@@ -196,7 +196,7 @@ class TwoLayer(Law):
         """Yield the solution, the same in steps of gradient descent, and the half-time."""
         g, d, start, t, tau = self.growth, self.d, self.strength0, self.t, self.tau
         steps = replace(self, stepwise=True)
-        flow = _formula("sigmoid", **replace(self, stepwise=False)._values())
+        flow = _formula(replace(self, stepwise=False), "sigmoid")
         ratio = flow * (g - d * start) / (start * (g - d * flow))
         yield Line(
             says=r"Solved for $\pi$:",
@@ -232,7 +232,7 @@ class TwoLayer(Law):
             holds=vanish(
                 self.rate.subs(STRENGTH, asymptote),
                 half - steps.clock * sp.log(asymptote / start - 1) / (2 * g),
-                _formula("sigmoid", **{**steps._values(), "faded": faded}) - asymptote / 2,
+                _formula(self, "sigmoid", faded) - asymptote / 2,
             )
             and (steps.half_time is None or vanish(steps.half_time - half)),
             main=True,
@@ -253,15 +253,6 @@ class TwoLayer(Law):
             if self.asymptote.is_negative:
                 defects.append(self.asymptote)
         return defect(*defects)
-
-    def _values(self) -> dict[str, Any]:
-        """Return the numbers of the printed formula."""
-        return {
-            "asymptote": self.growth / self.d if self.asymptote is None else self.asymptote,
-            "start": self.strength0,
-            "faded": self.faded(2 * self.growth, 2),
-            "grown": 1 + 2 * self.d * self.strength0 * self.t / self.clock,
-        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -352,10 +343,12 @@ def pair_steps(law: Law, growing: np.ndarray, shrinking: np.ndarray) -> Iterator
         differences = (keep - pull) ** 2 * differences
 
 
-def _formula(case: str, *, asymptote: Any, start: Any, faded: Any, grown: Any) -> sp.Expr:
-    if case == "sigmoid":
-        return product(asymptote, power(1 + product(asymptote / start - 1, faded), -1))
-    return start / grown
+def _formula(law: TwoLayer, case: str, faded: Any = None) -> sp.Expr:
+    if case == "decay":
+        return law.strength0 / (1 + 2 * law.d * law.strength0 * law.t / law.clock)
+    asymptote = law.growth / law.d if law.asymptote is None else law.asymptote
+    left = product(asymptote / law.strength0 - 1, faded or law.faded(2 * law.growth, 2))
+    return product(asymptote, power(1 + left, -1))
 
 
 @lru_cache(maxsize=2)
@@ -363,7 +356,7 @@ def _residuals(case: str) -> tuple[sp.Expr, ...]:
     """Return what must vanish: equation, initial value, and the strength as it is evaluated."""
     s = _S if case == "sigmoid" else sp.S.Zero
     law = TwoLayer(s=s, d=_D, strength0=_P0, t=_T, tau=_TAU)
-    printed = _formula(case, **law._values())
+    printed = _formula(law, case)
     return (
         cancelled(_TAU * printed.diff(_T) - 2 * printed * (s - _D * printed)),
         cancelled(printed.subs(_T, 0) - _P0),

@@ -140,13 +140,9 @@ def _of_pathway(
     """
     if driver is None or by is None:
         return _mode(law, begin, None, sp.S.Zero, law.strength0, sp.S.Zero)
-    alone, by = (
-        replace(law, ops=WRITTEN, strength0=begin),
-        replace(by, ops=WRITTEN),
-    )
+    alone, by = replace(law, ops=WRITTEN, strength0=begin), replace(by, ops=WRITTEN)
     r = sp.sqrt(driver.squared.to_sympy(derivation.spec.symbols))
-    start = planar_start(alone, by, driver, derivation)
-    return _mode(law, begin, by, r, start, sp.S.Zero)
+    return _mode(law, begin, by, r, planar_start(alone, by, driver, derivation), sp.S.Zero)
 
 
 # -- families -------------------------------------------------------------------------------------

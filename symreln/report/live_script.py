@@ -18,11 +18,10 @@ from symreln.document.model import Interactive
 from symreln.errors import FloatRangeError, NoClosedFormError
 from symreln.laws.law import TIME
 from symreln.report.live import live_of
-from symreln.report.live_values import HALF, START, Group, Live, LiveMode
+from symreln.report.live_values import HALF, START, Group, Live
 
 if TYPE_CHECKING:
     from symreln.experiment.outcome import Validation
-    from symreln.laws.law import Law
     from symreln.train.run import TrainingRun
 
 #: Functions of JavaScript, and lnGamma of the page's own script.
@@ -62,10 +61,8 @@ def _trained(validation: Validation | None) -> list[dict[str, Any]]:
     """Return the mean losses of trained networks with their bands over seeds, thinned."""
     if validation is None:
         return []
-    runs = {"GDLN": validation.gdln}
-    if validation.network is not None:
-        runs[validation.network_name] = validation.network
-    return [_run(name, run) for name, run in runs.items()]
+    runs = {"GDLN": validation.gdln, validation.network_name: validation.network}
+    return [_run(name, run) for name, run in runs.items() if run is not None]
 
 
 def _run(name: str, run: TrainingRun) -> dict[str, Any]:
@@ -118,46 +115,34 @@ def _group(group: Group) -> str:
 
 def _lines(group: Group) -> Iterator[str]:
     """Yield the statements of a group's function."""
-    starts, halves = (
-        [sp.Symbol(f"_{what}_{n}") for n in range(len(group.modes))] for what in ("start", "half")
-    )
+    places = range(len(group.modes))
+    starts, halves = ([sp.Symbol(f"_{x}_{n}") for n in places] for x in ("start", "half"))
     laws = [
         mode.law if mode.law.strength0 != START else replace(mode.law, strength0=start)
         for mode, start in zip(group.modes, starts, strict=True)
     ]
-    numbers = [*map(_numbers, group.modes, laws, starts, halves)]
-    computed = {
-        **{start: mode.start for mode, start in zip(group.modes, starts, strict=True)},
-        **{half: law.half_time for law, half in zip(laws, halves, strict=True)},
-        sp.Symbol("_rest"): group.rest,
-        **{sp.Symbol(f"_{n}_{k}"): x for n, own in enumerate(numbers) for k, x in enumerate(own)},
-    }
-    computed = {name: sp.nan if x is None else _expr(x) for name, x in computed.items()}
-    strengths = [_expr(law.strength(TIME)) for law in laws]
+    computed = dict(zip(starts, [mode.start for mode in group.modes], strict=True))
+    computed[sp.Symbol("_rest")] = group.rest
+    shown = []
+    for n, (mode, law, half) in enumerate(zip(group.modes, laws, halves, strict=True)):
+        computed[half] = sp.nan if law.half_time is None else law.half_time
+        numbers = [law.plateau, law.s / law.d, mode.count * law.d / 2, *mode.holds]
+        named = {sp.Symbol(f"_{n}_{k}"): x.xreplace({HALF: half}) for k, x in enumerate(numbers)}
+        computed |= named
+        plateau, goal, weight, *held = named
+        shown.append(
+            f"{{start: _start_{n}, half: {half}, plateau: {plateau}, goal: {goal}, "
+            f"weight: {weight}, holds: {held}}}"
+        )
+    strengths = [law.strength(TIME) for law in laws]
     code = _Code([*computed.values(), *strengths], computed)
     for name, value in computed.items():
         code.still.append(f"const {name} = {code.text(value)};")
     out = [f"out[{n}] = {code.text(each)};" for n, each in enumerate(strengths)]
-    shown = [
-        f"{{start: _start_{n}, half: _half_{n}, plateau: _{n}_0, goal: _{n}_1, weight: _{n}_2, "
-        f"holds: [{', '.join(f'_{n}_{k}' for k in range(3, len(each)))}]}}"
-        for n, each in enumerate(numbers)
-    ]
     yield from (f"const p_{name} = P[{_json(name)}];" for name in sorted(code.letters))
     yield from code.still
     at = " ".join([*code.moving, *out])
     yield f"return {{ rest: _rest, modes: [{', '.join(shown)}], at(t, out) {{ {at} }} }};"
-
-
-def _numbers(mode: LiveMode, law: Law, start: sp.Symbol, half: sp.Symbol) -> list[Any]:
-    """Return plateau, s/d and weight in the loss, then what must be positive."""
-    first = [law.plateau, law.s / law.d, mode.count * law.d / 2]
-    return [*first, *(each.xreplace({START: start, HALF: half}) for each in mode.holds)]
-
-
-def _expr(value: Any) -> Any:
-    """Return a number as an expression; a text is refused, never read."""
-    return sp.sympify(value, strict=True)
 
 
 class _Code:
@@ -172,9 +157,7 @@ class _Code:
     """
 
     def __init__(self, exprs: Iterable[Any], own: Iterable[Any]) -> None:
-        self.still: list[str] = []
-        self.moving: list[str] = []
-        self.letters: set[str] = set()
+        self.still, self.moving, self.letters = list[str](), list[str](), set[str]()
         self._names = {TIME: "t"} | {letter: str(letter) for letter in own}
         self._uses, self._in_time = Counter[Any](), {TIME}
         for expr in exprs:
@@ -209,10 +192,8 @@ class _Code:
         if expr.is_Symbol:
             self.letters.add(str(expr))
             return f"p_{expr}", _ATOM
-        if expr.is_Rational:
-            return str(expr), _PRODUCT
         if not expr.args:
-            return json.dumps(float(expr)), _PRODUCT
+            return str(expr) if expr.is_Rational else json.dumps(float(expr)), _PRODUCT
         parts = self._operands(expr)
         if expr.is_Add:
             return " + ".join(self.text(each, _PRODUCT) for each in parts), _SUM
@@ -224,16 +205,13 @@ class _Code:
 
     def _operands(self, expr: Any) -> list[Any]:
         """Return the operands; of an expression in time what has none, as far as it goes, named."""
-        if expr not in self._in_time:
-            return list(expr.args)
         still = [each for each in expr.args if each not in self._in_time]
+        if expr not in self._in_time or not still:
+            return list(expr.args)
+        one = still[0] if len(still) == 1 else expr.func(*still, evaluate=False)
+        self._name(one)
         moving = [each for each in expr.args if each in self._in_time]
-        together = len(still) > 1 and (expr.is_Add or expr.is_Mul)
-        if together:
-            still = [expr.func(*still, evaluate=False)]
-        for each in still:
-            self._name(each)
-        return [*still, *moving] if together else list(expr.args)
+        return list(expr.args) if one in expr.args else [one, *moving]
 
     def _product(self, factors: Sequence[Any]) -> str:
         above, below = list[str](), list[str]()

@@ -27,11 +27,7 @@ if TYPE_CHECKING:
     from symreln.claims.orbits import PathwayOrbit
 
 #: Symbols as a terminal shows them.
-_PLAIN = {
-    STRENGTH0: "π₀",
-    HEAD_START: "π̃₀",
-    TIME_CONSTANT: "τ",
-}
+_PLAIN = {STRENGTH0: "π₀", HEAD_START: "π̃₀", TIME_CONSTANT: "τ"}
 
 #: Files with every closed form.
 _WHOLE = ("derivation.html", "derivation.json")
@@ -98,11 +94,8 @@ def _symbol(group: PathwayOrbit, mode: int) -> str:
 def _values(derivation: Derivation) -> list[str]:
     """Return the first loss and the least that can be reached, as text."""
     notation = Notation.of(derivation.spec)
-
-    def text(value: Scalar) -> str:
-        return notation.plain(value.to_sympy(notation.symbols))
-
-    return [text(derivation.initial_loss), text(derivation.least_loss)]
+    losses = (derivation.initial_loss, derivation.least_loss)
+    return [notation.plain(each.to_sympy(notation.symbols)) for each in losses]
 
 
 def _letters(derivation: Derivation) -> Iterator[str]:

@@ -138,7 +138,7 @@ def test_logarithms_are_the_integral(layers):
     ("module", "name", "wrong"),
     [
         (one_layer, "_template", lambda: one_layer._P0 * sp.exp(-one_layer._T)),
-        (two_layer, "_formula", lambda _, asymptote, **more: asymptote),
+        (two_layer, "_formula", lambda law, _: law.growth / law.d),
         (two_layer.TwoLayer, "strength", lambda law, t: law.strength0 + t),
         (one_layer.OneLayer, "strength", lambda law, t: law.strength0 + t),
         (unbalanced, "_printed", lambda: (unbalanced._U0 + unbalanced._E, 1 + unbalanced._E)),
