@@ -23,6 +23,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 #: The process that runs beside this one.
 _beside: ProcessPoolExecutor | None = None
+#: How often work was begun.
+_count = 0
 
 
 @contextlib.contextmanager
@@ -60,7 +62,8 @@ def begin(work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[]
         args: Its arguments.
         named: Likewise.
     """
-    answer = None
+    global _count
+    answer, _count = None, _count + 1
     if _beside is not None:
         with contextlib.suppress(Exception):  # it is dead
             answer = _beside.submit(work, *args, **named)
@@ -78,13 +81,14 @@ def begin(work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[]
 def offer(work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[], R]:
     """Have work done beside this, or here where what was begun before is not done by then.
 
-    So it is asked for without waiting for others, and sent only where there is time for it. What
-    is begun between the two may come first.
+    So it is asked for without waiting for others, and sent only where there is time for it and
+    nothing was begun meanwhile.
     """
-    taken, begun = Lock(), Future[Callable[[], R]]()
+    taken, begun, count = Lock(), Future[Callable[[], R]](), _count
 
     def send(before: Future[int]) -> None:
-        if before.exception() is None and taken.acquire(blocking=False):
+        free = before.exception() is None and count == _count
+        if free and taken.acquire(blocking=False):
             begun.set_result(begin(work, *args, **named))
 
     @cache

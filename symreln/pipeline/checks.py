@@ -19,18 +19,24 @@ from symreln.pipeline.certificate import certificate
 from symreln.verifier import verify
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from fractions import Fraction
 
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
     from symreln.laws.law import Law
 
 
-def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[Step, ...]:
+def derivation_steps(
+    derivation: Derivation,
+    begin: Callable[[Derivation], object] = lambda _: None,
+    *,
+    carried: bool = False,
+) -> tuple[Step, ...]:
     """Check a derivation and say how.
 
     Args:
         derivation: What is checked.
+        begin: Begins work with it that goes on beside its checks.
         carried: Whether its weights are carried over a switch of gates: then nothing is printed
             that rests on how strengths start.
 
@@ -38,6 +44,7 @@ def derivation_steps(derivation: Derivation, *, carried: bool = False) -> tuple[
         ArithmeticError: A check failed: a bug of symreln, and nothing is printed.
     """
     verified = offer(verify, derivation.ask(certificate))
+    begin(derivation)
     try:
         steps = _steps(derivation, carried=carried)
     except Exception:

@@ -69,9 +69,8 @@ def _pathways(spec: Spec, begin: Callable[[Derivation], object]) -> Derivation:
         with phase("every size"):
             family = derive_family(spec, start_symbols(derivation))
             derivation = replace(derivation, family=family)
-    begin(derivation)
     with phase("checks"):
-        steps = derivation_steps(derivation)
+        steps = derivation_steps(derivation, begin)
     later = [
         replace(step, name=f"from step {at}: {step.name}")
         for at, gates in zip(derivation.spec.switches, derivation.later, strict=True)
