@@ -55,18 +55,15 @@ def derivation_steps(
 
 
 def _steps(derivation: Derivation, *, carried: bool) -> tuple[Step, ...]:
-    steps = [_certificate(len(derivation.stages))]
     modes = [m for p in derivation.pathways for m in p.modes if m.strength is not None]
-    if modes and not carried:
-        steps.append(_trajectories(modes))
-        steps += checks_of(derivation, "start")
-    if derivation.loss_separates:
-        steps += _least_losses(derivation)
+    # First what waits for nothing that is done beside.
+    still = [*_least_losses(derivation)] if derivation.loss_separates else []
     if derivation.spec.parameters and derivation.spec.has_values:
-        steps.append(_values(derivation))
-    if not carried:
-        steps += checks_of(derivation, "all")
-    return tuple(steps)
+        still.append(_values(derivation))
+    steps = [_certificate(len(derivation.stages))]
+    if modes and not carried:
+        steps += [_trajectories(modes), *checks_of(derivation, "start")]
+    return (*steps, *still, *(() if carried else checks_of(derivation, "all")))
 
 
 def _fail(what: str) -> ArithmeticError:

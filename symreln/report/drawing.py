@@ -45,6 +45,7 @@ _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "symreln",
     "pdf.fonttype": 42,
     "pdf.compression": 6,
+    "axes.titley": 1.0,  # no ticks stand above axes, and looking for them takes as long as drawing
 }
 
 
