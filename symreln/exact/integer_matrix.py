@@ -1,11 +1,10 @@
 """Integer matrices; exact, because every bound is checked.
 
-A matrix is held as the entries that are not zero (numpy), as FLINT's dense matrix, as an array of
-all its cells, or as several of these: whichever an operation needs is made from the others, once.
-Small matrices and those of long numbers go to FLINT; work on large ones follows the number of their
-entries, or that of their cells where most are not zero. Values of entries are int64 where a bound
-proves that nothing can overflow, else Python integers in an array of objects. Cells are floats, and
-only where they and every partial sum are integers below 2^53, so exact.
+A matrix is held as the entries that are not zero (numpy), as FLINT's dense matrix, or as both:
+whichever an operation needs is made from the other, once. Small matrices and those of long numbers
+go to FLINT; work on large ones follows the number of their entries. Values of entries are int64
+where a bound proves that nothing can overflow, else Python integers in an array of objects. Floats
+occur only where every partial sum is an integer below 2^53, so is exact.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ class IntegerMatrix:
         shape: (rows, columns).
     """
 
-    __slots__ = ("_cells", "_entries", "_flint", "shape")
+    __slots__ = ("_entries", "_flint", "shape")
 
     def __init__(
         self,
@@ -72,27 +71,17 @@ class IntegerMatrix:
         *,
         flint: fmpz_mat | None = None,
         entries: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
-        cells: np.ndarray | None = None,
     ) -> None:
-        """Hold a matrix, given in one form or in several.
+        """Hold a matrix, given in one form or in both.
 
         Args:
             shape: (rows, columns).
             flint: The matrix as FLINT's.
             entries: Rows, columns and values of the entries that are not zero, in reading order.
-            cells: All of it as float64, integers below 2^53, not all of them zero.
         """
         self.shape = shape
         self._flint = flint
         self._entries = None if entries is None else _Entries(*entries)
-        self._cells = cells
-
-    @classmethod
-    def of_cells(cls, cells: np.ndarray) -> IntegerMatrix:
-        """Return a matrix of integers below 2^53, as float64; as entries where those are few."""
-        if _is_filled(int(np.count_nonzero(cells)), cells.shape):
-            return cls(cells.shape, cells=cells)
-        return cls(cells.shape, entries=_of_cells(cells))
 
     @classmethod
     def of_flint(cls, matrix: fmpz_mat) -> IntegerMatrix:
@@ -154,8 +143,6 @@ class IntegerMatrix:
     @property
     def entries(self) -> _Entries:
         """Rows, columns and values of the entries that are not zero, in reading order."""
-        if self._entries is None and self._cells is not None:
-            self._entries = _of_cells(self._cells)
         if self._entries is None:
             assert self._flint is not None
             flat = self._flint.entries()
@@ -193,25 +180,13 @@ class IntegerMatrix:
     @property
     def by_flint(self) -> bool:
         """Whether operations are FLINT's."""
-        return (self._entries is None and self._cells is None) or _is_small(self.shape)
-
-    @property
-    def by_cells(self) -> bool:
-        """Whether all cells are held; operations on large matrices are theirs."""
-        return self._cells is not None and not _is_small(self.shape)
-
-    @property
-    def cells(self) -> np.ndarray:
-        """All cells as float64, of a matrix of integers below 2^53; not to be written to."""
-        return _cells(self.entries, self.shape, float) if self._cells is None else self._cells
+        return self._entries is None or _is_small(self.shape)
 
     # -- numbers --------------------------------------------------------------------------------
 
     @property
     def is_zero(self) -> bool:
         """Whether every entry is 0."""
-        if self._cells is not None:
-            return False
         return not len(self.values) if self._flint is None else bool(self._flint.is_zero())
 
     @property
@@ -224,25 +199,21 @@ class IntegerMatrix:
     @property
     def size(self) -> int:
         """How many entries are not zero."""
-        return len(self.values) if self._cells is None else int(np.count_nonzero(self._cells))
+        return len(self.values)
 
     def largest(self) -> int:
         """Return the largest absolute value."""
-        return _largest(self.values if self._cells is None else self._cells.ravel())
+        return _largest(self.values)
 
     def content(self, start: int = 0) -> int:
         """Return the greatest common divisor of ``start`` and all entries."""
         if self.by_flint:
             # A polynomial with these coefficients has this content: one call.
             return gcd(start, int(fmpz_poly(self.flint.entries()).content()))
-        if self.by_cells:
-            return gcd(start, int(np.gcd.reduce(self.cells.ravel().astype(np.int64))))
         return gcd(start, int(np.gcd.reduce(self.values))) if self.size else start
 
     def entry(self, row: int, column: int) -> int:
         """Return one entry."""
-        if self._cells is not None:
-            return int(self._cells[row, column])
         if self._flint is not None:
             return int(self._flint[row, column])
         place = row * self.shape[1] + column
@@ -255,9 +226,6 @@ class IntegerMatrix:
         if self.by_flint and other.by_flint:
             pairs = zip(self.flint.entries(), other.flint.entries(), strict=True)
             return int(sum((x * y for x, y in pairs if x and y), start=0))
-        most = self.largest() * other.largest() * min(self.size, other.size)
-        if (self.by_cells or other.by_cells) and most < _MANTISSA:
-            return int(np.vdot(self.cells, other.cells))
         _, left, right = np.intersect1d(
             self.places, other.places, assume_unique=True, return_indices=True
         )
@@ -291,25 +259,16 @@ class IntegerMatrix:
     def __add__(self, other: IntegerMatrix) -> IntegerMatrix:
         if self.by_flint and other.by_flint:
             return IntegerMatrix(self.shape, flint=self.flint + other.flint)
-        if self.is_zero or other.is_zero:
-            return other if self.is_zero else self
-        bound = self.largest() + other.largest()
-        if bound < _MANTISSA and _is_filled(self.size + other.size, self.shape):
-            return IntegerMatrix.of_cells(self.cells + other.cells)
-        a, b = self.entries.narrowed(bound), other.entries.narrowed(bound)
-        rows, columns, values = (np.concatenate(each) for each in zip(a, b, strict=True))
-        found = _collected(rows, columns, values, self.shape[1], bound)
-        return IntegerMatrix(self.shape, entries=found)
+        if not self.size or not other.size:
+            return self if self.size else other
+        return IntegerMatrix(self.shape, entries=_added(self.entries, other.entries, self.shape[1]))
 
     def __mul__(self, factor: int) -> IntegerMatrix:
         if factor == 1 or self.is_zero:
             return self
         if self.by_flint or not factor:
             return IntegerMatrix(self.shape, flint=self.flint * factor)
-        bound = self.largest() * abs(factor)
-        if self.by_cells and bound < _MANTISSA:
-            return IntegerMatrix(self.shape, cells=self.cells * factor)
-        rows, columns, values = self.entries.narrowed(bound)
+        rows, columns, values = self.entries.narrowed(self.largest() * abs(factor))
         return IntegerMatrix(self.shape, entries=(rows, columns, values * factor))
 
     def __neg__(self) -> IntegerMatrix:
@@ -322,8 +281,6 @@ class IntegerMatrix:
         if self.by_flint:
             flat = [entry // divisor for entry in self.flint.entries()]
             return IntegerMatrix(self.shape, flint=fmpz_mat(*self.shape, flat))
-        if self.by_cells:
-            return IntegerMatrix(self.shape, cells=self.cells / divisor)
         rows, columns, values = self.entries
         values = values.astype(object) if abs(divisor) >= _WORD else values
         return IntegerMatrix(self.shape, entries=(rows, columns, _tight(values // divisor)))
@@ -340,8 +297,6 @@ class IntegerMatrix:
         shape = (self.shape[1], self.shape[0])
         if self.by_flint:
             return IntegerMatrix(shape, flint=self.flint.transpose())
-        if self.by_cells:
-            return IntegerMatrix(shape, cells=self.cells.T)
         rows, columns, values = self.entries
         # Sixteen bits where they do: numpy sorts those by radix, the others by comparison.
         keys = columns.astype(np.uint16) if self.shape[1] <= 2**16 else columns
@@ -352,8 +307,6 @@ class IntegerMatrix:
 
     def masked(self, rows: np.ndarray, columns: np.ndarray) -> IntegerMatrix:
         """Return the matrix with every row and column that is not True set to zero."""
-        if self.by_cells:
-            return IntegerMatrix.of_cells(self.cells * (rows[:, None] & columns))
         keep = rows[self.rows] & columns[self.columns]
         kept = (part[keep] for part in self.entries)
         return IntegerMatrix(self.shape, entries=_Entries(*kept))
@@ -362,11 +315,6 @@ class IntegerMatrix:
         self, to_row: np.ndarray, to_column: np.ndarray, shape: tuple[int, int]
     ) -> IntegerMatrix:
         """Return a matrix with every row and column at a new place, dropped where that is -1."""
-        if self.by_cells and _is_filled(self.size, shape):
-            result, kept, those = np.zeros(shape), to_row >= 0, to_column >= 0
-            at = np.ix_(to_row[kept], to_column[those])
-            result[at] = self.cells[np.ix_(kept, those)]
-            return IntegerMatrix.of_cells(result)
         rows, columns = to_row[self.rows], to_column[self.columns]
         keep = (rows >= 0) & (columns >= 0)
         values = self.values[keep]
@@ -399,11 +347,6 @@ def merged(listed: Sequence[np.ndarray]) -> np.ndarray:
 
 def _is_small(shape: tuple[int, int]) -> bool:
     return shape[0] * shape[1] <= _SMALL
-
-
-def _is_filled(entries: int, shape: tuple[int, int]) -> bool:
-    """Whether work on so many entries takes longer than on all cells."""
-    return _COST_CELL * shape[0] * shape[1] < _COST_ENTRY * entries
 
 
 def _largest(values: np.ndarray) -> int:
@@ -467,40 +410,50 @@ def _collected(
     return _Entries(rows, columns, _tight(values))
 
 
+def _added(a: _Entries, b: _Entries, width: int) -> _Entries:
+    """Return the sum; neither is empty."""
+    bound = _largest(a.values) + _largest(b.values)
+    a, b = a.narrowed(bound), b.narrowed(bound)
+    rows = int(max(a.rows[-1], b.rows[-1])) + 1
+    if bound < _WORD and _COST_CELL * rows * width < _COST_ENTRY * (len(a.values) + len(b.values)):
+        cells = _cells(a, (rows, width), np.int64)
+        cells[b.rows, b.columns] += b.values
+        return _of_cells(cells)
+    rows, columns, values = (np.concatenate(parts) for parts in zip(a, b, strict=True))
+    return _collected(rows, columns, values, width, bound)
+
+
 def _product(left: IntegerMatrix, right: IntegerMatrix, shape: tuple[int, int]) -> IntegerMatrix:
     """Return left @ right by the cheapest exact route."""
     (rows, inner), columns = left.shape, shape[1]
-    if left.is_zero or right.is_zero:
-        return IntegerMatrix(shape, entries=_of_cells(np.zeros((0, columns))))
-    filled = left.by_cells or right.by_cells
-    longest = inner if filled else int(np.bincount(left.rows, minlength=1).max())
+    a, b = left.entries, right.entries
+    if not left.size or not right.size:
+        return IntegerMatrix.at_places(shape, a.rows[:0], np.zeros(0, dtype=np.int64))
+    starts = np.searchsorted(b.rows, np.arange(inner + 1))
+    lengths = np.diff(starts)[a.columns]
+    steps = int(lengths.sum())
+    longest = int(np.bincount(a.rows, minlength=1).max())
     bound = left.largest() * right.largest() * longest
+    a, b = a.narrowed(bound), b.narrowed(bound)
     cells = rows * inner + inner * columns + rows * columns
     work = rows * inner * columns
-    blas = _COST_CELL * cells + _COST_BLAS * work
-    gathered = left.size * columns
-    thin = _COST_CELL * (gathered + inner * columns + rows * columns)
-    if filled and bound < _MANTISSA and min(cells, gathered) <= _MOST_CELLS:
-        if blas < thin and cells <= _MOST_CELLS:
-            return IntegerMatrix.of_cells(left.cells @ right.cells)
-        return _gathered(left.entries.narrowed(bound), right.cells, rows)
-    starts = np.searchsorted(right.rows, np.arange(inner + 1))
-    lengths = np.diff(starts)[left.columns]
-    steps = int(lengths.sum())
     if bound < _MANTISSA:
+        blas = _COST_CELL * cells + _COST_BLAS * work
         if cells <= _MOST_CELLS and blas < _COST_ENTRY * steps:
-            return IntegerMatrix.of_cells(left.cells @ right.cells)
+            dense = _cells(a, left.shape, float) @ _cells(b, right.shape, float)
+            return IntegerMatrix(shape, entries=_of_cells(dense))
+        gathered = left.size * columns
+        thin = _COST_CELL * (gathered + inner * columns + rows * columns)
         if gathered <= _MOST_CELLS and thin < _COST_ENTRY * steps:
-            return _gathered(left.entries.narrowed(bound), right.cells, rows)
+            return IntegerMatrix(shape, entries=_gathered(a, _cells(b, right.shape, float), rows))
     elif _COST_OBJECT * steps > 20 * _COST_CELL * cells + _COST_FLINT * work:
         return IntegerMatrix(shape, flint=left.flint * right.flint)
-    a, b = left.entries.narrowed(bound), right.entries.narrowed(bound)
-    return _joined(a, b, starts, lengths, shape, bound)
+    return IntegerMatrix(shape, entries=_joined(a, b, starts, lengths, shape, bound))
 
 
-def _gathered(a: _Entries, dense: np.ndarray, rows: int) -> IntegerMatrix:
+def _gathered(a: _Entries, dense: np.ndarray, rows: int) -> _Entries:
     """Return a·dense: the rows of ``dense`` that every row of a meets, added in float64."""
-    result, dense = np.zeros((rows, dense.shape[1])), np.ascontiguousarray(dense)
+    result = np.zeros((rows, dense.shape[1]))
     starts = np.flatnonzero(np.concatenate([[True], a.rows[1:] != a.rows[:-1]]))
     ends = np.append(starts, len(a.rows))
     share = max(1, _CACHED_CELLS // max(1, dense.shape[1]))
@@ -512,7 +465,7 @@ def _gathered(a: _Entries, dense: np.ndarray, rows: int) -> IntegerMatrix:
         result[a.rows[starts[first:last]]] = np.add.reduceat(
             lines, starts[first:last] - starts[first], axis=0
         )
-    return IntegerMatrix.of_cells(result)
+    return _of_cells(result)
 
 
 def _joined(
@@ -522,7 +475,7 @@ def _joined(
     lengths: np.ndarray,
     shape: tuple[int, int],
     bound: int,
-) -> IntegerMatrix:
+) -> _Entries:
     """Return a·b entry by entry: every entry of a with the row of b that it meets."""
     mine = np.repeat(np.arange(len(a.rows)), lengths)
     first = np.cumsum(lengths) - lengths
@@ -532,6 +485,7 @@ def _joined(
     size = shape[0] * shape[1]
     if bound < _MANTISSA and size <= min(4 * len(mine), _MOST_CELLS):
         places = rows * shape[1] + columns
-        cells = np.bincount(places, weights=values.astype(float), minlength=size)
-        return IntegerMatrix.of_cells(cells.reshape(shape))
-    return IntegerMatrix(shape, entries=_collected(rows, columns, values, shape[1], bound))
+        return _of_cells(
+            np.bincount(places, weights=values.astype(float), minlength=size).reshape(shape)
+        )
+    return _collected(rows, columns, values, shape[1], bound)

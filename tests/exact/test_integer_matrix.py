@@ -1,4 +1,4 @@
-"""Integer matrices as entries, as cells and as FLINT's: two routes to every operation."""
+"""Integer matrices as entries and as FLINT's: two routes to every operation."""
 
 from __future__ import annotations
 
@@ -26,16 +26,11 @@ def drawn(random: Random, rows: int, columns: int) -> list[list[int]]:
     ]
 
 
-def both(
-    table: list[list[int]], columns: int, *, by_cells: bool = False
-) -> tuple[IntegerMatrix, IntegerMatrix]:
-    """The same matrix held by FLINT, and as entries alone or, where that is exact, as cells."""
+def both(table: list[list[int]], columns: int) -> tuple[IntegerMatrix, IntegerMatrix]:
+    """The same matrix held by FLINT and as entries alone."""
     flint = fmpz_mat(len(table), columns, [entry for row in table for entry in row])
     dense = IntegerMatrix.of_flint(flint)
-    again = IntegerMatrix.of_flint(flint)
-    if by_cells and 0 < again.largest() < 2**53:
-        return dense, IntegerMatrix(dense.shape, cells=np.array(table, dtype=float))
-    return dense, IntegerMatrix(dense.shape, entries=again.entries)
+    return dense, IntegerMatrix(dense.shape, entries=IntegerMatrix.of_flint(flint).entries)
 
 
 def same(found: IntegerMatrix, expected: fmpz_mat) -> None:
@@ -60,10 +55,9 @@ def small(request, monkeypatch):
 def test_every_operation_by_both_routes(seed):
     random = Random(seed)
     rows, inner, columns = (random.choice([1, 3, 9, 40]) for _ in range(3))
-    cells = (random.random() < 0.5 for _ in range(3))
-    a, sparse_a = both(drawn(random, rows, inner), inner, by_cells=next(cells))
-    b, sparse_b = both(drawn(random, inner, columns), columns, by_cells=next(cells))
-    c, sparse_c = both(drawn(random, rows, inner), inner, by_cells=next(cells))
+    a, sparse_a = both(drawn(random, rows, inner), inner)
+    b, sparse_b = both(drawn(random, inner, columns), columns)
+    c, sparse_c = both(drawn(random, rows, inner), inner)
     for left, right in ((sparse_a, sparse_b), (sparse_a, b), (a, sparse_b)):
         same(left @ right, a.flint * b.flint)
     for left, right in ((sparse_a, sparse_c), (sparse_a, c), (a, sparse_c)):
@@ -83,16 +77,6 @@ def test_every_operation_by_both_routes(seed):
     i, j = random.randrange(rows), random.randrange(inner)
     assert sparse_a.entry(i, j) == a.entry(i, j) == a.flint[i, j]
     assert sparse_a.largest() == max(abs(int(x)) for x in a.flint.entries())
-    assert sparse_a.size == sum(1 for x in a.flint.entries() if x)
-    kept = np.array([random.random() < 0.7 for _ in range(rows)]), np.ones(inner, dtype=bool)
-    places = np.array(random.sample(range(rows + 2), rows)), np.arange(inner)[::-1]
-    left = [[x * bool(k) for x in row] for row, k in zip(a.flint.tolist(), kept[0], strict=True)]
-    same(sparse_a.masked(*kept), fmpz_mat(rows, inner, [x for row in left for x in row]))
-    moved = fmpz_mat(rows + 2, inner)
-    for (row, column), x in np.ndenumerate(np.array(left, dtype=object).reshape(rows, inner)):
-        moved[int(places[0][row]), int(places[1][column])] = x
-    to_row = np.where(kept[0], places[0], -1)
-    same(sparse_a.moved(to_row, places[1], (rows + 2, inner)), moved)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -119,7 +103,7 @@ def test_rows_gathered_from_a_dense_factor_are_exact(rows, cached, monkeypatch):
     dense = np.array([[random.randint(-(2**30), 2**30) for _ in range(4)] for _ in range(3)])
     found = integer_matrix._gathered(left.entries, dense.astype(float), 5)
     expected = left.flint * fmpz_mat(dense.tolist())
-    same(found, expected)
+    same(IntegerMatrix((5, 4), entries=found), expected)
 
 
 @pytest.mark.parametrize("size", SIZES)
