@@ -18,7 +18,6 @@ from symreln.report import sentences
 from symreln.report.latex_style import Style
 from symreln.report.user_plots import plot_validation
 from symreln.report.validation_json import validation_to_json
-from symreln.report.validation_summary import validation_headline, validation_summary
 from symreln.report.write_validation import write_run, write_validation
 from symreln.specs.model import Spec
 from symreln.task_library.load import spec_of
@@ -75,7 +74,7 @@ class Validation(outcome.Validation):
 
     def _repr_html_(self) -> str:
         """Return the verdict, the distances folded, for a notebook."""
-        first, *more = (escape(line) for line in validation_summary(self))
+        first, *more = (escape(line) for line in sentences.validation_summary(self))
         folded = "<br>".join(more[1:])
         return (
             f"<p>{first}<br>{more[0]}</p>"
@@ -83,10 +82,10 @@ class Validation(outcome.Validation):
         )
 
     def _summary(self) -> list[str]:
-        return validation_summary(self)
+        return sentences.validation_summary(self)
 
     def _headline(self) -> str:
-        return validation_headline(self)
+        return sentences.validation_headline(self)
 
 
 def validate(

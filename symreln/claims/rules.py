@@ -25,11 +25,10 @@ from symreln.claims.equilibria import equilibria_of
 from symreln.claims.exceptional.sets import exceptional_sets
 from symreln.claims.families.claim import every_size
 from symreln.claims.gate_law import gate_law_of, gate_lines_of
-from symreln.claims.half_speed import half_speed_of
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.lines import derivation_lines
 from symreln.claims.phases import phases_of
-from symreln.claims.regime import regime_of
+from symreln.claims.regime import half_speed_of, regime_of
 from symreln.claims.relaxation import diverging
 from symreln.claims.unsupported import unsupported_of
 from symreln.claims.widths import narrow_pathways, width_of

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import inspect
+import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -14,7 +16,7 @@ import click
 
 from symreln import __version__
 from symreln.base import watched
-from symreln.cli.guard import complain, guarded
+from symreln.base.terminal import say
 from symreln.cli.options import (
     DERIVING,
     INPUT,
@@ -38,7 +40,7 @@ from symreln.cli.options import (
     out,
     seeds,
 )
-from symreln.errors import NotSupportedError
+from symreln.errors import NotSupportedError, SymrelnError, visible
 from symreln.gating.finders import FINDERS
 from symreln.report.formats import NAMES
 
@@ -238,7 +240,7 @@ def sweep() -> None:
 
 
 @_command(
-    "symreln.cli.run_depth.depth_for_user",
+    "symreln.cli.answered.depth_for_user",
     Argument("spec", SPEC_TEXT, metavar="[SPEC]", default="depth"),
     OVERRIDES,
     seeds(50, least=2),
@@ -284,7 +286,7 @@ def reproduce() -> None:
 
 
 @_command(
-    "symreln.cli.run_gates.find_gates",
+    "symreln.cli.answered.find_gates",
     SPEC,
     option(
         "--method",
@@ -332,7 +334,7 @@ def gates() -> None:
 
 
 @_command(
-    "symreln.cli.run_gates.race_gates",
+    "symreln.cli.answered.race_gates",
     SPEC,
     option("--over", "Parameter of the race.  [default: the only one]", metavar="PARAMETER"),
     option(
@@ -372,7 +374,7 @@ def race() -> None:
 
 
 @_command(
-    "symreln.cli.run_gates.replay_gates",
+    "symreln.cli.answered.replay_gates",
     SPEC,
     flag("--curve", "Also cluster the units: error by pathways and time windows."),
     option(
@@ -419,3 +421,49 @@ def _guarded(arguments: list[str]) -> int:
         return complain(found, 2)
     named = {"standalone_mode": False, "prog_name": "symreln", "obj": arguments}
     return guarded(lambda: cli.main(args=arguments, **named))
+
+
+def guarded(work: Callable[[], Any]) -> int:
+    """Return the exit code of some work; every error becomes a message and its code."""
+    try:
+        result = work()
+    except SymrelnError as error:
+        return complain(str(error), error.exit_code)
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        return complain("interrupted; what was written before stays", 130)
+    except click.ClickException as error:
+        vars(error)["message"] = visible(error.message, lines=True)  # final, says click
+        error.show()
+        return 2
+    except MemoryError:
+        return complain("out of memory; a smaller problem or fewer --seeds may fit", 4)
+    except OSError as error:
+        return _not_written(error)
+    except Exception as error:
+        if os.environ.get("SYMRELN_DEBUG"):
+            raise
+        return complain(
+            f"a bug of symreln: {type(error).__name__}: {error}\n"
+            "  Please report it with the spec and the output of `symreln info`; "
+            "SYMRELN_DEBUG=1 shows where it happened.",
+            1,
+        )
+    return result if isinstance(result, int) else 0
+
+
+def _not_written(error: OSError) -> int:
+    """Say which file failed, and what is there all the same."""
+    why = error.strerror or str(error)
+    if error.filename is None:
+        return complain(f"standard output: {why}; what was not printed is lost", 2)
+    if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", None)):
+        why += "; it is not there or as it was before, other files are whole. Make room"
+    return complain(f"{error.filename}: {why}", 2)
+
+
+def complain(message: str, code: int) -> int:
+    """Print a message on stderr; return the exit code."""
+    say(f"symreln: {message}", err=True)
+    return code

@@ -16,7 +16,7 @@ symmetry and nothing else.
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -82,8 +82,7 @@ class SymmetrySearch:
             for p in pathways
         ]
         self._stages = list(stages)
-        self._coloured: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
-        self._known: dict[tuple[tuple[int, ...], tuple[int, ...]], Symmetry | None] = {}
+        self._colours, self._sought = cache(self._found_colours), cache(self._found)
         self._keys = [
             (stage, gate.tobytes(), masks[0].tobytes(), masks[1].tobytes())
             for stage, gate, masks in zip(stages, self._gates, self._masks, strict=True)
@@ -102,13 +101,8 @@ class SymmetrySearch:
             total += _mixed(gate.astype(np.uint64) + _word(7919 * stage))
         return total
 
-    def _colours(self, fixed: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return colours of inputs, outputs and samples that depend on the given pathways."""
-        if fixed not in self._coloured:
-            self._coloured[fixed] = self._found_colours(fixed)
-        return self._coloured[fixed]
-
     def _found_colours(self, fixed: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return colours of inputs, outputs and samples that depend on the given pathways."""
         samples = self._anyhow.copy()
         inputs = np.zeros(self._x.shape[0], dtype=np.uint64)
         outputs = np.zeros(self._y.shape[0], dtype=np.uint64)
@@ -132,10 +126,7 @@ class SymmetrySearch:
 
     def find(self, source: Sequence[int], target: Sequence[int]) -> Symmetry | None:
         """Return a symmetry that maps the source pathways to the target ones in order, or None."""
-        key = (*source,), (*target,)
-        if key not in self._known:
-            self._known[key] = self._found(*key)
-        return self._known[key]
+        return self._sought((*source,), (*target,))
 
     def _found(self, source: tuple[int, ...], target: tuple[int, ...]) -> Symmetry | None:
         before, after = self._colours(source), self._colours(target)

@@ -24,6 +24,7 @@ from symreln.experiment.findings import (
 from symreln.experiment.metrics import METRICS, Interval, metric_cells, steps_text
 from symreln.experiment.outcome import Validation
 from symreln.experiment.words import share_text
+from symreln.report.summary import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
 
 #: max |ΔL|/L(0) under which two curves in float64 are the same to rounding.
 ROUNDING = 1e-10
+
+MOST_PAIRS = 2
+#: Characters of a verdict in a summary: two lines.
+_VERDICT = 190
 
 
 def titles(validation: Validation) -> dict[str, str]:
@@ -334,3 +339,21 @@ def _beyond(found: PairDiagnosis, tolerance: float) -> str:
         and each.after <= tolerance
     ]
     return f": {' and '.join(rest)}" if rest else " and unexplained"
+
+
+def validation_summary(validation: Validation) -> list[str]:
+    """Return the verdict in words and the distances of the first pairs of curves."""
+    rows = [tuple(row) for row in metric_rows(validation)]
+    left = len(rows) - MOST_PAIRS
+    return [
+        f"{validation.derivation.spec.title}: {validation.seeds} seeds",
+        *(short(clause, _VERDICT) for clause in verdict_clauses(validation)),
+        *(f"{row[0]}: max |ΔL|/L(0) {row[1]}, mean {row[2]}" for row in rows[:MOST_PAIRS]),
+        *([f"… {left} more pairs of curves: .metrics"] if left > 0 else []),
+    ]
+
+
+def validation_headline(validation: Validation) -> str:
+    """Return a line, for what holds a confrontation."""
+    kind, title = type(validation).__name__, validation.derivation.spec.title
+    return f"{kind}({title!r}, {validation.seeds} seeds, {validation.verdict})"

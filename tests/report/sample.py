@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from symreln.document.described import matrix_latex
 from symreln.document.escape import text_in_math
-from symreln.document.matrices import matrix_latex
 from symreln.document.model import (
     Citation,
     Code,

@@ -6,7 +6,7 @@ import sympy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from symreln.document.matrices import matrix_latex
+from symreln.document.described import matrix_latex
 from symreln.document.numerals import decimal_latex
 from symreln.document.tex import check_math
 from symreln.errors import InputError

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 from symreln.claims.orbits import PathwayOrbit
 from symreln.claims.phases import until_text
 from symreln.document.described import (
+    LARGEST,
     SMALL,
     NamedMatrices,
     Pattern,
     describe,
     groups_of,
     in_decimals,
+    matrix_latex,
     outer_factors,
 )
-from symreln.document.matrices import LARGEST, matrix_latex
 from symreln.document.model import (
     Block,
     Code,
