@@ -43,6 +43,18 @@ def test_the_samples_of_xor_are_one_orbit(delta):
     )
 
 
+@pytest.mark.parametrize("name", ["xor", "contextual-3", "contextual-5", "contextual-different"])
+def test_pathways_that_a_symmetry_of_the_derivation_maps_onto_each_other_are_one_orbit(name):
+    derivation = sr.derive(name).at_values
+    place = {id(p.effective): n for n, p in enumerate(derivation.pathways)}
+    images = [(p.effective, p.effective.image) for p in derivation.pathways]
+    known = [place[id(own if image is None else image.original)] for own, image in images]
+    pathways = [p.effective.pathway for p in derivation.pathways]
+    alone = pathway_orbits(derivation.spec.dataset, pathways)
+    assert pathway_orbits(derivation.spec.dataset, pathways, known) == alone
+    assert (known == [*range(len(known))]) == (name == "contextual-different")
+
+
 def test_a_rotation_that_permutes_no_inputs_counts():
     """x_2 is the mirror image of x_1 in a line along no coordinate."""
     x, gates = [["1", "3/5"], ["0", "4/5"]], ({"gate": [1, 0]}, {"gate": [0, 1]})
