@@ -358,19 +358,10 @@ class Derivation(Derived):
         """Whether every mode has a closed form."""
         return self.verdict.level in (Level.CLOSED, Level.CLOSED_BY_SYMMETRY)
 
-    @cached_property
+    @property
     def loss(self) -> sp.Expr | None:
         """The loss in mode space, or None where it is no sum over modes."""
-        if not self.loss_separates:
-            return None
-        terms = [
-            (strength_symbol(mode.label), mode.multiplicity, mode.strength.s, mode.strength.d)
-            for stage in self.stages
-            for pathway in stage.pathways
-            for mode in pathway.modes
-            if mode.strength is not None and not mode.is_null
-        ]
-        return mode_space_loss(self.initial_loss.to_sympy(self.spec.symbols), terms)
+        return self.ask(_loss)
 
     def _headline(self) -> str:
         """Return a line, for what holds a derivation."""
@@ -378,6 +369,19 @@ class Derivation(Derived):
             f"Derivation({self.spec.title!r}, {self.verdict.level.value}, "
             f"stages={len(self.stages)}, pathways={len(self.pathways)})"
         )
+
+
+def _loss(derivation: Derivation) -> sp.Expr | None:
+    if not derivation.loss_separates:
+        return None
+    terms = [
+        (strength_symbol(mode.label), mode.multiplicity, mode.strength.s, mode.strength.d)
+        for stage in derivation.stages
+        for pathway in stage.pathways
+        for mode in pathway.modes
+        if mode.strength is not None and not mode.is_null
+    ]
+    return mode_space_loss(derivation.initial_loss.to_sympy(derivation.spec.symbols), terms)
 
 
 def of_pathways(derivation: Derived) -> Derivation:

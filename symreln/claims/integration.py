@@ -174,7 +174,7 @@ def gate_floats(spec: PathwaySpec) -> np.ndarray:
     Raises:
         InputError: A gain is too large or too small for float64.
     """
-    if not any(isinstance(g, Scalar) for g in spec.gate):
+    if not spec.has_gains:
         return np.array(spec.gate, dtype=float)
     gains = [g.to_fraction() if isinstance(g, Scalar) else Fraction(g) for g in spec.gate]
     return _floats([(g.numerator, g.denominator) for g in gains], f"gate of pathway {spec.name}")

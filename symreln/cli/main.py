@@ -416,17 +416,13 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def _guarded(arguments: list[str]) -> int:
+    """Return the exit code of a command line; every error becomes a message and its code."""
     if any("\0" in argument for argument in arguments):
         found = "found a null character in an argument; neither a path nor a text has one"
         return complain(found, 2)
     named = {"standalone_mode": False, "prog_name": "symreln", "obj": arguments}
-    return guarded(lambda: cli.main(args=arguments, **named))
-
-
-def guarded(work: Callable[[], Any]) -> int:
-    """Return the exit code of some work; every error becomes a message and its code."""
     try:
-        result = work()
+        result: Any = cli.main(args=arguments, **named)
     except SymrelnError as error:
         return complain(str(error), error.exit_code)
     except click.exceptions.Exit as error:

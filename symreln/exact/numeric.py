@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from flint import arb, arb_mat, fmpz_mat
+from flint import arb, arb_mat, fmpz_mat, fmpz_poly
 
 from symreln.errors import InputError, LimitReachedError
 from symreln.exact import enclosure
@@ -114,9 +114,8 @@ def _orthonormal(
     """
     height, width = words[0].nrows(), words[0].ncols()
     # What cancels has no more bits than a few products of these integers.
-    entries = (abs(int(x)) for word in words for x in word.entries())
-    parts = (part for c in minpoly for part in (abs(c.numerator), c.denominator))
-    size = max(*entries, *parts, 1).bit_length()
+    parts = (part.bit_length() for c in minpoly for part in (c.numerator, c.denominator))
+    size = max(*(fmpz_poly(word.entries()).height_bits() for word in words), *parts, 1)
     bits, most = _START_BITS, max(MOST_BITS if minpoly else _START_BITS << 3, 8 * size)
     while bits <= most:
         with enclosure.precision(bits):

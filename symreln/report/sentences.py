@@ -38,9 +38,8 @@ if TYPE_CHECKING:
 #: max |ΔL|/L(0) under which two curves in float64 are the same to rounding.
 ROUNDING = 1e-10
 
-MOST_PAIRS = 2
-#: Characters of a verdict in a summary: two lines.
-_VERDICT = 190
+#: Pairs of curves in a summary, and characters of its verdict: two lines.
+MOST_PAIRS, _VERDICT = 2, 190
 
 
 def titles(validation: Validation) -> dict[str, str]:

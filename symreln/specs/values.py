@@ -23,7 +23,9 @@ from symreln.verifier.reading import Given, Reader
 
 def values_of(value: Any) -> Any:
     """Return a spec or a part of it as JSON values; what is as usual is left out."""
-    if isinstance(value, tuple):  # most is a gate's; mappings last, which Python asks for slowly
+    if type(value) in (int, str):  # most is a gate's; Python is slow to ask for abstract types
+        return value
+    if isinstance(value, tuple):
         return [values_of(item) for item in value]
     if isinstance(value, WrittenDecimal):
         return value.decimal
@@ -36,7 +38,7 @@ def values_of(value: Any) -> Any:
             for name, found, usual in said
             if not isinstance(found, ExactMatrix) and found != usual
         }
-    if not isinstance(value, str | int) and isinstance(value, Mapping):
+    if isinstance(value, Mapping):
         return {key: values_of(item) for key, item in value.items()}
     return value
 
