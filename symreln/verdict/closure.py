@@ -213,7 +213,7 @@ def summed_actions(modes: tuple[PathwayModes, ...], node: Node, sources: Sequenc
     )
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=4)
 def added_features(modes: tuple[PathwayModes, ...], places: tuple[int, ...]) -> ExactMatrix:
     """Return the sum of some pathways' features: what meets them with equal matrices meets it."""
     first, *others = (modes[place].effective.features for place in places)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from symreln.cli.main import cli, guarded
+from symreln.cli import main
 from symreln.errors import InputError
 from symreln.train.arrays import Arithmetic, arithmetic_of
 from symreln.train.machine import Machine, machine
@@ -152,20 +152,21 @@ def test_trainers_need_nothing_symbolic_and_no_other_library():
 
 
 @pytest.fixture
-def validated(tmp_path):
+def validated(tmp_path, monkeypatch):
     def run(*more):
         """Exit code, stdout, stderr and error of ``symreln validate``."""
         found, small = {}, ("--set", "network.steps=40", "--set", "network.hidden=10")
 
-        def work():
+        def work(**_):
             arguments = ["validate", "xor", "--seeds", "2", *small, "--out", str(tmp_path / "out")]
             arguments += ["--set", "validation.tolerance=1", *more]
-            found["result"] = CliRunner().invoke(cli, arguments, standalone_mode=False)
+            found["result"] = CliRunner().invoke(main.cli, arguments, standalone_mode=False)
             if found["result"].exception is not None:
                 raise found["result"].exception
             return found["result"].return_value
 
-        code, result = guarded(work), found["result"]
+        monkeypatch.setattr(main.cli, "main", lambda **named: monkeypatch.undo() or work(**named))
+        code, result = main._guarded([]), found["result"]
         return code, result.stdout, result.stderr, result.exception
 
     return run
