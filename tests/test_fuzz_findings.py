@@ -33,6 +33,10 @@ def test_later_modes_beyond_float64_are_derived(seed: int) -> None:
         assert not work_on(varied_tables(seed)).startswith("refused")
 
 
+def test_denominators_with_coefficients_beyond_64_bits_cancel() -> None:
+    assert work_on(varied_tables(1400398)) == "coupled matrices"
+
+
 def test_conjugate_modes_have_one_set_of_columns() -> None:
     """Their signs are told by balls: with polynomials of its number each took as long as all."""
     begun = process_time()

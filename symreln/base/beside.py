@@ -87,8 +87,7 @@ def offer(work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[]
     taken, begun, count = Lock(), Future[Callable[[], R]](), _count
 
     def send(before: Future[int]) -> None:
-        free = before.exception() is None and count == _count
-        if free and taken.acquire(blocking=False):
+        if before.exception() is None and count == _count and taken.acquire(blocking=False):
             begun.set_result(begin(work, *args, **named))
 
     @cache

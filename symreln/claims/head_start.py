@@ -202,13 +202,9 @@ class _Modes:
 
     def _alike(self, one: ModeDerivation, other: ModeDerivation) -> bool:
         """Whether modes of pathways that are alike have one law, no vectors being asked for it."""
-        drivers, factors = self.derivation.drivers, self.factors
-        driver = drivers[one.label]
-        return (
-            not isinstance(driver, str)
-            and driver is drivers[other.label]
-            and factors.get(one.label) == factors.get(other.label)
-        )
+        driver, its = (self.derivation.drivers[mode.label] for mode in (one, other))
+        mine, theirs = (self.factors.get(mode.label) for mode in (one, other))
+        return not isinstance(driver, str) and driver is its and mine == theirs
 
     def _laws(
         self, pathway: PathwayDerivation, modes: list[ModeDerivation], earlier: Sequence[Earlier]

@@ -52,8 +52,8 @@ def courses(derivation: Derivation) -> Iterator[tuple[list[PathwayDerivation], C
     laws = derivation.ask(mode_laws) if closed else {}
     specs = [pathway.effective.pathway for pathway in derivation.pathways]
     places = {id(p.effective): place for place, p in enumerate(derivation.pathways)}
-    images = [p.effective.image for p in derivation.pathways]
-    known = [p if e is None else places[id(e.original)] for p, e in enumerate(images)]
+    seen = (pathway.effective for pathway in derivation.pathways)
+    known = [places[id(getattr(each.image, "original", each))] for each in seen]
     originals = pathway_orbits(derivation.spec.dataset, specs, known)
     members: dict[int, list[PathwayDerivation]] = {}
     for original, pathway in zip(originals, derivation.pathways, strict=True):

@@ -320,18 +320,23 @@ class ExactMatrix:
         return self if divisor == 1 else self.divided(divisor, self.denominator // divisor)
 
     def _without_common_factor(self) -> ExactMatrix:
-        """Return the matrix with a polynomial cancelled that divides all of it, if any does."""
+        """Return the matrix with the polynomial cancelled that divides all of it, if any does."""
         place = divmod(min(part.first for part in self.terms.values()), self.shape[1])
         entry = {key: part.entry(*place) for key, part in self.terms.items()}
-        common = self.denominator.gcd(polynomial_ring(self.parameters).from_dict(entry))
-        for factor, _ in common.factor()[1]:
-            terms = self._quotient(factor)
-            if terms is not None:
-                return self._with(terms, self.denominator // factor)
-        return self
+        first = polynomial_ring(self.parameters).from_dict(entry)
+        common = self.denominator.gcd(first).primitive()[1]
+        terms = self._quotient(common)
+        if terms is None:  # most often what divides the first entry divides all of them
+            for _, _, numerator in self._spelled(lambda numerator: numerator):
+                common = common.gcd(numerator).primitive()[1]
+            terms = self._quotient(common)
+        assert terms is not None
+        return self if common.is_constant() else self._with(terms, self.denominator // common)
 
     def _quotient(self, divisor: fmpz_mpoly) -> Terms | None:
         """Return the terms divided by a primitive polynomial; None where it does not divide all."""
+        if divisor.is_constant():
+            return self.terms
         rows = [(tuple(map(int, e)), int(c)) for e, c in divisor.to_dict().items()]
         lead, leading = max(rows)
         left, found = dict(self.terms), {}

@@ -235,12 +235,11 @@ def _acted(
         alike: dict[tuple[object, ...], list[Node]] = {}
         for j, i in members:
             alike.setdefault((modes[j].alike, i, id(inward[j, shift])), []).append((j, i))
-        samples: ExactMatrix | None = None
+        parts = []
         for (j, i), *others in alike.values():
             features = added_features(modes, (j, *(other for other, _ in others)))
-            part = features.T @ modes[j].projected(i, k, inward[j, shift])
-            samples = part if samples is None else samples + part
-        assert samples is not None
+            parts.append(features.T @ modes[j].projected(i, k, inward[j, shift]))
+        samples = sum(parts[1:], start=parts[0])
         given = effective.goal.times(samples).scale(Fraction(1, effective.samples))
         given = modes[members[0][0]].effective.masked(given)
         total = given if total is None else total + given

@@ -92,6 +92,15 @@ def test_what_is_common_cancels(seed):
     assert str(back.denominator) == str(a.reduced().denominator)
 
 
+def test_common_factors_of_coefficients_of_any_size_cancel():
+    c, long = Scalar.symbol("c", ("c",)), 10**250
+    common = (c * long + 1) * (c + long)
+    found = ExactMatrix.from_rows([[common * c, common * 3]], ("c",))
+    found = found.scale(1 / (common * (c - long))).reduced()
+    assert str(found.denominator) == f"c - {long}"
+    assert found.rows() == [[c / (c - long), 3 / (c - long)]]
+
+
 def test_what_divides_the_first_entry_alone_stays():
     c = Scalar.symbol("c", ("c",))
     below = (c * 2 + 1) * (c - 1)
