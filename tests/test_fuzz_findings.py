@@ -62,6 +62,17 @@ def test_a_graph_is_not_trained_on_data_beyond_float64(tmp_path, capsys) -> None
     assert "dataset.Y: a number is too large or too small" in capsys.readouterr().err
 
 
+def test_training_that_diverges_says_so_alone(tmp_path, capsys) -> None:
+    spec = tmp_path / "spec.toml"
+    spec.write_text(toml_of(varied_tables(1400041)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        assert (
+            main._guarded(["run", str(spec), "--out", str(tmp_path / "out"), "--seeds", "2"]) == 2
+        )
+    assert "training diverged at step 6" in capsys.readouterr().err
+
+
 def test_vectors_over_a_field_of_long_numbers_are_in_float64_at_once() -> None:
     """Their lengths are inverted as balls: exactly it took over a minute."""
     assert work_on(varied_tables(900308)) == "closed"

@@ -219,6 +219,7 @@ def _felt(stages: np.ndarray, *, staged: bool) -> np.ndarray:
     return (stages[None, :] <= stages[:, None]) if staged else np.ones((len(stages), len(stages)))
 
 
+@np.errstate(over="ignore", invalid="ignore")  # where training diverges, which says so
 def _descend(
     amplitude: np.ndarray,
     drive: np.ndarray,
