@@ -185,7 +185,7 @@ class Seen:
         ops, (outer, inner) = self.numbers.ops, vectors
         for phase in reversed(phases):
             across = phase.drive * (phase.steps / tau)
-            parts = ceil(self.numbers.norm(across) / _PART) or 1
+            parts = ceil(size) or 1 if isfinite(size := self.numbers.norm(across) / _PART) else 1
             one_step = ops.number(0) if flow else parts / phase.steps
             across = across * ops.number(Fraction(1, parts))
             fading = ops.exp(-phase.steps * alone / parts)
