@@ -320,7 +320,12 @@ MADE_SLOWLY = [
 #: twice 0 is 0, b is as often -b, and the logarithm of Gamma(1 - x) has the same second order.
 ALIKE = {
     "_moved": ("operation p * w + q * b of",),
-    "_connected": ("operation 1 + x of inside",),
+    # Arguments above and below have one sum: a shift of them all, or their sign, changes nothing.
+    "_connected": (
+        "number 1 of slopes",
+        "operation sum(terms) - 1 of slopes",
+        "operation 1 + unit * slope of",
+    ),
     "amplitude_lines": ("operation FIRST * SECOND of moves(", "-"),
     "steps_line": ("number 0 of holds=holds and vanish(step.diff(of).subs(of, 0)",),
     "narrow_lines": tuple(
