@@ -185,7 +185,8 @@ class Seen:
         ops, (outer, inner) = self.numbers.ops, vectors
         for phase in reversed(phases):
             across = phase.drive * (phase.steps / tau)
-            parts = ceil(size) or 1 if isfinite(size := self.numbers.norm(across) / _PART) else 1
+            size = self.numbers.norm(across) / _PART
+            parts = max(1, ceil(size)) if isfinite(size) else 1  # the series refuses it
             one_step = ops.number(0) if flow else parts / phase.steps
             across = across * ops.number(Fraction(1, parts))
             fading = ops.exp(-phase.steps * alone / parts)

@@ -55,9 +55,7 @@ def probe_bases(pathway: PathwayDerivation) -> tuple[np.ndarray, np.ndarray, lis
 
 def mode_bases(pathway: PathwayDerivation) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Return (U, V) of every mode of a pathway that learns something, by label."""
-    if "bases" not in vars(pathway):  # as a cached property's, which would import this module
-        vars(pathway)["bases"] = probe_bases(pathway)
-    u, v, labels = vars(pathway)["bases"]
+    u, v, labels = probe_bases(pathway)
     places: dict[str, list[int]] = {}
     for place, label in enumerate(labels):
         places.setdefault(label, []).append(place)

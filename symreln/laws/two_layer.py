@@ -347,7 +347,8 @@ def _formula(law: TwoLayer, case: str, faded: Any = None) -> sp.Expr:
     if case == "decay":
         return law.strength0 / (1 + 2 * law.d * law.strength0 * law.t / law.clock)
     asymptote = law.growth / law.d if law.asymptote is None else law.asymptote
-    left = product(asymptote / law.strength0 - 1, faded or law.faded(2 * law.growth, 2))
+    faded = law.faded(2 * law.growth, 2) if faded is None else faded
+    left = product(asymptote / law.strength0 - 1, faded)
     return product(asymptote, power(1 + left, -1))
 
 
