@@ -15,7 +15,7 @@ import pytest
 
 import symreln as sr
 from symreln.base import beside
-from symreln.base.beside import begin, helper, offer
+from symreln.base.beside import begin, hand_over, helper, offer
 from symreln.errors import CertificateError
 from symreln.pipeline import checks
 
@@ -40,29 +40,33 @@ def _two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_work_is_done_beside_and_nothing_is_left() -> None:
     before = psutil.Process().children()
     with helper(UNUSED):
-        found = begin(os.getpid)
-        much = begin(len, bytes(1_000_000)), begin(bytes, 1_000_000), begin(len, bytes(2_000_000))
+        found = hand_over(os.getpid)
+        much = (
+            hand_over(len, bytes(1_000_000)),
+            hand_over(bytes, 1_000_000),
+            hand_over(len, bytes(2_000_000)),
+        )
         assert found() != os.getpid()
         assert found() == found()
         assert [each() for each in much] == [1_000_000, bytes(1_000_000), 2_000_000]
     assert psutil.Process().children() == before
-    assert begin(os.getpid)() == os.getpid()
+    assert hand_over(os.getpid)() == os.getpid()
 
 
 def test_what_fails_beside_is_done_or_fails_here() -> None:
     with helper(UNUSED):
         with pytest.raises(ZeroDivisionError):
-            begin(divmod, 1, 0)()
-        assert begin(lambda: 3)() == 3
-        assert begin(_dies, os.getpid())() == "here"
-        assert begin(os.getpid)() == os.getpid()
+            hand_over(divmod, 1, 0)()
+        assert hand_over(lambda: 3)() == 3
+        assert hand_over(_dies, os.getpid())() == "here"
+        assert hand_over(os.getpid)() == os.getpid()
     with helper("symreln.there_is_none"):
-        assert begin(os.getpid)() == os.getpid()
+        assert hand_over(os.getpid)() == os.getpid()
 
 
 def test_what_overflows_beside_is_said_as_here() -> None:
     with helper(UNUSED):
-        beside = begin(_squared, 1e200)
+        beside = hand_over(_squared, 1e200)
         with np.errstate(over="raise"), pytest.raises(FloatingPointError):
             beside()
         with np.errstate(over="ignore"):
@@ -73,16 +77,16 @@ def test_no_process_where_all_is_imported_or_one_core_is_there(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with helper("sys"):
-        assert begin(os.getpid)() == os.getpid()
+        assert hand_over(os.getpid)() == os.getpid()
     monkeypatch.setattr(beside, "cores", lambda: 1)
     with helper(UNUSED):
-        assert begin(os.getpid)() == os.getpid()
+        assert hand_over(os.getpid)() == os.getpid()
 
 
 def test_an_error_ends_the_process() -> None:
     before = psutil.Process().children()
     with pytest.raises(KeyError), helper(UNUSED):
-        raise KeyError(begin(bytes, 10_000_000))
+        raise KeyError(hand_over(bytes, 10_000_000))
     assert psutil.Process().children() == before
 
 
@@ -91,7 +95,7 @@ def test_processes_of_others_go_on() -> None:
     other.start()
     try:
         with helper(UNUSED):
-            assert begin(os.getpid)() != other.pid
+            assert hand_over(os.getpid)() != other.pid
         assert other.is_alive()
     finally:
         other.kill()
@@ -99,19 +103,19 @@ def test_processes_of_others_go_on() -> None:
 
 
 def _nested() -> bool:
-    return begin(os.getpid)() == os.getpid()
+    return hand_over(os.getpid)() == os.getpid()
 
 
 def test_work_beside_begins_its_own_work_itself() -> None:
     with helper(UNUSED):
-        assert begin(_nested)()
+        assert hand_over(_nested)()
 
 
 def test_it_ends_with_its_parent() -> None:
     program = (
         "import os, sys\nfrom symreln.base import beside\nbeside.cores = lambda: 2\n"
         f"with beside.helper({UNUSED!r}):\n"
-        "    print(beside.begin(os.getpid)(), flush=True)\n    os.kill(os.getpid(), 9)\n"
+        "    print(beside.hand_over(os.getpid)(), flush=True)\n    os.kill(os.getpid(), 9)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
     pid = int(done.stdout)
@@ -132,20 +136,25 @@ def test_the_command_writes_what_python_writes(tmp_path: Path) -> None:
         assert other.read_bytes() == path.read_bytes()
 
 
-def test_what_is_offered_waits_for_no_other_work() -> None:
+def test_the_first_of_what_waits_is_done_first_and_what_is_not_begun_is_done_here() -> None:
     with helper(UNUSED):
-        begin(os.getpid)()
-        others, found = begin(time.sleep, 1), offer(os.getpid)
-        assert found() == found() == os.getpid()
-        others()
-        found, refused = offer(os.getpid), offer(divmod, 1, 0)
+        hand_over(os.getpid)()
+        busy, offered, last = hand_over(time.sleep, 1), offer(time.time), hand_over(time.time)
+        soon, here = begin(time.time), begin(os.getpid)
+        assert here() == here() == os.getpid()
+        assert busy() is None
+        time.sleep(0.5)
+        assert soon() < last() < offered()
+        found, refused = begin(os.getpid), begin(divmod, 1, 0)
         time.sleep(0.5)
         assert found() != os.getpid()
         with pytest.raises(ZeroDivisionError):
             refused()
-        begin(_dies, os.getpid())
+        hand_over(_dies, os.getpid())
         assert offer(os.getpid)() == os.getpid()
-    assert offer(os.getpid)() == os.getpid()
+        waits = hand_over(time.sleep, 60), hand_over(os.getpid)
+    assert waits[1]() == os.getpid()
+    assert begin(os.getpid)() == os.getpid()
 
 
 def test_a_refused_certificate_ends_a_derivation_before_other_checks_do(

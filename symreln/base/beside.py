@@ -12,8 +12,10 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
+from itertools import count
+from queue import PriorityQueue
 from threading import Lock, Thread
 from typing import ParamSpec, TypeVar
 
@@ -21,10 +23,11 @@ from symreln.base.processors import cores
 
 P = ParamSpec("P")
 R = TypeVar("R")
+#: The rank of what is done beside this whatever comes.
+_HANDED_OVER = 1
 #: The process that runs beside this one.
-_beside: ProcessPoolExecutor | None = None
-#: How often work was begun.
-_count = 0
+_beside: _Beside | None = None
+_counts = count()
 
 
 @contextlib.contextmanager
@@ -42,7 +45,7 @@ def helper(*modules: str) -> Iterator[None]:
         yield
         return
     before, others = _beside, multiprocessing.active_children()
-    _beside = ProcessPoolExecutor(1, initializer=_prepare, initargs=(modules,))
+    beside = _beside = _Beside(modules)
     begin(int)  # it starts with its first task
     started = [each for each in multiprocessing.active_children() if each not in others]
     try:
@@ -50,27 +53,46 @@ def helper(*modules: str) -> Iterator[None]:
     finally:
         for process in started:
             process.kill()
-        _beside.shutdown()
+        beside.pool.shutdown()
         _beside = before
 
 
 def begin(work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[], R]:
-    """Have some work done beside this; return what returns its result when it is there.
+    """Have some work done beside this, or here where it is asked for before that is begun.
 
     Args:
         work: A function of a module, which changes nothing.
         args: Its arguments.
         named: Likewise.
+
+    Returns:
+        What returns its result when it is there.
     """
-    global _count
-    answer, _count = None, _count + 1
-    if _beside is not None:
-        with contextlib.suppress(Exception):  # it is dead
-            answer = _beside.submit(work, *args, **named)
+    return _ask(0, work, *args, **named)
+
+
+def hand_over(work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[], R]:
+    """Have work done beside this after what was begun, even where that takes waiting for it.
+
+    So it is for work whose modules are imported there, and not here.
+    """
+    return _ask(_HANDED_OVER, work, *args, **named)
+
+
+def offer(work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[], R]:
+    """Have work done beside this, after all else that is there to do, or here; as :func:`begin`."""
+    return _ask(2, work, *args, **named)
+
+
+def _ask(rank: int, work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[], R]:
+    answer, beside = Future[R](), _beside
+    if beside is not None:
+        beside.waiting.put((rank, next(_counts), answer, partial(work, *args, **named)))
+        beside.send()
 
     @cache
     def found() -> R:
-        if answer is not None:
+        if beside is not None and (rank == _HANDED_OVER or not answer.cancel()):
             with contextlib.suppress(Exception):  # it failed there, or could not be sent
                 return answer.result()
         return work(*args, **named)
@@ -78,26 +100,33 @@ def begin(work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[]
     return found
 
 
-def offer(work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[], R]:
-    """Have work done beside this, or here where what was begun before is not done by then.
+class _Beside:
+    """A process, and what it is to do: it takes the first of what waits when it is free."""
 
-    So it is asked for without waiting for others, and sent only where there is time for it and
-    nothing was begun meanwhile.
-    """
-    taken, begun, count = Lock(), Future[Callable[[], R]](), _count
+    def __init__(self, modules: tuple[str, ...]) -> None:
+        self.pool = ProcessPoolExecutor(1, initializer=_prepare, initargs=(modules,))
+        self.waiting = PriorityQueue[tuple[int, int, Future, Callable]]()
+        self.free = Lock()
 
-    def send(before: Future[int]) -> None:
-        if before.exception() is None and count == _count and taken.acquire(blocking=False):
-            begun.set_result(begin(work, *args, **named))
+    def send(self) -> None:
+        """Send the first of what waits, where the process is free."""
+        while not self.waiting.empty() and self.free.acquire(blocking=False):
+            *_, answer, work = self.waiting.get()
+            if answer.set_running_or_notify_cancel():
+                try:
+                    self.pool.submit(work).add_done_callback(partial(self._done, answer))
+                    return
+                except Exception as dead:
+                    answer.set_exception(dead)
+            self.free.release()
 
-    @cache
-    def found() -> R:
-        return work(*args, **named) if taken.acquire(blocking=False) else begun.result()()
-
-    if _beside is not None:
-        with contextlib.suppress(Exception):  # it is dead
-            _beside.submit(int).add_done_callback(send)
-    return found
+    def _done(self, answer: Future, found: Future) -> None:
+        self.free.release()
+        self.send()
+        if found.exception() is None:
+            answer.set_result(found.result())
+        else:
+            answer.set_exception(found.exception())
 
 
 def _prepare(modules: tuple[str, ...]) -> None:

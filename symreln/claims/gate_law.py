@@ -22,7 +22,7 @@ from symreln.claims.orbits import short_list
 from symreln.claims.prediction import matrices_of
 from symreln.claims.regime import regime_of
 from symreln.claims.solve import at_values
-from symreln.claims.unit_courses import courses, dies_out, is_closed
+from symreln.claims.unit_courses import courses, crossings, dies_out, is_closed
 from symreln.claims.widths import own_curves
 from symreln.document.model import Block, Section, Strong, Table, equation
 from symreln.document.typeset import say, typeset
@@ -390,7 +390,7 @@ def _found(
 ) -> PathwayGates:
     """Return what becomes of the gate of some pathways that are alike."""
     shares, levels = found(), (1 - tolerance, 0.5)
-    until, half = (None, None) if shares is None else course.crossings(shares, levels)
+    until, half = (None, None) if shares is None else crossings(course.times, shares, levels)
     return PathwayGates(
         pathways=tuple(each.name for each in alike),
         stage=alike[0].stage,

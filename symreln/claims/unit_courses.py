@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 SEED = 11_235
 #: Times at which shares are given, up to the last step; then once more at convergence.
 _TIMES = 200
-#: Times between two of them at which it is looked when a share is crossed.
-_BETWEEN = 20
 #: Share of a sample along a pathway's modes below which they do not move units on it.
 _UNMOVED = 1e-9
 
@@ -104,26 +101,25 @@ class Course:
         random = np.random.default_rng(SEED)
         return begin(LinearUnits.shares, self.linear, self.motions(self.times), random)
 
-    def crossings(self, shares: GateShares, levels: tuple[float, ...]) -> list[float | None]:
-        """Return from which step on at most such shares of the weight have it; None for never.
 
-        Units turn to the leading modes first: what is asked for is when they leave, not when they
-        come; 0 where so many never have the gate.
-        """
-        # The same units, whichever times are looked at.
-        drawn = cache(lambda: self.linear.drawn(_BETWEEN, np.random.default_rng(SEED)))
-        most, found = int(np.argmax(shares.weight[:-1])), []
-        for share in levels:
-            below = shares.weight[most:-1] <= share
-            place = most + int(np.argmax(below))
-            if place == most:
-                found.append(0.0 if below.any() else None)
-                continue
-            between = np.linspace(self.times[place - 1], self.times[place], _BETWEEN)
-            near = self.linear.shares_of(drawn(), self.motions(between))
-            assert near is not None  # as shares is not
-            found.append(float(between[np.argmax(near.weight <= share)]))
-        return found
+def crossings(
+    times: np.ndarray, shares: GateShares, levels: tuple[float, ...]
+) -> list[float | None]:
+    """Return from which step on at most such shares of the weight have the gate; None for never.
+
+    Units turn to the leading modes first: what is asked for is when they leave, not when they
+    come; 0 where so many never have the gate.
+    """
+    most, found = int(np.argmax(shares.weight[:-1])), []
+    for share in levels:
+        below = shares.weight[most:-1] <= share
+        place = most + int(np.argmax(below))
+        if place == most:
+            found.append(0.0 if below.any() else None)
+            continue
+        between = [place, place - 1]  # shares increase, as they have to
+        found.append(float(np.interp(share, shares.weight[between], times[between])))
+    return found
 
 
 def _turning(

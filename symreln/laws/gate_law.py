@@ -30,7 +30,7 @@ To first order: units that have left change the drive of no other, and move on a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -145,8 +145,8 @@ class LinearUnits:
         one, where it has it.
         """
         lengths = np.linalg.norm(self.signed, axis=0)
-        places, nearest = drawn.seen.copy(), np.zeros(len(drawn.seen), dtype=int)
-        squares, margins = np.full((2, len(places)), np.inf)
+        places, nearest = drawn.seen.T.copy(), np.zeros(len(drawn.seen), dtype=int)
+        squares, margins = np.full((2, len(nearest)), np.inf)
         for motion in np.moveaxis(motions, -1, 0):
             seen, written = drawn.moved(motion)
             first, last = _dot(seen, seen) + drawn.beside, _dot(written, written) + drawn.outside
@@ -155,11 +155,11 @@ class LinearUnits:
             turned = (1 + _EDGE) * first * squares - across**2
             (far,) = np.nonzero(~((across > 0) & (turned < margins**2 * first)))
             if len(far) and len(lengths):
-                places[far], squares[far], near = seen[far], first[far], nearest[far]
-                seeing = drawn.still[far, near] + _dot(seen[far], self.read.T[near])
+                places[:, far], squares[far], near = seen[:, far], first[far], nearest[far]
+                seeing = drawn.still[far, near] + _dot(seen[:, far], self.read[:, near])
                 margins[far] = seeing / lengths[near]
                 far = far[~(seeing < 0)]
-                every = (drawn.still[far] + seen[far] @ self.read) / lengths
+                every = (drawn.still[far] + seen[:, far].T @ self.read) / lengths
                 nearest[far], margins[far] = every.argmin(axis=1), every.min(axis=1)
             weight, kept = np.sqrt(first * last), margins > 0
             total = weight.sum()
@@ -261,17 +261,22 @@ class DrawnUnits:
         beside, outside = ((part**2).sum(axis=1) for part in (rest, outside))
         return cls(seen, written, rest @ units.signed, beside, outside)
 
-    def moved(self, motion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return Vᵀw and Uᵀb after a motion."""
+    @cached_property
+    def by_modes(self) -> np.ndarray:
+        """Initial Vᵀw above Uᵀb, shape (rows, units), so that sums over modes are fast."""
+        return np.ascontiguousarray(np.hstack([self.seen, self.written]).T)
+
+    def moved(self, motion: np.ndarray) -> Sequence[np.ndarray]:
+        """Return Vᵀw and Uᵀb after a motion, of shape (modes, units) each."""
+        seen, written = np.split(self.by_modes, [self.seen.shape[1]])
         if motion.ndim == 1:
-            cosh, sinh = np.cosh(motion), np.sinh(motion)
-            return cosh * self.seen + sinh * self.written, cosh * self.written + sinh * self.seen
-        moved = np.hstack([self.seen, self.written]) @ motion.T
-        return moved[:, : self.seen.shape[1]], moved[:, self.seen.shape[1] :]
+            cosh, sinh = np.cosh(motion)[:, None], np.sinh(motion)[:, None]
+            return cosh * seen + sinh * written, cosh * written + sinh * seen
+        return np.split(motion @ self.by_modes, [len(seen)])
 
 
 def _dot(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return np.einsum("um,um->u", one, other)
+    return np.einsum("mu,mu->u", one, other)
 
 
 def _turned(vector: np.ndarray) -> np.ndarray:

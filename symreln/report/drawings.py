@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.beside import begin
 from symreln.claims.derivation import Derivation, Derived, of_pathways
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.prediction import closed_forms, predict
@@ -26,7 +25,7 @@ from symreln.report.plots import (
     modes_sketches,
     still_sketches,
 )
-from symreln.report.sketch import LossCurve, PathwayModes, Sketch, draw_all
+from symreln.report.sketch import LossCurve, PathwayModes, Sketch, begin_to_draw
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,7 +61,7 @@ def begin_drawings(
         sketches = modes_sketches(
             derivation, _prediction(derivation, validation), _measured(validation)
         )
-    drawn, more = begin(draw_all, sketches, pdf=pdf), ()
+    drawn, more = begin_to_draw(sketches, pdf=pdf), ()
     if validation is not None:
         # Here, because it brings everything that trains networks.
         from symreln.report.validation_plots import validation_drawings
@@ -83,7 +82,7 @@ def _still(
     derivation: Derivation, *, pdf: bool
 ) -> tuple[list[str], Callable[[], tuple[Drawing, ...]]]:
     sketches = still_sketches(derivation)
-    return [each.name for each in sketches], begin(draw_all, sketches, pdf=pdf)
+    return [each.name for each in sketches], begin_to_draw(sketches, pdf=pdf)
 
 
 #: Rules, so that what is begun is found again.

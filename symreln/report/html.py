@@ -33,7 +33,7 @@ from symreln.document.model import (
     plain_text,
 )
 from symreln.document.widths import latex_width
-from symreln.report.mathml import drawn_characters, lines_to_mathml, to_markup, to_mathml
+from symreln.report.mathml import lines_to_mathml, to_markup, to_mathml
 from symreln.report.numbering import Anchor, Numberer, anchors
 from symreln.report.shell import LIVE_SCRIPTS, asset, whole_page
 from symreln.report.svg import inline_svg
@@ -52,7 +52,7 @@ def render(document: Document) -> str:
     scripts = []
     if moved is not None and moved.script:
         scripts = [moved.script, *map(asset, LIVE_SCRIPTS)]
-    return whole_page(title, lambda: renderer.illustrated(body), renderer.characters, scripts)
+    return whole_page(title, renderer.illustrated(body), scripts)
 
 
 def framed(document: Document, summary: str) -> str:
@@ -71,13 +71,12 @@ def framed(document: Document, summary: str) -> str:
 
 
 class _Renderer:
-    """Renders blocks in reading order, counting as it goes and noting the characters to draw."""
+    """Renders blocks in reading order, counting as it goes."""
 
     def __init__(self, source: Document) -> None:
         self.source = source
         self.anchors: dict[str, Anchor] = anchors(source)
         self.numberer = Numberer()
-        self.characters: set[str] = set()
         self.mathematics: dict[tuple[str, ...], str] = {}
         self.contents: list[tuple[int, str, str, str]] = []
         self.figures: dict[str, Figure] = {}
@@ -264,9 +263,7 @@ class _Renderer:
     def mathematics_of(self, key: tuple[str, ...], make: Callable[[], Element]) -> str:
         """Return the markup of a formula, made once however often the document shows it."""
         if key not in self.mathematics:
-            element = make()
-            self.characters.update(drawn_characters(element))
-            self.mathematics[key] = to_markup(element)
+            self.mathematics[key] = to_markup(make())
         return self.mathematics[key]
 
 

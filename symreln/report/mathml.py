@@ -13,7 +13,6 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Iterator
 from copy import deepcopy
 from functools import lru_cache
 from itertools import pairwise
@@ -150,31 +149,6 @@ def _table(rows: list[list[str]], name: str, display: bool = True) -> Element:
 def to_markup(element: Element) -> str:
     """Return ``element`` as text for an HTML page (and well-formed XML)."""
     return tostring(element, encoding="unicode")
-
-
-def drawn_characters(element: Element) -> Iterator[str]:
-    """Yield every character a browser draws for ``element``, italic letters as what they become.
-
-    A one-letter ``mi`` is drawn with the mathematical italic of its letter (MathML Core 2.1.5.1).
-    """
-    for part in element.iter():
-        if part.tag == "annotation" or not part.text:
-            continue
-        yield from part.text
-        if part.tag == "mi" and len(part.text) == 1 and part.get("mathvariant") != "normal":
-            yield italic(part.text)
-
-
-def italic(character: str) -> str:
-    """Return the mathematical italic of a letter, or the character itself where there is none."""
-    if character == "h":
-        return "\N{PLANCK CONSTANT}"
-    name = unicodedata.name(character, "").replace("LATIN ", "").replace("GREEK ", "")
-    name = name.replace("LETTER ", "").replace("LUNATE EPSILON", "EPSILON")
-    try:
-        return unicodedata.lookup(f"MATHEMATICAL ITALIC {name}")
-    except KeyError:
-        return character
 
 
 _CAPITAL_GREEK = frozenset("ΓΔΘΛΞΠΣΥΦΨΩ")

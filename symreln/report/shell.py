@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 
-from symreln.base.beside import begin
-from symreln.base.progress import phase
 from symreln.document.escape import escape_html
-from symreln.report import font
 
+# Of math.woff, which tests/cut_font.py cuts.
+_NOTICE = (
+    "STIX Two Math, copyright 2001-2020 The STIX Fonts Project Authors "
+    "(https://github.com/stipub/stixfonts), cut down to the characters of pages. Licensed under "
+    "the SIL Open Font License, Version 1.1: https://scripts.sil.org/OFL"
+)
 # Styles stand in the page and on figures' elements, so they are allowed inline; they can fetch
 # nothing, because images and fonts may come from data: addresses only.
 _POLICY = (
@@ -27,24 +30,15 @@ SCRIPTS = ("page.js",)
 LIVE_SCRIPTS = ("live_plot.js", "live.js")
 
 
-def whole_page(
-    title: str,
-    body: Callable[[], str],
-    characters: Collection[str],
-    own: Sequence[str] = (),
-) -> str:
+def whole_page(title: str, body: str, own: Sequence[str] = ()) -> str:
     """Return an HTML file.
 
     Args:
         title: Plain text.
-        body: Returns markup: what stands in the ``body`` element.
-        characters: Those of the page's mathematics; its font is cut down to them.
+        body: Markup: what stands in the ``body`` element.
         own: Scripts that only this page has.
     """
-    made = begin(font.math_font, characters) if characters else bytes
-    inside = body()
-    with phase("font"):
-        face = font.data_uri(made()) if characters else ""
+    mathematics = "<math" in body
     scripts = [*(asset(name) for name in SCRIPTS), *own]
     parts = [
         "<!DOCTYPE html>",
@@ -56,11 +50,11 @@ def whole_page(
         '<meta name="referrer" content="no-referrer">',
         f"<title>{escape_html(title)}</title>",
         *(f"<script>{script}</script>" for script in scripts),
-        f"<style>\n{_style(face)}</style>",
+        f"<style>\n{_style(mathematics=mathematics)}</style>",
         "</head>",
         "<body>",
-        inside,
-        *([f"<footer>{escape_html(font.NOTICE)}</footer>"] if face else []),
+        body,
+        *([f"<footer>{escape_html(_NOTICE)}</footer>"] if mathematics else []),
         "</body>",
         "</html>",
     ]
@@ -77,9 +71,12 @@ def _policy(scripts: Iterable[str]) -> str:
     return _POLICY + " ".join(f"'sha256-{base64.b64encode(each).decode()}'" for each in digests)
 
 
-def _style(face: str) -> str:
+def _style(*, mathematics: bool) -> str:
     style = asset("page.css")
-    if not face:
+    if not mathematics:
         return style
-    source = f'@font-face {{ font-family: "{font.FAMILY}"; src: url({face}) format("woff"); }}'
-    return f"/* {font.NOTICE} */\n{source}\n{style}"
+    held = base64.b64encode((files("symreln.report") / "math.woff").read_bytes()).decode("ascii")
+    source = f'url(data:font/woff;base64,{held}) format("woff")'
+    return (
+        f'/* {_NOTICE} */\n@font-face {{ font-family: "STIX Two Math"; src: {source}; }}\n{style}'
+    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from symreln.base.beside import begin
+from symreln.base.beside import hand_over
 from symreln.base.progress import phase
 
 if TYPE_CHECKING:
@@ -137,6 +137,7 @@ class Sketch:
         module, _, name = self.function.rpartition(".")
         return getattr(import_module(f"symreln.report.{module}"), name)
 
+    @phase("figures")
     def draw(self, *, pdf: bool = True) -> Drawing:
         """Return the figure as files, with a PDF for LaTeX, which takes as long as all the rest."""
         from symreln.report.drawing import drawing
@@ -145,10 +146,10 @@ class Sketch:
         return drawing(self.name, axes[0] if isinstance(axes, tuple) else axes, pdf=pdf)
 
 
-@phase("figures")
-def draw_all(sketches: Iterable[Sketch], *, pdf: bool) -> tuple[Drawing, ...]:
-    """Draw several figures."""
-    return tuple(sketch.draw(pdf=pdf) for sketch in sketches)
+def begin_to_draw(sketches: Iterable[Sketch], *, pdf: bool) -> Callable[[], tuple[Drawing, ...]]:
+    """Have figures drawn; return what returns them when they are."""
+    drawn = [hand_over(Sketch.draw, sketch, pdf=pdf) for sketch in sketches]
+    return lambda: tuple(each() for each in drawn)
 
 
 def prepare_to_draw() -> None:
@@ -158,4 +159,4 @@ def prepare_to_draw() -> None:
     times = np.arange(2.0)
     curve = PathwayModes(label="p", times=times, strengths=times[None], symbols=(r"$\pi_1$",))
     shown = {"pathways": [curve]}
-    begin(draw_all, [Sketch(name="m", function="figures.mode_trajectories", shown=shown)], pdf=True)
+    begin_to_draw([Sketch(name="m", function="figures.mode_trajectories", shown=shown)], pdf=True)

@@ -14,7 +14,7 @@ from symreln.report.chapters.mean_field import MOST_GATES
 from symreln.report.numbering import letter
 from symreln.report.plots import loss_sketch, sample_groups, thinned
 from symreln.report.representation_figure import representation_drawing
-from symreln.report.sketch import GateShare, LossCurve, Sketch, draw_all
+from symreln.report.sketch import GateShare, LossCurve, Sketch, begin_to_draw
 
 if TYPE_CHECKING:
     from symreln.experiment.gate_law import GateLawMeasured
@@ -30,7 +30,7 @@ def validation_drawings(validation: Validation, *, pdf: bool) -> tuple[Drawing, 
         validation: What was confronted.
         pdf: Whether LaTeX is to include them.
     """
-    drawn = draw_all(validation_sketches(validation), pdf=pdf)
+    drawn = begin_to_draw(validation_sketches(validation), pdf=pdf)()
     found = validation.representations
     if found is None:
         return drawn

@@ -17,7 +17,7 @@ from symreln.report.content import derivation_document
 from symreln.report.drawings import network_sketches
 from symreln.report.looks import INK
 from symreln.report.network_figure import draw_network, node_columns
-from symreln.report.sketch import draw_all
+from symreln.report.sketch import begin_to_draw
 from tests.networks.examples import random_data, shared_spec, spec_of
 from tests.networks.test_components import NETWORK
 from tests.strategies import seeds
@@ -57,7 +57,7 @@ def test_figures_stand_in_both_documents() -> None:
     derivation = sr.derive(replace(shared_spec(), network=NETWORK))
     sketches = network_sketches(derivation)
     assert [sketch.name for sketch in sketches] == ["graph", "modes", "loss"]
-    document = derivation_document(derivation, figures=draw_all(sketches, pdf=False))
+    document = derivation_document(derivation, figures=begin_to_draw(sketches, pdf=False)())
     page, paper = html.render(document), latex.render(document)
     for name in ("graph", "modes", "loss"):
         assert f"figures/{name}" in paper

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import pytest
 from fontTools.ttLib import TTFont
 
+import symreln as sr
 from symreln.document.escape import clean
 from symreln.document.model import (
     Details,
@@ -20,8 +21,8 @@ from symreln.document.model import (
 )
 from symreln.errors import InputError
 from symreln.report import html, latex
-from symreln.report.font import math_font
 from symreln.report.html import inline_svg
+from tests.cut_font import SHIPPED, cut
 from tests.report.corpus import HOSTILE
 from tests.report.sample import document
 
@@ -191,15 +192,25 @@ def embedded_font(text):
     return TTFont(io.BytesIO(base64.b64decode(encoded[1])))
 
 
-def test_font_has_every_character_of_the_mathematics(text, page):
+def missing_characters(text):
     drawn = set()
-    for tag, attributes, data in page.tokens:
+    for tag, attributes, data in Page(text).tokens:
         drawn |= set(data)
         if tag == "mi" and len(data) == 1 and attributes.get("mathvariant") != "normal":
             drawn.add(italic_by_offset(data))
-    characters = set(map(chr, embedded_font(text).getBestCmap()))
-    assert drawn - INVISIBLE - characters == set()
-    assert {"𝛼", "𝜋", "𝑠", "Σ", "√"} <= characters
+    return drawn - INVISIBLE - set(map(chr, embedded_font(text).getBestCmap()))
+
+
+@pytest.mark.parametrize("spec", ["xor", "contextual-3", "contextual-C", "routing"])
+def test_font_has_every_character_of_a_derivation(spec, tmp_path):
+    sr.derive(spec).save(tmp_path, formats=["html"])
+    text = (tmp_path / "derivation.html").read_text(encoding="utf-8")
+    assert missing_characters(text) == set()
+
+
+def test_font_has_every_character_of_the_mathematics(text):
+    assert missing_characters(text) == set()
+    assert missing_characters(text.replace("<mi>π</mi>", "<mi>☃</mi>")) == {"☃"}
 
 
 def test_font_stretches_and_keeps_its_licence(text):
@@ -217,7 +228,7 @@ def test_font_stretches_and_keeps_its_licence(text):
 
 
 def test_root_signs_are_of_one_width():
-    font = TTFont(io.BytesIO(math_font("√")))
+    font = TTFont(SHIPPED)
     variants = font["MATH"].table.MathVariants
     place = variants.VertGlyphCoverage.glyphs.index(font.getBestCmap()[ord("√")])
     construction = variants.VertGlyphConstruction[place]
@@ -229,7 +240,7 @@ def test_root_signs_are_of_one_width():
 
 def test_a_root_sign_is_little_taller_than_what_is_under_it():
     """A browser hangs the sign from its bar: what it has too much reaches below the line."""
-    font = TTFont(io.BytesIO(math_font("√2π(")))
+    font = TTFont(SHIPPED)
     table = font["MATH"].table
     cut = font.getBestCmap()
     signs = table.MathVariants.VertGlyphConstruction[
@@ -249,9 +260,10 @@ def test_a_root_sign_is_little_taller_than_what_is_under_it():
         assert taken - needed <= below
 
 
-def test_font_depends_on_the_set_of_characters_alone():
-    assert math_font("abc") == math_font(["c", "b", "a", "a"])
-    assert math_font("abc") != math_font("abd")
+def test_the_shipped_font_is_the_one_that_is_cut():
+    again, shipped = TTFont(io.BytesIO(cut())), TTFont(SHIPPED)
+    assert shipped.getBestCmap().keys() == again.getBestCmap().keys()
+    assert shipped["hmtx"].metrics == again["hmtx"].metrics
 
 
 def test_page_without_mathematics_has_no_font():
@@ -331,7 +343,7 @@ def test_identifiers_are_the_drawings_own():
 
 def test_bounds_and_bearings_of_outlines_are_true():
     """A browser moves a glyph by the difference of its bearing and its bound."""
-    font = TTFont(io.BytesIO(math_font("√ab∑")))
+    font = TTFont(SHIPPED)
     for name in font.getGlyphOrder():
         glyph = font["glyf"][name]
         if glyph.numberOfContours > 0:

@@ -5,7 +5,7 @@ import pytest
 
 from symreln.document.escape import clean, text_in_math
 from symreln.document.tex import COMMANDS, check_math
-from symreln.report.mathml import italic, lines_to_mathml, to_markup, to_mathml
+from symreln.report.mathml import lines_to_mathml, to_markup, to_mathml
 from tests.report.corpus import HOSTILE
 
 
@@ -173,8 +173,3 @@ def test_any_words_are_drawn_as_they_are(text):
     (words,) = element.iter("mtext")
     assert words.text == clean(text).replace(" ", "\u00a0")
     assert ElementTree.fromstring(to_markup(element)).find(".//mtext").text == words.text
-
-
-def test_italic_letters():
-    assert italic("a") + italic("h") + italic("Z") + italic("π") + italic("ϵ") == "𝑎ℎ𝑍𝜋𝜖"
-    assert italic("1") == "1"
