@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 import numpy as np
 import sympy as sp
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.claims import derivation as pathways
 from symreln.claims import enclosing, prediction, solve
 from symreln.claims.claim import lines_of
@@ -76,7 +76,7 @@ Times = Sequence[float] | np.ndarray
 Library = Literal["numpy", "jax", "torch"]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Answer(Derived):
     """What a user asks of any derivation, of pathways or of nodes and edges."""
 
@@ -513,7 +513,7 @@ class Derivation(Answer, pathways.Derivation):
         return enclosing.enclose(self.starting_at(strength0), times, digits)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@record(eq=False)
 class Outputs(OutputCurves):
     """Predicted outputs of a network; see :class:`symreln.claims.outputs.OutputCurves`."""
 

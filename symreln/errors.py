@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+
+from symreln.base.summaries import record
 
 #: Joiners and soft hyphens belong to ordinary writing; other characters of format are invisible.
 JOINERS = frozenset("\N{SOFT HYPHEN}\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}")
@@ -80,7 +81,7 @@ class LimitReachedError(SymrelnError):
     exit_code = 4
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Problem:
     """One thing that is wrong in a spec.
 

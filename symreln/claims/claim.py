@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, Literal, Self, TypeVar
 
 import sympy as sp
 from flint import arb
 
-from symreln.base.summaries import Immutable
+from symreln.base.summaries import Immutable, record
 from symreln.document.model import Block
 from symreln.exact.enclosure import decimal_of
 from symreln.exact.truth import Truth
@@ -19,7 +19,7 @@ Found = TypeVar("Found")
 DIGITS = 21
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Asked(Immutable):
     """What rules are asked of: a derivation, which keeps what they find."""
 
@@ -40,7 +40,7 @@ class Asked(Immutable):
 Rule = Callable[[Any], "Claim | Iterable[Claim] | None"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Step:
     """One step of the derivation and the check that was made of it.
 
@@ -89,7 +89,7 @@ class Claim:
         return ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Formula(Claim):
     """A formula with its value.
 
@@ -139,7 +139,7 @@ def steps_of(derivation: Asked, *rules: Rule) -> list[Step]:
 Place = Literal["reduction", "end", "start", "chapter", "lines", ""]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Shown:
     """A rule and where its claims are shown.
 

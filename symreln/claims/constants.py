@@ -8,10 +8,11 @@ the free constants. Tolerances of numerical methods are no constants of the theo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
+from symreln.base.summaries import record
 from symreln.claims.claim import Claim
 from symreln.claims.derivation import Derivation
 from symreln.claims.starts import starts_of
@@ -42,7 +43,7 @@ _WHY_HALF = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Constant(Claim):
     """One number.
 

@@ -6,11 +6,11 @@ Pathway j enters the error of pathway p through :math:`K = U_p^T O_p O_j U_j` an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symreln.base.summaries import record
 from symreln.claims.claim import Claim, Formula
 from symreln.claims.probes import overlap_matrices
 from symreln.claims.solve import at_values
@@ -42,7 +42,7 @@ BITS = 144
 _UNDETERMINED = "s = 0 on the mode acted on: the data do not determine its output direction u"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _Overlap(Claim):
     """k and g of two classes with common input directions.
 
@@ -101,7 +101,7 @@ def _ball(squared: Scalar, product: Scalar, values: Mapping[str, Fraction]) -> a
         return ball(squared.substitute(values).to_fraction()) / ball(divisor).sqrt()
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Couplings(Claim):
     """All couplings of a stage.
 

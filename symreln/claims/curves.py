@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.claims.constants import Constant, count_free
 from symreln.errors import InputError
 
@@ -54,7 +53,7 @@ class ModeCurve:
         return self.closed if judged == "closed" and self.closed is not None else self.best
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Prediction:
     """Predicted curves of a derivation.
 

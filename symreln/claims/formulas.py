@@ -8,14 +8,14 @@ can be evaluated, plotted or exported without the program.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.base.summaries import ByName, few, short_repr
+from symreln.base.summaries import ByName, few, record, short_repr
 from symreln.claims.derivation import Derivation
 from symreln.claims.head_start import mode_laws
 from symreln.claims.integration import check_range
@@ -46,7 +46,7 @@ _SOLVED = attrgetter("solved")
 NO_LOSS = "the loss is no sum over modes: stages interfere"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Letter:
     """A symbol of the formulas that is not time.
 
@@ -65,7 +65,7 @@ class Letter:
     begins: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Formula:
     r"""One closed form.
 

@@ -8,11 +8,11 @@ and a change of sign between two balls of the closed form encloses the only root
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from flint import arb
 
+from symreln.base.summaries import record
 from symreln.claims.head_copies import ABOVE, Copies
 from symreln.claims.head_start import ModeLaws, mode_laws
 from symreln.claims.number_systems import in_balls
@@ -32,7 +32,7 @@ _MOST_BITS = 16 * BITS
 _MOST_STEPS = 400
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class HalfTime:
     """When a mode reaches half of its height.
 

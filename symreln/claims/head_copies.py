@@ -26,7 +26,7 @@ before has learned what earlier ones are yet to learn, and no formula says what 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from math import ceil, inf, log2
@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import arb, ctx
 
+from symreln.base.summaries import record
 from symreln.claims.number_systems import ALIKE, Matrix, Numbers, floats
 from symreln.errors import LimitReachedError
 from symreln.laws.ops import ARB
@@ -58,7 +59,7 @@ SHARES = "the mode shares hidden units with one that has no closed form"
 TAKES = "the mode takes over hidden units of one that is learned before it"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Copies:
     """Copies of a mode that start alike.
 
@@ -92,7 +93,7 @@ class Copies:
         return None if self.directions is None else floats(self.directions)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Columns:
     """What a mode has grown into until the last of what drives it is learned.
 

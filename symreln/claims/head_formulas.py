@@ -13,12 +13,13 @@ float64 or balls, is then one formula.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.base.summaries import record
 from symreln.claims.derivation import Driver
 from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
@@ -41,7 +42,7 @@ _SEVERAL = "several earlier modes drive it, each until its own half-time"
 _TURNED = "what drives it takes it out of a plane"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class _Earlier:
     """A mode that learns, as later stages see it."""
 
@@ -68,7 +69,7 @@ class _Earlier:
         return _Drive(mode=self.mode, outer=(written @ space).reduced(), inner=inner.reduced())
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class _Drive:
     """What an earlier mode adds to what a later pathway sees, D = outer inner."""
 
@@ -85,7 +86,7 @@ class _Drive:
         return self.inner.T @ (self.outer.T @ outer)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class _Sources:
     """What a later pathway sees, outputs written as sums of the columns of all of it.
 

@@ -22,7 +22,6 @@ of at once (:mod:`symreln.claims.head_formulas`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, hypot, isfinite
@@ -30,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symreln.base.summaries import record
 from symreln.claims.number_systems import ALIKE, Matrix, Numbers, Vectors, floats
 from symreln.errors import LimitReachedError
 
@@ -49,7 +49,7 @@ _PART = 64
 _NOTHING = 1e-12
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Earlier:
     """Copies of a mode of an earlier stage that start alike.
 
@@ -70,7 +70,7 @@ class Earlier:
     scaled: Matrix
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Drive:
     """What an earlier mode adds to what a pathway sees.
 
@@ -85,7 +85,7 @@ class Drive:
     in_floats: np.ndarray
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Phase:
     """Steps in which a pathway of a later stage sees one drive.
 
@@ -100,7 +100,7 @@ class Phase:
     ends: tuple[Earlier, ...]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Seen:
     """What a pathway of a later stage sees.
 

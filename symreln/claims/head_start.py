@@ -8,12 +8,12 @@ Stage by stage: what its pathways see of earlier modes and grow into meanwhile i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symreln.base.summaries import ByName, few, short_repr
+from symreln.base.summaries import ByName, few, record, short_repr
 from symreln.claims.head_copies import ABOVE, LATE, OUTRUN, Columns, Copies, in_time, shared_out
 from symreln.claims.head_growth import Drive, Earlier, Seen
 from symreln.claims.number_systems import Numbers, Vectors, in_floats
@@ -130,7 +130,7 @@ def copy_turns(laws: Mapping[str, tuple[Copies, ...]]) -> dict[str, np.ndarray]:
     }
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class _Modes:
     """The modes of a derivation in numbers.
 

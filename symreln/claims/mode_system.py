@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
 
+from symreln.base.summaries import record
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.laws.coupled_modes import CoupledModes
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from symreln.verdict.coupling import Coefficients, ModeCoupling
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class _ModeSystem:
     r"""tau dπ_a/dt = 2 π_a (s_a − Σ_b kappa_ab π_b) in floats.
 

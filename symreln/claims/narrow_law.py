@@ -15,13 +15,12 @@ since noise moves through them too. Float64, seeded; no network is looked at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.claims.integration import network_of
 from symreln.claims.probes import probe_bases
 from symreln.errors import InputError
@@ -95,7 +94,7 @@ def narrow_law(derivation: Derivation, looks: np.ndarray) -> NarrowLaw:
     return NarrowLaw(losses=losses, strengths=strengths)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class _Pathway:
     """A pathway in its mode coordinates.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import arb, arb_mat
 
+from symreln.base.summaries import record
 from symreln.claims.probes import mode_bases
 from symreln.errors import LimitReachedError
 from symreln.exact.numeric import ball_modes, balls
@@ -36,7 +36,7 @@ ALIKE = 1e-9
 _RAISED = 1 + 2.0**-20
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Numbers:
     """A number system for modes and their vectors, at the declared values.
 

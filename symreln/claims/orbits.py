@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symreln.base.summaries import record
 from symreln.document.symbols import symbol_latex
 from symreln.exact.algebraic import ratio
 from symreln.laws.loss import strength_symbol
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from symreln.exact.algebraic import AlgebraicNumber
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PathwayOrbit:
     """Pathways with equal lists of modes.
 

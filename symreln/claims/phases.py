@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from symreln.base.summaries import record
 from symreln.claims.claim import Claim
 from symreln.claims.orbits import mode_orbits
 from symreln.document.model import Block, Code, Items, Math, Section, Table
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from symreln.specs.model import Spec
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Phases(Claim):
     """What holds after each switch.
 

@@ -29,13 +29,12 @@ al. 2020, Kernel and Rich Regimes in Overparametrized Models, for the names.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
 from flint import arb
 
-from symreln.base.summaries import few
+from symreln.base.summaries import few, record
 from symreln.claims.claim import Claim, Step
 from symreln.claims.probes import learning_modes
 from symreln.claims.solve import at_values
@@ -61,7 +60,7 @@ _MEANS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Regime(Claim):
     """What the initial weights do to the modes that learn.
 
@@ -247,7 +246,7 @@ def _quotient(pathway: PathwayDerivation, place: int) -> float | None:
     return float((v * seen).sum() / v.shape[1])
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _HalfSpeed(Claim):
     """The reduction to a linear network."""
 

@@ -7,11 +7,11 @@ gradient descent multiplies the distance by 1 − r/τ: it settles only where r 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symreln.base.rounding import rounded
+from symreln.base.summaries import record
 from symreln.claims.claim import Claim
 from symreln.exact.enclosure import in_float64, rounded_text
 from symreln.laws.choice import law_of, started
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _BITS = 64
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _Diverging(Claim):
     """A learning rate at which a closed mode cannot settle, at the declared values.
 

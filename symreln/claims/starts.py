@@ -11,12 +11,13 @@ asked for.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.summaries import record
 from symreln.claims.early import early_strengths
 from symreln.claims.integration import check_range, network_of
 from symreln.claims.regime import regime_of
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 _DIGITS = 4
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Starts:
     """What the early phase says of where modes start.
 
@@ -103,7 +104,7 @@ def strength0_of(derivation: Derivation, label: str) -> Fraction | None:
     return start * derivation.ask(starts_of).factors.get(label, 1)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PrintedStart:
     """π₀ of some pathways' modes.
 

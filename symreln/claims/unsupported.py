@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symreln.base.rounding import percent
+from symreln.base.summaries import record
 from symreln.claims.claim import Claim
 from symreln.claims.early import early_strengths, unsupported_pathways
 from symreln.document.model import Block
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MOST_NAMED = 12
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Unsupported(Claim):
     """The pathways that are unsupported.
 

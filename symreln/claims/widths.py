@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.claims.claim import Claim, Step
 from symreln.claims.solve import at_values
 from symreln.document.model import Block, Math
@@ -127,7 +126,7 @@ class NarrowPathway(Claim):
         )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class _Width(Claim):
     """What narrow pathways learn, and at which loss.
 

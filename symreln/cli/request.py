@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from symreln.base.summaries import record
 
 if TYPE_CHECKING:
     from symreln.train.machine import Library
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Request:
     """What a user asked for.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from symreln.base.summaries import record
 from symreln.document.tex import check_math
 from symreln.errors import InputError
 
@@ -14,14 +14,14 @@ URL = re.compile(r"https://[!-~]+")
 FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(?:[/.][A-Za-z0-9_-]+)*\.[a-z]+")
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class Text:
     """Words of a user or of the program; every renderer escapes them."""
 
     value: str
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class Math:
     """Inline mathematics: LaTeX without delimiters, in the subset of :mod:`.tex`."""
 
@@ -31,14 +31,14 @@ class Math:
         check_math(self.latex)
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class Code:
     """A name or value as a program spells it, set in a fixed width."""
 
     value: str
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class Strong:
     """Important words."""
 
@@ -48,21 +48,21 @@ class Strong:
         set_fields(self, content=inlines(self.content))
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class Reference:
     """A numbered thing of this document by its label: "Proposition 2", "(7)"."""
 
     label: str
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class Citation:
     """An entry of the document's bibliography, by its key."""
 
     key: str
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class Link:
     """Words that lead to an https address or to a file beside the document."""
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
+from symreln.base.summaries import record
 from symreln.document.inlines import (
     URL,
     Citation,
@@ -76,7 +77,7 @@ _LABEL = re.compile(r"[A-Za-z][A-Za-z0-9:_.-]*")
 MAX_DEPTH = 3  # article has three numbered levels
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Drawing:
     """A figure's files. Made by :mod:`symreln.report.drawing`.
 
@@ -115,7 +116,7 @@ class ComingDrawing(Drawing):
     pdf = property(lambda self: self._found.pdf)  # pyright: ignore[reportAssignmentType]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Source:
     """One entry of a bibliography."""
 
@@ -133,7 +134,7 @@ class Source:
             raise InputError(msg)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Interactive:
     """What a page lets its reader move; other formats have none of it.
 
@@ -146,7 +147,7 @@ class Interactive:
     note: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Document:
     """A whole document; building one checks that every reference leads somewhere.
 
@@ -217,7 +218,7 @@ def _known(name: str, names: list[str], what: str) -> None:
         raise InputError(msg)
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class Paragraph:
     """Running text."""
 
@@ -232,7 +233,7 @@ def prose(*content: str | Inline) -> Paragraph:
     return Paragraph(content)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Equation:
     r"""Displayed mathematics: one line, or several aligned at ``&``.
 
@@ -260,7 +261,7 @@ def equation(*lines: str, label: str = "") -> Equation:
 TheoremKind = Literal["Proposition", "Lemma", "Assumption", "Definition", "Remark", "Proof"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Theorem:
     """A statement with a name and a number, or the proof that follows it (which has none)."""
 
@@ -276,7 +277,7 @@ class Theorem:
             raise InputError(msg)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Table:
     """Rows under a header.
 
@@ -319,7 +320,7 @@ class Table:
         _labelled_needs_caption(where, self.label, self.caption)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Figure:
     """A drawing of the document, with its caption below.
 
@@ -343,7 +344,7 @@ class Figure:
         _labelled_needs_caption(f"figure {self.name!r}", self.label, self.caption)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Details:
     """Blocks that a page folds under their summary and paper prints in full.
 
@@ -370,7 +371,7 @@ class Details:
             raise InputError(msg)
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class Items:
     """A list; each item is inline content."""
 
@@ -380,7 +381,7 @@ class Items:
         set_fields(self, items=tuple(map(inlines, self.items)))
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Section:
     """A titled part. Its level is how deep it is nested, so that the two cannot disagree."""
 

@@ -7,9 +7,9 @@ space (``\qquad``) sets apart, then at signs and relations outside of all bracke
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
+from symreln.base.summaries import record
 from symreln.document.tex import RELATIONS, rows_and_cells, tokens
 from symreln.document.widths import latex_width
 
@@ -20,7 +20,7 @@ _RELATIONS = frozenset("\\" + name for name in RELATIONS.split()) | frozenset("=
 _INDENT = r"\quad "
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Display:
     """An equation in rows.
 

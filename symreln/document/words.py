@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symreln.base.summaries import record
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Content, Math
 from symreln.document.numerals import decimal_latex, in_decimals, short_decimal
@@ -44,7 +44,7 @@ def evaluable(number: AlgebraicNumber, values: Values) -> bool:
     return all(name in values for name in number.parameters)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Notation:
     """How the numbers of a spec are printed.
 

@@ -8,13 +8,14 @@ operator, so an index follows one root as long as f's discriminant does not vani
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import repeat
 from math import isqrt
 from typing import TYPE_CHECKING
 
+from symreln.base.summaries import record
 from symreln.errors import FloatRangeError, InputError
 from symreln.exact import domain, enclosure, text
 from symreln.exact.field import Coefficients, Field, irreducible_factors
@@ -43,7 +44,7 @@ _WRITTEN_BITS = 1024
 _FORMULA_BITS = 2048
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class AlgebraicNumber:
     """g(theta), or its non-negative square root.
 

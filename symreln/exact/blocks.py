@@ -10,16 +10,17 @@ equations C Q = Q c hold over Z for every block that is returned, and the blocks
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from flint import fmpq_mat, fmpz, fmpz_mat
 
+from symreln.base.summaries import record
 from symreln.exact import integers, kernels
 from symreln.exact.integer_matrix import IntegerMatrix
 from symreln.exact.matrix import ExactMatrix, Exponents
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Block:
     """Equal copies of one invariant subspace.
 
@@ -145,7 +146,7 @@ def _single(space: fmpz_mat, family: Sequence[fmpz_mat]) -> Block | None:
     return Block(basis=tuple(columns), actions=tuple(actions))
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _Sprout:
     """A vector with the invariant subspace that it spins, and the space it was taken from.
 

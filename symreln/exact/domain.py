@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from math import comb
@@ -11,6 +10,7 @@ from typing import NamedTuple, Protocol
 
 from flint import fmpz_mpoly
 
+from symreln.base.summaries import record
 from symreln.exact import enclosure
 from symreln.exact.factoring import factorisation
 from symreln.exact.scalar import Scalar
@@ -30,7 +30,7 @@ class Comparable(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Range:
     """The values that one parameter may take: an interval of the real line.
 
@@ -161,7 +161,7 @@ def _negative(polynomial: fmpz_mpoly, ranges: Mapping[str, Range], names: Sequen
     return True
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class _Shift:
     """A parameter as base + sign·u: u real (``free``), u > 0 (``strict``) or u >= 0."""
 

@@ -9,11 +9,12 @@ point and the eigenvectors are constant; otherwise all of it is done over Q(para
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat, fmpz_mpoly
 
+from symreln.base.summaries import record
 from symreln.exact import integers, polynomials
 from symreln.exact.blocks import Block
 from symreln.exact.field import Coefficients, Field, irreducible_factors
@@ -22,7 +23,7 @@ from symreln.exact.matrix import ExactMatrix, Exponents
 from symreln.exact.scalar import Scalar, polynomial_ring
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Family:
     """The coefficient matrices of M and Sigma^x, as indices into one list of integer matrices.
 
@@ -39,7 +40,7 @@ class Family:
     zeros: tuple[fmpz_mpoly, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Eigenvalues:
     """The roots of one irreducible polynomial, with their eigenvectors in a block.
 

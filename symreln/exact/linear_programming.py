@@ -15,18 +15,19 @@ second and leaves the first as its dual solution. It runs over any ordered field
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from flint import fmpq
+
+from symreln.base.summaries import record
 
 #: An element of an ordered field.
 Number = Any
 Row = Sequence[Number]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Direction:
     """A direction with the signs asked for.
 
@@ -37,7 +38,7 @@ class Direction:
     vector: tuple[Number, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Farkas:
     """Proof that no direction has the signs asked for: Σ strict·s = Σ weak·n, strict not all 0.
 

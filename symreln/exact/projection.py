@@ -7,11 +7,10 @@ components. For all others there are pseudo-inverses of Gram matrices.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from flint import fmpz_mat
 
+from symreln.base.summaries import record
 from symreln.exact import integers, polynomials
 from symreln.exact.linear import inverse, pseudo_inverse
 from symreln.exact.matrix import ExactMatrix
@@ -94,7 +93,7 @@ def _spanning_rows(features: ExactMatrix) -> list[int] | None:
 _Ray = list[tuple[int, Scalar]]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class _Basis:
     """Constant rows that are a basis b of what features span, each a multiple of b's rows.
 

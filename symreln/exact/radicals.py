@@ -6,7 +6,6 @@ dropped only where the parameters' assumptions prove the sign.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, isqrt
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ import sympy as sp
 from flint import fmpz, fmpz_mpoly
 from sympy.ntheory.factor_ import FactorCache, factor_cache
 
+from symreln.base.summaries import record
 from symreln.exact import domain
 from symreln.exact.factoring import factorisation
 from symreln.exact.scalar import Scalar, expanded, factored, polynomial_ring
@@ -38,7 +38,7 @@ def _remember_primes(n: int, factors: list[int]) -> None:
 factor_cache.add = _remember_primes
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class SquareSplit:
     """value = outside²·inside, where inside has no square factor.
 
@@ -135,7 +135,7 @@ def _absolute_factors(value: Scalar, symbols: Mapping[str, sp.Symbol]) -> sp.Exp
     return result
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class Quadratic:
     """a + sign·b·√r with rational functions a, b and a square-free polynomial r.
 

@@ -10,7 +10,6 @@ square roots in K. Any orthonormal basis of the space would do: this one is a ch
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import fmpz_mat
 
+from symreln.base.summaries import record
 from symreln.errors import InputError, NotSupportedError
 from symreln.exact.enclosure import precision
 from symreln.exact.field import Coefficients, Field, quotient_coefficients
@@ -37,7 +37,7 @@ _Side = tuple[list[_Vector], tuple[Coefficients, ...]]
 _BITS, _ROUNDING = (96, 384, 1536, 6144), 1e-16
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@record(eq=False)
 class Columns:
     """Orthogonal columns over Q(parameters)[theta], with their lengths.
 

@@ -9,12 +9,13 @@ polynomials and indices of roots.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 
 from flint import fmpz_mat
 
+from symreln.base.summaries import record
 from symreln.errors import InputError, LimitReachedError
 from symreln.exact import integers, polynomials, text
 from symreln.exact.algebraic import AlgebraicNumber
@@ -31,7 +32,7 @@ from symreln.exact.scalar import Scalar
 MOST_TERMS = 1000
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Operator:
     """T = weight_m·M + weight_x·Sigma^x, taken at a parameter point where ``at`` has entries.
 
@@ -55,7 +56,7 @@ class Operator:
         return not self.at and self.matrix is None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@record(eq=False)
 class ModeClass:
     """Modes that are conjugate: one for every root theta of an irreducible polynomial.
 
@@ -106,7 +107,7 @@ class ModeClass:
         return f"ModeClass({polynomial} = 0, multiplicity {self.multiplicity})"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@record(eq=False)
 class Mode:
     """One mode: a root of a class.
 
@@ -133,7 +134,7 @@ class Mode:
         return f"Mode(s = {self.s.to_sympy()}, multiplicity {self.multiplicity})"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Commutator:
     """Why M and Sigma^x do not commute.
 
@@ -150,7 +151,7 @@ class Commutator:
     relative_norm_squared: Scalar
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@record(eq=False)
 class JointSpectrum:
     """Joint eigenspaces of M and Sigma^x, or eigenspaces of M where they do not commute.
 

@@ -7,10 +7,12 @@ zero for all matrices of fitting shapes that obey the rules used.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import sympy as sp
+
+from symreln.base.summaries import record
 
 Letter = tuple[str, bool]
 """Name of a matrix, and whether it is transposed."""
@@ -20,7 +22,7 @@ Rules = Mapping[tuple[Letter, Letter], Word]
 """What two neighbouring letters may be replaced by, such as RᵀR by nothing."""
 
 
-@dataclass(frozen=True, eq=False)
+@record(kw_only=False, eq=False)
 class Words:
     """A sum of words with coefficients.
 

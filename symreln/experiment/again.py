@@ -6,7 +6,7 @@ The theory's own curve once more, with one of the things that it takes for grant
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from itertools import islice
 from math import sqrt
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.summaries import record
 from symreln.claims.head_start import mode_laws
 from symreln.claims.integration import descending_flow, network_of, reduced_flow
 from symreln.claims.prediction import (
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from symreln.experiment.outcome import Validation
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Instead:
     """What is taken in the place of what the theory takes for granted.
 
@@ -158,7 +159,7 @@ HALF = Fraction(1, 2)
 GDLN, RELU = JUDGED
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Experiment:
     """What is other than in the confrontation.
 

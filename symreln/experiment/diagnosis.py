@@ -30,13 +30,14 @@ was found, and where the theory takes many.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from symreln.base.rounding import positional
+from symreln.base.summaries import record
 from symreln.claims.integration import network_of
 from symreln.claims.probes import learning_modes
 from symreln.claims.regime import regime_of
@@ -87,7 +88,7 @@ HALVINGS, WORTH = 8, 0.25
 SMALL = Fraction(1, 100)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Candidate:
     """An assumption that may fail.
 
@@ -104,7 +105,7 @@ class Candidate:
     measured: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Assumptions:
     """What a kind of confrontation takes for granted.
 

@@ -6,11 +6,9 @@ differences are judged by exchanging which sample a curve belongs to, spreads by
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.experiment.metrics import Interval
 
 #: Shares of the first loss whose crossing times are compared.
@@ -50,7 +48,7 @@ class CrossingComparison:
     spread_ratio: Interval | None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class CurveTest:
     """Whole curves of two samples at once.
 

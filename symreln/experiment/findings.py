@@ -7,10 +7,9 @@ the two the networks are too few to tell.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 
 ALIGNMENT, GATES, SCALE, STEP, FLOW, WIDTH, NETWORKS, STAGES, FORMS, BATCHES = (
     "alignment",
@@ -31,7 +30,7 @@ def start_of(stage: int) -> str:
     return f"start of stage {stage}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Finding:
     """One assumption, replaced alone.
 

@@ -10,13 +10,13 @@ they get is what the law says, and no share of units is assumed for them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.claims.gate_law import gate_law_of
 from symreln.claims.head_start import are_followed, copy_turns, mode_laws
 from symreln.claims.integration import gate_floats, network_of
@@ -193,7 +193,7 @@ def _why_no_orders(numbers: Derivation, most: float) -> str:
     return ""
 
 
-@dataclass(frozen=True, eq=False)
+@record(kw_only=False, eq=False)
 class _Gate:
     """A pathway's gate, and the samples that tell it from others, shapes (P,)."""
 

@@ -11,12 +11,12 @@ networks from the same initial weights, added to the theory's curve.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.summaries import record
 from symreln.claims.integration import gate_floats, network_of
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.training import train_networks, training_settings
@@ -147,7 +147,7 @@ def effect_of_gates(
     )
 
 
-@dataclass(frozen=True, eq=False)
+@record(kw_only=False, eq=False)
 class _Units:
     """Hidden units of all pathways, with what each sees and writes.
 

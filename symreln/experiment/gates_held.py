@@ -12,12 +12,12 @@ pathway itself, on which its units have a pre-activation of 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symreln.base.rounding import percent
+from symreln.base.summaries import record
 from symreln.claims.integration import gate_floats
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from symreln.train.run import TrainingRun
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class GatesHeld:
     """Shares of the weight.
 

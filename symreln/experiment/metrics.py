@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -26,7 +25,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from symreln.base.rounding import percent, positional
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.document.model import Content, Math
 from symreln.errors import InputError
 
@@ -35,7 +34,7 @@ _Measure = Callable[[np.ndarray, np.ndarray], np.ndarray]
 DROP = 0.9  # the interface's drop time: the first step with a loss under this share of the first
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class CurveComparison:
     """How far curve A is from curve B; L(0) is the first loss of curve B.
 
@@ -55,7 +54,7 @@ class CurveComparison:
     log10_tail_rms: float | None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Distance:
     """The same with intervals for the means over all seeds."""
 
@@ -65,7 +64,7 @@ class Distance:
     log10_tail_rms: Interval
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Metric:
     """One number for how far curve A is from curve B.
 
@@ -461,7 +460,7 @@ METHOD = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Interval:
     """A measured number and where it may be for the mean over all seeds.
 

@@ -6,11 +6,11 @@ What fails where the prediction disagrees is said by :mod:`symreln.experiment.di
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from symreln.base.summaries import Immutable
+from symreln.base.summaries import Immutable, record
 from symreln.claims.curves import Judged
 from symreln.claims.derivation import of_pathways
 from symreln.claims.solve import at_values
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from symreln.specs.model import Spec
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Validation(Immutable, Predictions):
     """A derivation confronted with trained networks: all that was predicted, and what came of it.
 

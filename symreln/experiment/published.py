@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from symreln.base.summaries import record
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PublishedPrediction:
     """Agreement of a published prediction with trained ReLU networks.
 

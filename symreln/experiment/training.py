@@ -10,7 +10,7 @@ What is trained for a spec: settings, pathways and what is recorded of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symreln.base.summaries import record
 from symreln.claims.integration import network_of
 from symreln.laws.law import Regime, pathway_units
 from symreln.train.network import (
@@ -50,7 +51,7 @@ Phase = tuple[int, tuple[GatedPathway, ...]]
 """First step, and the pathways with the gates from there on."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Variation:
     """How a training differs from that of its spec; data, gates and draws are the same.
 

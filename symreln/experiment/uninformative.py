@@ -7,12 +7,13 @@ kind of network has not dropped yet although it could. "Agrees" would say nothin
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from symreln.base.rounding import percent
+from symreln.base.summaries import record
 from symreln.errors import SymrelnError
 from symreln.experiment.changed import step_below
 from symreln.experiment.metrics import DROP, drop_time
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Uninformative:
     """Why training tests nothing.
 

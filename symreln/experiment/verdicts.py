@@ -7,7 +7,6 @@ judgements: of derivations, of graphs and of sweeps.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf, sqrt
 from typing import TYPE_CHECKING, Literal
 
@@ -15,6 +14,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from symreln.base.rounding import percent
+from symreln.base.summaries import record
 from symreln.experiment.metrics import LEVEL, Interval, around, simultaneous_radius
 from symreln.experiment.words import bound_text, share_text
 
@@ -31,7 +31,7 @@ MOST_SEEDS = 10_000
 _ONE_SEED = "one seed gives no interval; train at least two"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Verdict:
     """The judgement of one quantity.
 

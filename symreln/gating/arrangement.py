@@ -23,7 +23,6 @@ Witnesses are integer vectors, in int64 while a bound proves that exact, in Pyth
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from math import comb
 from typing import NamedTuple
@@ -31,6 +30,7 @@ from typing import NamedTuple
 import numpy as np
 from flint import fmpq, fmpz_mat
 
+from symreln.base.summaries import record
 from symreln.errors import InputError, LimitReachedError
 from symreln.exact.int64 import (
     common,
@@ -65,7 +65,7 @@ class _Step(NamedTuple):
         return _Step(self.vector * sign, self.products * sign)
 
 
-@dataclass(frozen=True, eq=False)
+@record(kw_only=False, eq=False)
 class Cells:
     """The search.
 
@@ -339,7 +339,7 @@ def _alike_rows(marks: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
 MOST_CHOICES, MOST_FACES = 20_000, 100_000
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class _Flat:
     """Samples that can lie on the boundary together, and the faces on which exactly they do.
 

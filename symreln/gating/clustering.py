@@ -12,13 +12,13 @@ adjusted Rand index, Hubert and Arabie 1985.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import log
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.errors import InputError
 from symreln.gating.enumerate import pattern
 
@@ -51,7 +51,7 @@ class Rows:
         return (self.values**2).sum(axis=1)
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class GateCluster:
     """A cluster of activity patterns.
 

@@ -5,12 +5,12 @@ Beside their shares stand those at infinite width, by the mean-field simulation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.claims.integration import network_of
 from symreln.gating.observed import ObservedNetworks, nearest_observer, observe, wide_shares
 from symreln.gating.race_pieces import Race
@@ -23,7 +23,7 @@ _FINEST = 100
 WITHIN = 3.0
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class ClassShare:
     """What networks have of a class of gates at the end, and what there is at infinite width.
 

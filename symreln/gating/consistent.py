@@ -21,10 +21,10 @@ Source: Maennel et al. 2018, Boursier and Flammarion (early alignment).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeVar
 
+from symreln.base.summaries import record
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.linear_programming import dot
 from symreln.exact.matrix import ExactMatrix
@@ -36,7 +36,7 @@ from symreln.gating.serialise import Result
 from symreln.verdict.directions import Pair, Vector, columns, gate_spectrum, singular_pairs
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class SignedGate(Result):
     """A gate of 0 and 1, or one with samples on its boundary.
 
@@ -64,7 +64,7 @@ class SignedGate(Result):
         return sign_pattern(self.signs)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@record(eq=False)
 class GrowingGate(SignedGate):
     """A gate with a direction that grows: at one value of the data, or on a piece of a race.
 
@@ -120,7 +120,7 @@ class GrowingGate(SignedGate):
         return f"{name}({self.pattern}, {self.kind}, s = {float(self.s):.6g}, {orbit})"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+@record(eq=False)
 class SelfConsistentGate(GrowingGate):
     """A gate with a direction that keeps it; partial ones are listed for the largest s only.
 

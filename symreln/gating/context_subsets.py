@@ -20,11 +20,12 @@ proven in ``tests/gating/subset_identities.py``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
+
+from symreln.base.summaries import record
 
 if TYPE_CHECKING:
     from symreln.specs.model import Dataset
@@ -35,7 +36,7 @@ SCALE = sp.Symbol("c", positive=True)
 HALF = N / 2
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SubsetFormulas:
     """Growth rates of gates open in m contexts, in units of 1/tau.
 

@@ -9,7 +9,7 @@ gates of XoR that early training selects are of this kind.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from flint import fmpq
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from symreln.base.summaries import record
 from symreln.errors import InputError
 from symreln.exact.domain import Range
 from symreln.exact.int64 import product, reduced_rows
@@ -45,7 +46,7 @@ class _GateOrbit(NamedTuple):
     size: int
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class RealisableGates:
     """Gates that a dataset allows.
 

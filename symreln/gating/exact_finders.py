@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from symreln.base.progress import phase
+from symreln.base.summaries import record
 from symreln.gating.consistent import GrowingGate
 from symreln.gating.enumerate import LIMIT, RealisableGates, enumerate_gates, pattern, sample_gates
 from symreln.gating.finders import FORMAT
@@ -24,7 +25,7 @@ LISTED = 20_000
 SHOWN = 20
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class _GateKind:
     """A gate and how many a symmetry of the inputs makes of it.
 
@@ -41,7 +42,7 @@ class _GateKind:
     witness: tuple[int, ...]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class _ExactGates(Result):
     """What gates.json says of gates that follow from the data.
 
@@ -69,7 +70,7 @@ class _ExactGates(Result):
         raise NotImplementedError
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class _AllGates(_ExactGates):
     """What gates.json says of the gates that inputs allow.
 
@@ -98,7 +99,7 @@ class _AllGates(_ExactGates):
         yield from _first([f"  {each.pattern}  {_orbit(each.size)}" for each in self.kinds])
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class _SelectedGates(_ExactGates):
     """What gates.json says of self-consistent gates.
 

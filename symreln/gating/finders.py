@@ -7,14 +7,15 @@ What it needs is imported when it is asked for: naming it costs nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
+
+from symreln.base.summaries import record
 
 FORMAT = "symreln-gates/2"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _GateFinder:
     """One way.
 

@@ -16,13 +16,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.errors import InputError
 from symreln.gating.clustering import (
     Clustering,
@@ -105,7 +104,7 @@ def _clustered(rows: Rows, clusters: int | None, rng: int) -> tuple[Clustering, 
     return best, scores
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class _Spread:
     """What pairs of runs say: mean, least and largest."""
 
@@ -118,7 +117,7 @@ def _spread(values: Sequence[float]) -> _Spread | None:
     return _Spread(float(np.mean(values)), min(values), max(values)) if values else None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Stability(Result):
     """How alike independent runs of one algorithm are.
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from symreln.base.summaries import record
 from symreln.networks.parts import Switch
 from symreln.networks.pathway import PathwaySpec
 from symreln.specs.model import Dataset, Spec, ValidationSpec
@@ -12,7 +13,7 @@ from symreln.specs.pathways import BOUNDARY
 from symreln.specs.spec_text import spec_toml
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class FoundPathway:
     """A pathway whose gate was found.
 

@@ -14,14 +14,13 @@ direction starts or stops having its gate.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import sympy as sp
 
 from symreln.base.rounding import mean_text
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
 from symreln.exact.algebraic import AlgebraicNumber
@@ -49,7 +48,7 @@ _MOST_VALUES = 12
 LOOKS, ROWS = 80, 12
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class _LabelSubset(Result):
     """A gate open on the samples of some values of a label.
 
@@ -74,7 +73,7 @@ class _LabelSubset(Result):
         return len(self.held)
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class _PartialSubset(Result):
     """A partial gate that is open somewhere on m of a label's values."""
 
@@ -91,7 +90,7 @@ class _PartialSubset(Result):
         return [str(value.to_sympy()) for value in self.gate.times_open]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class SubsetStage(Result):
     """Gates by subset on what one stage of a spec learns.
 
@@ -146,7 +145,7 @@ class SubsetShares(Result):
         return int(self.shares[-1, 1:-1].argmax()) + 1
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class SubsetsReport(Result):
     """Speeds by subset stage by stage, formulas, and what trained networks take.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from symreln.base.progress import phase
+from symreln.base.summaries import record
 from symreln.claims.integration import network_of
 from symreln.gating.clustering import NEAR, GateCluster
 from symreln.gating.enumerate import pattern
@@ -57,7 +58,7 @@ _SHOWN_WINDOWS = 8
 _SHOWN_SCORES = 5
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _Networks:
     """Which networks are trained, and how they are looked at.
 
@@ -78,7 +79,7 @@ class _Networks:
     rng: int
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class _SpecGate:
     """A gate of the spec, and the nearest one that was found."""
 
@@ -89,7 +90,7 @@ class _SpecGate:
     samples_apart: int
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class _GateWindow:
     """The clusters of one window, from the first update that is made with them."""
 
@@ -97,7 +98,7 @@ class _GateWindow:
     clusters: tuple[GateCluster, ...]
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class _Replays:
     """Errors by what was replayed, and how far networks are from each other."""
 
@@ -106,7 +107,7 @@ class _Replays:
     errors: dict[str, ReplayErrors]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class NetworkGates(Result):
     """Gates of trained networks, and what is said of them; of windows, None says Algorithm 1.
 

@@ -8,11 +8,11 @@ Irrational roots are ends of intervals, and in none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cmp_to_key
 from typing import TYPE_CHECKING
 
+from symreln.base.summaries import record
 from symreln.errors import InputError
 from symreln.exact import enclosure
 from symreln.exact.algebraic import AlgebraicNumber, real_roots
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from flint import arb, fmpz_mpoly
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Piece:
     """A rational root, or the open interval between two neighbouring roots or ends of the range.
 

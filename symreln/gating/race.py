@@ -8,7 +8,7 @@ direction with vectors over Q(parameter), whose signs change at roots of polynom
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
@@ -17,6 +17,7 @@ import numpy as np
 from flint import fmpz_mpoly
 
 from symreln.base.progress import phase
+from symreln.base.summaries import record
 from symreln.claims.exceptional.conditions import resultant
 from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber
@@ -88,7 +89,7 @@ def race(
     return _Course(inputs, residual, limits, limit, given or {}).run()
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class _Entrant(SignedGate):
     """A gate that may run somewhere.
 

@@ -19,12 +19,13 @@ larger share of the units can still be first near a boundary.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from typing import Literal
 
+from symreln.base.summaries import record
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
 from symreln.gating.consistent import GrowingGate, by_speed
@@ -36,7 +37,7 @@ from symreln.networks.orbits import SampleGroup, moved_gates
 MOST_SHOWN = 24
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class RacePiece(Result):
     """Who runs, and in which order.
 
@@ -113,7 +114,7 @@ class RacePiece(Result):
         return not below and not above
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class PhaseBoundary:
     """A value of the parameter at which the race changes.
 
@@ -132,7 +133,7 @@ class PhaseBoundary:
     changes_winner: bool
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Race:
     """The race over the whole range of the parameter.
 

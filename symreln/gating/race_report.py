@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from symreln.base.rounding import mean_text
+from symreln.base.summaries import record
 from symreln.claims.integration import network_of
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.gating.confronted import WITHIN, ClassShare, RacePoint
@@ -18,7 +18,7 @@ from symreln.specs.model import Spec
 from symreln.verdict.directions import gate_spectrum
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class _Unraced(SignedGate):
     """A gate pattern that is asked for beside those that run.
 
@@ -39,7 +39,7 @@ class _Unraced(SignedGate):
     realisable: bool
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class RaceReport(Result):
     """A race and what is said beside it.
 

@@ -9,14 +9,14 @@ well they imitate it: the quality of a rectified linear network.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise, product
 from math import ceil
 
 import numpy as np
 
 from symreln.base.progress import phase
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
 from symreln.experiment.metrics import compare, seed_floor
@@ -59,7 +59,7 @@ class GateSchedule:
     gates: np.ndarray
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ReplayErrors(Result):
     """How far replays are from their networks.
 
@@ -76,7 +76,7 @@ class ReplayErrors(Result):
         return float(np.mean(self.each))
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _QualityPoint(ReplayErrors):
     """Replay error of one number of pathways and windows.
 
@@ -278,7 +278,7 @@ def _quality_curve(
     return list(points.values())
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _SpecReplay(ReplayErrors):
     """Replay errors of the spec's own gates.
 
@@ -291,7 +291,7 @@ class _SpecReplay(ReplayErrors):
     windows: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ReplayReport(Result):
     """What replay.json holds.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from symreln.base.progress import phase
+from symreln.base.summaries import record
 from symreln.errors import LimitReachedError
 from symreln.exact.enclosure import ball
 from symreln.exact.linear import rank
@@ -35,7 +36,7 @@ CHUNK = 4096
 _UNSURE = 1e-6
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class GateStage(Result):
     """What early training selects from one residual.
 

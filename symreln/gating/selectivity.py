@@ -15,11 +15,10 @@ Of a response r_μ ≥ 0 (a unit's activity, or a gate) and a label with values 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.gating.enumerate import pattern
 from symreln.gating.observed import ObservedNetworks
 from symreln.gating.serialise import Result
@@ -99,7 +98,7 @@ def _indices(responses: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.n
     return np.clip(explained, None, 1.0), breadth
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Indices:
     """Indices of one response, or their mean; None where they are not known.
 
@@ -114,7 +113,7 @@ class Indices:
     breadth: dict[str, float | None]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _PathwayIndices(Result):
     """Indices of a gate.
 
@@ -128,7 +127,7 @@ class _PathwayIndices(Result):
     of: Indices
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class SelectivityReport:
     """Selectivity of hidden units at the start and the end of training, and of gates.
 

@@ -19,14 +19,13 @@ Float64 only.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from itertools import pairwise
 from math import inf, log
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.laws.integrate import PRECISE, integrate
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ class Trajectory:
     strengths: np.ndarray
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class AffineCoupling:
     """E = offsets − matrix @ W, loss = ½‖targets − outputs @ W‖² + floor.
 

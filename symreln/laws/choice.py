@@ -6,12 +6,13 @@ choice can be followed line by line. A new law is a file and a place in :data:`L
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
+from symreln.base.summaries import record
 from symreln.errors import NoClosedFormError
 from symreln.laws import half_speed, lambda_balanced
 from symreln.laws.depth import Depth
@@ -36,7 +37,7 @@ _WEIGHTS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _Choice:
     """A law, or none.
 

@@ -24,11 +24,10 @@ Source: [Saxe2022] for the system; the function V is Goh's, for Lotka-Volterra s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.field import Field
 from symreln.exact.scalar import Scalar
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     Support = tuple[bool, ...]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Equilibrium:
     """An equilibrium of the modes that compete.
 

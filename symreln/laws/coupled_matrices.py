@@ -18,12 +18,11 @@ Float64 only.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.laws.block_flow import BlockFlow, Trajectory
 from symreln.laws.gated_data import GatedData, GatedModule
 from symreln.laws.integrate import PRECISE
@@ -31,7 +30,7 @@ from symreln.laws.matrix_coupling import MatrixCoupling
 from symreln.laws.spans import orthonormal_span
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class EqualModes:
     """Equal modes of a pathway.
 

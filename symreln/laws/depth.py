@@ -38,7 +38,6 @@ of which gradient descent diverges.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -46,6 +45,7 @@ import numpy as np
 import sympy as sp
 from flint import arb, ctx, fmpq, fmpq_poly, fmpz_poly
 
+from symreln.base.summaries import record
 from symreln.document.mathtext import slashed_latex, to_latex
 from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.laws.finite_steps import delay, delay_residual
@@ -66,7 +66,7 @@ _FALLEN = 800.0
 _Q, _RHO, _TAU, _D = sp.symbols("_q _rho _tau _d", positive=True)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Depth(Law):
     r"""One decoupled mode of L balanced layers, L >= 3, in implicit form.
 
@@ -455,7 +455,7 @@ class Depth(Law):
             amplitude = amplitude + amplitude ** (layers - 1) * pull
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Clock:
     """E(y) of one depth, and its inverse; floats or balls.
 

@@ -31,13 +31,12 @@ To first order: units that have left change the drive of no other, and move on a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from symreln.base.processors import one_blas_thread
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 
 #: Units that are drawn: the standard error of a share is then below 0.5 %.
 DRAWN = 10_000
@@ -230,7 +229,7 @@ class LinearUnits:
         return float(0.25 + (given + pair) / (2 * np.pi))
 
 
-@dataclass(frozen=True, eq=False)
+@record(kw_only=False, eq=False)
 class DrawnUnits:
     """Initial weights of units.
 

@@ -6,14 +6,13 @@ Sigma^yx_p = T R_pᵀ and Sigma^x(j,p) = R_j R_pᵀ.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.laws.spans import orthonormal_span
 
 #: A scipy.sparse.csr_array; scipy ships no types.
@@ -68,7 +67,7 @@ class GatedData:
         return 0.5 * float(self.targets.data @ self.targets.data)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class GatedModule:
     """A part of the gated data that the flow does not leave, in orthonormal coordinates.
 

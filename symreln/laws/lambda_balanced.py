@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -26,6 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
+from symreln.base.summaries import record
 from symreln.document.mathtext import to_latex
 from symreln.errors import FloatRangeError, InputError, LimitReachedError, NoClosedFormError
 from symreln.exact.enclosure import ball, rounded_text
@@ -158,7 +158,7 @@ def _multiple(matrix: ExactMatrix) -> Fraction | None:
     return first.to_fraction()
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class BalancedMatrices(MatrixFlow):
     r"""The flow of two weight matrices in closed form.
 

@@ -11,13 +11,13 @@ of their growth.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
+from symreln.base.summaries import record
 from symreln.errors import LimitReachedError
 from symreln.exact.enclosure import ball, precision, real_roots
 from symreln.exact.matrix import ExactMatrix
@@ -46,7 +46,7 @@ class Blocks(NamedTuple):
     output_gram: Any
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class MatrixFlow:
     r"""Two weight matrices that are lambda-balanced, and what drives them: white inputs.
 

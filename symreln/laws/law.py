@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import MISSING, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from math import sqrt
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import sympy as sp
 
+from symreln.base.summaries import record
 from symreln.document.mathtext import to_latex
 from symreln.laws.half_speed import SLOWER, asked
 from symreln.laws.line import CANCELS, SUBSTITUTED, Line, vanish
@@ -44,7 +45,7 @@ PLAIN = "two layers of equal initial scale, without weight decay"
 COUPLED = "the mode is coupled to modes of other pathways"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Match:
     """Whether a law holds, and the reason that is printed."""
 
@@ -52,7 +53,7 @@ class Match:
     why: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Start:
     """Where the modes of a network start, in expectation.
 
@@ -65,7 +66,7 @@ class Start:
     imbalance: Any = Fraction(0)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Regime:
     """What is known of a mode before it is solved.
 
@@ -210,7 +211,7 @@ def pathway_units(network: NetworkSpec) -> Fraction:
     return Fraction(network.hidden, 1 if network.activation == "linear" else 2)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Law(ABC):
     """One mode equation, its solution, and all that follows from it.
 

@@ -8,12 +8,12 @@ with matrices, sums over pathways or names for long parts are written beside the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import sympy as sp
 
+from symreln.base.summaries import record
 from symreln.document.mathtext import slashed_latex, to_latex, weighted
 from symreln.exact.cancelling import cancelled
 
@@ -31,7 +31,7 @@ DIFFERENTIATED = "differentiated; the integrand comes out, and the lower end giv
 SUBSTITUTED = "substituted into the mode equation; the residual and the initial value cancel to 0"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Line:
     """One line of a derivation.
 

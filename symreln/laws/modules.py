@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.summaries import record
 from symreln.laws.gated_data import GatedModule
 from symreln.laws.invariant_subspace import InvariantSubspaces, SubspaceSearch, norm_bound
 
@@ -42,7 +43,7 @@ _NULL_TOLERANCE = 1e-11
 WORDS, TESTED = 3, 4
 
 
-@dataclass(frozen=True, eq=False)
+@record(kw_only=False, eq=False)
 class Split:
     """Modules that together are the gated data.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 import sympy as sp
 
+from symreln.base.summaries import record
 from symreln.document.mathtext import to_latex
 from symreln.exact.cancelling import cancelled
 from symreln.laws.law import COUPLED, STRENGTH, Law, Match, Regime, Start
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 _S, _D, _P0, _T, _TAU, _E = sp.symbols("_s _d _p0 _t _tau _e", positive=True)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class OneLayer(Law):
     r"""One decoupled mode of a single layer: :math:`\tau \dot\pi = s - d\pi`. Source: [Saxe2014].
 

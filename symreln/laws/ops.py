@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cmp_to_key
 from typing import Any
@@ -20,8 +20,10 @@ import sympy as sp
 from flint import arb, fmpq
 from sympy.codegen.cfunctions import expm1, log1p
 
+from symreln.base.summaries import record
 
-@dataclass(frozen=True, kw_only=True)
+
+@record
 class Ops:
     r"""Functions of a number system.
 

@@ -9,12 +9,12 @@ its tolerances are stated there. The route without any of them is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.summaries import record
 from symreln.errors import NotSupportedError
 from symreln.laws.block_flow import BlockFlow, Trajectory
 from symreln.laws.integrate import PRECISE
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _MODE_TOLERANCE = 1e-8
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class ModeProbe:
     """Equal modes of a pathway, whose mean strength is asked for.
 
@@ -48,7 +48,7 @@ class ModeProbe:
     v: np.ndarray
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class ModeStart:
     """Equal modes of a pathway that start with other strengths than the expected ones.
 
@@ -61,7 +61,7 @@ class ModeStart:
     factor: float
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class ReducedFlow:
     """The flow of a gated deep linear network with one hidden layer, from the expected start.
 

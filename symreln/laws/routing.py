@@ -14,12 +14,12 @@ A chain of three shared edges (:mod:`symreln.laws.shared_chain`). Source: [Saxe2
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import sympy as sp
 from flint import arb
 
+from symreln.base.summaries import record
 from symreln.document.mathtext import to_latex
 from symreln.errors import NoClosedFormError
 from symreln.laws.line import Line, vanish
@@ -72,7 +72,7 @@ def circulant_uses() -> tuple[sp.Expr, ...]:
     return first, sp.Mul(*pairs.values()), last
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class RoutingNetwork:
     """The routing network of M domains with K partners each; symbols unless numbers are given.
 

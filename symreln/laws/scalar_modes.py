@@ -9,11 +9,11 @@ mode follows a flow of its own, with numbers in place of matrices:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.summaries import record
 from symreln.errors import NoClosedFormError
 from symreln.exact.truth import Truth
 from symreln.laws.network_flow import NetworkFlow
@@ -33,7 +33,7 @@ _TOLERANCE = 1e-9
 combination below have gaps of about 1e-3, and their vectors errors of about 1e-13."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class ScalarMode:
     """One mode across the nodes that it reaches; float64.
 

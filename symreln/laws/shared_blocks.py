@@ -13,11 +13,11 @@ tuples can be read off the blocks, linearly, and each block follows the flow of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.summaries import record
 from symreln.laws.block_flow import AffineCoupling
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _EQUAL = 1e-6
 _PRODUCTS = 6
 
 
-@dataclass(frozen=True, eq=False)
+@record(kw_only=False, eq=False)
 class _Block:
     """A faithful corner of the space: one pathway, bases of its outputs and inputs."""
 
@@ -49,7 +49,7 @@ class _Block:
     inputs: np.ndarray
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class ReducedModule:
     """A module as the flow of a few blocks.
 

@@ -13,13 +13,13 @@ modes solve it. Source: [Saxe2022].
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 from flint import acb, arb
 
+from symreln.base.summaries import record
 from symreln.document.mathtext import to_latex
 from symreln.document.numerals import decimal_latex
 from symreln.exact.enclosure import decimal_of, precision
@@ -40,7 +40,7 @@ _ALIKE, _SHARED = sp.symbols("w_0 I", positive=True)
 _BITS = 128
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SharedChain:
     """The reduced equations of one mode, and their solution.
 

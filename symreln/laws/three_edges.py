@@ -12,13 +12,13 @@ whose integrand is rational: t(x) is elementary. Three different starts lead to 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import sympy as sp
 
+from symreln.base.summaries import record
 from symreln.laws.law import TIME_CONSTANT
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ X = sp.Symbol("x", positive=True)
 DELTA = sp.Symbol("delta", real=True)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ThreeEdges:
     r"""Time t(x) at which the single edge has reached x, from x0; in the unit of tau.
 
@@ -46,7 +46,7 @@ class ThreeEdges:
     d: sp.Expr
     sign: int
     delta: sp.Expr = DELTA
-    x0: sp.Expr = sp.Symbol("x_0", positive=True)  # noqa: RUF009  (immutable)
+    x0: sp.Expr = sp.Symbol("x_0", positive=True)
 
     @property
     def shift(self) -> sp.Expr:

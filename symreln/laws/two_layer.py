@@ -7,13 +7,14 @@ loss; it takes λ off s, and changes nothing else.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any, Literal, Self
 
 import numpy as np
 import sympy as sp
 
+from symreln.base.summaries import record
 from symreln.document.mathtext import to_latex
 from symreln.exact.cancelling import cancelled
 from symreln.laws.law import STRENGTH, Law, Match, Regime, Start
@@ -45,7 +46,7 @@ WEIGHT_DECAY = sp.Symbol("lambda", positive=True)
 _S, _D, _P0, _T, _TAU = sp.symbols("_s _d _p0 _t _tau", positive=True)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class TwoLayer(Law):
     r"""One decoupled mode: :math:`\tau \dot\pi = 2\pi (s - d\pi)`, :math:`\pi(0) = \pi_0`.
 
@@ -255,7 +256,7 @@ class TwoLayer(Law):
         return defect(*defects)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class TwoLayerDecay(TwoLayer):
     r"""The same with weight decay: :math:`\tau \dot\pi = 2\pi (s - \lambda - d\pi)`.
 

@@ -14,7 +14,7 @@ then has no solution in elementary functions, and is integrated.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any
@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from symreln.base.summaries import record
 from symreln.document.mathtext import to_latex
 from symreln.laws.law import STRENGTH, Law, Match, Regime, Start
 from symreln.laws.line import (
@@ -57,7 +58,7 @@ _S, _D, _C, _P0 = sp.symbols("_s _d _c _p0", positive=True)
 _K, _U0, _R, _E = sp.symbols("_k _u0 _r _e", positive=True)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Unbalanced(Law):
     r"""One decoupled mode with amplitudes :math:`a^2 - b^2 = \pm \delta`.
 
@@ -375,7 +376,7 @@ class Unbalanced(Law):
         }
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class UnbalancedDecay(Unbalanced):
     r"""One decoupled, unbalanced mode under weight decay: integrated, for it has no closed form.
 
@@ -571,7 +572,7 @@ def _residual() -> sp.Expr:
 _P, _M = sp.symbols("_p _m", positive=True)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _Symbols(Unbalanced):
     """The law with its radicals as symbols: κ = k/2, p and m."""
 

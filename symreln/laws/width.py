@@ -25,12 +25,12 @@ a saddle, by the same determinant, and no other minimum exists (Baldi and Hornik
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cmp_to_key
 
 import sympy as sp
 from flint import arb
 
+from symreln.base.summaries import record
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import ORDER_BITS, AlgebraicNumber
 from symreln.exact.enclosure import ball, precision
@@ -42,7 +42,7 @@ from symreln.laws.line import CANCELS, Line, moves, vanish
 SHOWN_BITS = 160
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class WidthMode:
     """One entry of a pathway's modes, equal ones together; no parameters.
 
@@ -69,7 +69,7 @@ def gain_of(mode_class: ModeClass, root: int) -> AlgebraicNumber:
     return AlgebraicNumber(minpoly=mode_class.minpoly, coefficients=ratio, root=root)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Narrow:
     """A pathway with fewer hidden units than modes that learn something.
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TypeVar
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.errors import LimitReachedError, Problem, SpecError
 from symreln.networks.parts import Edge, Gain, Gate, Node, gate_at
 
@@ -22,7 +22,7 @@ MAX_PATHS = 1000
 """As many as a spec may list by hand: beyond it the exact reduction has that many terms squared."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Path:
     """A gated path from an input node to an output node: what the theory calls a pathway.
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.exact.scalar import Scalar
 
 Gain = int | Scalar
@@ -82,7 +81,7 @@ class Node:
         return "input" if self.inputs else "output" if self.outputs else "hidden"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Edge:
     """Weights W_e from one node to another, shape (size of target, size of source).
 

@@ -7,11 +7,12 @@ back gives exactly the formula that was proven is checked for every formula befo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symreln.base.summaries import record
 from symreln.document.breaking import equation_lines, name_common, put_back
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Math, equation, prose
@@ -30,7 +31,7 @@ LONG = 12.0
 _MOST_FORMULAS = 200
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Abbreviations:
     """What a document calls the long parts of its formulas.
 

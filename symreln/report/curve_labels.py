@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
+from symreln.base.summaries import record
 from symreln.report.looks import FAINT, INK
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _AT_END = 0.02  # share of the width within which a curve ends at the right
 _RISES = (0.5, 0.62, 0.38, 0.74, 0.26, 0.86, 0.14)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class _Curve:
     name: str
     x: NDArray[np.float64]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy as np
 import sympy as sp
 from flint import arb
 
+from symreln.base.summaries import record
 from symreln.claims.claim import DIGITS, Claim, decimals
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from symreln.specs.model import Spec
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Encoder:
     """How values become JSON.
 

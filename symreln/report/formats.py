@@ -8,11 +8,11 @@ when they are asked for: naming one costs nothing.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from symreln.base.summaries import record
 from symreln.errors import InputError, NotSupportedError
 from symreln.specs.finding import nearest, shown
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from symreln.report.latex_style import Style
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Format:
     """One way to write a document.
 

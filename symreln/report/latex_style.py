@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from symreln.base.summaries import record
 from symreln.errors import InputError
 from symreln.specs.finding import nearest
 
@@ -15,7 +15,7 @@ _SETTINGS = ("prefix", "level", "numbering", "figures")
 LEVELS = ("section", "subsection", "subsubsection", "paragraph", "subparagraph")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Style:
     """How LaTeX is written.
 

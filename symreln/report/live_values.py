@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import sympy as sp
+
+from symreln.base.summaries import record
 
 if TYPE_CHECKING:
     from symreln.laws.law import Law
@@ -19,7 +20,7 @@ START, HALF = sp.symbols("_start _half_time", positive=True)
 Step = Literal["linear", "log", "whole", "doubling"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Slider:
     """A number that a reader may change.
 
@@ -42,7 +43,7 @@ class Slider:
     step: Step
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class LiveMode:
     """A mode over sliders; expressions in their symbols.
 
@@ -65,7 +66,7 @@ class LiveMode:
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Group:
     """Modes with what they leave of the loss; of a family one copy number at a time.
 
@@ -82,7 +83,7 @@ class Group:
     below: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Live:
     """All that a page computes.
 

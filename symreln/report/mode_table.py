@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import partial
 from html import escape
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 import sympy as sp
 
 from symreln.base.jsonio import write_text
+from symreln.base.summaries import record
 from symreln.base.tables import plain_table
 from symreln.claims.formulas import formulas_of
 from symreln.claims.halving import half_time
@@ -40,7 +41,7 @@ _DECIMALS, _SHOWN = 20, 10
 _HEADER = ("mode", "pathway", "s", "d", "d_eff", "multiplicity", "half-time", "family")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ModeRow:
     """One mode.
 
@@ -92,7 +93,7 @@ class ModeRow:
 COLUMNS = tuple(each.name for each in fields(ModeRow) if each.name != "vectors")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Modes(Sequence[ModeRow]):
     """Modes, pathway by pathway and by decreasing s, null modes last.
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
+from symreln.base.summaries import record
 from symreln.document.model import (
     Block,
     Document,
@@ -18,7 +18,7 @@ from symreln.document.model import (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Anchor:
     """What a reference to a numbered block says: ``Table`` and ``3``."""
 

@@ -7,7 +7,7 @@ cancels: with e^{−x}, e^{−x} − 1 and ln(1 + x). SymPy prints it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from math import log
@@ -19,6 +19,7 @@ from sympy.printing.numpy import JaxPrinter, NumPyPrinter
 from sympy.printing.pycode import PythonCodePrinter
 from sympy.utilities.iterables import numbered_symbols
 
+from symreln.base.summaries import record
 from symreln.claims.derivation import Derivation, Derived, ModeDerivation
 from symreln.claims.formulas import (
     LOSS,
@@ -82,7 +83,7 @@ class _TorchPrinter(NumPyPrinter):
         return self._hprint_Pow(expr, rational=bool(expr.is_number), sqrt="torch.sqrt")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _Dialect:
     """How a library is written.
 
@@ -223,7 +224,7 @@ def _opening(derivation: Derivation, module: _Module) -> str:
     return _docstring(lines, "")
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _Module:
     """What the functions of a module have in common."""
 

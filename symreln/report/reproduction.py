@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
+from symreln.base.summaries import record
 from symreln.document.escape import in_letters
 from symreln.document.model import (
     Block,
@@ -67,7 +68,7 @@ FINDINGS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Statement:
     """A sentence of a page.
 
@@ -86,7 +87,7 @@ class Statement:
     figure: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PageTable:
     """A table of a page, below what was said last before it."""
 
@@ -96,7 +97,7 @@ class PageTable:
     rows: tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class PageFigure:
     """A figure of a page, likewise."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.beside import hand_over
 from symreln.base.progress import phase
+from symreln.base.summaries import record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from symreln.report.looks import Role
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class MeasuredModes:
     """Strengths of one pathway's modes in trained networks.
 
@@ -36,7 +36,7 @@ class MeasuredModes:
     strengths: NDArray[np.float64]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class PathwayModes:
     r"""Mode strengths of one pathway over time.
 
@@ -60,7 +60,7 @@ class PathwayModes:
     measured: tuple[MeasuredModes, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class LossCurve:
     """A loss over time, with the spread between seeds where there is one.
 
@@ -83,7 +83,7 @@ class LossCurve:
     drop_time: float | None = None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class GateShare:
     """A class of gates and what it carries over time.
 
@@ -98,7 +98,7 @@ class GateShare:
     shares: NDArray[np.float64]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Vectors:
     """The singular vectors of a pathway.
 
@@ -117,7 +117,7 @@ class Vectors:
     widths: list[int]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Sketch:
     """A figure before it is drawn.
 

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 
+from symreln.base.summaries import record
 from symreln.exact.scalar import Scalar
 from symreln.specs.finding import Finding, nearest, quoted, shown
 from symreln.specs.number import DecimalText, exact_decimal, exact_number
@@ -46,7 +47,7 @@ def constant(text: object) -> Fraction:
     return value
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Declared:
     """The names that formulas of a spec may use.
 

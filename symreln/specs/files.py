@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from pathlib import Path
 
+from symreln.base.summaries import record
 from symreln.specs.finding import Finding, nearest, quoted
 
 MAX_BYTES = 64 << 20
@@ -14,7 +14,7 @@ MAX_NUMBERS = 2_000_000
 on the way, so that the largest file takes about ten seconds and some hundred megabytes."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Folder:
     """The folder of a spec.
 

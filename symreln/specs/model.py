@@ -7,13 +7,13 @@ trust them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from symreln.base.summaries import Immutable, short_repr
+from symreln.base.summaries import Immutable, record, short_repr
 from symreln.exact.domain import Range
 from symreln.networks.dataset import Dataset, Label
 from symreln.networks.model import Network
@@ -27,7 +27,7 @@ def _frozen(mapping: Mapping) -> Mapping:
     return MappingProxyType(dict(mapping))
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Parameter:
     """A declared symbol.
 
@@ -89,7 +89,7 @@ class Parameter:
         return sp.Symbol(self.name, real=True)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class SizeSymbol:
     """A size of a task for which a symbol stands: the derivation is asked for every value of it.
 
@@ -142,7 +142,7 @@ class PathwayFamily:
     stage: int = 1
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class NetworkSpec:
     """The network that is trained and predicted.
 
@@ -214,7 +214,7 @@ class NetworkSpec:
         return 1 / rate
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class ValidationSpec:
     """When theory and training count as agreeing.
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+from symreln.base.summaries import record
 from symreln.specs.finding import Finding, cut, quoted, shown
 
 _MAX_DIGITS = 1200
@@ -43,7 +43,7 @@ class WrittenDecimal(Fraction):
         return WrittenDecimal(-self.numerator, self.denominator)
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class DecimalText:
     """A TOML float as it was written, so that 0.1 stays 1/10.
 

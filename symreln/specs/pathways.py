@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
+from symreln.base.summaries import record
 from symreln.networks.parts import Gate, Switch
 from symreln.specs.expression import Declared
 from symreln.specs.finding import Finding, check_text, nearest, quoted, shown
@@ -197,7 +198,7 @@ Model = TypeVar("Model", PathwayModel, NodeModel, EdgeModel)
 _QUOTED = re.compile(r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')""")
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class Entry(Generic[Model]):
     """One entry that was asked for, its texts filled in.
 
@@ -225,7 +226,7 @@ def read_entries(
     return found
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Asked:
     """What entries refer to.
 

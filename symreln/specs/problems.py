@@ -9,13 +9,14 @@ import difflib
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar, get_args
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
+from symreln.base.summaries import record
 from symreln.errors import Problem, SpecError
 from symreln.specs.finding import key_path, nearest, quoted, shown
 from symreln.specs.kinds import StrictModel
@@ -26,7 +27,7 @@ MAX_PROBLEMS = 40
 """More are counted, not listed: a matrix full of text should not scroll the first one away."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Origin:
     """Where a spec came from, to point back at it.
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from symreln.base.summaries import record
 from symreln.specs.kinds import StrictModel
 from symreln.specs.model import Dataset
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Task:
     """A dataset that a spec can name.
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import product
 from pathlib import Path
 
 from symreln.base.provenance import library_versions
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.claims.divergence import check_before_deriving
 from symreln.errors import InputError, NotSupportedError, SymrelnError, visible
 from symreln.specs.files import Folder
@@ -137,7 +137,7 @@ _OPEN, _CLOSE = "([{", ")]}"
 _EXAMPLE = "For example: --over network.hidden=50,100,200"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Axis:
     """One key and its values.
 

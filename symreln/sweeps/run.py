@@ -10,12 +10,13 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 from symreln.base.pool import killed_is_a_limit
 from symreln.base.processors import one_blas_thread
+from symreln.base.summaries import record
 from symreln.claims.derivation import Derivation
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, SymrelnError
@@ -37,7 +38,7 @@ _MOST_TOGETHER = 16
 _CONNECT_SECONDS = 15
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Shard:
     """Part ``index`` of ``parts``, counted from 1.
 
@@ -70,7 +71,7 @@ class Shard:
         return [divmod(number, plan.seeds) for number in share]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Missing:
     """What of a sweep, or of a part of it, is to be done.
 
@@ -100,7 +101,7 @@ class Missing:
         return len(self.theories) + len(self.networks)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Task:
     """The theory of a combination, or networks of it with consecutive seeds.
 
@@ -155,7 +156,7 @@ class Task:
         ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Failure:
     """A task that could not be done.
 

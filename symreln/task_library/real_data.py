@@ -5,11 +5,11 @@ from __future__ import annotations
 import gzip
 import importlib
 import importlib.util
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from symreln.base.summaries import record
 from symreln.exact.matrix import ExactMatrix
 from symreln.specs.finding import Finding
 from symreln.specs.kinds import StrictModel
@@ -17,7 +17,7 @@ from symreln.specs.model import Dataset
 from symreln.specs.task import Task
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class Bundled:
     """A data set that comes with scikit-learn.
 

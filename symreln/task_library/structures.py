@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from symreln.base.summaries import record
 from symreln.specs.finding import Finding
 
 Row = dict[int, int]
 """Item -> numerator of the feature's value, zeros left out."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Structure:
     """Properties of n items, as sparse rows over one denominator.
 

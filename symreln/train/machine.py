@@ -15,11 +15,12 @@ import importlib.util
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
 
+from symreln.base.summaries import record
 from symreln.errors import InputError
 from symreln.train.arrays import Array, Precision
 from symreln.train.settings import TrainingSettings
@@ -28,7 +29,7 @@ Library = Literal["numpy", "torch", "cupy", "jax"]
 _LIBRARIES: tuple[str, ...] = get_args(Library)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Machine:
     """What trainings run on.
 

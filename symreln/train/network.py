@@ -7,13 +7,12 @@ given gates; a pathway is two edges through a node of its own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.errors import LimitReachedError
 
 MAX_MAPS = 1000
@@ -52,7 +51,7 @@ class GatedNode:
         return not self.inputs and not self.outputs
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class GatedEdge:
     """Weights from one node to another, shape (target's units, source's units).
 

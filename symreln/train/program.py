@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, final
 
 import numpy as np
 
+from symreln.base.summaries import record
 from symreln.train.arrays import Arithmetic, Array
 from symreln.train.weights import Weights
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Slot:
     """An array of a program, one matrix a seed or one for all.
 
@@ -37,7 +37,7 @@ class Slot:
     padded: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _Operation:
     """``name`` of the arithmetic applied to slots and other values, written to ``out``."""
 
@@ -47,7 +47,7 @@ class _Operation:
     out: Slot
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class _Weight:
     """Where an edge's weights are, stored transposed or not."""
 

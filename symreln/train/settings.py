@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from symreln.base.summaries import record
 from symreln.train.arrays import Precision
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class TrainingSettings:
     """Hyper-parameters of gradient descent, full-batch unless a batch size is given.
 

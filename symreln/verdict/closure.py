@@ -16,12 +16,12 @@ T_p^l w\bigr)/P`, one product with Y.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from operator import add
 from typing import TYPE_CHECKING
 
+from symreln.base.summaries import record
 from symreln.exact.matrix import ExactMatrix
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _Total = tuple["Coefficients | None", str]
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Closure:
     """What closes by symmetry.
 

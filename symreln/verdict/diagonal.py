@@ -17,12 +17,12 @@ commutes with (Sigma^{yx})ᵀ Sigma^{yx}.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd
 from typing import TYPE_CHECKING
 
 from flint import fmpz_mat
 
+from symreln.base.summaries import record
 from symreln.exact import integers
 from symreln.exact.truth import Truth
 
@@ -36,7 +36,7 @@ _MAX_PRODUCTS = 4000
 """Products looked at before the decision is left open: minutes of linear algebra."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Arrow:
     """A map between data nodes.
 
@@ -80,7 +80,7 @@ class Arrow:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Diagonality:
     """The decision.
 

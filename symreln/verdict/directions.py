@@ -11,11 +11,11 @@ Source: Maennel et al. 2018, Boursier and Flammarion (early alignment).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
+from symreln.base.summaries import record
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.field import quotient_coefficients
 from symreln.exact.linear_programming import Direction, Number, direction, dot
@@ -27,7 +27,7 @@ from symreln.exact.spectrum import JointSpectrum, ModeClass, joint_spectrum
 Vector = tuple[Number, ...]
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Pair:
     """A singular value of a gate's correlation with all its right singular vectors.
 

@@ -15,10 +15,10 @@ but that of the largest singular value. The boundary attracts if no direction d 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
+from symreln.base.summaries import record
 from symreln.exact.linear import complement_projector, inverse, rank
 from symreln.exact.linear_programming import dot
 from symreln.exact.matrix import ExactMatrix
@@ -26,7 +26,7 @@ from symreln.exact.spectrum import JointSpectrum, joint_spectrum
 from symreln.verdict.directions import Pair, Vector, columns, gated_correlation, singular_pairs
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Face:
     """What a unit on a face grows by, and when its direction stays there; over Q or Q(parameter).
 
@@ -49,7 +49,7 @@ class Face:
         return joint_spectrum(self.inner, ExactMatrix.zeros(size, size, self.inner.parameters))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Held:
     """A direction that stays on its face.
 

@@ -7,13 +7,13 @@ if Sigma^x commutes with (Sigma^{yx})ᵀ Sigma^{yx}.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
 from symreln.verdict.closure import Closure, node_name, symmetric_closure
@@ -171,7 +171,7 @@ def judge(
     )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class _Found:
     """The modes of a stage in one basis, and what they do to each other.
 

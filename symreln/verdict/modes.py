@@ -7,12 +7,13 @@ original is known takes all of this from it, its inputs permuted.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.summaries import record
 from symreln.errors import LimitReachedError
 from symreln.exact.field import Field
 from symreln.exact.linear import inverse, pseudo_inverse
@@ -32,7 +33,7 @@ Coefficients = tuple["Scalar", ...]
 MOST_BITS = 100_000_000
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Drive:
     """What a target class is driven by: Sigma^{yx}(p) T_p^i w.
 
@@ -249,7 +250,7 @@ def check_projection(spectrum: JointSpectrum) -> None:
             raise LimitReachedError(msg)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Converged:
     """A converged pathway of a closed stage (:class:`symreln.networks.targets.Learned`).
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import sympy as sp
 from flint import fmpz_mpoly
 
-from symreln.base.summaries import few, short_repr
+from symreln.base.summaries import few, record, short_repr
 from symreln.claims.claim import Claim
 from symreln.claims.exceptional.conditions import Effect
 from symreln.document.mathtext import to_latex
@@ -31,7 +31,7 @@ _NAMED = 4
 _PROSE = {"prose": True}
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Consequence(Claim):
     """What happens on one exceptional set.
 

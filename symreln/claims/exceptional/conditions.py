@@ -16,11 +16,11 @@ no printed formula holds them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from symreln.base.summaries import record
 from symreln.exact.factoring import factors
 from symreln.exact.field import Field
 from symreln.exact.polynomials import SPECTRAL, in_x
@@ -64,7 +64,7 @@ class Effect(Enum):
         return self in (Effect.DEGENERATE, Effect.CROSSING, Effect.MERGED, Effect.FLAT)
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Condition:
     """A polynomial that was found for one spectrum.
 

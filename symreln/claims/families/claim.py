@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symreln.base.summaries import record
 from symreln.base.tables import plain_table
 from symreln.claims.claim import Claim
 from symreln.document.mathtext import to_latex
@@ -29,7 +29,7 @@ def every_size(derivation: Derivation) -> EverySize | None:
     return None if derivation.family is None else EverySize(family=derivation.family)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class EverySize(Claim):
     """The modes, verdicts and losses for every size."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.base.summaries import record
 from symreln.exact.scalar import Scalar
 from symreln.verifier.sizes import NotForEverySizeError
 
@@ -24,7 +25,7 @@ _GATES = {
 _INPUTS = {"all": ("items", "contexts"), "items": ("items",), "contexts": ("contexts",)}
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Template:
     """The one pathway of a stage, or its pathways, one for each context.
 
@@ -54,7 +55,7 @@ class Template:
         return several if self.each else f"pathway ‘{self.name}’"
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Size:
     """The number of items or of contexts.
 
@@ -71,7 +72,7 @@ class Size:
     number: Scalar
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class Task:
     """The contextual task with its pathways, the sizes being symbols.
 

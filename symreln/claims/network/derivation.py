@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.claims.derivation import Derived
 from symreln.verdict.judge import Level
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from symreln.networks.model import Network
 
 
-@dataclass(frozen=True, kw_only=True)
+@record
 class PartsVerdict:
     """Which reductions hold of the parts that learn apart; all parts learn in one stage.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from symreln.base.summaries import record
 from symreln.claims.claim import Claim
 from symreln.document.model import (
     Block,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 MOST = 40
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Described(Claim):
     """Nodes, edges and pathways.
 

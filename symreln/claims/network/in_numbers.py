@@ -7,12 +7,12 @@ and with nothing in others, which therefore stay at nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.summaries import record, short_repr
 from symreln.claims.claim import Claim
 from symreln.claims.network.components import components
 from symreln.document.model import Block, Figure, Math, Section, prose
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from symreln.specs.model import Spec
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class InNumbers(Claim):
     """What the reduction predicts at the declared values.
 
@@ -223,7 +223,7 @@ def _with_numbers(spec: Spec) -> Spec:
     return spec.at_values()
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class _Part:
     """A component in numbers.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from symreln.base.summaries import record
 from symreln.claims.claim import Claim, Step
 from symreln.claims.network.components import (
     MOST_PARTS,
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from symreln.verdict.diagonal import Diagonality
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Parts(Claim):
     """All parts.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
+from symreln.base.summaries import record
 from symreln.claims.claim import Claim, Step
 from symreln.claims.network.components import mode_values
 from symreln.claims.network.in_numbers import InNumbers, in_numbers
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from symreln.exact.spectrum import JointSpectrum
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@record(eq=False)
 class Routing(Claim):
     """A network of nodes and edges that is a routing network, for every M and K.
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import sympy as sp
 
+from symreln.base.summaries import record
 from symreln.claims.claim import DIGITS
 from symreln.claims.families.claim import every_size
 from symreln.claims.halving import HalfTime, half_time
@@ -33,7 +34,7 @@ MOST_FIRST, MOST_ROWS = 10, 40
 MODES, NUMBERS = "tab:modes", "tab:numbers"
 
 
-@dataclass(frozen=True)
+@record(kw_only=False)
 class Chosen:
     """Some of the modes of pathways that have equal modes.
 
