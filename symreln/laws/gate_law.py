@@ -30,7 +30,7 @@ To first order: units that have left change the drive of no other, and move on a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
@@ -147,8 +147,8 @@ class LinearUnits:
         places, nearest = drawn.seen.T.copy(), np.zeros(len(drawn.seen), dtype=int)
         squares, margins = np.full((2, len(nearest)), np.inf)
         for motion in np.moveaxis(motions, -1, 0):
-            seen, written = drawn.moved(motion)
-            first, last = _dot(seen, seen) + drawn.beside, _dot(written, written) + drawn.outside
+            seen, first, last = drawn.moved(motion)
+            first, last = first + drawn.beside, last + drawn.outside
             across = _dot(seen, places) + drawn.beside
             # |w|² |w'|² sin² of the angle between them; no rounding takes it below what it is.
             turned = (1 + _EDGE) * first * squares - across**2
@@ -256,22 +256,32 @@ class DrawnUnits:
         last_layer = last * rng.standard_normal((count, len(units.outputs)))
         seen, written = first_layer @ units.inputs, last_layer @ units.outputs
         rest = first_layer - seen @ units.inputs.T
-        outside = last_layer - written @ units.outputs.T
-        beside, outside = ((part**2).sum(axis=1) for part in (rest, outside))
-        return cls(seen, written, rest @ units.signed, beside, outside)
+        outside = np.maximum(_squares(last_layer) - _squares(written), 0.0)
+        return cls(seen, written, rest @ units.signed, _squares(rest), outside)
 
     @cached_property
     def by_modes(self) -> np.ndarray:
         """Initial Vᵀw above Uᵀb, shape (rows, units), so that sums over modes are fast."""
         return np.ascontiguousarray(np.hstack([self.seen, self.written]).T)
 
-    def moved(self, motion: np.ndarray) -> Sequence[np.ndarray]:
-        """Return Vᵀw and Uᵀb after a motion, of shape (modes, units) each."""
+    def moved(self, motion: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return Vᵀw after a motion, shape (modes, units), its square and that of Uᵀb, (units,)."""
         seen, written = np.split(self.by_modes, [self.seen.shape[1]])
         if motion.ndim == 1:
-            cosh, sinh = np.cosh(motion)[:, None], np.sinh(motion)[:, None]
-            return cosh * seen + sinh * written, cosh * written + sinh * seen
-        return np.split(motion @ self.by_modes, [len(seen)])
+            now = np.cosh(motion)[:, None] * seen + np.sinh(motion)[:, None] * written
+            square = _dot(now, now)  # by as much as now it was more or less than the other's before
+            return now, square, square + self.apart
+        now, written = np.split(motion @ self.by_modes, [len(seen)])
+        return now, _dot(now, now), _dot(written, written)
+
+    @cached_property
+    def apart(self) -> np.ndarray:
+        """By how much the square of Uᵀb is more than that of Vᵀw, which modes conserve."""
+        return _squares(self.written) - _squares(self.seen)
+
+
+def _squares(rows: np.ndarray) -> np.ndarray:
+    return np.einsum("um,um->u", rows, rows)
 
 
 def _dot(one: np.ndarray, other: np.ndarray) -> np.ndarray:
