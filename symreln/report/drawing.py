@@ -44,6 +44,7 @@ _STYLE: dict[Any, Any] = {
     "svg.fonttype": "path",
     "svg.hashsalt": "symreln",
     "pdf.fonttype": 42,
+    "ps.fonttype": 42,  # by which matplotlib 3.11 sizes the subsets of fonts in a PDF too
     "pdf.compression": 6,
     "axes.titley": 1.0,  # no ticks stand above axes, and looking for them takes as long as drawing
 }
