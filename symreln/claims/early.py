@@ -235,11 +235,7 @@ def why_unsupported(dataset: Dataset, pathway: PathwayDerivation) -> str:
     if own.boundary:
         return _partly(dataset, own)
     gate = [int(bool(value)) for value in own.gate]
-    if (len(own.inputs), len(own.outputs)) == (dataset.n_x, dataset.n_y):
-        sigma = pathway.effective.sigma_yx
-    else:
-        sigma = gated_correlation(dataset.inputs, dataset.targets, gate)
-    pairs = singular_pairs(joint_spectrum(sigma, ExactMatrix.zeros(dataset.n_x, dataset.n_x)))
+    pairs = _grown(dataset, pathway, gate)
     learning = [mode for mode in pathway.modes if not mode.is_null]
     if not pairs or not learning:
         return ""  # nothing grows there, and nothing is asked of its units
@@ -265,6 +261,18 @@ def why_unsupported(dataset: Dataset, pathway: PathwayDerivation) -> str:
             "see inputs and outputs that the pathway does not"
         )
     return ""
+
+
+def _grown(dataset: Dataset, pathway: PathwayDerivation, gate: list[int]) -> tuple[Pair, ...]:
+    """Return the singular pairs of what hidden units with a gate see, the largest first."""
+    own = pathway.effective.pathway
+    if (len(own.inputs), len(own.outputs)) == (dataset.n_x, dataset.n_y):
+        pairs = singular_pairs(pathway.spectrum)
+        speeds = [order_key(pair.s, {}) for pair in pairs[:2]]
+        if speeds[:1] != speeds[1:]:  # else Sigma^x may part the vectors of one s
+            return pairs
+    sigma = gated_correlation(dataset.inputs, dataset.targets, gate)
+    return singular_pairs(joint_spectrum(sigma, ExactMatrix.zeros(dataset.n_x, dataset.n_x)))
 
 
 def _kept(pair: Pair, samples: dict[int, Vector], gate: list[int]) -> Vector | None:

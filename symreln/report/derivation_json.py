@@ -163,7 +163,8 @@ def _pathways(derivation: Derivation, encode: Encoder) -> list[dict[str, Any]]:
             for number in (mode.s, mode.d, mode.d_eff)
         )
         factors = derivation.ask(starts_of).factors
-        for pathway in group.pathways:
+        written[group.first.number] = first
+        for pathway in group.pathways[1:]:
             written[pathway.number] = [
                 {**entry, "label": mode.label, **_vectors(pathway, mode, derivation.spec.values)}
                 if plain and factors.get(mode.label) == factors.get(own.label)
