@@ -12,7 +12,6 @@ from symreln.base.progress import Progress
 from symreln.cli.request import Request
 from symreln.report.folder import require_folder
 from symreln.report.formats import drawn, require_formats
-from symreln.report.sketch import prepare_to_draw
 
 #: What figures are drawn with: a second of imports.
 _DRAWS = ("symreln.report.figures", "matplotlib.backends.backend_pdf")
@@ -29,7 +28,6 @@ def do(out: Path, **asked: Any) -> int:
     require_formats(request.formats)
     if command == "derive":
         with helper(*(_DRAWS if drawn(request.formats) else ())):
-            prepare_to_draw()
             from symreln.cli.derive import derive
 
             return derive(request)

@@ -150,13 +150,3 @@ def begin_to_draw(sketches: Iterable[Sketch], *, pdf: bool) -> Callable[[], tupl
     """Have figures drawn; return what returns them when they are."""
     drawn = [hand_over(Sketch.draw, sketch, pdf=pdf) for sketch in sketches]
     return lambda: tuple(each() for each in drawn)
-
-
-def prepare_to_draw() -> None:
-    """Have a small figure drawn, where others wait for fonts and for the grammar of formulas."""
-    import numpy as np
-
-    times = np.arange(2.0)
-    curve = PathwayModes(label="p", times=times, strengths=times[None], symbols=(r"$\pi_1$",))
-    shown = {"pathways": [curve]}
-    begin_to_draw([Sketch(name="m", function="figures.mode_trajectories", shown=shown)], pdf=True)
