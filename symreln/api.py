@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 import numpy as np
 import sympy as sp
 
-from symreln.base.summaries import record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import short_repr
 from symreln.claims import derivation as pathways
 from symreln.claims import enclosing, prediction, solve
 from symreln.claims.claim import lines_of

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-
-from symreln.base.summaries import record
+from dataclasses import dataclass
 
 #: Joiners and soft hyphens belong to ordinary writing; other characters of format are invisible.
 JOINERS = frozenset("\N{SOFT HYPHEN}\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}")
@@ -81,7 +80,7 @@ class LimitReachedError(SymrelnError):
     exit_code = 4
 
 
-@record
+@dataclass(frozen=True, kw_only=True)
 class Problem:
     """One thing that is wrong in a spec.
 

@@ -22,14 +22,15 @@ _LETTERS = (
     (0x20, 0x7E),  # ASCII
     (0xA0, 0x17F),  # Latin with accents, for names
     (0x391, 0x3C9),  # Greek
-    (0x1D434, 0x1D467),  # mathematical italic
+    (0x1D400, 0x1D467),  # bold, mathematical italic
     (0x1D49C, 0x1D4B5),  # script capitals
     (0x1D538, 0x1D550),  # double-struck capitals
     (0x1D6E2, 0x1D71B),  # mathematical italic Greek
+    (0x1D7CE, 0x1D7D7),  # bold digits
 )
 _SIGNS = (
-    "\N{OVERLINE}ˆˇ˘˙˜ϕϵ‖†…′″\N{FUNCTION APPLICATION}\N{INVISIBLE TIMES}ℂℎℕℚℝℤℒ←↑→↓↔↦⇐⇒⇔"
-    "∀∂∃∅∇∈∉∋∏∑−∓∖∘√∝∞∠∣∤∥∧∨∩∪∫∼≃≅≈≔≠≡≤≥≪≫⊂⊆⊊⊕⊗⊙⊤⊥⋅⋮⋯⋱⌈⌉⌊⌋⟂⟨⟩⟶⟹⟺⨁⪯⪰≺≻𝟎𝟏"
+    "\N{OVERLINE}ˆˇ˘˙˜ϕϵ‖†…′″\N{FUNCTION APPLICATION}\N{INVISIBLE TIMES}"
+    "ℂℍℎℕℙℚℝℤℬℰℱℋℐℒℳℛℓℏℵϑ←↑→↓↔↦⇐⇒⇔∀∂∃∅∇∈∉∋∏∑−∓∖∘√∝∞∠∣∤∥∧∨∩∪∫∼≃≅≈≔≠≡≤≥≪≫⊂⊆⊊⊕⊗⊙⊤⊥⋅⋮⋯⋱⌈⌉⌊⌋⟂⟨⟩⟶⟹⟺⧵⨁⪯⪰≺≻―‴"
 )
 _ROOTS = (740, 880, 1030, 1400, 1620, 2100, 2630)  # heights of root signs, in thousandths of an em
 

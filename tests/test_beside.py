@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -152,9 +153,28 @@ def test_the_first_of_what_waits_is_done_first_and_what_is_not_begun_is_done_her
             refused()
         hand_over(_dies, os.getpid())
         assert offer(os.getpid)() == os.getpid()
-        waits = hand_over(time.sleep, 60), hand_over(os.getpid)
-    assert waits[1]() == os.getpid()
     assert begin(os.getpid)() == os.getpid()
+
+
+def test_what_waits_where_the_block_ends_or_the_process_dies_is_done_here() -> None:
+    before = threading.active_count()
+    with helper(UNUSED):
+        waits = hand_over(time.sleep, 0.01), *(hand_over(os.getpid) for _ in range(3))
+        assert waits[3]() != os.getpid()
+        hand_over(time.sleep, 60)
+        time.sleep(0.3)
+        last = [hand_over(os.getpid), begin(os.getpid), offer(os.getpid)]
+    assert {each() for each in last} == {os.getpid()}
+    with helper(UNUSED):
+        dies, last = hand_over(_dies, os.getpid()), [hand_over(os.getpid) for _ in range(3)]
+        assert dies() == "here"
+        assert {each() for each in last} == {os.getpid()}
+    with pytest.raises(KeyError), helper(UNUSED):  # noqa: PT012
+        hand_over(time.sleep, 60)
+        last = [hand_over(os.getpid)]
+        raise KeyError
+    assert last[0]() == os.getpid()
+    assert threading.active_count() == before
 
 
 def test_a_refused_certificate_ends_a_derivation_before_other_checks_do(

@@ -1,1 +1,1 @@
-"""What every room may use: progress, tables, short reprs."""
+"""What every room may use: progress, tables, values that do not change, short reprs."""

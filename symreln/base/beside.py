@@ -12,26 +12,34 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from enum import IntEnum
 from functools import cache, partial
 from importlib import import_module
 from itertools import count
 from queue import PriorityQueue
-from threading import Lock, Thread
-from typing import ParamSpec, TypeVar
+from threading import Thread
+from typing import Any, ParamSpec, TypeVar
 
 from symreln.base.processors import cores
 
 P = ParamSpec("P")
 R = TypeVar("R")
-#: The rank of what is done beside this whatever comes.
-_HANDED_OVER = 1
-#: The process that runs beside this one.
-_beside: _Beside | None = None
+
+
+class _Rank(IntEnum):
+    """In which order work that waits is done."""
+
+    SOON, THERE, LATE, END = range(4)
+
+
+_Waiting = PriorityQueue[tuple[_Rank, int, tuple[Future[Any], Callable[[], Any]] | None]]
+#: What waits for the process beside this one, where there is one.
+_beside: _Waiting | None = None
 _counts = count()
 
 
 @contextlib.contextmanager
-def helper(*modules: str) -> Iterator[None]:
+def helper(*modules: str, first: str = "") -> Iterator[None]:
     """Have work that is begun done by a process of its own, which ends with the block.
 
     It is started where there is a core for it, and this process has not imported yet what the work
@@ -39,21 +47,27 @@ def helper(*modules: str) -> Iterator[None]:
 
     Args:
         modules: What it imports at once.
+        first: What it imports before these, and only there.
     """
     global _beside
     if sys.modules.keys() >= {*modules} or cores() == 1:
         yield
         return
     before, others = _beside, multiprocessing.active_children()
-    beside = _beside = _Beside(modules)
-    begin(int)  # it starts with its first task
+    pool = ProcessPoolExecutor(1, initializer=_prepare, initargs=((first, *modules),))
+    pool.submit(int)  # it starts with its first task
     started = [each for each in multiprocessing.active_children() if each not in others]
+    _beside = PriorityQueue()
+    sender = Thread(target=_send, args=(pool, _beside), daemon=True)
+    sender.start()
     try:
         yield
     finally:
         for process in started:
             process.kill()
-        beside.pool.shutdown()
+        pool.shutdown()
+        _beside.put((_Rank.END, next(_counts), None))
+        sender.join()
         _beside = before
 
 
@@ -68,7 +82,7 @@ def begin(work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[]
     Returns:
         What returns its result when it is there.
     """
-    return _ask(0, work, *args, **named)
+    return _ask(_Rank.SOON, work, *args, **named)
 
 
 def hand_over(work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[], R]:
@@ -76,23 +90,22 @@ def hand_over(work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callabl
 
     So it is for work whose modules are imported there, and not here.
     """
-    return _ask(_HANDED_OVER, work, *args, **named)
+    return _ask(_Rank.THERE, work, *args, **named)
 
 
 def offer(work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[], R]:
     """Have work done beside this, after all else that is there to do, or here; as :func:`begin`."""
-    return _ask(2, work, *args, **named)
+    return _ask(_Rank.LATE, work, *args, **named)
 
 
-def _ask(rank: int, work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[], R]:
+def _ask(rank: _Rank, work: Callable[P, R], *args: P.args, **named: P.kwargs) -> Callable[[], R]:
     answer, beside = Future[R](), _beside
     if beside is not None:
-        beside.waiting.put((rank, next(_counts), answer, partial(work, *args, **named)))
-        beside.send()
+        beside.put((rank, next(_counts), (answer, partial(work, *args, **named))))
 
     @cache
     def found() -> R:
-        if beside is not None and (rank == _HANDED_OVER or not answer.cancel()):
+        if beside is not None and (rank is _Rank.THERE or not answer.cancel()):
             with contextlib.suppress(Exception):  # it failed there, or could not be sent
                 return answer.result()
         return work(*args, **named)
@@ -100,33 +113,18 @@ def _ask(rank: int, work: Callable[P, R], *args: P.args, **named: P.kwargs) -> C
     return found
 
 
-class _Beside:
-    """A process, and what it is to do: it takes the first of what waits when it is free."""
+def _send(pool: ProcessPoolExecutor, waiting: _Waiting) -> None:
+    """Have done what waits, one after the other by rank, until the end is what is left.
 
-    def __init__(self, modules: tuple[str, ...]) -> None:
-        self.pool = ProcessPoolExecutor(1, initializer=_prepare, initargs=(modules,))
-        self.waiting = PriorityQueue[tuple[int, int, Future, Callable]]()
-        self.free = Lock()
-
-    def send(self) -> None:
-        """Send the first of what waits, where the process is free."""
-        while not self.waiting.empty() and self.free.acquire(blocking=False):
-            *_, answer, work = self.waiting.get()
-            if answer.set_running_or_notify_cancel():
-                try:
-                    self.pool.submit(work).add_done_callback(partial(self._done, answer))
-                    return
-                except Exception as dead:
-                    answer.set_exception(dead)
-            self.free.release()
-
-    def _done(self, answer: Future, found: Future) -> None:
-        self.free.release()
-        self.send()
-        if found.exception() is None:
-            answer.set_result(found.result())
-        else:
-            answer.set_exception(found.exception())
+    In a thread of its own: what an executor calls when work is done may not give it more.
+    """
+    while (task := waiting.get()[-1]) is not None:
+        answer, work = task
+        if answer.set_running_or_notify_cancel():
+            try:
+                answer.set_result(pool.submit(work).result())
+            except BaseException as failed:  # whatever it is, who asks is waiting
+                answer.set_exception(failed)
 
 
 def _prepare(modules: tuple[str, ...]) -> None:
@@ -142,7 +140,7 @@ def _prepare(modules: tuple[str, ...]) -> None:
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
     np.seterr(over="raise")  # what overflows is done by those who asked, who say what comes of it
-    for name in modules:
+    for name in filter(None, modules):
         import_module(name)
 
 

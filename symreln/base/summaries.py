@@ -7,13 +7,13 @@ a million characters. :func:`short_repr` prints a line a field instead, or the c
 from __future__ import annotations
 
 import dataclasses
-import operator
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from enum import Enum
 from functools import partial
-from types import MappingProxyType
-from typing import Any, Self, TypeVar, dataclass_transform, overload
+from typing import Any, TypeVar, dataclass_transform, overload
+
+from symreln.base.records import full_repr, record
 
 Class = TypeVar("Class", bound=type)
 Value = TypeVar("Value")
@@ -44,38 +44,6 @@ def few(names: Iterable[str], most: int = MOST_NAMED) -> str:
 
 
 @overload
-def record(cls: Class, /) -> Class: ...
-@overload
-def record(*, kw_only: bool = True, eq: bool = True) -> Callable[[Class], Class]: ...
-@dataclass_transform(
-    frozen_default=True, kw_only_default=True, field_specifiers=(dataclasses.field,)
-)
-def record(cls: Any = None, /, *, kw_only: bool = True, eq: bool = True) -> Any:
-    """Make a dataclass whose instances do not change.
-
-    All but ``__init__`` is shared code: ``dataclass(frozen=True)`` compiles five functions a class,
-    which for all classes takes a twentieth of a short command's time.
-
-    Args:
-        cls: A class with fields, whose bases are records where they have fields.
-        kw_only: Whether fields are given by name alone.
-        eq: Whether instances with equal fields are equal, and have one hash.
-    """
-    if cls is None:
-        return partial(record, kw_only=kw_only, eq=eq)
-    dataclasses.dataclass(cls, kw_only=kw_only, eq=False, repr=False)
-    own = {"__setattr__": _set_once, "__delattr__": _keep}
-    if cls.__repr__ is object.__repr__:
-        own["__repr__"] = _full
-    if eq:
-        own |= _compared(cls)
-    for name, function in own.items():
-        if name not in vars(cls):
-            setattr(cls, name, function)
-    return cls
-
-
-@overload
 def short_repr(cls: Class, /) -> Class: ...
 @overload
 def short_repr(*, kw_only: bool = True, eq: bool = True) -> Callable[[Class], Class]: ...
@@ -95,29 +63,6 @@ def short_repr(cls: Any = None, /, **how: bool) -> Any:
     return record(cls, **how)
 
 
-def _compared(cls: Any) -> dict[str, Any]:
-    names = [field.name for field in dataclasses.fields(cls) if field.compare]
-    values = operator.attrgetter(*names or ["__class__"])
-
-    def equal(self: Any, other: object) -> bool:
-        return values(self) == values(other) if type(other) is type(self) else NotImplemented
-
-    return {"__eq__": equal, "__hash__": lambda self: hash(values(self))}
-
-
-def _set_once(self: Any, name: str, value: object) -> None:
-    values = self.__dict__
-    if name in values or name not in self.__dataclass_fields__:
-        msg = f"cannot assign to field {name!r}"
-        raise dataclasses.FrozenInstanceError(msg)
-    values[name] = value
-
-
-def _keep(_: object, name: str) -> None:
-    msg = f"cannot delete field {name!r}"
-    raise dataclasses.FrozenInstanceError(msg)
-
-
 class ByName(Mapping[str, Value]):
     """A mapping of what was found by name, in the field ``found``."""
 
@@ -134,39 +79,6 @@ class ByName(Mapping[str, Value]):
     def __len__(self) -> int:
         """Return how many there are."""
         return len(self.found)
-
-
-class Immutable:
-    """A dataclass whose values are their own copies; a pickle has their fields alone."""
-
-    def __copy__(self) -> Self:
-        """Return itself: nothing of it changes."""
-        return self
-
-    def __deepcopy__(self, memo: object) -> Self:
-        """Return itself."""
-        return self
-
-    def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
-        """Return what makes it again."""
-        given = {
-            each.name: getattr(self, each.name)
-            for each in dataclasses.fields(self)  # pyright: ignore[reportArgumentType]
-            if each.init
-        }
-        # A view of a mapping is no pickle; the class makes one again.
-        values = {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in given.items()}
-        return _made, (type(self), values)
-
-
-def _made(kind: type, values: Mapping[str, Any]) -> Any:
-    return kind(**values)
-
-
-def _full(self: Any) -> str:
-    shown = (f.name for f in dataclasses.fields(self) if f.repr)
-    fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
-    return f"{type(self).__qualname__}({fields})"
 
 
 def _repr(self: Any) -> str:
@@ -251,7 +163,7 @@ def _number(value: Any) -> str:
 
 def _nested(value: Any, room: int) -> str:
     """Return a dataclass within another value: its plain fields, and that there are others."""
-    if type(value).__repr__ is not _repr and not _generated(type(value)):
+    if type(value).__repr__ not in (_repr, full_repr):
         return repr(value)  # its own, of a line
     name, texts, left = type(value).__name__, [], False
     for field in dataclasses.fields(value):
@@ -262,8 +174,3 @@ def _nested(value: Any, room: int) -> str:
         else:
             left = True
     return f"{name}({', '.join([*texts, *(['…'] if left else [])])})"
-
-
-def _generated(cls: type) -> bool:
-    """Whether a class's repr is a dataclass's, of all that it holds."""
-    return cls.__repr__ is _full or getattr(cls.__repr__, "__wrapped__", None) is not None

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self, TypeVar
 import sympy as sp
 from flint import arb
 
-from symreln.base.summaries import Immutable, record
+from symreln.base.records import Immutable, record
 from symreln.document.model import Block
 from symreln.exact.enclosure import decimal_of
 from symreln.exact.truth import Truth

@@ -12,7 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.claims.claim import Claim
 from symreln.claims.derivation import Derivation
 from symreln.claims.starts import starts_of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.claims.claim import Claim, Formula
 from symreln.claims.probes import overlap_matrices
 from symreln.claims.solve import at_values

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from symreln.base.summaries import record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import short_repr
 from symreln.claims.constants import Constant, count_free
 from symreln.errors import InputError
 

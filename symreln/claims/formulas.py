@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.base.summaries import ByName, few, record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import ByName, few, short_repr
 from symreln.claims.derivation import Derivation
 from symreln.claims.head_start import mode_laws
 from symreln.claims.integration import check_range

@@ -11,7 +11,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.random import default_rng
 
+from symreln.base.beside import begin
 from symreln.base.rounding import percent
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Claim
@@ -27,7 +29,7 @@ from symreln.claims.widths import own_curves
 from symreln.document.model import Block, Section, Strong, Table, equation
 from symreln.document.typeset import say, typeset
 from symreln.errors import InputError
-from symreln.laws.gate_law import GateShares
+from symreln.laws.gate_law import GateShares, LinearUnits
 from symreln.laws.gate_lines import moving_lines, share_line, turning_lines
 from symreln.laws.line import Line, checked, proven_once
 
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.claims.unit_courses import Course
 
+#: A stream of its own: no network is trained with it.
+_SEED = 11_235
 #: Multiplications above which matrices are not integrated for it: seconds of one core.
 _MOST_INTEGRATED = 2e10
 
@@ -283,7 +287,10 @@ def _row(each: PathwayGates, tolerance: float) -> tuple[str, ...]:
 def _begun(
     derivation: Derivation,
 ) -> tuple[tuple[list[PathwayDerivation], Course, Callable[[], GateShares | None]], ...]:
-    return tuple((alike, each, each.begin()) for alike, each in courses(derivation))
+    return tuple(
+        (alike, each, begin(LinearUnits.shares, each.linear, each.motions, default_rng(_SEED)))
+        for alike, each in courses(derivation)
+    )
 
 
 def begin_gate_law(derivation: Derivation) -> None:

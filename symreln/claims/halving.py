@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.claims.head_copies import ABOVE, Copies
 from symreln.claims.head_start import ModeLaws, mode_laws
 from symreln.claims.number_systems import in_balls

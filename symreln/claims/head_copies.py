@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import arb, ctx
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.claims.number_systems import ALIKE, Matrix, Numbers, floats
 from symreln.errors import LimitReachedError
 from symreln.laws.ops import ARB

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.claims.derivation import Driver
 from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix

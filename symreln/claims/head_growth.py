@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.claims.number_systems import ALIKE, Matrix, Numbers, Vectors, floats
 from symreln.errors import LimitReachedError
 

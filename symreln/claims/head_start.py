@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symreln.base.summaries import ByName, few, record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import ByName, few, short_repr
 from symreln.claims.head_copies import ABOVE, LATE, OUTRUN, Columns, Copies, in_time, shared_out
 from symreln.claims.head_growth import Drive, Earlier, Seen
 from symreln.claims.number_systems import Numbers, Vectors, in_floats

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.laws.coupled_modes import CoupledModes

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
 from symreln.claims.probes import probe_bases
 from symreln.errors import InputError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import arb, arb_mat
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.claims.probes import mode_bases
 from symreln.errors import LimitReachedError
 from symreln.exact.numeric import ball_modes, balls

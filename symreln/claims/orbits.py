@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.document.symbols import symbol_latex
 from symreln.exact.algebraic import ratio
 from symreln.laws.loss import strength_symbol

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.claims.claim import Claim
 from symreln.claims.orbits import mode_orbits
 from symreln.document.model import Block, Code, Items, Math, Section, Table

@@ -34,7 +34,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from flint import arb
 
-from symreln.base.summaries import few, record
+from symreln.base.records import record
+from symreln.base.summaries import few
 from symreln.claims.claim import Claim, Step
 from symreln.claims.probes import learning_modes
 from symreln.claims.solve import at_values

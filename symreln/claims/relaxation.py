@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from symreln.base.records import record
 from symreln.base.rounding import rounded
-from symreln.base.summaries import record
 from symreln.claims.claim import Claim
 from symreln.exact.enclosure import in_float64, rounded_text
 from symreln.laws.choice import law_of, started

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.claims.early import early_strengths
 from symreln.claims.integration import check_range, network_of
 from symreln.claims.regime import regime_of

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.beside import begin
 from symreln.base.summaries import short_repr
 from symreln.claims.head_copies import Copies
 from symreln.claims.head_start import mode_laws
@@ -22,8 +21,6 @@ from symreln.networks.orbits import pathway_orbits
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
 
-#: A stream of its own: no network is trained with it.
-SEED = 11_235
 #: Times at which shares are given, up to the last step; then once more at convergence.
 _TIMES = 200
 #: Share of a sample along a pathway's modes below which they do not move units on it.
@@ -89,17 +86,12 @@ class Course:
     Attributes:
         linear: Hidden units of the pathway.
         times: Those of :class:`PathwayGates`.
-        motions: Their motions at any times.
+        motions: Their motions at these, as of :meth:`LinearUnits.shares`.
     """
 
     linear: LinearUnits
     times: np.ndarray
-    motions: Callable[[np.ndarray], np.ndarray]
-
-    def begin(self) -> Callable[[], GateShares | None]:
-        """Have the shares found at all times."""
-        random = np.random.default_rng(SEED)
-        return begin(LinearUnits.shares, self.linear, self.motions(self.times), random)
+    motions: np.ndarray
 
 
 def crossings(
@@ -117,7 +109,7 @@ def crossings(
         if place == most:
             found.append(0.0 if below.any() else None)
             continue
-        between = [place, place - 1]  # shares increase, as they have to
+        between = [place, place - 1]  # np.interp wants the shares to increase
         found.append(float(np.interp(share, shares.weight[between], times[between])))
     return found
 
@@ -152,14 +144,12 @@ def _turning(
     )
     counts = [column.shape[1] for column in inputs]
 
-    def angles(times: np.ndarray) -> np.ndarray:
-        rows = [each.law.angles(times, float(each.start)) for _, each in copies]
-        return np.repeat(np.array(rows, dtype=float), counts, axis=0)
-
+    times = np.append(np.unique(np.geomspace(begin, last, _TIMES)), np.inf)
+    angles = [each.law.angles(times, float(each.start)) for _, each in copies]
     return Course(
         linear=_units(derivation, pathway, np.hstack(outputs), np.hstack(inputs)),
-        times=np.append(np.unique(np.geomspace(begin, last, _TIMES)), np.inf),
-        motions=angles,
+        times=times,
+        motions=np.repeat(np.array(angles, dtype=float), counts, axis=0),
     )
 
 
@@ -183,20 +173,11 @@ def _moving(derivation: Derivation, place: int) -> Course | None:
     spans = matrices.output_bases[place], matrices.input_bases[place]
     outer, inner = (_led_by(span.T @ part) for span, part in zip(spans, bases[0], strict=True))
     both = block_diag(inner, outer)
-    turned = both.T @ found @ both
-
-    def between(times: np.ndarray) -> np.ndarray:
-        low = np.clip(np.searchsorted(steps, times, side="right") - 1, 0, len(steps) - 2)
-        share = np.clip((times - steps[low]) / (steps[low + 1] - steps[low]), 0, 1)
-        return (
-            np.moveaxis(turned[low], 0, -1) * (1 - share)
-            + np.moveaxis(turned[low + 1], 0, -1) * share
-        )
-
+    turned = np.moveaxis(both.T @ found @ both, 0, -1)
     return Course(
         linear=_units(derivation, pathway, spans[0] @ outer, spans[1] @ inner),
         times=np.append(steps, last),
-        motions=between,
+        motions=np.concatenate([turned, turned[..., -1:]], axis=-1),
     )
 
 

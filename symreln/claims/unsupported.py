@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from symreln.base.records import record
 from symreln.base.rounding import percent
-from symreln.base.summaries import record
 from symreln.claims.claim import Claim
 from symreln.claims.early import early_strengths, unsupported_pathways
 from symreln.document.model import Block

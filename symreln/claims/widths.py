@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
-from symreln.base.summaries import record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import short_repr
 from symreln.claims.claim import Claim, Step
 from symreln.claims.solve import at_values
 from symreln.document.model import Block, Math

@@ -14,7 +14,7 @@ from symreln.report.folder import require_folder
 from symreln.report.formats import drawn, require_formats
 
 #: What figures are drawn with: half a second of imports.
-_DRAWS = ("symreln.report.flat", "symreln.report.figures", "matplotlib.backends.backend_pdf")
+_DRAWS = ("symreln.report.figures", "matplotlib.backends.backend_pdf")
 
 
 def do(out: Path, **asked: Any) -> int:
@@ -27,7 +27,7 @@ def do(out: Path, **asked: Any) -> int:
     require_folder(out)
     require_formats(request.formats)
     if command == "derive":
-        with helper(*(_DRAWS if drawn(request.formats) else ())):
+        with helper(*(_DRAWS if drawn(request.formats) else ()), first="symreln.report.flat"):
             from symreln.cli.derive import derive
 
             return derive(request)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 
 if TYPE_CHECKING:
     from symreln.train.machine import Library

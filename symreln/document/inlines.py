@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.document.tex import check_math
 from symreln.errors import InputError
 

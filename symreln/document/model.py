@@ -18,7 +18,7 @@ from dataclasses import fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.document.inlines import (
     URL,
     Citation,

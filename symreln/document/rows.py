@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.document.tex import RELATIONS, rows_and_cells, tokens
 from symreln.document.widths import latex_width
 

@@ -15,7 +15,7 @@ from itertools import repeat
 from math import isqrt
 from typing import TYPE_CHECKING
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.errors import FloatRangeError, InputError
 from symreln.exact import domain, enclosure, text
 from symreln.exact.field import Coefficients, Field, irreducible_factors

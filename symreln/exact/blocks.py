@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from flint import fmpq_mat, fmpz, fmpz_mat
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.exact import integers, kernels
 from symreln.exact.integer_matrix import IntegerMatrix
 from symreln.exact.matrix import ExactMatrix, Exponents

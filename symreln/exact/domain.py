@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 from flint import fmpz_mpoly
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.exact import enclosure
 from symreln.exact.factoring import factorisation
 from symreln.exact.scalar import Scalar

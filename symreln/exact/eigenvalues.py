@@ -14,7 +14,7 @@ from itertools import combinations
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat, fmpz_mpoly
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.exact import integers, polynomials
 from symreln.exact.blocks import Block
 from symreln.exact.field import Coefficients, Field, irreducible_factors

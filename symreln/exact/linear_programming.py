@@ -20,7 +20,7 @@ from typing import Any
 
 from flint import fmpq
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 
 #: An element of an ordered field.
 Number = Any

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from flint import fmpz_mat
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.exact import integers, polynomials
 from symreln.exact.linear import inverse, pseudo_inverse
 from symreln.exact.matrix import ExactMatrix

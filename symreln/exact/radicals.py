@@ -14,7 +14,7 @@ import sympy as sp
 from flint import fmpz, fmpz_mpoly
 from sympy.ntheory.factor_ import FactorCache, factor_cache
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.exact import domain
 from symreln.exact.factoring import factorisation
 from symreln.exact.scalar import Scalar, expanded, factored, polynomial_ring

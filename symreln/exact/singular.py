@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import fmpz_mat
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.errors import InputError, NotSupportedError
 from symreln.exact.enclosure import precision
 from symreln.exact.field import Coefficients, Field, quotient_coefficients

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from flint import fmpz_mat
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.errors import InputError, LimitReachedError
 from symreln.exact import integers, polynomials, text
 from symreln.exact.algebraic import AlgebraicNumber

@@ -12,7 +12,7 @@ from typing import Any
 
 import sympy as sp
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 
 Letter = tuple[str, bool]
 """Name of a matrix, and whether it is transposed."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.claims.head_start import mode_laws
 from symreln.claims.integration import descending_flow, network_of, reduced_flow
 from symreln.claims.prediction import (

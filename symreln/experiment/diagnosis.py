@@ -36,8 +36,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from symreln.base.records import record
 from symreln.base.rounding import positional
-from symreln.base.summaries import record
 from symreln.claims.integration import network_of
 from symreln.claims.probes import learning_modes
 from symreln.claims.regime import regime_of

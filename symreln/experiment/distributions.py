@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from symreln.base.summaries import record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import short_repr
 from symreln.experiment.metrics import Interval
 
 #: Shares of the first loss whose crossing times are compared.

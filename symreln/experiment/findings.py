@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from symreln.base.summaries import record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import short_repr
 
 ALIGNMENT, GATES, SCALE, STEP, FLOW, WIDTH, NETWORKS, STAGES, FORMS, BATCHES = (
     "alignment",

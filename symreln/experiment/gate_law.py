@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import short_repr
 from symreln.claims.gate_law import gate_law_of
 from symreln.claims.head_start import are_followed, copy_turns, mode_laws
 from symreln.claims.integration import gate_floats, network_of

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.claims.integration import gate_floats, network_of
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.training import train_networks, training_settings

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.records import record
 from symreln.base.rounding import percent
-from symreln.base.summaries import record
 from symreln.claims.integration import gate_floats
 
 if TYPE_CHECKING:

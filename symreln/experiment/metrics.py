@@ -24,8 +24,9 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
+from symreln.base.records import record
 from symreln.base.rounding import percent, positional
-from symreln.base.summaries import record, short_repr
+from symreln.base.summaries import short_repr
 from symreln.document.model import Content, Math
 from symreln.errors import InputError
 

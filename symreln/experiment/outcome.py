@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from symreln.base.summaries import Immutable, record
+from symreln.base.records import Immutable, record
 from symreln.claims.curves import Judged
 from symreln.claims.derivation import of_pathways
 from symreln.claims.solve import at_values

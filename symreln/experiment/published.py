@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 
 
 @record

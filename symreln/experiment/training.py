@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.claims.integration import network_of
 from symreln.laws.law import Regime, pathway_units
 from symreln.train.network import (

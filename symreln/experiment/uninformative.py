@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.base.records import record
 from symreln.base.rounding import percent
-from symreln.base.summaries import record
 from symreln.errors import SymrelnError
 from symreln.experiment.changed import step_below
 from symreln.experiment.metrics import DROP, drop_time

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import stdtrit
 
+from symreln.base.records import record
 from symreln.base.rounding import percent
-from symreln.base.summaries import record
 from symreln.experiment.metrics import LEVEL, Interval, around, simultaneous_radius
 from symreln.experiment.words import bound_text, share_text
 

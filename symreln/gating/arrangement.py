@@ -30,7 +30,7 @@ from typing import NamedTuple
 import numpy as np
 from flint import fmpq, fmpz_mat
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.errors import InputError, LimitReachedError
 from symreln.exact.int64 import (
     common,

@@ -18,7 +18,8 @@ from math import log
 
 import numpy as np
 
-from symreln.base.summaries import record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import short_repr
 from symreln.errors import InputError
 from symreln.gating.enumerate import pattern
 

@@ -10,7 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from symreln.base.summaries import record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
 from symreln.gating.observed import ObservedNetworks, nearest_observer, observe, wide_shares
 from symreln.gating.race_pieces import Race

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Literal, TypeVar
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.linear_programming import dot
 from symreln.exact.matrix import ExactMatrix

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 
 if TYPE_CHECKING:
     from symreln.specs.model import Dataset

@@ -17,7 +17,7 @@ from flint import fmpq
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.errors import InputError
 from symreln.exact.domain import Range
 from symreln.exact.int64 import product, reduced_rows

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field
 
 from symreln.base.progress import phase
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.gating.consistent import GrowingGate
 from symreln.gating.enumerate import LIMIT, RealisableGates, enumerate_gates, pattern, sample_gates
 from symreln.gating.finders import FORMAT

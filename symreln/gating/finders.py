@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 
 FORMAT = "symreln-gates/2"
 

@@ -21,7 +21,8 @@ from itertools import combinations, pairwise
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from symreln.base.summaries import record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import short_repr
 from symreln.errors import InputError
 from symreln.gating.clustering import (
     Clustering,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.networks.parts import Switch
 from symreln.networks.pathway import PathwaySpec
 from symreln.specs.model import Dataset, Spec, ValidationSpec

@@ -19,8 +19,9 @@ from itertools import combinations
 import numpy as np
 import sympy as sp
 
+from symreln.base.records import record
 from symreln.base.rounding import mean_text
-from symreln.base.summaries import record, short_repr
+from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
 from symreln.exact.algebraic import AlgebraicNumber

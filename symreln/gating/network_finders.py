@@ -8,7 +8,7 @@ from dataclasses import field
 import numpy as np
 
 from symreln.base.progress import phase
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.claims.integration import network_of
 from symreln.gating.clustering import NEAR, GateCluster
 from symreln.gating.enumerate import pattern

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cmp_to_key
 from typing import TYPE_CHECKING
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.errors import InputError
 from symreln.exact import enclosure
 from symreln.exact.algebraic import AlgebraicNumber, real_roots

@@ -17,7 +17,7 @@ import numpy as np
 from flint import fmpz_mpoly
 
 from symreln.base.progress import phase
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.claims.exceptional.conditions import resultant
 from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.exact.algebraic import AlgebraicNumber

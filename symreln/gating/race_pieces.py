@@ -25,7 +25,7 @@ from functools import cached_property
 from itertools import combinations
 from typing import Literal
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
 from symreln.gating.consistent import GrowingGate, by_speed

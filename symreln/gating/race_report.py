@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from symreln.base.records import record
 from symreln.base.rounding import mean_text
-from symreln.base.summaries import record
 from symreln.claims.integration import network_of
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.gating.confronted import WITHIN, ClassShare, RacePoint

@@ -16,7 +16,8 @@ from math import ceil
 import numpy as np
 
 from symreln.base.progress import phase
-from symreln.base.summaries import record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
 from symreln.experiment.metrics import compare, seed_floor

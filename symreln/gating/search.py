@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from symreln.base.progress import phase
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.errors import LimitReachedError
 from symreln.exact.enclosure import ball
 from symreln.exact.linear import rank

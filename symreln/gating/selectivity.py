@@ -18,7 +18,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from symreln.base.summaries import record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import short_repr
 from symreln.gating.enumerate import pattern
 from symreln.gating.observed import ObservedNetworks
 from symreln.gating.serialise import Result

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.errors import NoClosedFormError
 from symreln.laws import half_speed, lambda_balanced
 from symreln.laws.depth import Depth

@@ -27,7 +27,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from symreln.base.summaries import record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import short_repr
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.field import Field
 from symreln.exact.scalar import Scalar

@@ -22,7 +22,8 @@ from functools import cached_property
 
 import numpy as np
 
-from symreln.base.summaries import record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import short_repr
 from symreln.laws.block_flow import BlockFlow, Trajectory
 from symreln.laws.gated_data import GatedData, GatedModule
 from symreln.laws.integrate import PRECISE

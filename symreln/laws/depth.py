@@ -45,7 +45,7 @@ import numpy as np
 import sympy as sp
 from flint import arb, ctx, fmpq, fmpq_poly, fmpz_poly
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.document.mathtext import slashed_latex, to_latex
 from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.laws.finite_steps import delay, delay_residual

@@ -36,7 +36,8 @@ from functools import cached_property
 import numpy as np
 
 from symreln.base.processors import one_blas_thread
-from symreln.base.summaries import record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import short_repr
 
 #: Units that are drawn: the standard error of a share is then below 0.5 %.
 DRAWN = 10_000
@@ -264,20 +265,20 @@ class DrawnUnits:
         """Initial Vᵀw above Uᵀb, shape (rows, units), so that sums over modes are fast."""
         return np.ascontiguousarray(np.hstack([self.seen, self.written]).T)
 
+    @cached_property
+    def apart(self) -> np.ndarray:
+        """‖Uᵀb‖² − ‖Vᵀw‖², which angles conserve: cosh² − sinh² = 1."""
+        return _squares(self.written) - _squares(self.seen)
+
     def moved(self, motion: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return Vᵀw after a motion, shape (modes, units), its square and that of Uᵀb, (units,)."""
+        """Return Vᵀw, shape (modes, units), ‖Vᵀw‖² and ‖Uᵀb‖², shape (units,), after a motion."""
         seen, written = np.split(self.by_modes, [self.seen.shape[1]])
         if motion.ndim == 1:
             now = np.cosh(motion)[:, None] * seen + np.sinh(motion)[:, None] * written
-            square = _dot(now, now)  # by as much as now it was more or less than the other's before
-            return now, square, square + self.apart
+            square = _dot(now, now)
+            return now, square, np.maximum(square + self.apart, 0.0)  # 0 where rounding is below
         now, written = np.split(motion @ self.by_modes, [len(seen)])
         return now, _dot(now, now), _dot(written, written)
-
-    @cached_property
-    def apart(self) -> np.ndarray:
-        """By how much the square of Uᵀb is more than that of Vᵀw, which modes conserve."""
-        return _squares(self.written) - _squares(self.seen)
 
 
 def _squares(rows: np.ndarray) -> np.ndarray:

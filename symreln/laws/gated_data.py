@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from symreln.base.summaries import record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import short_repr
 from symreln.laws.spans import orthonormal_span
 
 #: A scipy.sparse.csr_array; scipy ships no types.

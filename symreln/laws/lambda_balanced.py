@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.document.mathtext import to_latex
 from symreln.errors import FloatRangeError, InputError, LimitReachedError, NoClosedFormError
 from symreln.exact.enclosure import ball, rounded_text

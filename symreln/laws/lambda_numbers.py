@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.errors import LimitReachedError
 from symreln.exact.enclosure import ball, precision, real_roots
 from symreln.exact.matrix import ExactMatrix

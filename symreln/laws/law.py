@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import sympy as sp
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.document.mathtext import to_latex
 from symreln.laws.half_speed import SLOWER, asked
 from symreln.laws.line import CANCELS, SUBSTITUTED, Line, vanish

@@ -13,7 +13,7 @@ from typing import Any
 
 import sympy as sp
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.document.mathtext import slashed_latex, to_latex, weighted
 from symreln.exact.cancelling import cancelled
 

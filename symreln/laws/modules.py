@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.laws.gated_data import GatedModule
 from symreln.laws.invariant_subspace import InvariantSubspaces, SubspaceSearch, norm_bound
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import sympy as sp
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.document.mathtext import to_latex
 from symreln.exact.cancelling import cancelled
 from symreln.laws.law import COUPLED, STRENGTH, Law, Match, Regime, Start

@@ -20,7 +20,7 @@ import sympy as sp
 from flint import arb, fmpq
 from sympy.codegen.cfunctions import expm1, log1p
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 
 
 @record

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.errors import NotSupportedError
 from symreln.laws.block_flow import BlockFlow, Trajectory
 from symreln.laws.integrate import PRECISE

@@ -19,7 +19,7 @@ from functools import cached_property
 import sympy as sp
 from flint import arb
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.document.mathtext import to_latex
 from symreln.errors import NoClosedFormError
 from symreln.laws.line import Line, vanish

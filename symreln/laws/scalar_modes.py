@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.errors import NoClosedFormError
 from symreln.exact.truth import Truth
 from symreln.laws.network_flow import NetworkFlow

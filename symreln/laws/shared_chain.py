@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 from flint import acb, arb
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.document.mathtext import to_latex
 from symreln.document.numerals import decimal_latex
 from symreln.exact.enclosure import decimal_of, precision

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import sympy as sp
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.laws.law import TIME_CONSTANT
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Any, Literal, Self
 import numpy as np
 import sympy as sp
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.document.mathtext import to_latex
 from symreln.exact.cancelling import cancelled
 from symreln.laws.law import STRENGTH, Law, Match, Regime, Start

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.document.mathtext import to_latex
 from symreln.laws.law import STRENGTH, Law, Match, Regime, Start
 from symreln.laws.line import (

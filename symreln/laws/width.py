@@ -30,7 +30,7 @@ from functools import cmp_to_key
 import sympy as sp
 from flint import arb
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.document.mathtext import to_latex
 from symreln.exact.algebraic import ORDER_BITS, AlgebraicNumber
 from symreln.exact.enclosure import ball, precision

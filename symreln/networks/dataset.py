@@ -9,7 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from symreln.base.summaries import Immutable, few, short_repr
+from symreln.base.records import Immutable
+from symreln.base.summaries import few, short_repr
 from symreln.errors import InputTypeError
 from symreln.exact.matrix import ExactMatrix
 

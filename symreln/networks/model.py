@@ -12,7 +12,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TypeVar
 
-from symreln.base.summaries import record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import short_repr
 from symreln.errors import LimitReachedError, Problem, SpecError
 from symreln.networks.parts import Edge, Gain, Gate, Node, gate_at
 

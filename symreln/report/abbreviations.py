@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.document.breaking import equation_lines, name_common, put_back
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Math, equation, prose

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.report.looks import FAINT, INK
 
 if TYPE_CHECKING:

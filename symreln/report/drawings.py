@@ -57,7 +57,7 @@ def begin_drawings(
             sketches = [each for each in sketches if each.name != "loss"]
     else:
         derivation = of_pathways(derivation)
-        names, still = begin_still(derivation, pdf=pdf)
+        names, still = derivation.ask(STILL[pdf])
         sketches = modes_sketches(
             derivation, _prediction(derivation, validation), _measured(validation)
         )
@@ -71,13 +71,6 @@ def begin_drawings(
     return names, lambda: (*still(), *drawn(), *more)
 
 
-def begin_still(
-    derivation: Derivation, *, pdf: bool
-) -> tuple[list[str], Callable[[], tuple[Drawing, ...]]]:
-    """Have drawn what needs no prediction; as :func:`begin_drawings`."""
-    return derivation.ask(_STILL[pdf])
-
-
 def _still(
     derivation: Derivation, *, pdf: bool
 ) -> tuple[list[str], Callable[[], tuple[Drawing, ...]]]:
@@ -85,8 +78,8 @@ def _still(
     return [each.name for each in sketches], begin_to_draw(sketches, pdf=pdf)
 
 
-#: Rules, so that what is begun is found again.
-_STILL = {pdf: partial(_still, pdf=pdf) for pdf in (True, False)}
+#: Rules by ``pdf`` that have drawn what needs no prediction; as :func:`begin_drawings`.
+STILL = {pdf: partial(_still, pdf=pdf) for pdf in (True, False)}
 
 
 def _prediction(derivation: Derivation, validation: Validation | None) -> Prediction | None:

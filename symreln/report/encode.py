@@ -13,7 +13,7 @@ import numpy as np
 import sympy as sp
 from flint import arb
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.claims.claim import DIGITS, Claim, decimals
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar

@@ -4,8 +4,12 @@ A quarter of its imports is for axes in three dimensions, and for lists of setti
 """
 
 import sys
+from types import ModuleType
 
 from matplotlib import artist
 
 artist.kwdoc = lambda _: ""
-sys.modules.setdefault("mpl_toolkits.mplot3d", None)  # pyright: ignore[reportArgumentType]
+# As matplotlib itself has it where the package is not there, but without its warning.
+_space: ModuleType = ModuleType("mpl_toolkits.mplot3d")
+vars(_space)["Axes3D"] = None
+sys.modules.setdefault(_space.__name__, _space)

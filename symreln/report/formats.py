@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.errors import InputError, NotSupportedError
 from symreln.specs.finding import nearest, shown
 

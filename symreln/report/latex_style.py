@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.errors import InputError
 from symreln.specs.finding import nearest
 

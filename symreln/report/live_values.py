@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import sympy as sp
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 
 if TYPE_CHECKING:
     from symreln.laws.law import Law

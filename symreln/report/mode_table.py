@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 import sympy as sp
 
 from symreln.base.jsonio import write_text
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.base.tables import plain_table
 from symreln.claims.formulas import formulas_of
 from symreln.claims.halving import half_time

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.document.model import (
     Block,
     Document,

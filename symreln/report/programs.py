@@ -19,7 +19,7 @@ from sympy.printing.numpy import JaxPrinter, NumPyPrinter
 from sympy.printing.pycode import PythonCodePrinter
 from sympy.utilities.iterables import numbered_symbols
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.claims.derivation import Derivation, Derived, ModeDerivation
 from symreln.claims.formulas import (
     LOSS,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.document.escape import in_letters
 from symreln.document.model import (
     Block,

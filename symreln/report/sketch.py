@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.base.beside import hand_over
 from symreln.base.progress import phase
-from symreln.base.summaries import record
+from symreln.base.records import record
 
 if TYPE_CHECKING:
     import numpy as np

@@ -45,9 +45,9 @@ def begin_documents(derivation: Derivation, formats: Collection[str]) -> None:
         with suppress(InputError, OverflowError):  # which those say who ask for it
             begin_early_strengths(derivation)
             # Here, because without documents there are no figures.
-            from symreln.report.drawings import begin_still
+            from symreln.report.drawings import STILL
 
-            begin_still(derivation, pdf=any(each.latex for each in documents))
+            derivation.ask(STILL[any(each.latex for each in documents)])
 
 
 def _documents(wanted: Collection[str]) -> list[Format]:

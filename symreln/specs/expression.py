@@ -17,7 +17,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import field
 from fractions import Fraction
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.exact.scalar import Scalar
 from symreln.specs.finding import Finding, nearest, quoted, shown
 from symreln.specs.number import DecimalText, exact_decimal, exact_number

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.specs.finding import Finding, nearest, quoted
 
 MAX_BYTES = 64 << 20

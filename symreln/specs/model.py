@@ -13,7 +13,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from symreln.base.summaries import Immutable, record, short_repr
+from symreln.base.records import Immutable, record
+from symreln.base.summaries import short_repr
 from symreln.exact.domain import Range
 from symreln.networks.dataset import Dataset, Label
 from symreln.networks.model import Network

@@ -7,7 +7,7 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.specs.finding import Finding, cut, quoted, shown
 
 _MAX_DIGITS = 1200

@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.networks.parts import Gate, Switch
 from symreln.specs.expression import Declared
 from symreln.specs.finding import Finding, check_text, nearest, quoted, shown

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar, get_args
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.errors import Problem, SpecError
 from symreln.specs.finding import key_path, nearest, quoted, shown
 from symreln.specs.kinds import StrictModel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.specs.kinds import StrictModel
 from symreln.specs.model import Dataset
 

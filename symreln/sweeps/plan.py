@@ -13,7 +13,8 @@ from itertools import product
 from pathlib import Path
 
 from symreln.base.provenance import library_versions
-from symreln.base.summaries import record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import short_repr
 from symreln.claims.divergence import check_before_deriving
 from symreln.errors import InputError, NotSupportedError, SymrelnError, visible
 from symreln.specs.files import Folder

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from symreln.base.pool import killed_is_a_limit
 from symreln.base.processors import one_blas_thread
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.claims.derivation import Derivation
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, SymrelnError

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.exact.matrix import ExactMatrix
 from symreln.specs.finding import Finding
 from symreln.specs.kinds import StrictModel

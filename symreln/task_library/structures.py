@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.specs.finding import Finding
 
 Row = dict[int, int]

@@ -20,7 +20,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.errors import InputError
 from symreln.train.arrays import Array, Precision
 from symreln.train.settings import TrainingSettings

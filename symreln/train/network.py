@@ -12,7 +12,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from symreln.base.summaries import record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import short_repr
 from symreln.errors import LimitReachedError
 
 MAX_MAPS = 1000

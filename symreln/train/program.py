@@ -13,7 +13,7 @@ from typing import Any, final
 
 import numpy as np
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.train.arrays import Arithmetic, Array
 from symreln.train.weights import Weights
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.train.arrays import Precision
 
 

@@ -21,7 +21,7 @@ from functools import lru_cache
 from operator import add
 from typing import TYPE_CHECKING
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.exact.matrix import ExactMatrix
 
 if TYPE_CHECKING:

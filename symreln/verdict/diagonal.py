@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from flint import fmpz_mat
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.exact import integers
 from symreln.exact.truth import Truth
 

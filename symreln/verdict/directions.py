@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from flint import fmpq, fmpq_mat
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.field import quotient_coefficients
 from symreln.exact.linear_programming import Direction, Number, direction, dot

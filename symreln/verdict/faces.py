@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import combinations
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.exact.linear import complement_projector, inverse, rank
 from symreln.exact.linear_programming import dot
 from symreln.exact.matrix import ExactMatrix

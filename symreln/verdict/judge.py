@@ -13,7 +13,8 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from symreln.base.summaries import record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import short_repr
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
 from symreln.verdict.closure import Closure, node_name, symmetric_closure

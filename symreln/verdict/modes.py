@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.errors import LimitReachedError
 from symreln.exact.field import Field
 from symreln.exact.linear import inverse, pseudo_inverse

@@ -55,6 +55,27 @@ def test_the_angle_at_infinity_is_that_of_the_plateau():
     assert found[1] == pytest.approx(0.5 * np.log(0.7 / 0.3 / 1e-5), rel=1e-12)
 
 
+def test_weights_that_turn_back_to_zero_have_no_negative_square():
+    """With one output ‖b‖² is what is conserved beside ‖Vᵀw‖², which rounds at its zeros."""
+    own = LinearUnits(
+        samples=np.array([[0.7], [0.7]]),
+        gate=np.ones(1, bool),
+        tells=np.ones(1, bool),
+        inputs=np.full((2, 1), np.sqrt(0.5)),
+        outputs=np.eye(1),
+        leading=1,
+        scales=(0.01, 0.01),
+    )
+    drawn = own.drawn(1, np.random.default_rng(11))
+    turns = -drawn.written[:, 0] / drawn.seen[:, 0]
+    angles = np.arctanh(turns[np.abs(turns) < 0.99])
+    assert len(angles) > 500
+    for angle in angles:
+        *_, square = drawn.moved(np.array([angle]))
+        assert square.min() >= 0
+    assert np.isfinite(own.shares_of(drawn, angles[None, :50]).weight).all()
+
+
 @pytest.mark.parametrize("scales", [(1.0, 1.0), (0.4, 1.3), (1.0, 0.2)])
 @pytest.mark.parametrize("dims", [1, 2])
 def test_exact_orthants_are_those_of_draws(dims, scales):

@@ -9,7 +9,8 @@ from typing import Any
 import sympy as sp
 from flint import fmpz_mpoly
 
-from symreln.base.summaries import few, record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import few, short_repr
 from symreln.claims.claim import Claim
 from symreln.claims.exceptional.conditions import Effect
 from symreln.document.mathtext import to_latex

@@ -20,7 +20,7 @@ from enum import Enum
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.exact.factoring import factors
 from symreln.exact.field import Field
 from symreln.exact.polynomials import SPECTRAL, in_x

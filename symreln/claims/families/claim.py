@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.base.tables import plain_table
 from symreln.claims.claim import Claim
 from symreln.document.mathtext import to_latex

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.exact.scalar import Scalar
 from symreln.verifier.sizes import NotForEverySizeError
 

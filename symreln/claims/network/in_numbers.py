@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symreln.base.summaries import record, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import short_repr
 from symreln.claims.claim import Claim
 from symreln.claims.network.components import components
 from symreln.document.model import Block, Figure, Math, Section, prose

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.claims.claim import Claim, Step
 from symreln.claims.network.components import (
     MOST_PARTS,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.claims.claim import Claim, Step
 from symreln.claims.network.components import mode_values
 from symreln.claims.network.in_numbers import InNumbers, in_numbers

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.base.summaries import record
+from symreln.base.records import record
 from symreln.claims.claim import DIGITS
 from symreln.claims.families.claim import every_size
 from symreln.claims.halving import HalfTime, half_time

@@ -1,0 +1,138 @@
+"""Records beside ``dataclass(frozen=True)``: what one says, the other does."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from symreln.base.records import record
+
+
+def _classes(made: Any) -> dict[str, type]:
+    """Return the same classes, each made by a decorator of keywords."""
+
+    @made
+    class Base:
+        a: int
+        b: Any = 2
+        kept: ClassVar[int] = 7
+        known: dict = field(default_factory=dict, init=False, repr=False, compare=False)
+
+        @cached_property
+        def double(self) -> int:
+            return 2 * self.a
+
+    @made
+    class Child(Base):
+        c: int = 3
+
+        def __post_init__(self) -> None:
+            object.__setattr__(self, "c", self.c + 1)
+
+    @made
+    class Own:
+        a: int
+
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, Own) and self.a % 2 == other.a % 2
+
+        def __repr__(self) -> str:
+            return "own"
+
+    @made
+    class Single:
+        value: Any
+
+    @made
+    class Nothing:
+        pass
+
+    return {each.__name__: each for each in (Base, Child, Own, Single, Nothing)}
+
+
+KINDS = {
+    "record": _classes(record),
+    "dataclass": _classes(dataclass(frozen=True, kw_only=True)),
+}
+
+
+@record
+class Kept:
+    """One that a pickle finds."""
+
+    a: int
+    known: dict = field(default_factory=dict, init=False)
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return KINDS[request.param]
+
+
+def test_equal_fields_are_equal_and_have_one_hash(kind: dict[str, Any]) -> None:
+    base, child = kind["Base"], kind["Child"]
+    assert base(a=1) == base(a=1, b=2)
+    assert hash(base(a=1)) == hash(base(a=1, b=2))
+    assert base(a=1) != base(a=2)
+    assert base(a=1) != child(a=1)
+    assert child(a=1) == child(a=1)
+    assert child(a=1, c=5) != child(a=1)
+    assert base(a=1) != (1, 2)
+    assert kind["Nothing"]() == kind["Nothing"]()
+    assert len({kind["Nothing"](), kind["Nothing"]()}) == 1
+
+
+def test_a_single_field_is_compared_as_one_of_many(kind: dict[str, Any]) -> None:
+    single, array = kind["Single"], np.ones(2)
+    assert single(value=array) == single(value=array)
+    assert single(value=float("nan")) != single(value=float("nan"))
+
+
+def test_what_a_class_defines_itself_stays(kind: dict[str, Any]) -> None:
+    own = kind["Own"]
+    assert own(a=1) == own(a=3)
+    assert own(a=1) != own(a=2)
+    assert isinstance(hash(own(a=1)), int)
+    assert repr(own(a=1)) == "own"
+
+
+def test_nothing_changes(kind: dict[str, Any]) -> None:
+    one = kind["Child"](a=1)
+    assert (one.a, one.b, one.c, one.known, one.double) == (1, 2, 4, {}, 2)
+    for name in ("a", "c", "known", "kept", "other"):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(one, name, 5)
+    for name in ("a", "known", "other"):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            delattr(one, name)
+    assert (one.a, one.c, one.kept, one.known) == (1, 4, 7, {})
+
+
+def test_signatures_and_reprs_are_the_same() -> None:
+    pairs = [(KINDS["record"][name], KINDS["dataclass"][name]) for name in KINDS["record"]]
+    given = {"Base": {"a": 1}, "Child": {"a": 1}, "Own": {"a": 1}, "Single": {"value": "x"}}
+    for ours, theirs in pairs:
+        assert [f.name for f in dataclasses.fields(ours)] == [
+            f.name for f in dataclasses.fields(theirs)
+        ]
+        with pytest.raises(TypeError):
+            ours(1)
+        made = [each(**given.get(ours.__name__, {})) for each in (ours, theirs)]
+        assert repr(made[0]) == repr(made[1])
+
+
+def test_copies_pickles_and_replacements() -> None:
+    one = Kept(a=1)
+    one.known["x"] = 1
+    assert copy.copy(one) == one
+    assert copy.deepcopy(one) == one
+    assert pickle.loads(pickle.dumps(one)) == one
+    assert dataclasses.replace(one, a=2) == Kept(a=2)
+    assert dataclasses.replace(one, a=2).known == {}
