@@ -268,9 +268,8 @@ def _grown(dataset: Dataset, pathway: PathwayDerivation, gate: list[int]) -> tup
     own = pathway.effective.pathway
     if (len(own.inputs), len(own.outputs)) == (dataset.n_x, dataset.n_y):
         pairs = singular_pairs(pathway.spectrum)
-        speeds = [order_key(pair.s, {}) for pair in pairs[:2]]
-        if speeds[:1] != speeds[1:]:  # else Sigma^x may part the vectors of one s
-            return pairs
+        if len(pairs) < 2 or order_key(pairs[0].s, {}) != order_key(pairs[1].s, {}):
+            return pairs  # else Sigma^x may part the vectors of one s
     sigma = gated_correlation(dataset.inputs, dataset.targets, gate)
     return singular_pairs(joint_spectrum(sigma, ExactMatrix.zeros(dataset.n_x, dataset.n_x)))
 

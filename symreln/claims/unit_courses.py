@@ -142,14 +142,12 @@ def _turning(
         ]
         for side in (0, 1)
     )
-    counts = [column.shape[1] for column in inputs]
-
     times = np.append(np.unique(np.geomspace(begin, last, _TIMES)), np.inf)
     angles = [each.law.angles(times, float(each.start)) for _, each in copies]
     return Course(
         linear=_units(derivation, pathway, np.hstack(outputs), np.hstack(inputs)),
         times=times,
-        motions=np.repeat(np.array(angles, dtype=float), counts, axis=0),
+        motions=np.repeat(np.array(angles, float), [each.shape[1] for each in inputs], axis=0),
     )
 
 
