@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.random import default_rng
 
-from symreln.base.beside import begin
+from symreln.base.beside import offer
 from symreln.base.rounding import percent
 from symreln.base.summaries import short_repr
 from symreln.claims.claim import Claim
@@ -288,7 +288,7 @@ def _begun(
     derivation: Derivation,
 ) -> tuple[tuple[list[PathwayDerivation], Course, Callable[[], GateShares | None]], ...]:
     return tuple(
-        (alike, each, begin(LinearUnits.shares, each.linear, each.motions, default_rng(_SEED)))
+        (alike, each, offer(LinearUnits.shares, each.linear, each.motions, default_rng(_SEED)))
         for alike, each in courses(derivation)
     )
 
