@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 _LIBRARIES = ("sympy", "python-flint", "mpmath", "numpy", "scipy", "matplotlib", "pydantic")
@@ -26,6 +27,7 @@ def environment() -> dict[str, str]:
     }
 
 
+@cache
 def _version(name: str) -> str:
     loaded = sys.modules.get(name.removeprefix("python-"))  # what is installed takes milliseconds
     try:

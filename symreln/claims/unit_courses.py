@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
 
 #: Times at which shares are given, up to the last step; then once more at convergence.
-_TIMES = 200
+_TIMES = 100
 #: Share of a sample along a pathway's modes below which they do not move units on it.
 _UNMOVED = 1e-9
 
@@ -142,7 +142,7 @@ def _turning(
         ]
         for side in (0, 1)
     )
-    times = np.append(np.unique(np.geomspace(begin, last, _TIMES)), np.inf)
+    times = np.append(np.geomspace(begin, last, _TIMES), np.inf)
     angles = [each.law.angles(times, float(each.start)) for _, each in copies]
     return Course(
         linear=_units(derivation, pathway, np.hstack(outputs), np.hstack(inputs)),

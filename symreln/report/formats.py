@@ -94,9 +94,9 @@ NAMES = ("json", *(each.name for each in FORMATS), PROGRAM)
 DEFAULT = ("json", *(each.name for each in FORMATS if each.default))
 
 
-def drawn(names: Collection[str]) -> bool:
-    """Whether some formats, the usual ones where none is given, have figures."""
-    return any(each.name in (names or DEFAULT) for each in FORMATS)
+def documents(names: Collection[str]) -> list[Format]:
+    """Return those of some formats, the usual ones where none is given, that have figures."""
+    return [each for each in FORMATS if each.name in (names or DEFAULT)]
 
 
 def require_formats(names: Collection[str]) -> None:

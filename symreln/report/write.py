@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symreln.base import jsonio
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation, Derived
-from symreln.claims.early import begin_early_strengths
 from symreln.claims.gate_law import begin_gate_law
 from symreln.document.model import ComingDrawing, said_as
-from symreln.errors import InputError
 from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
+from symreln.report.drawings import begin_drawings
 from symreln.report.folder import CERTIFICATE, together, write_files
-from symreln.report.formats import DEFAULT, FORMATS, PROGRAM, require_formats
+from symreln.report.formats import DEFAULT, PROGRAM, documents, require_formats
+from symreln.report.live_script import interactive
 from symreln.verifier.folder import sealed
 
 if TYPE_CHECKING:
@@ -28,30 +27,11 @@ if TYPE_CHECKING:
     from symreln.report.formats import Format
     from symreln.report.latex_style import Style
 
-    #: Names of figures, and what returns them when they are drawn.
-    _Figures = tuple[list[str], Callable[[], tuple[Drawing, ...]]]
-
 #: What documents call files that are not written.
 _ABSENT = {
     "derivation.json": "the JSON of --format json",
     "derivation.html": "the page of --format html",
 }
-
-
-def begin_documents(derivation: Derivation, formats: Collection[str]) -> None:
-    """Have done beside its checks what documents of a derivation need, and no check changes."""
-    documents = _documents(formats or DEFAULT)
-    if documents:
-        with suppress(InputError, OverflowError):  # which those say who ask for it
-            begin_early_strengths(derivation)
-            # Here, because without documents there are no figures.
-            from symreln.report.drawings import STILL
-
-            derivation.ask(STILL[any(each.latex for each in documents)])
-
-
-def _documents(wanted: Collection[str]) -> list[Format]:
-    return [each for each in FORMATS if each.name in wanted]
 
 
 @phase("document")
@@ -80,25 +60,20 @@ def write_derivation(
     # A text is a sequence of texts too: "pdf" asks for one.
     wanted = {formats} if isinstance(formats, str) else set(formats or DEFAULT)
     require_formats(wanted)
-    documents = _documents(wanted)
-    pdf = any(each.latex for each in documents)
+    made = documents(wanted)
+    pdf = any(each.latex for each in made)
     with together(Path(directory)) as draft:
-        if documents and isinstance(derivation, Derivation):
+        if made and isinstance(derivation, Derivation):
             begin_gate_law(derivation)
-        figures = _begin_figures(derivation, validation, pdf=pdf) if documents else None
-        moved = None
-        if any(each.interactive for each in documents):
-            # Here, because looking for formulas takes time; first, as what was begun does.
-            from symreln.report.live_script import interactive
-
-            moved = interactive(derivation, validation)
+        figures = begin_drawings(derivation, validation, pdf=pdf) if made else None
+        # First, because what was begun goes on beside it.
+        moved = interactive(derivation, validation) if any(e.interactive for e in made) else None
         written = _write_proven(derivation, draft.folder, wanted)
         if PROGRAM in wanted:
             written += _write_program(derivation, draft.folder)
         if figures is not None:
-            place = draft.folder
             written += _write_documents(
-                derivation, validation, figures, moved, place, documents, wanted, style
+                derivation, validation, figures, moved, draft.folder, made, wanted, style
             )
         return draft.moved(written)
 
@@ -121,17 +96,10 @@ def _write_program(derivation: Derived, folder: Path) -> list[Path]:
     return write_files(folder, {f"derivation.{PROGRAM}": text})
 
 
-@phase("figures")
-def _begin_figures(derivation: Derived, validation: Validation | None, *, pdf: bool) -> _Figures:
-    from symreln.report.drawings import begin_drawings
-
-    return begin_drawings(derivation, validation, pdf=pdf)
-
-
 def _write_documents(
     derivation: Derived,
     validation: Validation | None,
-    figures: _Figures,
+    figures: tuple[list[str], Callable[[], tuple[Drawing, ...]]],
     moved: Interactive | None,
     folder: Path,
     wanted: Sequence[Format],
