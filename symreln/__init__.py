@@ -49,36 +49,24 @@ __version__ = "0.1.0"
 
 # Imported at first use: `symreln --help` must not pay for SymPy, SciPy or Matplotlib.
 _HOMES = {
-    "Dataset": "symreln.specs.model",
-    "Derivation": "symreln.api",
-    "Level": "symreln.verdict.judge",
-    "NetworkSpec": "symreln.specs.model",
-    "Parameter": "symreln.specs.model",
-    "PathwaySpec": "symreln.specs.model",
-    "Spec": "symreln.specs.model",
-    "Truth": "symreln.exact.truth",
-    "Validation": "symreln.confrontation",
-    "ValidationSpec": "symreln.specs.model",
-    "derive": "symreln.api",
-    "NetworkDerivation": "symreln.api",
-    "from_weights": "symreln.claims.from_weights",
-    "load": "symreln.task_library.load",
-    "network": "symreln.specs.build",
-    "pathway": "symreln.specs.build",
-    "spec": "symreln.specs.build",
-    "depth": "symreln.calls.depth",
-    "gates": "symreln.calls.gates",
-    "race": "symreln.calls.gates",
-    "replay": "symreln.calls.gates",
-    "info": "symreln.calls.inform",
-    "schema": "symreln.calls.inform",
-    "tasks": "symreln.calls.inform",
-    "verify": "symreln.calls.inform",
-    "reproduce": "symreln.calls.reproduce",
-    "sweep": "symreln.calls.sweep",
-    "run": "symreln.confrontation",
-    "open": "symreln.calls.open",
-    "validate": "symreln.confrontation",
+    name: f"symreln.{module}"
+    for module, names in {
+        "api": "Derivation NetworkDerivation derive",
+        "calls.depth": "depth",
+        "calls.gates": "gates race replay",
+        "calls.inform": "info schema tasks verify",
+        "calls.open": "open",
+        "calls.reproduce": "reproduce",
+        "calls.sweep": "sweep",
+        "claims.from_weights": "from_weights",
+        "confrontation": "Validation run validate",
+        "exact.truth": "Truth",
+        "specs.build": "network pathway spec",
+        "specs.model": "Dataset NetworkSpec Parameter PathwaySpec Spec ValidationSpec",
+        "task_library.load": "load",
+        "verdict.judge": "Level",
+    }.items()
+    for name in names.split()
 }
 
 __all__ = [

@@ -9,6 +9,7 @@ import sympy as sp
 
 import symreln as sr
 from symreln.errors import InputError, NoClosedFormError
+from symreln.report.chapters.vectors import drawn_vectors
 
 CUBIC = [["2", "1", "0"], ["1", "0", "1"], ["0", "1", "3"]]
 NETWORK = {"hidden": 50, "init_std": "1/100", "learning_rate": "1/20", "steps": 900}
@@ -94,6 +95,46 @@ def test_json_and_document_have_the_vectors(tmp_path: Path):
     assert "contexts 3" in page
     assert "squared length" in page
     assert (tmp_path / "figures" / "vectors.pdf").exists()
+
+
+def _cells(tex: str, row: str) -> list[list[str]]:
+    """Return the entries of every line of the tables that begins with this."""
+    lines = [line.removesuffix(r" \\") for line in tex.splitlines() if line.startswith(f"{row} &")]
+    return [[cell.strip(" $") for cell in line.split("&")[1:]] for line in lines]
+
+
+def test_tables_have_each_pathway_where_equal_modes_have_other_vectors(tmp_path: Path):
+    """The four samples of xor have equal s and d, and each its own signs."""
+    derivation = sr.derive("xor")
+    derivation.save(tmp_path, ["tex", "html"])
+    tex = (tmp_path / "derivation.tex").read_text()
+    signs = [[int(sp.sign(p.v[n])) for p in derivation.pathways] for n in (0, 1)]
+    assert signs[1] == [1, 1, -1, -1]
+    assert [_cells(tex, f"signs {n}")[-1] for n in (1, 2)] == [[*map(str, row)] for row in signs]
+    drawn = drawn_vectors(derivation)
+    assert [group.short_name for group in drawn] == ["sample_1", "sample_2", "sample_3"]
+    (common, off) = drawn_vectors(sr.derive("contextual-3"))  # with too many rows for all
+    assert (common.short_name, off.short_name) == ("common", "off_1")
+
+
+def test_a_table_is_of_the_inputs_that_a_pathway_sees(tmp_path: Path):
+    """By day and by night the same is learned, from an input of its own, with other signs."""
+    x = [[1, 0, 1, 0], [1, 0, 0, 1], [0, 1, 1, 0], [0, 1, 0, 1]]
+    spec = sr.spec(
+        x,
+        [[1, 2], [1, -2], [1, -2], [1, 2]],
+        groups={"inputs": {"time": [0, 1], "bird": [2, 3]}},
+        pathways=[sr.pathway("at_day", [1, 1, 0, 0]), sr.pathway("at_night", [0, 0, 1, 1])],
+    )
+    derivation = sr.derive(spec)
+    derivation.save(tmp_path, ["tex"])
+    tex = (tmp_path / "derivation.tex").read_text()
+    (first,), (second,) = _cells(tex, "time 1"), _cells(tex, "time 2")
+    seen = [[entry != "0" for entry in row] for row in (first, second)]
+    day, night = ([each != 0 for each in p.v[n, :]] for n, p in enumerate(derivation.pathways))
+    assert any(day)
+    assert any(night)
+    assert seen == [day + [False] * len(night), [False] * len(day) + night]
 
 
 def test_a_mode_that_vanishes_at_the_declared_value_has_no_vectors_there(tmp_path: Path):

@@ -253,9 +253,12 @@ def _check(derivation: Derivation, form: str) -> None:
         raise NoClosedFormError(msg)
     if not derivation.closed:
         reasons = "; ".join(derivation.verdict.reasons)
-        error = NoClosedFormError(f"no closed form ({derivation.verdict.level.value}): {reasons}")
+        error = NoClosedFormError(
+            f"no closed form of modes ({derivation.verdict.level.value}): {reasons}"
+        )
         # A note: pages say the reason, too.
-        error.add_note("The reduction is integrated by evaluate() and plot() of the derivation.")
+        followed = "The solution, of matrices," if derivation.known.layers == 1 else "The reduction"
+        error.add_note(f"{followed} is followed by evaluate() and plot() of the derivation.")
         raise error
     for pathway in derivation.pathways:
         for mode in pathway.modes:

@@ -198,6 +198,12 @@ class LawOfGates(Claim):
         assert each.shares is not None  # of those with units
         when = "" if each.half is None else f", half of it by step {each.half:.0f}"
         lost = 1 - float(each.shares.weight[-1])
+        if not self.until:
+            most = percent(float(each.shares.weight[:-1].max()))
+            return (
+                f"gates of the spec do not hold: up to step {self.last} at most {most} of the "
+                f"weight of {each.quoted} has its gate, {percent(1 - lost)} {self.end}"
+            )
         but = ", but" if lost < self.tolerance else ","
         return (
             f"gates of the spec hold up to step {self.until:.0f}: then {percent(self.tolerance)} "

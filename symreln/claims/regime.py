@@ -34,8 +34,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from flint import arb
 
-from symreln.base.records import record
-from symreln.base.summaries import few
+from symreln.base.summaries import few, short_repr
 from symreln.claims.claim import Claim, Step
 from symreln.claims.probes import learning_modes
 from symreln.claims.solve import at_values
@@ -61,7 +60,7 @@ _MEANS = {
 }
 
 
-@record
+@short_repr
 class Regime(Claim):
     """What the initial weights do to the modes that learn.
 
@@ -114,6 +113,11 @@ class Regime(Claim):
         low, high = (rounded_text(scale, 2) for scale in self.scales)
         scale = f"relative scale s/(4 d_eff pi_0) {low}" + (f" to {high}" if high != low else "")
         return f"{start} is at least half of the plateau of {which} ({scale})"
+
+    def _summary(self) -> Iterator[str]:
+        low, high = (rounded_text(scale, 2) for scale in self.scales)
+        yield f"{self.called} regime, relative scales {low} to {high}"
+        yield f"{self.reason}{'.' * bool(self.starting_loss)}{self.starting_loss}"
 
     def values(self) -> dict[str, Any]:
         """Return "name" (rich, mixed or lazy), the lazy modes and the range of relative scales."""
@@ -247,7 +251,7 @@ def _quotient(pathway: PathwayDerivation, place: int) -> float | None:
     return float((v * seen).sum() / v.shape[1])
 
 
-@record
+@short_repr
 class _HalfSpeed(Claim):
     """The reduction to a linear network."""
 

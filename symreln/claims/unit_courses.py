@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
 
 #: Times at which shares are given, up to the last step; then once more at convergence.
-_TIMES = 100
+_TIMES = 200
 #: Share of a sample along a pathway's modes below which they do not move units on it.
 _UNMOVED = 1e-9
 

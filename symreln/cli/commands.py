@@ -11,7 +11,7 @@ from symreln.base.beside import helper
 from symreln.base.progress import Progress
 from symreln.cli.request import Request
 from symreln.report.folder import require_folder
-from symreln.report.formats import documents, require_formats
+from symreln.report.formats import document_formats, require_formats
 
 #: What figures are drawn with: half a second of imports.
 _DRAWS = ("symreln.report.figures", "matplotlib.backends.backend_pdf")
@@ -27,7 +27,9 @@ def do(out: Path, **asked: Any) -> int:
     require_folder(out)
     require_formats(request.formats)
     if command == "derive":
-        with helper(*(_DRAWS if documents(request.formats) else ()), first="symreln.report.flat"):
+        with helper(
+            *(_DRAWS if document_formats(request.formats) else ()), first="symreln.report.flat"
+        ):
             from symreln.cli.derive import derive
 
             return derive(request)

@@ -61,7 +61,8 @@ class Columns:
         for column, square in zip(self.entries, self.squares, strict=True):
             inverse = _inverse(mode_class.minpoly, square)
             shorter = exact_root(mode_class.number(inverse, self.mode.root, is_sqrt=True), symbols)
-            found.append([self._number(entry, symbols) * shorter for entry in column])
+            units = [self._number(entry, symbols) * shorter for entry in column]
+            found.append([x.cancel() if symbols and x.is_rational_function() else x for x in units])
         return found
 
     def to_numpy(self, values: Mapping[str, Fraction]) -> np.ndarray | None:

@@ -36,24 +36,14 @@ _HAND_SET = "initial strengths a pathway, overlaps, divisors, context scales"
 #: an earlier measurement. No drop time was measured for section 4, whose race script draws a
 #: further curve.
 PUBLISHED: dict[str, PublishedPrediction] = {
-    "contextual-3": PublishedPrediction(
+    f"contextual-{contexts}": PublishedPrediction(
         source="[Jarvis2025], section 5, closed form",
-        max_abs_over_initial=0.037,
-        drop_time_error_steps=8,
+        max_abs_over_initial=largest,
+        drop_time_error_steps=steps,
         hand_set_constants=_HAND_SET,
-    ),
-    "contextual-4": PublishedPrediction(
-        source="[Jarvis2025], section 5, closed form",
-        max_abs_over_initial=0.015,
-        drop_time_error_steps=1,
-        hand_set_constants=_HAND_SET,
-    ),
-    "contextual-5": PublishedPrediction(
-        source="[Jarvis2025], section 5, closed form",
-        max_abs_over_initial=0.157,
-        drop_time_error_steps=26,
-        hand_set_constants=_HAND_SET,
-    ),
+    )
+    for contexts, largest, steps in ((3, 0.037, 8), (4, 0.015, 1), (5, 0.157, 26))
+} | {
     "contextual-different": PublishedPrediction(
         source="[Jarvis2025], section 4, closed form",
         max_abs_over_initial=0.038,

@@ -78,12 +78,15 @@ class Competition:
         """The field of every class."""
         return tuple(Field(c.minpoly) for c in self.classes)
 
+    def _zeros(self) -> Rows:
+        names = self.classes[0].minpoly[0].parameters
+        size = sum(c.degree for c in self.classes)
+        return [[Scalar(names, 0)] * size for _ in range(size)]
+
     @cached_property
     def matrix(self) -> Rows:
         """F on the coefficients of all phi, one class after another."""
-        names = self.classes[0].minpoly[0].parameters
-        size = sum(c.degree for c in self.classes)
-        rows = [[Scalar(names, 0)] * size for _ in range(size)]
+        rows = self._zeros()
         for p, (c, field) in enumerate(zip(self.classes, self.fields, strict=True)):
             assert c.d is not None
             self._fill(rows, p, p, field.multiplication(c.d))
@@ -94,9 +97,7 @@ class Competition:
     @cached_property
     def weights(self) -> Rows:
         """W: the form Σ m s² phi psi over all modes, on coefficients."""
-        names = self.classes[0].minpoly[0].parameters
-        size = sum(c.degree for c in self.classes)
-        rows = [[Scalar(names, 0)] * size for _ in range(size)]
+        rows = self._zeros()
         for p, (c, field) in enumerate(zip(self.classes, self.fields, strict=True)):
             powers = field.multiplication(c.eigenvalue)
             sums = [

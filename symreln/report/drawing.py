@@ -88,17 +88,17 @@ def log_scale(ax: Axes, *, of: Literal["x", "y"] = "y") -> None:
         axis.set_minor_formatter(NullFormatter())
 
 
-def plain(label: str) -> str:
+def plain(label: str, longest: int = LABEL_LENGTH) -> str:
     """Return a user's label so that matplotlib prints it rather than reading it as mathematics.
 
     A character that the fonts lack becomes its code point, as in LaTeX; a label too long to leave
-    room for the data is cut.
+    room for the data is cut, with a mark.
     """
     known = _known_characters()
     shown = "".join(
         c if ord(c) in known else f"[U+{ord(c):04X}]" for c in typographic(clean(label))
     )
-    shown = shown if len(shown) <= LABEL_LENGTH else shown[: LABEL_LENGTH - 1] + "…"
+    shown = shown if len(shown) <= longest else shown[: longest - 1] + "…"
     return shown.replace("$", r"\$")
 
 

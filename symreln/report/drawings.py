@@ -5,21 +5,17 @@ The figures of a network of nodes and edges: itself, its strengths and its loss.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation, Derived, of_pathways
-from symreln.claims.early import begin_early_strengths
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.prediction import closed_forms, predict
 from symreln.claims.solve import at_values
 from symreln.errors import InputError, NotSupportedError
 from symreln.laws.integrate import DRAWN
-from symreln.report.formats import documents
 from symreln.report.plots import (
     MOST_CURVES,
     SAME,
@@ -32,7 +28,7 @@ from symreln.report.plots import (
 from symreln.report.sketch import LossCurve, PathwayModes, Sketch, begin_to_draw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
 
     from symreln.claims.curves import Prediction
     from symreln.claims.network.in_numbers import Curves
@@ -41,7 +37,6 @@ if TYPE_CHECKING:
     from symreln.experiment.strengths import ModeMeasured
 
 
-@phase("figures")
 def begin_drawings(
     derivation: Derived, validation: Validation | None, *, pdf: bool
 ) -> tuple[list[str], Callable[[], tuple[Drawing, ...]]]:
@@ -62,7 +57,7 @@ def begin_drawings(
             sketches = [each for each in sketches if each.name != "loss"]
     else:
         derivation = of_pathways(derivation)
-        names, still = derivation.ask(_STILL[pdf])
+        names, still = derivation.ask(STILL[pdf])
         sketches = modes_sketches(
             derivation, _prediction(derivation, validation), _measured(validation)
         )
@@ -84,16 +79,7 @@ def _still(
 
 
 #: Rules by ``pdf`` that have drawn what needs no prediction; as :func:`begin_drawings`.
-_STILL = {pdf: partial(_still, pdf=pdf) for pdf in (True, False)}
-
-
-def begin_documents(derivation: Derivation, formats: Collection[str]) -> None:
-    """Have done beside its checks what documents of a derivation need, and no check changes."""
-    wanted = documents(formats)
-    if wanted:
-        with suppress(InputError, OverflowError):  # which those say who ask for it
-            begin_early_strengths(derivation)
-            derivation.ask(_STILL[any(each.latex for each in wanted)])
+STILL = {pdf: partial(_still, pdf=pdf) for pdf in (True, False)}
 
 
 def _prediction(derivation: Derivation, validation: Validation | None) -> Prediction | None:

@@ -314,7 +314,7 @@ def singular_vectors(pathways: Sequence[Vectors]) -> tuple[Axes, ...]:
             )
             dress(ax, title=f"{title}, {plain(each.label)}")
             shown = names if len(names) <= _MOST_NAMES else []
-            ax.set_yticks(range(len(shown)), [plain(name[:_LONGEST_NAME]) for name in shown])
+            ax.set_yticks(range(len(shown)), [plain(name, _LONGEST_NAME) for name in shown])
             ends = np.cumsum(each.widths)
             ax.set_xticks(
                 ends - np.array(each.widths) / 2 - 0.5, [str(n + 1) for n in range(len(ends))]

@@ -94,7 +94,7 @@ NAMES = ("json", *(each.name for each in FORMATS), PROGRAM)
 DEFAULT = ("json", *(each.name for each in FORMATS if each.default))
 
 
-def documents(names: Collection[str]) -> list[Format]:
+def document_formats(names: Collection[str]) -> list[Format]:
     """Return those of some formats, the usual ones where none is given, that have figures."""
     return [each for each in FORMATS if each.name in (names or DEFAULT)]
 

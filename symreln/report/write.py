@@ -13,10 +13,8 @@ from symreln.document.model import ComingDrawing, said_as
 from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
-from symreln.report.drawings import begin_drawings
 from symreln.report.folder import CERTIFICATE, together, write_files
-from symreln.report.formats import DEFAULT, PROGRAM, documents, require_formats
-from symreln.report.live_script import interactive
+from symreln.report.formats import DEFAULT, PROGRAM, document_formats, require_formats
 from symreln.verifier.folder import sealed
 
 if TYPE_CHECKING:
@@ -26,6 +24,9 @@ if TYPE_CHECKING:
     from symreln.experiment.outcome import Validation
     from symreln.report.formats import Format
     from symreln.report.latex_style import Style
+
+    #: Names of figures, and what returns them when they are drawn.
+    _Figures = tuple[list[str], Callable[[], tuple[Drawing, ...]]]
 
 #: What documents call files that are not written.
 _ABSENT = {
@@ -60,20 +61,24 @@ def write_derivation(
     # A text is a sequence of texts too: "pdf" asks for one.
     wanted = {formats} if isinstance(formats, str) else set(formats or DEFAULT)
     require_formats(wanted)
-    made = documents(wanted)
-    pdf = any(each.latex for each in made)
+    documents = document_formats(wanted)
+    pdf = any(each.latex for each in documents)
     with together(Path(directory)) as draft:
-        if made and isinstance(derivation, Derivation):
+        if documents and isinstance(derivation, Derivation):
             begin_gate_law(derivation)
-        figures = begin_drawings(derivation, validation, pdf=pdf) if made else None
-        # First, because what was begun goes on beside it.
-        moved = interactive(derivation, validation) if any(e.interactive for e in made) else None
+        figures = _begin_figures(derivation, validation, pdf=pdf) if documents else None
+        moved = None
+        if any(each.interactive for each in documents):
+            # Here, because looking for formulas takes time; first, as what was begun does.
+            from symreln.report.live_script import interactive
+
+            moved = interactive(derivation, validation)
         written = _write_proven(derivation, draft.folder, wanted)
         if PROGRAM in wanted:
             written += _write_program(derivation, draft.folder)
         if figures is not None:
             written += _write_documents(
-                derivation, validation, figures, moved, draft.folder, made, wanted, style
+                derivation, validation, figures, moved, draft.folder, documents, wanted, style
             )
         return draft.moved(written)
 
@@ -96,10 +101,17 @@ def _write_program(derivation: Derived, folder: Path) -> list[Path]:
     return write_files(folder, {f"derivation.{PROGRAM}": text})
 
 
+@phase("figures")
+def _begin_figures(derivation: Derived, validation: Validation | None, *, pdf: bool) -> _Figures:
+    from symreln.report.drawings import begin_drawings
+
+    return begin_drawings(derivation, validation, pdf=pdf)
+
+
 def _write_documents(
     derivation: Derived,
     validation: Validation | None,
-    figures: tuple[list[str], Callable[[], tuple[Drawing, ...]]],
+    figures: _Figures,
     moved: Interactive | None,
     folder: Path,
     wanted: Sequence[Format],

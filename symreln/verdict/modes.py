@@ -204,10 +204,12 @@ class PathwayModes:
             if mode_class.is_null:
                 continue
             projector = self.projector(a)
-            for k, coefficient in enumerate(Field(mode_class.minpoly).inverse(d_eff[a])):
-                if not coefficient.is_zero:
-                    part = self.projected(a, k, projector) if k else projector
-                    total = total + part.scale(coefficient)
+            # By Horner's rule: products with T, whose entries are short, and not of its powers.
+            *lower, leading = Field(mode_class.minpoly).inverse(d_eff[a])
+            operator, part = self.spectrum.operator_matrix(mode_class), projector.scale(leading)
+            for coefficient in reversed(lower):
+                part = (operator @ part + projector.scale(coefficient)).reduced()
+            total = total + part
         return total.reduced()
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
-from symreln.claims.orbits import mode_orbits
+from symreln.claims.orbits import PathwayOrbit, mode_orbits
 from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Figure, Math, Table
 from symreln.document.typeset import say, typeset
@@ -12,8 +13,9 @@ from symreln.document.widths import latex_width
 from symreln.document.words import NONE
 
 if TYPE_CHECKING:
-    from symreln.claims.derivation import Derivation
-    from symreln.claims.orbits import PathwayOrbit
+    from collections.abc import Iterator, Sequence
+
+    from symreln.claims.derivation import Derivation, PathwayDerivation
     from symreln.document.inlines import Content
     from symreln.exact.field import Coefficients
     from symreln.exact.singular import Columns
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 #: Rows and columns up to which vectors are a table, and the width of an exact entry of it.
 MOST_ROWS, MOST_COLUMNS, _WIDEST = 32, 12, 10.0
-#: Pathways whose vectors are drawn, and rows up to which they are.
+#: Pathways with vectors in a figure, tables of those with equal modes, and rows of a figure.
 _DRAWN, _LINES = 3, 500
 SIDES: tuple[tuple[Literal["outputs", "inputs"], str], ...] = (("outputs", "U"), ("inputs", "V"))
 
@@ -32,81 +34,108 @@ def vector_blocks(derivation: Derivation) -> list[Block]:
     if not groups:
         return []
     several = any(mode.multiplicity > 1 for group in groups for mode in group.learning)
-    choice = (
+    choice = several * (
         " Of a mode of several dimensions the columns are a choice, which keeps the symmetries of "
         "the data: any rotation of them is as good."
-        if several
-        else ""
     )
-    tables = [table for group in groups for table in _tables(derivation, group)]
+    figure = Figure(
+        name="vectors",
+        caption="Singular vectors: rows of V are inputs, of U outputs; columns are modes by "
+        "decreasing s, of several dimensions side by side. Blue is positive, red negative. "
+        "derivation.json has those of all pathways.",
+        alt="Heat maps of singular vectors.",
+    )
     return [
         say(
             "What a mode distinguishes are its singular vectors: columns of $V$ over the inputs, "
             f"of $U$ over the outputs.{choice} As exact matrices they are "
             "`derivation.pathways[i].u` and `.v`."
         ),
-        *tables,
-        *(
-            [
-                Figure(
-                    name="vectors",
-                    caption="Singular vectors: rows of V are inputs, of U outputs; columns are "
-                    "modes by decreasing s, of several dimensions side by side. Blue is positive, "
-                    "red negative.",
-                    alt="Heat maps of the singular vectors of every pathway.",
-                )
-            ]
-            if drawn_vectors(derivation)
-            else []
-        ),
+        *(table for group in groups for table in _tables(derivation, group)),
+        *([figure] if drawn_vectors(derivation) else []),
     ]
 
 
 def drawn_vectors(derivation: Derivation) -> list[PathwayOrbit]:
     """Return the pathways whose vectors have a figure: a few, with a line of pixels for each row.
 
-    Pathways in one symmetry orbit are one.
+    Where exact vectors take time, for they have many rows, one of those with equal modes.
     """
-    return [
-        group
-        for group in mode_orbits(derivation)[:_DRAWN]
-        if group.learning
-        and max(len(getattr(group.first.effective.pathway, side)) for side, _ in SIDES) <= _LINES
+    found: list[PathwayOrbit] = []
+    for group in mode_orbits(derivation)[:_DRAWN]:
+        rows = max(len(_names(derivation, group.first, side)) for side in (0, 1))
+        if group.learning and rows <= _LINES:
+            found += _apart(derivation, group, 0, 1) if rows <= MOST_ROWS else _each(group)[:1]
+    return found[:_DRAWN]
+
+
+def _names(derivation: Derivation, pathway: PathwayDerivation, side: int) -> list[str]:
+    """Return what a pathway's outputs or inputs are called."""
+    what, own = SIDES[side][0], pathway.effective.pathway
+    return derivation.spec.dataset.names_of(what, getattr(own, what))
+
+
+def _each(group: PathwayOrbit) -> list[PathwayOrbit]:
+    return [PathwayOrbit(pathways=(pathway,)) for pathway in group.pathways]
+
+
+def _apart(derivation: Derivation, group: PathwayOrbit, *sides: int) -> list[PathwayOrbit]:
+    """Return pathways with equal modes as one where their vectors are equal too, else one by one.
+
+    Args:
+        derivation: Whose pathways they are.
+        group: These.
+        sides: Of U and V, which are asked for.
+    """
+    seen = [
+        [(_names(derivation, pathway, side), both[side].entries, both[side].squares)]
+        for pathway in group.pathways
+        for both in pathway.vectors.values()
+        for side in sides
     ]
+    own = len(seen) // len(group.pathways)
+    return [group] if seen == seen[:own] * len(group.pathways) else _each(group)
 
 
-def _tables(derivation: Derivation, group: PathwayOrbit) -> list[Table]:
-    """Return the columns of inputs and outputs, where they are few enough to be read."""
+def _tables(derivation: Derivation, group: PathwayOrbit) -> Iterator[Table]:
+    """Yield the columns of inputs and outputs, where they are few enough to be read."""
     width = sum(mode.multiplicity for mode in group.learning)
-    if width > MOST_COLUMNS:
-        return []
+    for side in (1, 0):
+        rows = [len(_names(derivation, pathway, side)) for pathway in group.pathways]
+        if min(rows) > 1 and max(rows) <= MOST_ROWS and width <= MOST_COLUMNS:
+            shown, most, batches = _apart(derivation, group, side), MOST_COLUMNS // width, []
+            for _, alike in groupby(shown, key=lambda one: _names(derivation, one.first, side)):
+                beside = [*alike]
+                batches += [beside[n : n + most] for n in range(0, len(beside), most)]
+            yield from (_table(derivation, batch, side) for batch in batches[:_DRAWN])
+
+
+def _table(derivation: Derivation, beside: Sequence[PathwayOrbit], side: int) -> Table:
+    """Return the columns of pathways that see the same, beside each other."""
     heads: list[Content] = [
-        Math(group.symbol(mode)) for mode in group.learning for _ in range(mode.multiplicity)
+        Math(one.symbol(mode))
+        for one in beside
+        for mode in one.learning
+        for _ in range(mode.multiplicity)
     ]
-    found = []
-    for side, (what, letter) in reversed([*enumerate(SIDES)]):
-        names = derivation.spec.dataset.names_of(what, getattr(group.first.effective.pathway, what))
-        if not 1 < len(names) <= MOST_ROWS:
-            continue
-        columns = [
-            column
-            for both in group.first.vectors.values()
-            for column in _printed(both[side], derivation.spec)
-        ]
-        rows = [
+    columns = [
+        column
+        for one in beside
+        for both in one.first.vectors.values()
+        for column in _printed(both[side], derivation.spec)
+    ]
+    names = [*_names(derivation, beside[0].first, side), "squared length"]
+    whose = PathwayOrbit(pathways=tuple(each for one in beside for each in one.pathways))
+    what, letter = SIDES[side]
+    return Table(
+        header=(what[:-1], *heads),
+        rows=tuple(
             (typeset(name), *(column[place] for column in columns))
-            for place, name in enumerate([*names, "squared length"])
-        ]
-        found.append(
-            Table(
-                header=(what[:-1], *heads),
-                rows=tuple(rows),
-                caption=f"Columns of {letter} of {group.title}, before they are divided by their "
-                "length.",
-                alignment="l" + "r" * width,
-            )
-        )
-    return found
+            for place, name in enumerate(names)
+        ),
+        caption=f"Columns of {letter} of {whose.title}, before they are divided by their length.",
+        alignment="l" + "r" * len(heads),
+    )
 
 
 def _printed(columns: Columns, spec: Spec) -> list[list[Content]]:
