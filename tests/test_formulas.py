@@ -112,6 +112,14 @@ def test_without_a_closed_form_the_reason_is_said():
         formulas_of(derived("contextual-different"))
 
 
+def test_strengths_are_found_by_their_label():
+    derivation = sr.derive("contextual-3")
+    curves, formula = derivation.evaluate([0, 500]), derivation.to_numpy("pi_1_1")
+    np.testing.assert_allclose(curves["pi_1_1"], formula(np.array([0, 500])), rtol=1e-12)
+    with pytest.raises(InputError, match="which is no mode that learns"):
+        _ = curves["pi_11"]
+
+
 def test_a_printed_formula_that_divides_by_zero_is_evaluated_all_the_same():
     """The mode vanishes at b = 0, and its plateau with weight decay is 0/0 there."""
     spec = sr.spec(

@@ -10,6 +10,7 @@ from symreln.base.records import record
 from symreln.base.summaries import short_repr
 from symreln.claims.constants import Constant, count_free
 from symreln.errors import InputError
+from symreln.specs.finding import nearest, shown
 
 if TYPE_CHECKING:
     from symreln.claims.narrow_law import NarrowLaw
@@ -83,6 +84,18 @@ class Prediction:
     judged: Judged = "reduced"
     constants: tuple[Constant, ...] = ()
     drawn: NarrowLaw | None = None
+
+    def __getitem__(self, label: str) -> np.ndarray:
+        """Return the predicted strength of a mode, shape (times,).
+
+        Raises:
+            InputError: No mode that learns has this label.
+        """
+        found = {mode.label: mode for mode in self.modes}
+        if label not in found:
+            msg = f"found {shown(label)}, which is no mode that learns. {nearest(label, found)}"
+            raise InputError(msg)
+        return found[label].of(self.judged)
 
     @property
     def loss(self) -> np.ndarray:

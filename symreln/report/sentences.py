@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING
 
 from symreln.base.rounding import percent
 from symreln.claims.constants import constants_text
+from symreln.experiment import findings
 from symreln.experiment.comparing import is_aligned
-from symreln.experiment.findings import (
-    ALIGNMENT,
-    BATCHES,
-    FLOW,
-    GATES,
-    NETWORKS,
-    SCALE,
-    STAGES,
-    STEP,
-    WIDTH,
-)
 from symreln.experiment.metrics import METRICS, Interval, metric_cells, steps_text
 from symreln.experiment.outcome import Validation
 from symreln.experiment.words import share_text
@@ -143,6 +133,10 @@ def outcome_words(validation: Validation) -> dict[str, str]:
     }
 
 
+#: Differences of shares that float64 makes.
+_ROUNDING = 1e-12
+
+
 def gate_law_sentence(law: GateLawMeasured | None) -> str:
     """Return how far the law of gates is from the networks; "" where there is none."""
     if law is None:
@@ -157,7 +151,9 @@ def gate_law_sentence(law: GateLawMeasured | None) -> str:
         f"from the measured share by at most {shares}"
     )
     first, *later = law.share_distances
-    if later and min(later) >= first:
+    if max(law.share_distances) < _ROUNDING:
+        found = f"{found.partition(' differs')[0]} is the measured share to rounding"
+    elif later and min(later) >= first:
         found += "; higher orders do not reduce the difference"
     if not law.distances:
         return found
@@ -207,7 +203,7 @@ def _failed(validation: Validation, found: PairDiagnosis) -> str:
     """Say which assumption fails for a pair, on which evidence, or that nothing explains it."""
     says = dict(_FAILS)
     if validation.derivation.spec.switches:
-        says[GATES] = "the spec's gates"
+        says[findings.GATES] = "the spec's gates"
     return failed_text(
         f"against the {validation.trained_name(found.pair)}", found, validation.tolerance, says
     )
@@ -265,15 +261,15 @@ def _aligned_clause(validation: Validation) -> str:
 
 #: What is said of an assumption that fails, after "the assumption that fails is".
 _FAILS = {
-    ALIGNMENT: "the aligned start with the strength taken; random layers do not start so",
-    GATES: "the gate pattern, which the network's units do not keep",
-    SCALE: "the initial scale, which is too large",
-    STEP: "the step size, which is too large",
-    BATCHES: "full batches, which the networks are not trained by",
-    FLOW: "small steps, which the network does not take",
-    STAGES: "the head start of later stages, which is of leading order",
-    WIDTH: "the limit of many hidden units, of which there are too few",
-    NETWORKS: "the number of networks, which is too small to tell",
+    findings.ALIGNMENT: "the aligned start with the strength taken; random layers do not start so",
+    findings.GATES: "the gate pattern, which the network's units do not keep",
+    findings.SCALE: "the initial scale, which is too large",
+    findings.STEP: "the step size, which is too large",
+    findings.BATCHES: "full batches, which the networks are not trained by",
+    findings.FLOW: "small steps, which the network does not take",
+    findings.STAGES: "the head start of later stages, which is of leading order",
+    findings.WIDTH: "the limit of many hidden units, of which there are too few",
+    findings.NETWORKS: "the number of networks, which is too small to tell",
 }
 
 

@@ -229,6 +229,25 @@ def test_it_is_said_where_no_order_comes_nearer():
         assert ("higher orders do not reduce the difference" in text) is said
 
 
+def test_rounding_is_no_distance():
+    law = contexts().law
+    text = gate_law_sentence(replace(law, predicted=np.array([law.mean + 3e-16, law.mean + 1e-15])))
+    assert "is the measured share to rounding" in text
+    assert "order" not in text.partition(";")[0]
+
+
+def test_a_law_that_never_holds_says_the_most_that_has_its_gate():
+    """Ten steps are too few for all of its units to turn to it."""
+    network = sr.network(hidden=9, init_std="1/100", learning_rate="1/100", loss="mean", steps=10)
+    pathways = [sr.pathway("a", [1, 0]), sr.pathway("b", [1, 1], stage=2)]
+    spec = sr.spec(np.eye(2), [[0], [3]], pathways=pathways, network=network)
+    law = sr.derive(spec).ask(gate_law_of)
+    assert law.until == 0
+    most = max(float(each.shares.weight[:-1].max()) for each in law.first)
+    assert 0.7 < most < 0.9
+    assert f"up to step {law.last} at most {100 * most:.1f} % of the weight" in law.sentence
+
+
 def test_a_network_of_other_weights_is_seen(monkeypatch):
     """Shares that are not the law's are far from it."""
     law = contexts().law
