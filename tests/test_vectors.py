@@ -9,7 +9,7 @@ import sympy as sp
 
 import symreln as sr
 from symreln.errors import InputError, NoClosedFormError
-from symreln.report.chapters.vectors import drawn_vectors
+from symreln.report.plots import still_sketches
 
 CUBIC = [["2", "1", "0"], ["1", "0", "1"], ["0", "1", "3"]]
 NETWORK = {"hidden": 50, "init_std": "1/100", "learning_rate": "1/20", "steps": 900}
@@ -111,10 +111,17 @@ def test_tables_have_each_pathway_where_equal_modes_have_other_vectors(tmp_path:
     signs = [[int(sp.sign(p.v[n])) for p in derivation.pathways] for n in (0, 1)]
     assert signs[1] == [1, 1, -1, -1]
     assert [_cells(tex, f"signs {n}")[-1] for n in (1, 2)] == [[*map(str, row)] for row in signs]
-    drawn = drawn_vectors(derivation)
-    assert [group.short_name for group in drawn] == ["sample_1", "sample_2", "sample_3"]
-    (common, off) = drawn_vectors(sr.derive("contextual-3"))  # with too many rows for all
-    assert (common.short_name, off.short_name) == ("common", "off_1")
+    (vectors,) = [each for each in still_sketches(derivation) if each.name == "vectors"]
+    (samples,) = vectors.shown["pathways"]  # side by side, in one pair of panels
+    exact = [pathway.to_numpy() for pathway in derivation.pathways]
+    np.testing.assert_array_equal(samples.v, np.hstack([v for _, _, v, _ in exact]))
+    np.testing.assert_array_equal(samples.u, np.hstack([u for u, *_ in exact]))
+    assert samples.widths == {"1,1": 1, "2,1": 1, "3,1": 1, "4,1": 1}
+
+
+def test_the_figure_has_one_pathway_of_those_with_equal_modes_where_there_are_many_rows():
+    (vectors,) = [e for e in still_sketches(sr.derive("contextual-3")) if e.name == "vectors"]
+    assert [each.label for each in vectors.shown["pathways"]] == ["common", "off_1"]
 
 
 def test_a_table_is_of_the_inputs_that_a_pathway_sees(tmp_path: Path):

@@ -315,10 +315,9 @@ def singular_vectors(pathways: Sequence[Vectors]) -> tuple[Axes, ...]:
             dress(ax, title=f"{title}, {plain(each.label)}")
             shown = names if len(names) <= _MOST_NAMES else []
             ax.set_yticks(range(len(shown)), [plain(name, _LONGEST_NAME) for name in shown])
-            ends = np.cumsum(each.widths)
-            ax.set_xticks(
-                ends - np.array(each.widths) / 2 - 0.5, [str(n + 1) for n in range(len(ends))]
-            )
+            columns = np.array([*each.widths.values()])
+            ends = columns.cumsum()
+            ax.set_xticks(ends - columns / 2 - 0.5, [*each.widths])
             ax.tick_params(labelsize=FONT_SIZE - 2, length=0)
             for end in ends[:-1]:
                 ax.axvline(end - 0.5, color=GROUND, linewidth=1.2)

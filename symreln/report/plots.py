@@ -120,16 +120,21 @@ def sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
 
 def _vectors(derivation: Derivation) -> list[Sketch]:
     data, shown = derivation.spec.dataset, []
-    for group in drawn_vectors(derivation):
-        own = group.first.effective.pathway
-        u, _, v, _ = group.first.to_numpy()
+    for beside in drawn_vectors(derivation):
+        own = beside[0].first.effective.pathway
+        u, _, v, _ = zip(*(one.first.to_numpy() for one in beside), strict=True)
         names = data.names_of("inputs", own.inputs), data.names_of("outputs", own.outputs)
-        widths = [mode.multiplicity for mode in group.learning]
-        shown.append(Vectors(label=group.short_name, v=v, u=u, names=names, widths=widths))
-    drawn = {"pathways": shown}
-    return (
-        [Sketch(name="vectors", function="figures.singular_vectors", shown=drawn)] if shown else []
-    )
+        widths = {
+            f"{one.first.number}," * (len(beside) > 1) + str(mode.number): mode.multiplicity
+            for one in beside
+            for mode in one.learning
+        }
+        label = short_list([each.name for one in beside for each in one.pathways])
+        drawn = Vectors(label=label, v=np.hstack(v), u=np.hstack(u), names=names, widths=widths)
+        shown.append(drawn)
+    panels = {"pathways": shown}
+    sketch = Sketch(name="vectors", function="figures.singular_vectors", shown=panels)
+    return [sketch] if shown else []
 
 
 def _plateau(mode: ModeDerivation, known: Regime) -> float:

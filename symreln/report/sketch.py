@@ -100,21 +100,21 @@ class GateShare:
 
 @record(eq=False)
 class Vectors:
-    """The singular vectors of a pathway.
+    """The singular vectors of a pathway, or of some side by side.
 
     Attributes:
-        label: What its panels are called.
+        label: What the panels are called.
         v: Shape (inputs, modes).
         u: Shape (outputs, modes).
         names: Of the inputs, and of the outputs.
-        widths: How many columns each mode has.
+        widths: How many columns each mode has, by its name.
     """
 
     label: str
     v: NDArray[np.float64]
     u: NDArray[np.float64]
     names: tuple[list[str], list[str]]
-    widths: list[int]
+    widths: dict[str, int]
 
 
 @record(eq=False)

@@ -63,7 +63,7 @@ VECTORS = Vectors(
     v=np.array([[1.0, 0.0, 0.5], [0.0, -1.0, 0.5]]),
     u=np.array([[1.0, 0.0, 0.5], [0.0, 1.0, -0.5], [0.5, 0.0, 0.0]]),
     names=(["wings", "fins"], ["output 1", "output 2", "output 3"]),
-    widths=[1, 2],
+    widths={"1": 1, "2": 2},
 )
 FIGURES = {
     "modes": lambda: mode_trajectories(MODES),

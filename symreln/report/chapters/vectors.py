@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from symreln.claims.orbits import PathwayOrbit, mode_orbits
@@ -41,8 +40,8 @@ def vector_blocks(derivation: Derivation) -> list[Block]:
     figure = Figure(
         name="vectors",
         caption="Singular vectors: rows of V are inputs, of U outputs; columns are modes by "
-        "decreasing s, of several dimensions side by side. Blue is positive, red negative. "
-        "derivation.json has those of all pathways.",
+        "decreasing s, of several dimensions side by side; of several pathways they are p, α. Blue "
+        "is positive, red negative. derivation.json has those of all pathways.",
         alt="Heat maps of singular vectors.",
     )
     return [
@@ -56,17 +55,19 @@ def vector_blocks(derivation: Derivation) -> list[Block]:
     ]
 
 
-def drawn_vectors(derivation: Derivation) -> list[PathwayOrbit]:
-    """Return the pathways whose vectors have a figure: a few, with a line of pixels for each row.
+def drawn_vectors(derivation: Derivation) -> list[list[PathwayOrbit]]:
+    """Return the pathways whose vectors have a figure: a few, those of a list side by side.
 
-    Where exact vectors take time, for they have many rows, one of those with equal modes.
+    Each row takes a line of pixels. Where exact vectors take time, for they have many rows, one of
+    those with equal modes.
     """
-    found: list[PathwayOrbit] = []
+    found = []
     for group in mode_orbits(derivation)[:_DRAWN]:
         rows = max(len(_names(derivation, group.first, side)) for side in (0, 1))
         if group.learning and rows <= _LINES:
-            found += _apart(derivation, group, 0, 1) if rows <= MOST_ROWS else _each(group)[:1]
-    return found[:_DRAWN]
+            few = rows <= MOST_ROWS
+            found.append(_beside(derivation, group, 0, 1)[0] if few else _each(group)[:1])
+    return found
 
 
 def _names(derivation: Derivation, pathway: PathwayDerivation, side: int) -> list[str]:
@@ -79,22 +80,26 @@ def _each(group: PathwayOrbit) -> list[PathwayOrbit]:
     return [PathwayOrbit(pathways=(pathway,)) for pathway in group.pathways]
 
 
-def _apart(derivation: Derivation, group: PathwayOrbit, *sides: int) -> list[PathwayOrbit]:
+def _beside(derivation: Derivation, group: PathwayOrbit, *sides: int) -> list[list[PathwayOrbit]]:
     """Return pathways with equal modes as one where their vectors are equal too, else one by one.
+
+    Lists of those that see the same, with as many columns as there is room for.
 
     Args:
         derivation: Whose pathways they are.
         group: These.
         sides: Of U and V, which are asked for.
     """
-    seen = [
-        [(_names(derivation, pathway, side), both[side].entries, both[side].squares)]
-        for pathway in group.pathways
-        for both in pathway.vectors.values()
-        for side in sides
-    ]
-    own = len(seen) // len(group.pathways)
-    return [group] if seen == seen[:own] * len(group.pathways) else _each(group)
+    names = [[_names(derivation, each, side) for side in sides] for each in group.pathways]
+    modes = [[both[side] for side in sides for both in p.vectors.values()] for p in group.pathways]
+    vectors = [[(each.entries, each.squares) for each in own] for own in modes]
+    seen: dict[str, list[PathwayOrbit]] = {}
+    for one, own in zip(_each(group), names, strict=True):
+        seen.setdefault(str(own), []).append(one)
+    if len(seen) == 1 and all(own == vectors[0] for own in vectors):
+        return [[group]]
+    most = max(1, MOST_COLUMNS // sum(mode.multiplicity for mode in group.learning))
+    return [each[n : n + most] for each in seen.values() for n in range(0, len(each), most)]
 
 
 def _tables(derivation: Derivation, group: PathwayOrbit) -> Iterator[Table]:
@@ -103,20 +108,14 @@ def _tables(derivation: Derivation, group: PathwayOrbit) -> Iterator[Table]:
     for side in (1, 0):
         rows = [len(_names(derivation, pathway, side)) for pathway in group.pathways]
         if min(rows) > 1 and max(rows) <= MOST_ROWS and width <= MOST_COLUMNS:
-            shown, most, batches = _apart(derivation, group, side), MOST_COLUMNS // width, []
-            for _, alike in groupby(shown, key=lambda one: _names(derivation, one.first, side)):
-                beside = [*alike]
-                batches += [beside[n : n + most] for n in range(0, len(beside), most)]
-            yield from (_table(derivation, batch, side) for batch in batches[:_DRAWN])
+            for beside in _beside(derivation, group, side)[:_DRAWN]:
+                yield _table(derivation, beside, side)
 
 
 def _table(derivation: Derivation, beside: Sequence[PathwayOrbit], side: int) -> Table:
     """Return the columns of pathways that see the same, beside each other."""
     heads: list[Content] = [
-        Math(one.symbol(mode))
-        for one in beside
-        for mode in one.learning
-        for _ in range(mode.multiplicity)
+        Math(one.symbol(m)) for one in beside for m in one.learning for _ in range(m.multiplicity)
     ]
     columns = [
         column
