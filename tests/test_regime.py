@@ -150,3 +150,13 @@ def test_the_loss_that_lazy_networks_start_from_is_said(kind):
     assert formulas == pytest.approx(derivation.evaluate([0]).loss[0], rel=1e-3)
     assert said.strip() in derivation.to_latex()
     assert all(line.endswith(said) for line in derivation.regime.lines())
+
+
+def test_a_regime_prints_what_the_terminal_says():
+    """Its scales are balls, which are not for readers."""
+    lazy = sr.derive(sr.load("xor", overrides=("network.init_std=1",))).regime
+    rich = sr.derive("xor").regime
+    assert " ".join(repr(lazy).split()) == " ".join(next(iter(lazy.lines())).split())
+    assert repr(rich).startswith("rich regime, relative scales ")
+    assert len(repr(rich).splitlines()) == 1
+    assert "+/-" not in repr(lazy) + repr(rich)

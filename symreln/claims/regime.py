@@ -115,9 +115,10 @@ class Regime(Claim):
         return f"{start} is at least half of the plateau of {which} ({scale})"
 
     def _summary(self) -> Iterator[str]:
-        low, high = (rounded_text(scale, 2) for scale in self.scales)
-        yield f"{self.called} regime, relative scales {low} to {high}"
-        yield f"{self.reason}{'.' * bool(self.starting_loss)}{self.starting_loss}"
+        if not self.is_lazy:
+            low, high = (rounded_text(scale, 2) for scale in self.scales)
+            yield f"{self.called} regime, relative scales {low} to {high}"
+        yield from self.lines()
 
     def values(self) -> dict[str, Any]:
         """Return "name" (rich, mixed or lazy), the lazy modes and the range of relative scales."""

@@ -146,15 +146,13 @@ def gate_law_sentence(law: GateLawMeasured | None) -> str:
         f"{share:.2g} at {order} order"
         for order, share in zip(orders, law.share_distances, strict=False)
     )
-    found = (
-        "law of gates: the predicted share of the weight that has the first stage's gates differs "
-        f"from the measured share by at most {shares}"
-    )
     first, *later = law.share_distances
+    share = f"differs from the measured share by at most {shares}"
     if max(law.share_distances) < _ROUNDING:
-        found = f"{found.partition(' differs')[0]} is the measured share to rounding"
+        share = "is the measured share to rounding"
     elif later and min(later) >= first:
-        found += "; higher orders do not reduce the difference"
+        share += "; higher orders do not reduce the difference"
+    found = f"law of gates: the predicted share of the weight with the first stage's gates {share}"
     if not law.distances:
         return found
     losses = ", ".join(
