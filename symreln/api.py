@@ -37,6 +37,7 @@ from symreln.claims.regime import regime_of
 from symreln.claims.relaxation import diverging
 from symreln.claims.unsupported import unsupported_pathways
 from symreln.claims.widths import narrow_pathways
+from symreln.document.model import Document, on_paper
 from symreln.errors import InputError, NotSupportedError
 from symreln.exact.scalar import Scalar
 from symreln.pipeline import derive as pipeline
@@ -68,7 +69,6 @@ if TYPE_CHECKING:
     from symreln.claims.network.routing import Routing
     from symreln.claims.regime import Regime
     from symreln.claims.widths import NarrowPathway
-    from symreln.document.model import Document
     from symreln.report.mode_table import Modes
     from symreln.specs.model import Spec
 
@@ -114,6 +114,7 @@ class Answer(Derived):
         prefix: str = "",
         level: int = 1,
         numbering: str = "labelled",
+        full: bool = False,
     ) -> str:
         r"""Return the whole derivation as a LaTeX document, or as text for ``\input``.
 
@@ -124,6 +125,7 @@ class Answer(Derived):
             numbering: "labelled": equations that the text refers to have numbers of the paper;
                 "all": every one has; a capital letter such as "S": none has, and the former have
                 tags (S1), (S2).
+            full: Whether it has everything that the page folds.
 
         Example:
             >>> import symreln as sr
@@ -133,7 +135,8 @@ class Answer(Derived):
         """
         style = Style(prefix=prefix, level=level, numbering=numbering)
         render = latex.fragment if fragment else latex.render
-        return render(self.to_document(), style)
+        document = self.to_document()
+        return render(document if full else on_paper(document), style)
 
     def to_json(self) -> dict[str, Any]:
         """Return what derivation.json says, made once."""
@@ -145,6 +148,7 @@ class Answer(Derived):
         formats: Sequence[str] = (),
         *,
         latex: Sequence[str] = (),
+        full: bool = False,
     ) -> list[Path]:
         """Write derivation.json, certificate.json, derivation.tex, .html and the figures.
 
@@ -153,6 +157,7 @@ class Answer(Derived):
             formats: Some of "json", "tex", "html", "py", "fragment" (LaTeX to include) and "pdf"
                 (which needs the extra ``symreln[pdf]``); the first three where empty.
             latex: How LaTeX is written, as of ``--latex``: "prefix=ctx:", "level=2".
+            full: Whether documents on paper have everything that the page folds.
 
         Example:
             >>> import symreln as sr, tempfile
@@ -160,7 +165,8 @@ class Answer(Derived):
             ...     sorted(path.name for path in sr.derive("xor").save(folder, "json"))
             ['certificate.json', 'derivation.json']
         """
-        return write_derivation(self, directory, formats=formats, style=Style.of(latex))
+        style = Style.of(latex)
+        return write_derivation(self, directory, formats=formats, style=style, full=full)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the strengths of the modes and, below, the loss.

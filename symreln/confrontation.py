@@ -139,6 +139,7 @@ def run(
     formats: Sequence[str] = (),
     *,
     latex: Sequence[str] = (),
+    full: bool = False,
 ) -> Validation:
     """Derive, train, compare and write everything into a folder: the main job.
 
@@ -152,6 +153,7 @@ def run(
         progress: Called with (done, total) in seed-steps.
         formats: As of :meth:`symreln.Derivation.save`: ["pdf"] for the document as a PDF alone.
         latex: Likewise: how LaTeX is written.
+        full: Likewise.
 
     Raises:
         InputError: No network, a parameter without a value, or training diverged.
@@ -165,9 +167,9 @@ def run(
         1
     """
     derivation = _derived(spec, "run")
-    derivation.save(directory, formats, latex=latex)
+    derivation.save(directory, formats, latex=latex, full=full)
     found = validate(derivation, seeds, rng, progress)
-    write_run(found, directory, formats, style=Style.of(latex))
+    write_run(found, directory, formats, style=Style.of(latex), full=full)
     return found
 
 

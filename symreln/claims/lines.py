@@ -74,7 +74,7 @@ class DerivationLines(Claim):
         numbered = [*enumerate(self.derived, start=1)]
         if self.elsewhere:
             summary = f"{self.title}: {self._counted()}"
-            yield Details(summary=summary, blocks=_at_length(numbered), page_only=True)
+            yield Details(summary=summary, blocks=_at_length(numbered))
             return
         opening = say(
             f"{self._counted()}; the {len(self.main)} main ones are these. All of them, each with "
@@ -105,13 +105,13 @@ def _folded(numbered: Sequence[tuple[int, Line]]) -> Iterator[Block]:
             first, last = inside[0][0], inside[-1][0]
             between = f"Line {first}" if first == last else f"Lines {first} to {last}"
             summary = f"{between}, on the way"
-            yield Details(summary=summary, blocks=_at_length(inside), page_only=True)
+            yield Details(summary=summary, blocks=_at_length(inside))
             continue
         for number, line in inside:
             yield say(line.says)
             yield equation(*line.equation)
             summary = f"Line {number}: its reason and its check"
-            yield Details(summary=summary, blocks=(_notes(line),), page_only=True)
+            yield Details(summary=summary, blocks=(_notes(line),))
 
 
 def _at_length(numbered: Sequence[tuple[int, Line]]) -> tuple[Block, ...]:

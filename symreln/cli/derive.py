@@ -29,7 +29,9 @@ def written(request: Request, derivation: Derived) -> list[Path]:
     from symreln.report.write import write_derivation
 
     style = Style.of(request.latex)
-    return write_derivation(derivation, request.folder, formats=request.formats, style=style)
+    return write_derivation(
+        derivation, request.folder, formats=request.formats, style=style, full=request.full
+    )
 
 
 def derive(request: Request) -> int:

@@ -19,6 +19,7 @@ from symreln.base import watched
 from symreln.base.terminal import say
 from symreln.cli.options import (
     DERIVING,
+    FULL,
     INPUT,
     JSON,
     LATEX,
@@ -144,6 +145,7 @@ DOCUMENTS = (
         multiple=True,
     ),
     LATEX,
+    FULL,
 )
 
 

@@ -160,6 +160,7 @@ LATEX = option(
     metavar="KEY=VALUE",
     part=OUTPUT,
 )
+FULL = flag("--full", "Documents on paper with everything that the page folds.", part=OUTPUT)
 QUIET = flag("--quiet -q", "No progress on stderr.", part=OUTPUT)
 JSON = flag("--json as_json", "Print the JSON on stdout.", part=OUTPUT)
 OUTSIDE = flag(

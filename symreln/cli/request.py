@@ -25,6 +25,7 @@ class Request:
         allow_outside: Whether data files may lie outside the spec's folder.
         formats: What to write beside the certificate; the usual ones where empty.
         latex: How LaTeX is written, ``key=value`` texts.
+        full: Whether documents on paper have everything that the page folds.
         seeds: Networks to train, of each kind.
         rng: Seed of the random streams.
         representations: Whether to compare what hidden layers hold.
@@ -42,6 +43,7 @@ class Request:
     allow_outside: bool = False
     formats: tuple[str, ...] = ()
     latex: tuple[str, ...] = ()
+    full: bool = False
     seeds: int = 8
     rng: int = 0
     representations: bool = False

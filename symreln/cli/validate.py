@@ -59,7 +59,7 @@ def _written(request: Request, validation: Validation) -> list[Path]:
     if request.command != "run":
         return write_validation(validation, request.folder)
     style = Style.of(request.latex)
-    return write_run(validation, request.folder, request.formats, style=style)
+    return write_run(validation, request.folder, request.formats, style=style, full=request.full)
 
 
 def _require_own(folder: Path, spec: Spec) -> None:

@@ -346,29 +346,36 @@ class Figure:
 
 @record
 class Details:
-    """Blocks that a page folds under their summary and paper prints in full.
+    """Blocks that a page folds under their summary, and that paper has in its full form alone.
+
+    Nothing in them has a number or a label, so that numbers are the same on a page and on paper:
+    captions of their tables and figures are paragraphs above.
 
     Attributes:
         summary: What stands on the fold.
         blocks: What is in it.
-        page_only: Whether paper leaves it out, with its summary. Then nothing in it has a number
-            or a label: numbers are the same on a page and on paper.
     """
 
     summary: Content
     blocks: tuple[Block, ...]
-    page_only: bool = False
 
     def __post_init__(self) -> None:
-        set_fields(self, summary=inlines(self.summary))
-        inside = (block for block, _ in walk(self.blocks))
-        numbered = (Section, Theorem, Table, Figure)
-        if self.page_only and any(isinstance(b, numbered) or label_of(b) for b in inside):
+        bare = tuple(part for block in self.blocks for part in _uncaptioned(block))
+        set_fields(self, summary=inlines(self.summary), blocks=bare)
+        inside = [block for block, _ in walk(self.blocks)]
+        if any(isinstance(b, Section | Theorem) or label_of(b) for b in inside):
             msg = (
                 f"fold {plain_text(self.summary)!r}: found a block with a number, and paper leaves "
                 "the fold out. Take the block out of it."
             )
             raise InputError(msg)
+
+
+def _uncaptioned(block: Block) -> tuple[Block, ...]:
+    """Return a table or a figure below its caption; other blocks as they are."""
+    if not isinstance(block, Table | Figure) or not block.caption or block.label:
+        return (block,)
+    return (Paragraph(block.caption), replace(block, caption=()))
 
 
 @record(kw_only=False)
@@ -405,16 +412,29 @@ def with_drawn(blocks: Iterable[Block], drawn: Collection[str]) -> tuple[Block, 
     """
     return tuple(
         replace(block, blocks=with_drawn(block.blocks, drawn))
-        if isinstance(block, Section)
+        if isinstance(block, Section | Details)
         else block
         for block in blocks
         if not isinstance(block, Figure) or block.name in drawn
     )
 
 
-def on_paper(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    """Return the blocks that paper prints: all but the folds of a page alone."""
-    return tuple(b for b in blocks if not (isinstance(b, Details) and b.page_only))
+def on_paper(document: Document) -> Document:
+    """Return the document in its short form: without what a page folds."""
+    kept = _unfolded(document.blocks)
+    shown = {block.name for block, _ in walk(kept) if isinstance(block, Figure)}
+    figures = tuple(drawing for drawing in document.figures if drawing.name in shown)
+    return replace(document, blocks=kept, figures=figures)
+
+
+def _unfolded(blocks: Iterable[Block]) -> tuple[Block, ...]:
+    return tuple(
+        replace(block, blocks=_unfolded(block.blocks))
+        if isinstance(block, Section | Theorem)
+        else block
+        for block in blocks
+        if not isinstance(block, Details)
+    )
 
 
 def walk(blocks: tuple[Block, ...], depth: int = 0) -> Iterator[tuple[Block, int]]:

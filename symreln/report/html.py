@@ -129,8 +129,7 @@ class _Renderer:
                 return self.figure(block, anchor)
             case Details():
                 summary = f"<summary>{self.inline(block.summary)}</summary>"
-                kind = ' class="aside"' if block.page_only else ""
-                return f"<details{kind}>\n{summary}\n{self.blocks(block.blocks, depth)}</details>"
+                return f"<details>\n{summary}\n{self.blocks(block.blocks, depth)}</details>"
             case Items():
                 items = "".join(f"<li>{self.inline(item)}</li>\n" for item in block.items)
                 return f"<ul>\n{items}</ul>"

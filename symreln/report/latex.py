@@ -32,7 +32,6 @@ from symreln.document.model import (
     Text,
     Theorem,
     inlines,
-    on_paper,
     plain_text,
 )
 from symreln.document.rows import aligned_width, display
@@ -130,7 +129,6 @@ class _Renderer:
     def blocks(self, blocks: tuple[Block, ...], depth: int) -> list[str]:
         """Return the lines of ``blocks``; a display belongs to the paragraph before it."""
         lines: list[str] = []
-        blocks = on_paper(blocks)
         for block, after in zip(blocks, (*blocks[1:], None), strict=True):
             lines.append(self.block(block, depth))
             if not (isinstance(block, Paragraph) and isinstance(after, Equation)):

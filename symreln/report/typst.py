@@ -38,7 +38,6 @@ from symreln.document.model import (
     Text,
     Theorem,
     inlines,
-    on_paper,
     plain_text,
 )
 from symreln.report.numbering import Anchor, Numberer, anchors
@@ -100,7 +99,7 @@ class _Renderer:
 
     def blocks(self, blocks: tuple[Block, ...], depth: int, head: str = "") -> list[str]:
         """Return blocks, the first paragraph after ``head``; those that announce keep with them."""
-        blocks, shown = on_paper(blocks), []
+        shown = []
         for block, after in zip_longest(blocks, blocks[1:]):
             text = self.block(block, depth)
             if isinstance(block, Paragraph):

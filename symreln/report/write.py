@@ -9,7 +9,7 @@ from symreln.base import jsonio
 from symreln.base.progress import phase
 from symreln.claims.derivation import Derivation, Derived
 from symreln.claims.gate_law import begin_gate_law
-from symreln.document.model import ComingDrawing, said_as
+from symreln.document.model import ComingDrawing, on_paper, said_as
 from symreln.pipeline.certificate import certificate
 from symreln.report.content import derivation_chapters, whole_document
 from symreln.report.derivation_json import derivation_to_json
@@ -43,6 +43,7 @@ def write_derivation(
     validation: Validation | None = None,
     formats: Sequence[str] | None = None,
     style: Style | None = None,
+    full: bool = False,
 ) -> list[Path]:
     """Write derivation.json, certificate.json, and the documents with their figures.
 
@@ -54,6 +55,7 @@ def write_derivation(
             is given. The certificate is always written, where there is one: a formula without it is
             not proven to its reader.
         style: How LaTeX is written.
+        full: Whether documents on paper have everything that the page folds.
 
     Returns:
         The files written.
@@ -78,7 +80,7 @@ def write_derivation(
             written += _write_program(derivation, draft.folder)
         if figures is not None:
             written += _write_documents(
-                derivation, validation, figures, moved, draft.folder, documents, wanted, style
+                derivation, validation, figures, moved, draft.folder, documents, wanted, style, full
             )
         return draft.moved(written)
 
@@ -117,6 +119,7 @@ def _write_documents(
     wanted: Sequence[Format],
     known: Collection[str],
     style: Style | None,
+    full: bool,
 ) -> list[Path]:
     """Write those documents that are wanted, each with its provenance; ``known``: all formats."""
     names, drawn = figures
@@ -127,7 +130,8 @@ def _write_documents(
     made = []
     for each in wanted:
         said = {**absent, " in derivation.html": " below"} if each.name == "html" else absent
-        made.append(each.render(said_as(document, said), style))
+        shown = document if full or each.interactive else on_paper(document)
+        made.append(each.render(said_as(shown, said), style))
     files: dict[str, str | bytes] = {}
     proof = derivation.ask(certificate)
     pdfs = {f"figures/{each.name}.pdf": each.pdf for each in drawings if each.pdf}

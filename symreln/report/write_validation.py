@@ -39,6 +39,7 @@ def write_run(
     formats: Sequence[str] = (),
     *,
     style: Style | None = None,
+    full: bool = False,
 ) -> list[Path]:
     """Write a confrontation and the derivation with it, all together, into a folder.
 
@@ -47,11 +48,12 @@ def write_run(
         directory: Folder, made if it is not there.
         formats: As of :func:`symreln.report.write.write_derivation`.
         style: Likewise.
+        full: Likewise.
     """
     found = validation.derivation
     with together(Path(directory)) as draft:
         written = write_validation(validation, draft.folder)
         written += write_derivation(
-            found, draft.folder, validation=validation, formats=formats, style=style
+            found, draft.folder, validation=validation, formats=formats, style=style, full=full
         )
         return draft.moved(written)

@@ -118,10 +118,11 @@ def _table() -> Table:
 def _solutions() -> tuple[Equation | Details | Figure, ...]:
     return (
         equation(SOLUTION, label="eq:solution"),
+        equation(r"L ={}& a + b", r"& {} - c", label="eq:loss"),
         Details(
             summary=("Proof of ", Reference("eq:solution")),
             blocks=(
-                equation(r"L ={}& a + b", r"& {} - c", label="eq:loss"),
+                equation(r"L ={}& a + b", r"& {} - c"),
                 prose(Code("return 0  # <zero> & nothing else")),
             ),
         ),

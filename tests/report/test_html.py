@@ -17,8 +17,10 @@ from symreln.document.model import (
     Drawing,
     Math,
     Section,
+    Table,
     Theorem,
     equation,
+    on_paper,
     prose,
 )
 from symreln.errors import InputError
@@ -339,15 +341,21 @@ def test_colours_of_drawings_follow_the_page(colour, followed):
     assert 'fill="currentColor"' in shown
 
 
-def test_what_a_page_alone_folds_is_not_on_paper_and_has_no_number():
-    fold = Details(summary="on the way", blocks=(prose("between"),), page_only=True)
-    source = Document(title="t", blocks=(prose("before"), fold, prose("after")))
-    assert '<details class="aside">\n<summary>on the way</summary>' in html.render(source)
-    assert "between" not in latex.render(source)
-    assert "before\n\nafter" in latex.render(source)
+def test_what_a_page_folds_is_on_paper_in_full_alone_and_has_no_number():
+    table = Table(header=("a",), rows=(("cell",),), caption="Between.")
+    fold = Details(summary="on the way", blocks=(table,))
+    shown = Section(title="s", blocks=(prose("before"), fold, prose("after")))
+    source = Document(title="t", blocks=(shown,))
+    assert "<details>\n<summary>on the way</summary>" in html.render(source)
+    assert "Between." in latex.render(source)
+    assert "Table 1" not in html.render(source)
+    assert r"\caption" not in latex.render(source).partition(r"\begin{document}")[2]
+    for each in ("Between", "cell", "on the way"):
+        assert each not in latex.render(on_paper(source))
+    assert "before\n\nafter" in latex.render(on_paper(source))
     for numbered in (equation("a", label="eq:a"), Section(title="s", blocks=())):
         with pytest.raises(InputError, match="fold 'on the way'"):
-            Details(summary="on the way", blocks=(numbered,), page_only=True)
+            Details(summary="on the way", blocks=(numbered,))
 
 
 def test_a_formula_keeps_its_stop_past_words_left_empty():

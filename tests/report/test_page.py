@@ -25,7 +25,7 @@ def wide_document():
         equation(WIDE, label="eq:wide"),
         prose("In the text ", html.Math(WIDE), " and ", html.Code("x" * 90), "."),
         Details(summary="One", blocks=(prose("first"), equation(WIDE))),
-        Details(summary="Two", blocks=(prose("second"),), page_only=True),
+        Details(summary="Two", blocks=(prose("second"),)),
     )
     sections = [Section(title=("Part ", html.Math("x")), label=f"s{n}", blocks=()) for n in "abc"]
     return Document(title="Wide", blocks=(Section(title="Folds", blocks=blocks), *sections))

@@ -200,11 +200,6 @@ def test_what_a_page_folds_is_printed_in_full():
     assert "𝑎=𝑏" in words
 
 
-def test_what_a_page_alone_folds_is_left_out():
-    alone = Details(summary="Move it", blocks=(prose("Because."),), page_only=True)
-    assert typst.source(body(prose("a"), alone)) == typst.source(body(prose("a")))
-
-
 @needs_poppler
 def test_a_proof_has_its_end_with_it():
     table = Table(header=("h",), rows=(("last cell",),))
