@@ -9,9 +9,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 # Exact results may have more digits than Python writes by default: importing symreln raises that.
 # As symreln.verifier.numbers does for those who have the verifier alone; importing that from here
@@ -22,86 +23,17 @@ if (
 ):
     sys.set_int_max_str_digits(200_000)
 
-if TYPE_CHECKING:
-    from symreln.api import Derivation, NetworkDerivation, derive
-    from symreln.calls.depth import depth
-    from symreln.calls.gates import gates, race, replay
-    from symreln.calls.inform import info, schema, tasks, verify
-    from symreln.calls.open import open
-    from symreln.calls.reproduce import reproduce
-    from symreln.calls.sweep import sweep
-    from symreln.claims.from_weights import from_weights
-    from symreln.confrontation import Validation, run, validate
-    from symreln.exact.truth import Truth
-    from symreln.specs.build import network, pathway, spec
-    from symreln.specs.model import (
-        Dataset,
-        NetworkSpec,
-        Parameter,
-        PathwaySpec,
-        Spec,
-        ValidationSpec,
-    )
-    from symreln.task_library.load import load
-    from symreln.verdict.judge import Level
-
 __version__ = "0.1.0"
 
-# Imported at first use: `symreln --help` must not pay for SymPy, SciPy or Matplotlib.
+# Imported at first use: `symreln --help` must not pay for SymPy, SciPy or Matplotlib. Names and
+# their modules are those of the stub, as SPEC 1 of Scientific Python has it.
+_STUB = Path(__file__).with_suffix(".pyi").read_text("utf-8")
 _HOMES = {
-    name: f"symreln.{module}"
-    for module, names in {
-        "api": "Derivation NetworkDerivation derive",
-        "calls.depth": "depth",
-        "calls.gates": "gates race replay",
-        "calls.inform": "info schema tasks verify",
-        "calls.open": "open",
-        "calls.reproduce": "reproduce",
-        "calls.sweep": "sweep",
-        "claims.from_weights": "from_weights",
-        "confrontation": "Validation run validate",
-        "exact.truth": "Truth",
-        "specs.build": "network pathway spec",
-        "specs.model": "Dataset NetworkSpec Parameter PathwaySpec Spec ValidationSpec",
-        "task_library.load": "load",
-        "verdict.judge": "Level",
-    }.items()
-    for name in names.split()
+    name: module
+    for module, name in re.findall(r"^from (\S+) import \w+ as (\w+)$", _STUB, re.MULTILINE)
 }
 
-__all__ = [
-    "Dataset",
-    "Derivation",
-    "Level",
-    "NetworkDerivation",
-    "NetworkSpec",
-    "Parameter",
-    "PathwaySpec",
-    "Spec",
-    "Truth",
-    "Validation",
-    "ValidationSpec",
-    "__version__",
-    "depth",
-    "derive",
-    "from_weights",
-    "gates",
-    "info",
-    "load",
-    "network",
-    "open",
-    "pathway",
-    "race",
-    "replay",
-    "reproduce",
-    "run",
-    "schema",
-    "spec",
-    "sweep",
-    "tasks",
-    "validate",
-    "verify",
-]
+__all__ = ["__version__", *_HOMES]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> object:

@@ -19,8 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PACKAGE, TESTS = ROOT / "symreln", ROOT / "tests"
 #: Modules of the root, and the commands.
-PUBLIC = ("", "api", "confrontation", "errors", "cli")
-ROOMS = {path.parent.name for path in PACKAGE.glob("*/__init__.py")} - {"cli"}
+PUBLIC = ("", "calls", "errors", "cli")
+ROOMS = {path.parent.name for path in PACKAGE.glob("*/__init__.py")} - {"calls", "cli"}
 
 Name = tuple[str, str]
 

@@ -11,8 +11,8 @@ import pytest
 
 import symreln as sr
 from symreln import verifier
-from symreln.api import Library
 from symreln.base.jsonio import dumps
+from symreln.calls.derive import Library
 from symreln.cli import main as cli
 from symreln.errors import FloatRangeError, InputError, LimitReachedError
 from symreln.exact.matrix import ExactMatrix

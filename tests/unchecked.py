@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from symreln.api import Derivation
+from symreln.calls.derive import Derivation
 from symreln.claims import solve
 from symreln.specs.model import Spec
 

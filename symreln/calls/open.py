@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from symreln.api import Derivation, NetworkDerivation, derive
 from symreln.base.jsonio import dumps
+from symreln.calls.derive import Derivation, NetworkDerivation, derive
 from symreln.errors import CertificateError, InputError
 from symreln.specs.finding import shown
 from symreln.specs.values import spec_of_values

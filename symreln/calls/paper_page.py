@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 import sympy as sp
 
-from symreln.api import Answer, Derivation, NetworkDerivation, derive
 from symreln.base.rounding import percent
 from symreln.calls.answers import AbstractAnswer
 from symreln.calls.depth import DepthAnswer, depth
-from symreln.confrontation import Validation, validate
+from symreln.calls.derive import Answer, Derivation, NetworkDerivation, derive
+from symreln.calls.validate import Validation, validate
 from symreln.document.mathtext import slashed_latex
 from symreln.document.model import Drawing
 from symreln.exact.algebraic import AlgebraicNumber

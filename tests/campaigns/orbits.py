@@ -26,7 +26,7 @@ from random import Random
 
 import numpy as np
 
-from symreln.api import derive
+from symreln.calls.derive import derive
 from symreln.claims.prediction import predict_training
 from symreln.claims.starts import mode_kappas, pathway_kappas, start_factors
 from symreln.experiment.training import gated_pathways

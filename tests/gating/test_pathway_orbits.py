@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import symreln as sr
-from symreln.api import derive
+from symreln.calls.derive import derive
 from symreln.claims.early import EarlyStrengths, why_unsupported
 from symreln.networks.orbits import pathway_orbits
 from symreln.task_library.load import load

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.confrontation import Validation
+from symreln.calls.validate import Validation
 from symreln.document.model import Strong, Table, prose
 from symreln.experiment.findings import ALIGNMENT, FORMS, SCALE, STEP, WIDTH
 from symreln.experiment.metrics import drop_time

@@ -8,8 +8,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from symreln.api import Derivation, NetworkDerivation, derive
 from symreln.base.summaries import short_repr
+from symreln.calls.derive import Derivation, NetworkDerivation, derive
 from symreln.claims.divergence import check_before_deriving
 from symreln.experiment import confront, outcome
 from symreln.experiment.representation import check_representations
