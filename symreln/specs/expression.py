@@ -1,17 +1,8 @@
-"""Formulas in declared parameters, read by a parser of our own: no text is ever executed.
-
-Grammar, a name being a declared parameter:
-
-    formula  = sum
-    sum      = product (("+" | "-") product)*
-    product  = signed (("*" | "/") signed)*
-    signed   = ("+" | "-") signed | power
-    power    = atom ["**" signed]
-    atom     = number | name | "sqrt" "(" sum ")" | "(" sum ")"
-"""
+"""Formulas in declared parameters: numbers, names, ``+ - * / **``, parentheses and ``sqrt``."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import field
@@ -22,18 +13,17 @@ from symreln.exact.scalar import Scalar
 from symreln.specs.finding import Finding, nearest, quoted, shown
 from symreln.specs.number import DecimalText, exact_decimal, exact_number
 from symreln.specs.rational import Size, Value, as_fraction, sizes, sizes_of_pair, square_root
-from symreln.specs.tokens import Token, Tokens
+from symreln.specs.syntax import Parsed, Syntax, Token
 
 _MAX_POWER = 64
 """Largest exponent: one step above it any polynomial passes MAX_DEGREE."""
 
-_TOKEN = re.compile(
-    r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
-    r"|(?P<name>[A-Za-z][A-Za-z0-9_]*)"
-    r"|(?P<operator>\*\*|[-+*/()])",
-    re.ASCII,
+_FORMULA = Syntax(
+    made_of="numbers, declared names, + - * / **, parentheses and sqrt",
+    kinds=frozenset({"number", "name"}),
+    signs={sign: sign for sign in ("+", "-", "*", "/", "**", "(", ")")},
+    hint="Write * for a product.",
 )
-_MADE_OF = "numbers, declared names, + - * / **, parentheses and sqrt"
 
 
 def constant(text: object) -> Fraction:
@@ -113,109 +103,92 @@ def _evaluate(
         if isinstance(text, int | float | Fraction | DecimalText) and not isinstance(text, bool):
             return exact_number(text)
         raise Finding(shown(text), "a number or a formula in quotes")
-    return _Parser(text, spelled, nonnegative).parse()
+    formula = _Formula(text, spelled, nonnegative)
+    return formula.parsed.evaluated(formula.value)
 
 
-class _Parser:
-    """Recursive descent over one formula; values are bounded before each operation."""
+class _Formula:
+    """The value of one formula; every operation is bounded before it is done."""
 
     def __init__(
         self, text: str, spelled: Mapping[str, str] | None, nonnegative: Collection[str]
     ) -> None:
-        self.tokens = Tokens(text, _TOKEN, _MADE_OF)
+        self.parsed = Parsed(text, _FORMULA)
         self.spelled = spelled or {}
         self.parameters = tuple(self.spelled.values())
         self.names_allowed = spelled is not None
         self.nonnegative = frozenset(nonnegative)
 
-    def parse(self) -> Value:
-        value = self.sum()
-        if self.tokens.ahead.kind != "end":
-            ahead = self.tokens.ahead
-            follows = ahead.kind in {"number", "name"} or ahead.text == "("
-            hint = "Write * for a product." if follows else ""
-            raise self.tokens.unexpected("an operator or the end", hint)
-        return value
+    def value(self, node: ast.expr) -> Value:
+        chain = []  # a long sum is a deep tree to the left
+        while isinstance(node, ast.BinOp) and not isinstance(node.op, ast.Pow):
+            chain.append(node)
+            node = node.left
+        found = self._part(node)
+        for step in reversed(chain):
+            found = self._combined(step, found, self.value(step.right))
+        return found
 
-    def sum(self) -> Value:
-        value = self.product()
-        while sign := self.tokens.take_if("+", "-"):
-            right = self.product()
-            value = self._apply(sign, value, right if sign.text == "+" else -right)
-        return value
+    def _part(self, node: ast.expr) -> Value:
+        match node:
+            case ast.BinOp(left=base, right=exponent):
+                return self._power(self.parsed.operator(node), self.value(base), exponent)
+            case ast.UnaryOp(op=ast.USub(), operand=inner):
+                return -self.value(inner)
+            case ast.UnaryOp(op=ast.UAdd(), operand=inner):
+                return self.value(inner)
+            case ast.Call(func=ast.Name(), args=[inner]) if self._token(node).text == "sqrt":
+                return self._sqrt(self._token(node), self.value(inner))
+            case ast.Name():
+                token = self._token(node)
+                return self._name(token) if token.kind == "name" else self._number(token)
+        hint = "The only function is sqrt; write * for a product."
+        raise self.parsed.unexpected(self._token(node), _FORMULA.made_of, hint)
 
-    def product(self) -> Value:
-        value = self.signed()
-        while operator := self.tokens.take_if("*", "/"):
-            right = self.signed()
-            if operator.text == "/":
-                right = self._inverse(operator, right)
-            value = self._apply(operator, value, right)
-        return value
+    def _token(self, node: ast.expr) -> Token:
+        return self.parsed.token(node)
 
-    def signed(self) -> Value:
-        sign = self.tokens.take_if("+", "-")
-        if sign is None:
-            return self.power()
-        with self.tokens.deeper():
-            value = self.signed()
-        return -value if sign.text == "-" else value
-
-    def power(self) -> Value:
-        base = self.atom()
-        operator = self.tokens.take_if("**")
-        if operator is None:
-            return base
-        with self.tokens.deeper():
-            exponent = self._exponent(operator, self.signed())
-        if exponent < 0:
-            base = self._inverse(operator, base)
-        self._check(operator, *(size.power(abs(exponent)) for size in sizes(base)))
-        return base ** abs(exponent)
-
-    def atom(self) -> Value:
-        token = self.tokens.take()
-        if token.kind == "number":
-            try:
-                return exact_decimal(token.text)
-            except Finding as wrong:
-                raise self.tokens.wrong(token, wrong.found, wrong.expected, wrong.hint) from None
-        if token.text == "sqrt" and self.tokens.ahead.text == "(":
-            return self._sqrt(token, self._bracket(self.tokens.take()))
-        if token.kind == "name":
-            return self._name(token)
-        if token.text == "(":
-            return self._bracket(token)
-        found = "the end of the formula" if token.kind == "end" else quoted(token.text)
-        raise self.tokens.wrong(token, found, "a number, a name or a parenthesis")
-
-    def _bracket(self, opened: Token) -> Value:
-        with self.tokens.deeper():
-            value = self.sum()
-            self.tokens.need(")", opened)
-        return value
+    def _number(self, token: Token) -> Fraction:
+        try:
+            return exact_decimal(token.text)
+        except Finding as wrong:
+            raise self.parsed.wrong(token, wrong.found, wrong.expected, wrong.hint) from None
 
     def _name(self, token: Token) -> Scalar:
         if token.text in self.spelled:
             return Scalar.symbol(self.spelled[token.text], self.parameters)
-        declare = f"Declare it: [parameters.{token.text[:30]}]."
-        if self.tokens.ahead.text == "(":
-            hint = "The only function is sqrt."
-        elif not self.names_allowed:
-            hint = "This must be a number."
-        elif self.spelled:
-            hint = f"{nearest(token.text, self.spelled)} Or d{declare[1:]}"
-        else:
-            hint = declare
+        declare = f"eclare it: [parameters.{token.text[:30]}]."
+        hint = (
+            f"{nearest(token.text, self.spelled)} Or d{declare}" if self.spelled else f"D{declare}"
+        )
         known = f"declared names ({', '.join(self.spelled) or 'none here'})"
-        raise self.tokens.wrong(token, f"the undeclared name {quoted(token.text)}", known, hint)
+        found = f"the undeclared name {quoted(token.text)}"
+        hint = hint if self.names_allowed else "This must be a number."
+        raise self.parsed.wrong(token, found, known, hint)
 
-    def _inverse(self, operator: Token, value: Value) -> Value:
+    def _combined(self, node: ast.BinOp, a: Value, b: Value) -> Value:
+        sign = self.parsed.operator(node)
+        if isinstance(node.op, ast.Div):
+            b = self._inverse(sign, b)
+        if isinstance(node.op, ast.Sub):
+            b = -b
+        adds = isinstance(node.op, ast.Add | ast.Sub)
+        self._check(sign, *sizes_of_pair(a, b, adds=adds))
+        return a + b if adds else a * b
+
+    def _power(self, sign: Token, base: Value, node: ast.expr) -> Value:
+        exponent = self._exponent(sign, self.value(node))
+        if exponent < 0:
+            base = self._inverse(sign, base)
+        self._check(sign, *(size.power(abs(exponent)) for size in sizes(base)))
+        return base ** abs(exponent)
+
+    def _inverse(self, sign: Token, value: Value) -> Value:
         if value == 0:
-            raise self.tokens.wrong(operator, "a division by zero", "a divisor that is not zero")
+            raise self.parsed.wrong(sign, "a division by zero", "a divisor that is not zero")
         return 1 / value
 
-    def _exponent(self, operator: Token, value: Value) -> int:
+    def _exponent(self, sign: Token, value: Value) -> int:
         number = as_fraction(value)
         if number is not None and number.denominator == 1 and abs(number) <= _MAX_POWER:
             return int(number)
@@ -225,12 +198,12 @@ class _Parser:
             large = number.numerator.bit_length() > 64
             found = "a huge exponent" if large else f"the exponent {number}"
         expected = f"a whole exponent from -{_MAX_POWER} to {_MAX_POWER}"
-        raise self.tokens.wrong(operator, found, expected)
+        raise self.parsed.wrong(sign, found, expected)
 
     def _sqrt(self, token: Token, value: Value) -> Value:
         root = square_root(value, self.nonnegative)
         if root is None:
-            raise self.tokens.wrong(
+            raise self.parsed.wrong(
                 token,
                 "a square root that is no rational function known to be >= 0",
                 "an exact square: sqrt(9/4), or sqrt(c**2) with c declared positive",
@@ -239,14 +212,9 @@ class _Parser:
             )
         return root
 
-    def _apply(self, operator: Token, a: Value, b: Value) -> Value:
-        adds = operator.text in "+-"
-        self._check(operator, *sizes_of_pair(a, b, adds=adds))
-        return a + b if adds else a * b
-
-    def _check(self, operator: Token, *bounds: Size) -> None:
+    def _check(self, token: Token, *bounds: Size) -> None:
         """Check how large a result can be before it is computed."""
         for bound in bounds:
             if excess := bound.excess(len(self.parameters)):
                 hint = "Write the formula in a smaller form."
-                raise self.tokens.wrong(operator, *excess, hint)
+                raise self.parsed.wrong(token, *excess, hint)

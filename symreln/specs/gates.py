@@ -1,19 +1,13 @@
 """Gate patterns: Boolean formulas over the labels of samples, or lists of 0, 1 and gains.
 
-    gate        = either
-    either      = both (("or" | "|") both)*
-    both        = negation (("and" | "&") negation)*
-    negation    = "not" negation | "(" either ")" | comparison
-    comparison  = operand (("==" | "!=" | "<" | "<=" | ">" | ">=") operand)+
-                | operand ["not"] "in" ("(" | "[" | "{") constant ("," constant)* (")" | "]" | "}")
-    operand     = label | constant
-    constant    = ["-"] integer | quoted text
-
-``&`` and ``|`` are the words ``and`` and ``or``: they bind more loosely than a comparison.
+Formulas have labels, whole numbers and quoted texts, ``== != < <= > >= in``, ``and or not`` and
+parentheses. ``&`` and ``|`` are the words ``and`` and ``or``: they bind more loosely than a
+comparison.
 """
 
 from __future__ import annotations
 
+import ast
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -27,29 +21,25 @@ from symreln.specs.finding import Finding, counted, nearest, quoted, shown
 from symreln.specs.model import Label
 from symreln.specs.number import DecimalText
 from symreln.specs.rational import as_fraction
-from symreln.specs.tokens import Token, Tokens
+from symreln.specs.syntax import Parsed, Syntax
 
 _MAX_INTEGER_DIGITS = 18
 """Labels are class or item numbers; this keeps them inside 64 bits for every file format."""
 
-_TOKEN = re.compile(
-    r"(?P<integer>\d+)"
-    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
-    r"|(?P<text>\"(?:[^\"\\]|\\[\"'\\])*\"|'(?:[^'\\]|\\[\"'\\])*')"
-    r"|(?P<operator>==|!=|<=|>=|[<>&|()\[\]{},-])",
-    re.ASCII,
-)
-_MADE_OF = 'labels, whole numbers, "texts", == != < <= > >= in and or not, and parentheses'
-_WORDS = frozenset({"and", "or", "not", "in"})
-_CLOSING = {"(": ")", "[": "]", "{": "}"}
 _COMPARISONS = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
 }
+_SIGNS = (*"<>,-()[]{}", "==", "!=", "<=", ">=", "in", "not in", "not", "and", "or")
+_GATE = Syntax(
+    made_of='labels, whole numbers, "texts", == != < <= > >= in and or not, and parentheses',
+    kinds=frozenset({"number", "name", "text"}),
+    signs={sign: sign for sign in _SIGNS} | {"&": "and", "|": "or"},
+)
 
 
 def gate_values(
@@ -138,75 +128,62 @@ def _from_text(gate: str, labels: Mapping[str, tuple[Label, ...]], samples: int)
     if re.fullmatch(r"[01\s,]+", gate):
         hint = "A list has no quotes: gate = [1, 0, …]."
         raise Finding(f"the text {quoted(gate)}", "a formula over labels or a list", hint)
-    return tuple(int(value) for value in _Parser(gate, labels, samples).parse())
+    formula = _GateFormula(gate, labels, samples)
+    return tuple(map(int, formula.parsed.evaluated(formula.truth)))
 
 
-class _Parser:
-    """Recursive descent; every rule returns one truth value a sample."""
+class _GateFormula:
+    """A formula over labels; every part of it has one truth value a sample."""
 
     def __init__(self, text: str, labels: Mapping[str, tuple[Label, ...]], samples: int) -> None:
-        self.tokens = Tokens(text, _TOKEN, _MADE_OF)
+        self.parsed = Parsed(text, _GATE)
         self.labels = labels
         self.samples = samples
 
-    def parse(self) -> list[bool]:
-        gate = self.either()
-        if self.tokens.ahead.kind != "end":
-            raise self.tokens.unexpected('"and", "or" or the end')
-        return gate
+    def truth(self, node: ast.expr) -> list[bool]:
+        match node:
+            case ast.BoolOp(op=sign, values=parts):
+                fold = all if isinstance(sign, ast.And) else any
+                return [fold(each) for each in zip(*map(self.truth, parts), strict=True)]
+            case ast.UnaryOp(op=ast.Not(), operand=inner):
+                return [not value for value in self.truth(inner)]
+            case ast.Compare(left=left, ops=signs, comparators=others):
+                gates = []
+                for sign, right in zip(signs, others, strict=True):
+                    gates.append(self._compared(sign, left, right))
+                    left = right
+                return [all(each) for each in zip(*gates, strict=True)]
+        token = self.parsed.token(node)
+        hint = f"Compare it, as in {token.text} == 1." if token.kind == "name" else ""
+        raise self.parsed.unexpected(token, "a comparison such as == or in", hint)
 
-    def either(self) -> list[bool]:
-        gate = self.both()
-        while self.tokens.take_if("or", "|"):
-            gate = [a or b for a, b in zip(gate, self.both(), strict=True)]
-        return gate
+    def _compared(self, sign: ast.cmpop, left: ast.expr, right: ast.expr) -> list[bool]:
+        values = self._operand(left)
+        if isinstance(sign, ast.In | ast.NotIn):
+            members = [self._constant(entry) for entry in self._entries(right)]
+            for member in members:
+                self._check_types(left, values[0], member)
+            return [(value in members) == isinstance(sign, ast.In) for value in values]
+        others = self._operand(right)
+        self._check_types(right, values[0], others[0])
+        if isinstance(values[0], str) and not isinstance(sign, ast.Eq | ast.NotEq):
+            token = self.parsed.before(right)
+            found = f'"{token.text}" between texts'
+            raise self.parsed.wrong(token, found, "== or != or in", "Texts have no order.")
+        compare: Callable[[Any, Any], bool] = _COMPARISONS[type(sign)]
+        return [compare(a, b) for a, b in zip(values, others, strict=True)]
 
-    def both(self) -> list[bool]:
-        gate = self.negation()
-        while self.tokens.take_if("and", "&"):
-            gate = [a and b for a, b in zip(gate, self.negation(), strict=True)]
-        return gate
+    def _entries(self, node: ast.expr) -> list[ast.expr]:
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
+            return node.elts
+        if self.parsed.before(node).text == "(":
+            return [node]
+        raise self.parsed.unexpected(self.parsed.token(node), 'a list after "in", as in (1, 2)')
 
-    def negation(self) -> list[bool]:
-        if self.tokens.take_if("not"):
-            with self.tokens.deeper():
-                return [not value for value in self.negation()]
-        if opened := self.tokens.take_if("("):
-            with self.tokens.deeper():
-                gate = self.either()
-                self.tokens.need(")", opened)
-            return gate
-        return self.comparison()
-
-    def comparison(self) -> list[bool]:
-        start = self.tokens.ahead
-        left = self.operand()
-        negated = self.tokens.take_if("not") is not None
-        if self.tokens.take_if("in"):
-            return self._membership(start, left, negated=negated)
-        if negated:
-            raise self.tokens.unexpected('"in" after "not"')
-        if self.tokens.ahead.text not in _COMPARISONS:
-            hint = f"Compare it, as in {start.text} == 1." if start.kind == "name" else ""
-            raise self.tokens.unexpected("a comparison such as == or in", hint)
-        gate = [True] * self.samples
-        while self.tokens.ahead.text in _COMPARISONS and self.tokens.ahead.kind == "operator":
-            sign = self.tokens.take()
-            right = self.operand()
-            self._check_types(sign, left[0], right[0])
-            if isinstance(left[0], str) and sign.text not in ("==", "!="):
-                found = f'"{sign.text}" between texts'
-                raise self.tokens.wrong(sign, found, "== or != or in", "Texts have no order.")
-            compare: Callable[[Any, Any], bool] = _COMPARISONS[sign.text]
-            gate = [g and compare(a, b) for g, a, b in zip(gate, left, right, strict=True)]
-            left = right
-        return gate
-
-    def operand(self) -> tuple[Label, ...]:
-        token = self.tokens.ahead
-        if token.kind != "name" or token.text in _WORDS:
-            return (self.constant(),) * self.samples
-        self.tokens.take()
+    def _operand(self, node: ast.expr) -> tuple[Label, ...]:
+        token = self.parsed.token(node)
+        if not isinstance(node, ast.Name) or token.kind != "name":
+            return (self._constant(node),) * self.samples
         if token.text in self.labels:
             return self.labels[token.text]
         hint = nearest(token.text, [*self.labels, "all"])
@@ -215,39 +192,27 @@ class _Parser:
         if not self.labels and not hint.startswith("Did"):
             hint = "Add labels: [dataset.labels], one list a label, one entry a sample."
         expected = f"a label of the dataset ({', '.join(self.labels) or 'it has none'})"
-        raise self.tokens.wrong(token, f"the unknown label {quoted(token.text)}", expected, hint)
+        found = f"the unknown label {quoted(token.text)}"
+        raise self.parsed.wrong(token, found, expected, hint)
 
-    def constant(self) -> Label:
-        sign = -1 if self.tokens.take_if("-") else 1
-        token = self.tokens.ahead
-        if token.kind == "integer":
+    def _constant(self, node: ast.expr) -> Label:
+        inner = node.operand if isinstance(node, ast.UnaryOp) else node
+        negative = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+        token = self.parsed.token(inner)
+        if isinstance(inner, ast.Name) and token.text.isdigit():
             if len(token.text) > _MAX_INTEGER_DIGITS:
                 found = f"a number of {len(token.text)} digits"
-                raise self.tokens.wrong(token, found, f"at most {_MAX_INTEGER_DIGITS}")
-            return sign * int(self.tokens.take().text)
-        if token.kind == "text" and sign == 1:
-            return re.sub(r"\\(.)", r"\1", self.tokens.take().text[1:-1])
-        raise self.tokens.unexpected('a label, a whole number or a "text"')
+                raise self.parsed.wrong(token, found, f"at most {_MAX_INTEGER_DIGITS}")
+            return -int(token.text) if negative else int(token.text)
+        if isinstance(node, ast.Name) and token.kind == "text":
+            return re.sub(r"\\(.)", r"\1", token.text[1:-1])
+        raise self.parsed.unexpected(token, 'a label, a whole number or a "text"')
 
-    def _membership(self, start: Token, left: tuple[Label, ...], *, negated: bool) -> list[bool]:
-        opened = self.tokens.take_if(*_CLOSING)
-        if opened is None:
-            raise self.tokens.unexpected('a list after "in", as in (1, 2)')
-        closing = _CLOSING[opened.text]
-        allowed = [self.constant()]
-        while self.tokens.take_if(",") and self.tokens.ahead.text != closing:
-            allowed.append(self.constant())
-        self.tokens.need(closing, opened)
-        for value in allowed:
-            self._check_types(start, left[0], value)
-        members = frozenset(allowed)
-        return [(value in members) != negated for value in left]
-
-    def _check_types(self, token: Token, left: Label, right: Label) -> None:
+    def _check_types(self, node: ast.expr, left: Label, right: Label) -> None:
         if isinstance(left, str) != isinstance(right, str):
             number = right if isinstance(left, str) else left
             hint = (
                 f'Write "{number}" in quotes if the label is a text, no quotes if it is a number.'
             )
-            found = "a text compared with a number"
-            raise self.tokens.wrong(token, found, "two texts or two numbers", hint)
+            found, expected = "a text compared with a number", "two texts or two numbers"
+            raise self.parsed.wrong(self.parsed.token(node), found, expected, hint)

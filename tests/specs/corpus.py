@@ -303,7 +303,7 @@ SPECS: tuple[tuple[str, str], ...] = (
     ("gate-list-text", gate('"1, 0, 1"')),
     ("gate-code", gate("'__import__(\"os\")'")),
     ("gate-empty", gate('""')),
-    ("gate-deep", gate(f'"{"not " * 400}context == 1"')),
+    ("gate-deep", gate(f'"{"(" * 400}context == 1"')),
     ("gate-huge", gate(f'"context == {"9" * 500}"')),
     *(
         (f"gate-text-{place}", own("labels = {context = [1, 2], class = ['a', 'b']}") + line)
