@@ -208,7 +208,7 @@ def test_what_training_needs_is_asked_for_before_the_derivation(
         raise AssertionError
 
     monkeypatch.setattr("symreln.cli.validate.derive", never)
-    monkeypatch.setattr(races, "over_parameter", never)
+    monkeypatch.setattr(races, "race_report", never)
     network = '[network]\nhidden = 10\ninit_std = 1\nlearning_rate = "1/10"\nsteps = 10\n'
     value = "value = 1\n" if lacks == "[network]" else ""
     spec = tmp_path / "own.toml"

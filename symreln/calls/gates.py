@@ -42,7 +42,7 @@ class GateAnswer(AbstractAnswer):
     spec: Spec
 
     def to_json(self) -> dict[str, Any]:
-        """Return what gates.json, race.json, subsets.json or replay.json says."""
+        """Return what gates.json, race.json or replay.json says."""
         return Encoder.of(self.spec)(self.found)
 
     def files(self) -> dict[str, str | bytes]:
@@ -194,11 +194,10 @@ def race(
     if seeds:
         network_of(spec)
     with phase("racing gates"):
+        asked: dict[str, Any] = {"stage": stage, "limit": limit, "seeds": seeds}
         if by is not None and over is None:
-            found = races.by_label(at_values("race", spec), by, seeds, rng)
-        else:
-            asked: dict[str, Any] = {"stage": stage, "limit": limit, "seeds": seeds}
-            found = races.over_parameter(spec, over, label=by, points=points, rng=rng, **asked)
+            spec = at_values("race", spec)
+        found = races.race_report(spec, over, label=by, points=points, rng=rng, **asked)
     return GateAnswer(found=found, spec=spec)
 
 

@@ -92,7 +92,7 @@ def race_gates(*, over: str | None, label: str | None, **asked: Any) -> int:
     """
     if label is not None:
         if over is None:
-            _refuse("race", "--by without --over PARAMETER", {"stage", "points"})
+            _refuse("race", "--by without --over PARAMETER", {"points"})
         _refuse("race", "--by", {"limit"})
     return answered("racing gates", calls.race, over=over, by=label, **asked)
 

@@ -368,10 +368,8 @@ def race() -> None:
     Writes race.json and race.svg. With --seeds it trains ReLU networks in every
     interval between boundaries, and says which gates they take: finding 1 of the paper as a table,
     race.md.
-    With --by context it says how fast gates open in m of the contexts are, stage by stage, at the
-    declared values, and which m trained networks take: subsets.json, subsets.md and subsets.svg.
-    With --by context --over c it does so for all c at once, with boundaries: race.json
-    and race.md.
+    With --by context gates open in m of the contexts race, on what --stage learns, at the declared
+    values; with --by context --over c for all c at once, with boundaries.
     """
 
 

@@ -60,7 +60,7 @@ class RacePoint(Result):
     """Networks trained at one value of the parameter.
 
     Attributes:
-        value: The parameter.
+        value: The parameter; None where there is none.
         seeds: How many networks.
         order: Gates that run there, the fastest first, equal ones together.
         classes: Shares by class.
@@ -73,7 +73,7 @@ class RacePoint(Result):
         *("value", "order", "taken", "fastest_taken", "agrees", "classes", "outside"),
         "loss_left=left",
     )
-    value: Fraction
+    value: Fraction | None
     seeds: int
     order: tuple[tuple[str, ...], ...]
     classes: tuple[ClassShare, ...]
@@ -112,7 +112,7 @@ class RacePoint(Result):
         )
 
 
-def confronted_points(race: Race, count: int) -> tuple[Fraction, ...]:
+def confronted_points(race: Race, count: int) -> tuple[Fraction | None, ...]:
     """Return values of the parameter to train at: ``count`` in every interval, and rational cuts.
 
     An interval without an end is taken as wide as its neighbour, or 1 where there is none.
@@ -121,6 +121,8 @@ def confronted_points(race: Race, count: int) -> tuple[Fraction, ...]:
         race: The race.
         count: How many in an interval.
     """
+    if not race.parameter:
+        return (None,)
     found = set()
     for place, part in enumerate(race.pieces):
         if part.piece.is_root:
@@ -134,7 +136,7 @@ def confronted_points(race: Race, count: int) -> tuple[Fraction, ...]:
     return tuple(sorted(found))
 
 
-def confront(race: Race, spec: Spec, value: Fraction, seeds: int, rng: int) -> RacePoint:
+def confront(race: Race, spec: Spec, value: Fraction | None, seeds: int, rng: int) -> RacePoint:
     """Train networks at one value of the parameter, and simulate infinite width beside them.
 
     Args:
@@ -144,7 +146,7 @@ def confront(race: Race, spec: Spec, value: Fraction, seeds: int, rng: int) -> R
         seeds: How many networks.
         rng: Seed of their weights.
     """
-    data, at = spec.dataset, {race.parameter: value}
+    data, at = spec.dataset, {} if value is None else {race.parameter: value}
     trained = replace(
         spec,
         dataset=replace(

@@ -1,8 +1,9 @@
-r"""Gates open in m of C contexts: speeds as formulas in C, m, n and c, each proven by substitution.
+r"""Gates open on all samples of some values of a label, m of C contexts say, and their speeds.
 
-The contextual task with equal structures has :math:`Y^TY = A\otimes(J + 1)` over items and
-contexts, with A the hierarchy's Gram matrix: :math:`A1 = (2n-1)1`, and :math:`Av = (n-1)v` for v =
-±1 on the two halves of the items. Once a common pathway has learned what is linear in the inputs,
+For the contextual task with equal structures speeds are formulas in C, m, n and c, each proven by
+substitution. The task has :math:`Y^TY = A\otimes(J + 1)` over items and contexts, with A the
+hierarchy's Gram matrix: :math:`A1 = (2n-1)1`, and :math:`Av = (n-1)v` for v = ±1 on the two halves
+of the items. Once a common pathway has learned what is linear in the inputs,
 :math:`R^TR = A'\otimes(1 - J/C)`, A' being A without its constant part. So everything that m open
 contexts, C − m others and the two halves see is a function on four kinds of samples, and a
 statement about growth rates is an identity between rational functions of C, m, n and c; each is
@@ -20,20 +21,44 @@ proven in ``tests/gating/subset_identities.py``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from itertools import combinations
+from typing import Any
 
 import sympy as sp
 
 from symreln.base.records import record
+from symreln.errors import InputError
+from symreln.specs.model import Dataset, Spec
 
-if TYPE_CHECKING:
-    from symreln.specs.model import Dataset
+#: Values of a label above which subsets are refused: there are 2^k of them.
+_MOST_VALUES = 12
 
-C, M, N = sp.symbols("C m n", positive=True, integer=True)
-SCALE = sp.Symbol("c", positive=True)
-#: Items of a half, and of all in which the context is open or not.
-HALF = N / 2
+
+def label_gates(dataset: Dataset, label: str) -> dict[tuple[int, ...], str]:
+    """Return the gates by subset of a label's values, 0 or 1 a sample, and their names.
+
+    Raises:
+        InputError: There is no such label, or it has fewer than 2 values or more than 12.
+    """
+    if label not in dataset.labels:
+        known = ", ".join(dataset.labels) or "none"
+        msg = f"subsets: found --by {label}; the data have these labels: {known}"
+        raise InputError(msg)
+    held = dataset.labels[label]
+    values = tuple(dict.fromkeys(held))
+    if not 2 <= len(values) <= _MOST_VALUES:
+        msg = (
+            f"subsets: label {label} has {len(values)} values; gates by subsets need 2 to "
+            f"{_MOST_VALUES}. Choose another label"
+        )
+        raise InputError(msg)
+    return {
+        tuple(int(value in chosen) for value in held): f"m = {m} ({', '.join(map(str, chosen))})"
+        for m in range(1, len(values) + 1)
+        for chosen in combinations(values, m)
+    }
 
 
 @record
@@ -54,34 +79,57 @@ class SubsetFormulas:
     inside: sp.Expr
     outside: sp.Expr
 
+    @property
+    def faster_with_m(self) -> dict[str, Any]:
+        """Speed² at m + 1 less that at m, factored, by stage: its sign says who is faster."""
+        named: dict[str, Any] = {
+            "first stage": self.first**2,
+            "residual": self.residual**2,
+            "residual, partial gate": self.partial**2,
+        }
+        m = sp.Symbol("m", positive=True, integer=True)
+        return {k: sp.factor(sp.cancel(s.subs(m, m + 1) - s)) for k, s in named.items()}
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is said of them."""
+        steps = self.faster_with_m
+        yield "For all C, m, n and c, proven:"
+        yield f"  first stage: s = {self.first};"
+        yield f"    s(m+1)² − s(m)² = {steps['first stage']}, positive: m = C is the fastest;"
+        yield f"  residual: s = {self.residual};"
+        yield f"    s(m+1)² − s(m)² = {steps['residual']}: the fastest m are the whole numbers"
+        yield "    next to C/2. m = C − 1 is among them for C = 2 and 3 only;"
+        yield f"  residual, partial gates: s = {self.partial},"
+        yield f"    open with fraction {self.inside} on the other half of the items in m contexts,"
+        yield f"    and {self.outside} on their own half in the others; the same m are the fastest."
+
 
 @cache
 def formulas() -> SubsetFormulas:
     """Return the formulas."""
-    inner = HALF * SCALE**2
-    spread = (SCALE**2 * N + C) / ((SCALE**2 * N + 2 * (C - M)) * (SCALE**2 * N + 2 * M))
+    total, m, n = sp.symbols("C m n", positive=True, integer=True)
+    scale = sp.Symbol("c", positive=True)
+    inner = n / 2 * scale**2  # n/2: the items of a half
+    spread = (scale**2 * n + total) / ((scale**2 * n + 2 * (total - m)) * (scale**2 * n + 2 * m))
+    slow = (n - 1) * m * (total - m) / total
     return SubsetFormulas(
-        first=sp.sqrt((2 * N - 1) * (M + 1) * (M + SCALE**2 * N)) / (N * C),
-        residual=sp.sqrt((N - 1) * M * (C - M) / C) / (N * C),
-        partial=sp.sqrt((N - 1) * M * (C - M) * N * SCALE**2 * spread / C) / (N * C),
-        inside=inner / (inner + M),
-        outside=(C - M) / (inner + C - M),
+        first=sp.sqrt((2 * n - 1) * (m + 1) * (m + scale**2 * n)) / (n * total),
+        residual=sp.sqrt(slow) / (n * total),
+        partial=sp.sqrt(slow * n * scale**2 * spread) / (n * total),
+        inside=inner / (inner + m),
+        outside=(total - m) / (inner + total - m),
     )
 
 
-def comparisons() -> dict[str, Any]:
-    """Return speed² at m + 1 less that at m, factored, by stage: its sign says who is faster."""
-    found = formulas()
-    named = {
-        "first stage": found.first,
-        "residual": found.residual,
-        "residual, partial gate": found.partial,
-    }
-    squares: dict[str, Any] = {name: speed**2 for name, speed in named.items()}
-    return {name: sp.factor(sp.cancel(s.subs(M, M + 1) - s)) for name, s in squares.items()}
+def known_formulas(spec: Spec) -> SubsetFormulas | None:
+    """Return the formulas where a spec is theirs.
 
-
-def has_formulas(dataset: Dataset) -> bool:
-    """Return whether data are those of the formulas: contextual, with the hierarchy everywhere."""
-    structures = {name.strip() for name in dataset.options.get("structures", "").split(",")}
-    return dataset.task == "contextual" and structures == {"hierarchy"}
+    That is the contextual task with the hierarchy everywhere, whose first stage is one pathway that
+    is always open.
+    """
+    data = spec.dataset
+    structures = {name.strip() for name in data.options.get("structures", "").split(",")}
+    first = [pathway for pathway in spec.pathways if pathway.stage == spec.stages[0]]
+    common = len(first) == 1 and tuple(first[0].gate) == (1,) * data.samples
+    known = common and data.task == "contextual" and structures == {"hierarchy"}
+    return formulas() if known else None

@@ -25,7 +25,7 @@ from symreln.exact.domain import Range
 from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, Mode
-from symreln.gating.arrangement import flats
+from symreln.gating.arrangement import flats, without_parameters
 from symreln.gating.consistent import GrowingGate, SelfConsistentGate, SignedGate, consistent_pairs
 from symreln.gating.enumerate import LIMIT, gates_along
 from symreln.gating.parameter_intervals import (
@@ -38,7 +38,7 @@ from symreln.gating.parameter_intervals import (
     roots_of,
 )
 from symreln.gating.partial import every_partial_gate, partial_gates, plausible
-from symreln.gating.race_pieces import Race, RacePiece, merged, ranked
+from symreln.gating.race_pieces import Race, RacePiece, merged, race_piece
 from symreln.gating.sizes import unit_floats
 from symreln.gating.wall_polynomials import consistency, minors, ordering, realisability
 from symreln.networks.orbits import gate_kinds, moved_gates, sample_group
@@ -87,6 +87,47 @@ def race(
             has growth rates of a degree above ``MOST_DEGREE``.
     """
     return _Course(inputs, residual, limits, limit, given or {}).run()
+
+
+def race_at(
+    inputs: ExactMatrix, residual: ExactMatrix, given: Mapping[tuple[int, ...], str]
+) -> Race:
+    """Return the race of given gates on data without parameters: one piece.
+
+    Args:
+        inputs: X, shape (n_x, P).
+        residual: R, shape (n_y, P).
+        given: As of :func:`race`.
+    """
+    inputs, residual = without_parameters(inputs), without_parameters(residual)
+    group, samples, found = sample_group(inputs, residual), columns(inputs), []
+    for alike in gate_kinds(given, group):
+        pairs = singular_pairs(gate_spectrum(inputs, residual, alike[0]))
+        found += _given(pairs, samples, alike[0], len(alike), given[alike[0]])
+    piece = Piece(low=None, high=None, sample=Fraction(0))
+    return Race(parameter="", pieces=(race_piece(piece, found),), group=group, given=given)
+
+
+def _given(
+    pairs: Sequence[Pair],
+    samples: Sequence[Vector],
+    gate: Sequence[int],
+    size: int,
+    name: str,
+    *,
+    decided: bool = True,
+) -> list[GrowingGate]:
+    """Return a given gate with its fastest direction, whether that has the gate or not."""
+    return [
+        GrowingGate(
+            name=name,
+            signs=tuple(2 * value - 1 for value in gate),
+            size=size,
+            s=pair.s,
+            self_consistent=pair.opening(samples, gate) is not None if decided else None,
+        )
+        for pair in pairs[:1]
+    ]
 
 
 @record(eq=False)
@@ -190,7 +231,8 @@ class _Course:
         with phase("the order between cuts"):
             cut = pieces_between(roots.values(), self.limits)
             found = [self._piece(part, there, self._alone.get(part.sample, ())) for part in cut]
-        return Race(parameter=self.name, pieces=merged(found), group=self.group, why=why)
+        known = {"group": self.group, "why": why, "given": self.given}
+        return Race(parameter=self.name, pieces=merged(found), **known)
 
     def _full(self) -> list[_Entrant]:
         """Return one full gate of each kind that is given, or that some value allows."""
@@ -309,24 +351,12 @@ class _Course:
     def _found(
         self, pairs: Sequence[Pair], samples: Sequence[Vector], entrant: _Entrant
     ) -> list[GrowingGate]:
-        """Return who runs of a full gate's singular pairs, the largest first.
-
-        Of a given gate that is its fastest direction, whether it has the gate or not.
-        """
-        if not self.given:
-            return list(map(_runner, consistent_pairs(pairs, samples, entrant.gate, entrant.size)))
-        return [
-            GrowingGate(
-                name=self.given[entrant.gate],
-                signs=entrant.signs,
-                size=entrant.size,
-                s=pair.s,
-                self_consistent=pair.opening(samples, entrant.gate) is not None
-                if self._known_kept
-                else None,
-            )
-            for pair in pairs[:1]
-        ]
+        """Return who runs of a full gate's singular pairs, the largest first."""
+        gate, size = entrant.gate, entrant.size
+        if self.given:
+            name = self.given[gate]
+            return _given(pairs, samples, gate, size, name, decided=self._known_kept)
+        return list(map(_runner, consistent_pairs(pairs, samples, gate, size)))
 
     def _piece(
         self, piece: Piece, entrants: Iterable[_Entrant], more: Sequence[GrowingGate] = ()
@@ -338,8 +368,7 @@ class _Course:
                 runners += self._runners(entrant, piece)
         except ZeroDivisionError:
             return RacePiece(piece=piece, ranks=(), why="the data are infinite")
-        closed = (piece.is_root, piece.is_root)
-        return RacePiece(piece=piece, ranks=ranked(runners), closed=closed)
+        return race_piece(piece, runners)
 
     def _runners(self, entrant: _Entrant, piece: Piece) -> Sequence[GrowingGate]:
         """Return who of a gate runs on a piece."""

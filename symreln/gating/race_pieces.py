@@ -18,8 +18,8 @@ larger share of the units can still be first near a boundary.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
@@ -28,10 +28,11 @@ from typing import Literal
 from symreln.base.records import record
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.domain import Range
-from symreln.gating.consistent import GrowingGate, by_speed
+from symreln.gating.consistent import GrowingGate, by_speed, sign_pattern
+from symreln.gating.enumerate import pattern
 from symreln.gating.parameter_intervals import Piece
 from symreln.gating.serialise import Result, number_text
-from symreln.networks.orbits import SampleGroup, moved_gates
+from symreln.networks.orbits import SampleGroup, gate_kinds
 
 #: Pieces that the text of a race shows.
 MOST_SHOWN = 24
@@ -82,6 +83,8 @@ class RacePiece(Result):
     def where(self, name: str) -> str:
         """Return the values of the parameter ``name``, as of "0 < Delta < sqrt(2)"."""
         low, high = self.piece.ends
+        if not name:
+            return "at the declared values"
         if self.piece.is_root and low is not None:
             return f"{name} = {number_text(low)}"
         signs = [" ≤ " if closed else " < " for closed in self.closed]
@@ -138,17 +141,20 @@ class Race:
     """The race over the whole range of the parameter.
 
     Attributes:
-        parameter: Its name.
+        parameter: Its name; "" of data at one value, which are one piece.
         pieces: Intervals and single values, ascending; neighbours differ.
         group: Symmetries of the data for all values of the parameter.
         why: Why not all partial gates were asked, so that a unit may be faster than the first; ""
             where they were.
+        given: Names of the gates that were to run, 0 or 1 a sample, rather than all that are
+            self-consistent; empty for these.
     """
 
     parameter: str
     pieces: tuple[RacePiece, ...]
     group: SampleGroup
     why: str = ""
+    given: Mapping[tuple[int, ...], str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         shown = [f"Race over {self.parameter}: {len(self.pieces)} pieces"]
@@ -204,27 +210,25 @@ class Race:
 
     def at(self, value: Fraction | None) -> RacePiece | None:
         """Return the piece in which a value lies, decided exactly."""
+        if not self.parameter:
+            return self.pieces[0]
         if value is None:
             return None
         return next((part for part in self.pieces if part.contains(value)), None)
 
     @cached_property
     def classes(self) -> dict[str, tuple[tuple[int, ...], ...]]:
-        """The signs of the gates that run anywhere: all of a class, by the name of one."""
-        runners = (runner for part in self.pieces for runner in part.runners)
-        one_of_each = {runner.pattern: runner.signs for runner in runners}
-        ordered = sorted(one_of_each.items(), reverse=True)
-        return {name: moved_gates(signs, self.group) for name, signs in ordered}
-
-    @property
-    def given(self) -> bool:
-        """Whether the gates were given, rather than all that are self-consistent."""
-        return any(runner.name for part in self.pieces for runner in part.runners)
+        """The signs of the gates that run anywhere or were given: all of a class, by one of it."""
+        running = [runner.signs for part in self.pieces for runner in part.runners]
+        given = [tuple(2 * value - 1 for value in gate) for gate in self.given]
+        alike = {sign_pattern(one[0]): one for one in gate_kinds([*running, *given], self.group)}
+        return dict(sorted(alike.items(), reverse=True))
 
     @property
     def names(self) -> dict[str, str]:
         """What gates are called, by pattern."""
-        return {runner.pattern: runner.called for part in self.pieces for runner in part.runners}
+        given = {pattern(gate): name for gate, name in self.given.items()}
+        return {name: given.get(name, name) for name in self.classes}
 
     def ends(self, place: int) -> tuple[float, float]:
         """Return where an interval is drawn; one without an end is as wide as its neighbour."""
@@ -240,11 +244,12 @@ class Race:
         return (high - width if low is None else low), (low + width if high is None else high)  # type: ignore[operator]
 
 
-def ranked(runners: Iterable[GrowingGate]) -> tuple[tuple[GrowingGate, ...], ...]:
-    """Return runners of equal rate together, the fastest first; equality is exact."""
-    return tuple(
+def race_piece(piece: Piece, runners: Iterable[GrowingGate]) -> RacePiece:
+    """Return who runs on a piece, those of equal rate together, the fastest first; exact."""
+    ranks = tuple(
         tuple(sorted(rank, key=lambda each: each.signs, reverse=True)) for rank in by_speed(runners)
     )
+    return RacePiece(piece=piece, ranks=ranks, closed=(piece.is_root, piece.is_root))
 
 
 def merged(found: Sequence[RacePiece], *, of_winners: bool = False) -> tuple[RacePiece, ...]:

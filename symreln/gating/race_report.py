@@ -10,6 +10,7 @@ from symreln.claims.integration import network_of
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.gating.confronted import WITHIN, ClassShare, RacePoint
 from symreln.gating.consistent import GrowingGate, SignedGate
+from symreln.gating.context_subsets import SubsetFormulas
 from symreln.gating.enumerate import enumerate_gates
 from symreln.gating.exact_finders import candidate_line
 from symreln.gating.race_pieces import MOST_SHOWN, Race, RacePiece, merged
@@ -50,11 +51,13 @@ class RaceReport(Result):
         beside: Patterns that are asked for and do not run.
         seeds: Networks at every point; 0 where none were trained.
         points: What they took, by value of the parameter.
+        formulas: Speeds in C, m, n and c, of gates by subsets of contexts where they are known.
     """
 
     JSON = (
         *("format", "parameter=race.parameter", "candidates", "winner", "winner_proven"),
         *("why_not=race.why", "boundaries=race.boundaries", "pieces=race.pieces", "confronted?"),
+        "formulas?",
     )
     file, format = "race.json", "symreln-race/2"
     race: Race
@@ -63,6 +66,7 @@ class RaceReport(Result):
     beside: Sequence[_Unraced] = ()
     seeds: int = 0
     points: Sequence[RacePoint] = ()
+    formulas: SubsetFormulas | None = None
 
     @property
     def here(self) -> RacePiece | None:
@@ -76,7 +80,7 @@ class RaceReport(Result):
 
     @property
     def winner_proven(self) -> bool:
-        """Whether no unit is faster there."""
+        """Whether no unit is faster there; of given gates, none of them."""
         return self.race.complete and self.here is not None and not self.here.why
 
     @property
@@ -89,7 +93,8 @@ class RaceReport(Result):
         for part in self.race.pieces:
             for runner in part.runners:
                 key = f"{runner.pattern} {runner.rate!r}"
-                if runner.rate is not None and (key not in found or part is self.here):
+                known = runner.rate is not None or not self.race.parameter
+                if known and (key not in found or part is self.here):
                     found[key] = runner
         return list(found.values())
 
@@ -145,6 +150,8 @@ class RaceReport(Result):
             value = each.value.to_json({})["expr"]
             more = ", the winner changes" if each.changes_winner else ""
             yield f"{name} = {value}: {_CHANGES[each.kind].format(', '.join(each.between))}{more}"
+        if self.formulas is not None:
+            yield from self.formulas.lines()
 
 
 #: What happens at a boundary, by its kind.
@@ -188,7 +195,7 @@ def _pieces_table(race: Race) -> list[str]:
     """Return the pieces of a race of given gates."""
     names = race.names
     columns = [
-        (race.parameter, lambda part: part.where(race.parameter)),
+        (race.parameter or "parameters", lambda part: part.where(race.parameter)),
         ("fastest first", lambda part: part.why or _ordered(part.order, names)),
         (
             "self-consistent",
@@ -212,7 +219,7 @@ def _points_table(race: Race, points: Sequence[RacePoint]) -> list[str]:
         return ", ".join(f"{names[each.pattern]} {of(each)}" for each in taken)
 
     columns = [
-        (race.parameter, lambda point: point.value),
+        (race.parameter or "parameters", lambda point: point.value or "as declared"),
         ("theory, fastest first", lambda point: _ordered(point.order, names) or "none"),
         (
             "networks, mean ± std over seeds",
@@ -244,11 +251,11 @@ def _points_table(race: Race, points: Sequence[RacePoint]) -> list[str]:
         ]
     late = [str(point.value) for point in points if point.order and not point.fastest_taken]
     if late:
+        where = f" at {race.parameter} = {', '.join(late)}" if race.parameter else ""
         lines += [
             "",
-            f"The fastest class does not have most of the weight at {race.parameter} = "
-            f"{', '.join(late)}: speeds decide alone only as init_std goes to 0, and slower "
-            "classes learn later what the fastest does not.",
+            f"The fastest class does not have most of the weight{where}: speeds decide alone only "
+            "as init_std goes to 0, and slower classes learn later what the fastest does not.",
         ]
     return lines
 

@@ -1,4 +1,4 @@
-"""The kinds of ``symreln race``, each from a spec to what is written and shown."""
+"""A race from a spec to its report: over a parameter, or of gates by subsets of a label."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from symreln.base.progress import phase
 from symreln.errors import InputError
 from symreln.exact.domain import Range
 from symreln.gating.confronted import confront, confronted_points
+from symreln.gating.context_subsets import known_formulas, label_gates
 from symreln.gating.enumerate import LIMIT
-from symreln.gating.label_race import label_race, subset_stages, subsets_report, trained_shares
-from symreln.gating.race import race
+from symreln.gating.race import race, race_at
 from symreln.gating.race_report import RaceReport, unraced
 from symreln.gating.search import stage_residuals
-from symreln.gating.serialise import Result
 from symreln.specs.finding import quoted
 from symreln.specs.model import Spec
 
 
-def over_parameter(
+def race_report(
     spec: Spec,
     over: str | None,
     *,
@@ -28,11 +27,11 @@ def over_parameter(
     seeds: int = 0,
     points: int = 3,
     rng: int = 0,
-) -> Result:
+) -> RaceReport:
     """Race the self-consistent gates over a parameter, or those by subsets of a label.
 
     Args:
-        spec: With parameters.
+        spec: With parameters, or without where gates by a label are compared at their values.
         over: The parameter; None for the only one.
         label: Name of the label, if gates are by its subsets.
         stage: Whose residual is learned.
@@ -44,57 +43,43 @@ def over_parameter(
     Raises:
         InputError: No parameter, or no stage, is meant; or networks are asked for on a residual.
     """
-    limits, learned = _asked(spec, over, stage)
     if seeds and stage > 1 and label is None:
         msg = (
             f"race: found --seeds {seeds} with --stage {stage}; networks learn the first stage at "
             "once, and what they leave is no data set to train on. Leave --seeds out"
         )
         raise InputError(msg)
+    limits = _limits(spec, over) if label is None or over is not None else None
+    learned = _learned(spec, stage, limits)
     data = learned.dataset
-    if label is not None:
-        found, beside = label_race(data, data.targets, label, limits), ()
-        # Networks learn the targets, whatever stage is raced.
-        learned = _asked(spec, over, 1)[1]
+    given = {} if label is None else label_gates(data, label)
+    if limits is None:
+        found = race_at(data.inputs, data.targets, given)
     else:
-        found = race(data.inputs, data.targets, limits, limit or LIMIT)
-        beside = unraced(found, learned)
+        found = race(data.inputs, data.targets, limits, limit or LIMIT, given)
     trained = []
     if seeds:
         with phase(f"{seeds} networks at every point"):
+            # Networks learn the targets, whatever stage is raced.
+            whole = _learned(spec, 1, limits)
             values = confronted_points(found, points)
-            trained = [confront(found, learned, value, seeds, rng) for value in values]
+            trained = [confront(found, whole, value, seeds, rng) for value in values]
     return RaceReport(
         race=found,
         spec=spec,
         learned=learned,
-        beside=beside,
+        beside=() if given else unraced(found, learned),
         seeds=seeds,
         points=trained,
+        formulas=known_formulas(spec) if given else None,
     )
 
 
-def by_label(spec: Spec, label: str, seeds: int, rng: int) -> Result:
-    """Compare speeds by subsets of a label at one point, stage by stage.
-
-    Args:
-        spec: Without free parameters.
-        label: Name of the label.
-        seeds: Networks to train, 0 for none.
-        rng: Seed of the networks.
-    """
-    stages = subset_stages(spec, label)
-    shares = trained_shares(spec, label, seeds, rng) if seeds else None
-    return subsets_report(spec, label, stages, shares)
-
-
-def _asked(spec: Spec, over: str | None, stage: int) -> tuple[Range, Spec]:
-    """Return the range of the parameter to race over, and the spec with what a stage learns.
-
-    Other parameters have their values.
+def _limits(spec: Spec, over: str | None) -> Range:
+    """Return the range of the parameter to race over.
 
     Raises:
-        InputError: No parameter, or no stage, is meant.
+        InputError: No parameter is meant.
     """
     names = [parameter.name for parameter in spec.parameters]
     written = {parameter.given: parameter.name for parameter in spec.parameters}
@@ -109,15 +94,23 @@ def _asked(spec: Spec, over: str | None, stage: int) -> tuple[Range, Spec]:
         found = f"found no parameter {quoted(over)}" if over else f"found {len(names)} parameters"
         msg = f"race: {found} in the spec; a race is over one of these: {', '.join(written)}"
         raise InputError(msg)
+    return next(p.range for p in spec.parameters if p.name == name)
+
+
+def _learned(spec: Spec, stage: int, limits: Range | None) -> Spec:
+    """Return a spec with what a stage learns; parameters but the one of the race have their values.
+
+    Raises:
+        InputError: There is no such stage.
+    """
     residuals = stage_residuals(spec)
     if stage > len(residuals):
         msg = f"race: found stage {stage}; the last stage of the spec is {len(residuals)}"
         raise InputError(msg)
-    others = {key: value for key, value in spec.values.items() if key != name}
+    free = None if limits is None else limits.name
+    others = {key: value for key, value in spec.values.items() if key != free}
+    inputs, targets = spec.dataset.inputs, residuals[stage - 1]
     data = replace(
-        spec.dataset,
-        inputs=spec.dataset.inputs.substitute(others),
-        targets=residuals[stage - 1].substitute(others),
+        spec.dataset, inputs=inputs.substitute(others), targets=targets.substitute(others)
     )
-    limits = next(p.range for p in spec.parameters if p.name == name)
-    return limits, replace(spec, dataset=data)
+    return replace(spec, dataset=data)

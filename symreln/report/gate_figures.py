@@ -16,7 +16,6 @@ from symreln.document.model import Drawing
 from symreln.document.symbols import symbol_latex
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.gating.confronted import RacePoint
-from symreln.gating.label_race import SubsetsReport
 from symreln.gating.race_pieces import PhaseBoundary, Race
 from symreln.gating.race_report import RaceReport
 from symreln.gating.replay import ReplayReport
@@ -31,10 +30,9 @@ from symreln.report.drawing import (
     log_scale,
     new_axes,
     plain,
-    stack,
     styled,
 )
-from symreln.report.looks import FAINT, INK, PALETTE, line_style, look
+from symreln.report.looks import FAINT, INK, PALETTE, line_style
 
 #: Values of the parameter in an interval at which lines are drawn.
 DRAWN = 60
@@ -50,9 +48,11 @@ def figure_of(result: Result) -> Drawing | None:
 
 @figure_of.register
 @styled
-def _race(found: RaceReport) -> Drawing:
+def _race(found: RaceReport) -> Drawing | None:
     """Draw speeds, boundaries and, where networks were trained, their shares below."""
     race, points = found.race, found.points
+    if not race.parameter:
+        return None
     panels = _panels(3 if points else 1)
     _draw_speeds(panels[0], found)
     if points:
@@ -111,7 +111,7 @@ def _along(rate: AlgebraicNumber, parameter: str, values: np.ndarray) -> list[fl
 
 def _draw_shares(panels: Sequence[Axes], race: Race, points: Sequence[RacePoint]) -> None:
     """Draw shares of the weight and of the units."""
-    values = [float(point.value) for point in points]
+    values = [float(point.value or 0) for point in points]
     for place, name in enumerate(race.classes):
         own = [each for point in points for each in point.classes if each.pattern == name]
         colour = PALETTE[place % len(PALETTE)]
@@ -163,31 +163,6 @@ def _finished(name: str, ax: Axes, handles: list, labels: list, columns: int) ->
     figure.draw_without_rendering()
     figure.set_layout_engine(None)
     return drawing(name, ax, pdf=False)
-
-
-@figure_of.register
-@styled
-def _subsets(report: SubsetsReport) -> Drawing | None:
-    """Draw shares of the weight by m over training, stacked, and the loss above them.
-
-    Borders between them at infinite width are lines.
-    """
-    found = report.trained
-    if found is None:
-        return None
-    panels = _panels(2)
-    panels[0].plot(found.updates, found.loss, **look("relu"))
-    panels[0].set_ylim(bottom=0)
-    dress(panels[0], y="loss $L/L(0)$")
-    sizes = range(found.shares.shape[1])
-    stack(panels[1], found.updates, found.shares.T, labels=[f"$m = {m}$" for m in sizes])
-    handles, labels = panels[1].get_legend_handles_labels()
-    if found.mean_field is not None:
-        borders = found.mean_field.cumsum(axis=1)[:, :-1]
-        handles.append(panels[1].plot(found.updates, borders, **look("mean field"))[0])
-        labels.append("borders at infinite width")
-    dress(panels[1], x=r"time $t$ (full-batch steps)", y="share of weight")
-    return _finished("subsets", panels[0], handles, labels, 6)
 
 
 @figure_of.register

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from symreln.gating.context_subsets import HALF, SCALE, C, M, N, formulas
+from symreln.gating.context_subsets import formulas
+
+C, M, N = sp.symbols("C m n", positive=True, integer=True)
+SCALE, HALF = sp.Symbol("c", positive=True), N / 2
 
 
 @dataclass(frozen=True, kw_only=True)

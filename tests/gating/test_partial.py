@@ -22,7 +22,7 @@ from symreln.gating.serialise import number_text
 from symreln.gating.sliding import _settled_signs, sliding_gates
 from symreln.networks.orbits import sample_group
 from symreln.task_library.load import load
-from tests.gating.test_context_subsets import formulas_at
+from tests.gating.test_subsets import formulas_at
 from tests.strategies import seeds
 
 
@@ -77,9 +77,9 @@ def test_the_closed_form_is_what_the_data_give(contexts: int, items: int, scale:
     for size in range(1, contexts):
         wanted = formulas_at(contexts, size, items, Fraction(scale))
         (found,) = partial_gates(inputs, residual, [(subset_signs(contexts, items, size), 1)])
-        assert (found.s.to_sympy() ** 2 - wanted.partial**2).equals(0)
+        assert (found.s.to_sympy() ** 2 - wanted["partial"] ** 2).equals(0)
         fractions = {str(value.to_sympy()) for value in found.times_open}
-        assert fractions == {"0", "1", str(wanted.inside), str(wanted.outside)}
+        assert fractions == {"0", "1", str(wanted["inside"]), str(wanted["outside"])}
         is_kept(found, inputs.to_numpy(), residual.to_numpy())
 
 

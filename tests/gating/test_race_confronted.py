@@ -103,16 +103,6 @@ def test_race_over_a_parameter(tmp_path: Path) -> None:
     assert "| share as at infinite width |" in report
 
 
-def test_race_over_subsets(tmp_path: Path) -> None:
-    runner = CliRunner()
-    small = ["--set", "dataset.items=2", "--set", "network.steps=50", "--out", str(tmp_path)]
-    arguments = ["race", "contextual-3", "--by", "context", "--seeds", "1", *small]
-    result = runner.invoke(cli, arguments, catch_exceptions=False)
-    assert "Of the m below 3" in result.output
-    shares = json.loads((tmp_path / "subsets.json").read_text())["trained"]["shares"]
-    assert np.sum(shares, axis=1) == pytest.approx(1)
-
-
 def test_bad_input() -> None:
     runner = CliRunner()
     later = ["race", "contextual-3", "--set", "dataset.items=2", "--stage", "2", "--seeds", "1"]

@@ -44,13 +44,15 @@ def reproduce(page):
     rows, ends, at = [], {}, {name: [] for name in KINDS}
     for c in counts:
         raced = sr.race(task(c, hidden, [COMMON]), by="context", seeds=seeds, rng=page.rng)
-        relu = page.keep(f"C-{c}", raced).found.trained
-        ends[f"C = {c}"] = range(c + 1), relu.shares[-1]
+        (point,) = page.keep(f"C-{c}", raced).found.points
+        classes = sorted(point.classes, key=lambda each: each.pattern.count("1"))
+        ends[f"C = {c}"] = range(1, c + 1), [each.measured for each in classes]
         for name, pathways in KINDS.items():
             own = [{**each, "hidden": hidden // 2} for each in pathways]  # gated networks alone
             run = sr.validate(task(c, hidden, own), seeds, page.rng, diagnosis=False)
             mean, losses, theory = run.gdln.mean_loss, run.gdln.losses, run.prediction.reduced
-            apart = abs(mean[relu.updates] / mean[0] - relu.loss).max()
+            relu = run.network
+            apart = abs(mean / mean[0] - relu.mean_loss / relu.mean_loss[0]).max()
             at[name].append([*times(mean), *np.std([*map(times, losses)], 0, ddof=1), apart])
             rows.append((c, name, times(theory).tolist(), times(mean).tolist(), apart))
     slow, fast, both = map(np.array, at.values())
@@ -60,7 +62,7 @@ def reproduce(page):
     page.table(f"Steps to {', '.join(map(str, LEVELS))} of L(0); max |ΔL|/L(0).", HEAD, rows)
     curves = {f"{x} of L(0)": (counts, slow[:, k] / fast[:, k]) for k, x in enumerate(LEVELS)}
     page.plot("steps", "Steps to a level.", curves, x="C", y="steps, modular / mixed")
-    one, up = zip(*((each[1], sum(each[2:-1])) for _, each in ends.values()), strict=True)
+    one, up = zip(*((each[0], sum(each[1:-1])) for _, each in ends.values()), strict=True)
     text = "ReLU networks end with more weight open in several contexts, but not in all, than in "
     text += f"one alone: {min(up):.0%} or more against {max(one):.1%} or less over these C."
     page.confirm(text, page.less(max(one), min(up), max(up) - min(up)), finding=3, figure="ends")

@@ -7,7 +7,7 @@ HEAD = ("C", "fastest m on what is left", "networks", "infinite width")
 
 
 def speeds(page, found):
-    laws, step = found.formulas, found.faster_with_m
+    laws, step = found.formulas, found.formulas.faster_with_m
     c, m, n = ({x.name: x for x in laws.partial.free_symbols}[name] for name in "Cmn")
     page.derive(
         f"On the targets, gates open in m contexts grow at {page.math(laws.first)} (in units of "
@@ -23,7 +23,7 @@ def speeds(page, found):
         "only. No such gate is self-consistent there (C = 3), but partial ones are, open on half "
         "of the items: for them the same m are the fastest.",
         all(bool(each.is_positive) for each in signs)
-        and not any(each.self_consistent for each in found.stages[-1].subsets),
+        and not any(each.self_consistent for each in found.runners),
     )
     up = {k: [(laws.residual**2).subs({c: k, m: j, n: 8}) for j in range(k)] for k in range(3, 7)}
     return {k: [j for j, each in enumerate(row) if each == max(row)] for k, row in up.items()}
@@ -35,7 +35,7 @@ def listed(numbers):
 
 def reproduce(page):
     page.assume("C contexts of equal structure, c = 1. Speeds: small units, constant residual.")
-    three = sr.race("contextual-3", by="context", seeds=page.seeds, rng=page.rng)
+    three = sr.race("contextual-3", by="context", stage=2)
     fastest = speeds(page, page.keep("three", three).found)
     asked, points = {"seeds": page.seeds // 2, "points": 1, "rng": page.rng}, {}
     for c in range(3, 7):

@@ -1,0 +1,250 @@
+"""Gates by subsets of a label: formulas, spectra at values, known answers, and trained networks."""
+
+import json
+import re
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sympy as sp
+from click.testing import CliRunner
+
+import symreln as sr
+from symreln.cli.main import cli
+from symreln.errors import InputError, NotSupportedError
+from symreln.gating.confronted import ClassShare, RacePoint
+from symreln.gating.context_subsets import formulas
+from symreln.gating.observed import nearest_observer, observe, wide_shares
+from tests.gating.subset_identities import SCALE, C, M, N, proofs
+
+#: Two samples of each of two kinds; a in the targets makes one kind, the other or both the fastest.
+TABLE = """
+title = "two kinds"
+[dataset]
+X = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+Y = [["a", 0, 0], [0, 2, 1]]
+[dataset.labels]
+kind = ["left", "right", "right"]
+[parameters.a]
+positive = true
+[[pathway]]
+name = "all"
+gate = "all"
+[network]
+hidden = 60
+init_std = "1/1000"
+learning_rate = "1/20"
+steps = 1501
+"""
+
+
+def written(folder: Path, text: str = TABLE) -> str:
+    path = folder / "kinds.toml"
+    path.write_text(text)
+    return str(path)
+
+
+def call(*arguments: str) -> str:
+    return CliRunner().invoke(cli, list(arguments), catch_exceptions=False).output
+
+
+def formulas_at(contexts: int, size: int, items: int, scale: Fraction) -> dict[str, sp.Expr]:
+    at = {C: contexts, M: size, N: items, SCALE: sp.Rational(scale)}
+    return {name: value.subs(at) for name, value in vars(formulas()).items()}
+
+
+def middle(contexts: int) -> set[int]:
+    """The m next to C/2: the fastest on the residual for every n and c."""
+    return {contexts // 2, -(-contexts // 2)}
+
+
+def test_every_formula_is_proven() -> None:
+    for name, values in proofs().items():
+        assert values, name
+        assert all(value == 0 for value in values), name
+
+
+@pytest.mark.parametrize(
+    ("contexts", "items", "scale"),
+    [(2, 2, "1"), (3, 8, "1"), (4, 4, "11/10"), (5, 4, "1/3"), (6, 2, "3")],
+)
+def test_formulas_are_the_largest_singular_values(contexts: int, items: int, scale: str) -> None:
+    """The second route: the exact spectrum of each gate, with all its singular values."""
+    keys = {"parameters.C.value": contexts, "dataset.items": items, "parameters.c.value": scale}
+    spec = sr.load("contextual-C", keys)
+    for stage, name in enumerate(("first", "residual"), start=1):
+        answer = sr.race(spec, by="context", stage=stage)
+        found = {each.pattern.count("1") // items: each for each in answer.found.runners}
+        assert [*found] == sorted(found, key=lambda m: -float(found[m].s))
+        assert {*found} == {*range(1, contexts + (stage == 1))}  # nothing is left for m = C
+        for m, each in found.items():
+            wanted = formulas_at(contexts, m, items, Fraction(scale))[name]
+            assert (each.s.to_sympy() ** 2 - wanted**2).equals(0)
+            assert each.self_consistent is (stage == 1 and m == contexts)
+        top = {pattern.count("1") // items for pattern in answer.found.winner}
+        assert top == ({contexts} if stage == 1 else middle(contexts))
+        assert any("For all C, m, n and c, proven" in line for line in answer.lines())
+
+
+def test_who_is_faster() -> None:
+    """Signs of the differences, over numbers: m = C first, then next to C/2."""
+    steps = formulas().faster_with_m
+    for contexts in range(2, 9):
+        for size in range(1, contexts):
+            at = {C: contexts, M: size, N: 8, SCALE: 2}
+            signs = {name: float(value.subs(at)) for name, value in steps.items()}
+            assert signs["first stage"] > 0
+            turn = np.sign(contexts - 2 * size - 1)
+            assert np.sign(signs["residual"]) == turn
+            if size < contexts - 1:
+                assert np.sign(signs["residual, partial gate"]) == turn
+            here = formulas_at(contexts, size, 8, Fraction(1))
+            assert 0 < float(here["partial"]) < float(here["residual"])
+            assert 0 < float(here["inside"]) < 1
+            assert 0 < float(here["outside"]) < 1
+
+
+def test_other_structures_have_speeds_and_no_formulas() -> None:
+    """Ring and cross: contexts differ, and so do the speeds of subsets of one size."""
+    answer = sr.race("contextual-different", by="context")
+    assert [name.count("0") for name in answer.found.winner] == [0]
+    assert len([each for each in answer.found.runners if each.name.startswith("m = 2")]) > 1
+    assert "formulas" not in answer.to_json()
+
+
+def test_speeds_cross_where_they_are_known_to(tmp_path: Path) -> None:
+    """Samples are orthonormal: a gate grows as the larger of a and √5, over P."""
+    found = sr.race(written(tmp_path), "a", by="kind").found.race
+    names = found.names
+    orders = [[[names[g] for g in rank] for rank in part.order] for part in found.pieces]
+    left, right, both = "m = 1 (left)", "m = 1 (right)", "m = 2 (left, right)"
+    kinds = [sorted(map(sorted, order)) for order in orders if order]
+    assert kinds[0] == sorted([[left], sorted([right, both])])
+    assert kinds[-1] == sorted([[right], sorted([left, both])])
+    (mark,) = [each for each in found.boundaries if {*each.between} >= {"100", "011"}]
+    assert (str(mark.value.to_sympy()), mark.changes_winner) == ("sqrt(5)", True)
+    assert all(each.kind == "speed" for each in found.boundaries)
+    # A direction along one kind alone keeps that kind's gate, and no other.
+    for part in found.pieces:
+        assert all(each.self_consistent is (each.pattern != "111") for each in part.runners)
+
+
+@pytest.mark.parametrize("stage", [1, 2])
+def test_pieces_agree_with_races_at_values(stage: int) -> None:
+    """The second route: the race at single values of the parameter, and all speeds in floats."""
+    spec = sr.load("contextual-3", {"dataset.items": 2})
+    found = sr.race(spec, "c", by="context", stage=stage).found
+    for value in (Fraction(1, 7), Fraction(1), Fraction(5, 2), Fraction(9)):
+        here = sr.load("contextual-3", {"dataset.items": 2, "parameters.c.value": str(value)})
+        at = sr.race(here, by="context", stage=stage).found
+        part, (there,) = found.race.at(value), at.race.pieces
+        assert (part.order, part.kept) == (there.order, there.kept)
+        x, r = at.learned.dataset.arrays
+        for runner in part.runners:
+            top = np.linalg.svd((r * np.array(runner.gate)) @ x.T / x.shape[1])[1][0]
+            assert runner.rate.to_float({"c": value}) == pytest.approx(top, rel=1e-12)
+
+
+def test_networks_take_the_fastest_on_both_sides(tmp_path: Path) -> None:
+    out = ["--seeds", "2", "--points", "1", "--out", str(tmp_path / "out")]
+    shown = call("race", written(tmp_path), "--by", "kind", "--over", "a", *out)
+    assert "the speeds of 100, 011 cross, the winner changes" in shown
+    found = json.loads((tmp_path / "out" / "race.json").read_text())
+    names = {"m = 1 (left)", "m = 1 (right)", "m = 2 (left, right)"}
+    assert {each["name"] for each in found["candidates"]} == names
+    rows = (tmp_path / "out" / "race.md").read_text().split("Weight of 2 networks")[1]
+    told = [row.split(" | ") for row in rows.splitlines() if row.startswith("| ")][1:]
+    assert len(told) == 2
+    for _, _, networks, wide, *_ in told:
+        shares = [float(share) for share in re.findall(r"\) (0\.\d+)", wide)]
+        assert sum(shares) == pytest.approx(1, abs=0.01)
+        # Both name classes by the networks' shares: 0.1 apart at 60 units.
+        of_networks = [float(share) for share in re.findall(r"\) (0\.\d+) ±", networks)]
+        assert shares == pytest.approx(of_networks, abs=0.15)
+    drawn = (tmp_path / "out" / "race.svg").read_text()
+    assert "m = 1 (left)" in drawn
+    assert "trained networks" in drawn
+
+
+def test_a_gate_without_speed_takes_part_in_what_networks_have() -> None:
+    """On what a common pathway leaves it has none; networks have it until they leave it."""
+    small = {"dataset.items": 2, "network.steps": 50}
+    answer = sr.race(sr.load("contextual-3", small), by="context", stage=2, seeds=1)
+    (point,) = answer.to_json()["confronted"]["points"]
+    assert point["value"] is None
+    assert len(point["classes"]) == 3
+    assert sum(each["measured"] for each in point["classes"]) == pytest.approx(1)
+    assert "111111" not in [each["pattern"] for each in answer.to_json()["candidates"]]
+    assert not any(name.endswith(".svg") for name in answer.files())
+
+
+def test_shares_at_infinite_width_are_those_of_a_wide_network(tmp_path: Path) -> None:
+    """Two routes: balanced particles drawn in pairs, and one network of many units."""
+    spec = sr.load(written(tmp_path), {"parameters.a.value": 2}).at_values()
+    wide = replace(spec, network=replace(spec.network, hidden=6000))
+    steps = [0, 20, spec.network.steps - 1]
+    gates = [[(1, -1, -1)], [(-1, 1, 1)], [(1, 1, 1), (-1, -1, -1)]]
+    nearest = nearest_observer(spec.dataset.arrays[0], gates)
+    seen = observe(wide, seeds=1, steps=steps, observers={"m": nearest})
+    (network,) = seen.class_shares("m", 3)
+    shares, errors = wide_shares(wide, nearest, 3, steps)
+    assert errors.shape == shares.shape == (3, 3)
+    assert np.ptp(network, axis=0).max() > 0.2  # they change while it learns
+    np.testing.assert_allclose(shares, network, atol=0.03)
+    assert 0 < errors.max() < 0.03
+
+
+def test_nothing_to_learn_has_no_shares_at_infinite_width(tmp_path: Path) -> None:
+    table = TABLE.replace('"a", 0, 0], [0, 2, 1', "0, 0, 0").replace("steps = 1501", "steps = 9")
+    spec = written(tmp_path, table.replace("[parameters.a]\npositive = true\n", ""))
+    (point,) = sr.race(spec, by="kind", seeds=2).found.points
+    assert all(each.predicted is None for each in point.classes)
+    assert point.agrees is None
+
+
+def test_what_a_table_leaves_open_is_explained(tmp_path: Path) -> None:
+    report = sr.race(written(tmp_path), "a", by="kind").found
+    shares = (("111", 0.1), ("100", 0.6), ("011", 0.3))
+    point = RacePoint(
+        value=Fraction(1), seeds=2, order=(("011",), ("100",)),
+        classes=tuple(ClassShare(name, None, 0.0, share, 0.0, share) for name, share in shares),
+        outside=0.0, left=0.0,
+    )  # fmt: skip
+    known = tuple(replace(each, predicted=each.measured) for each in point.classes)
+    no_spread, minutes, late = "One network has no spread", "takes minutes", "does not have most"
+    for changes, said, unsaid in (
+        ({"seeds": 1}, ["sqrt(5)", "| – | m = 1 (left) 0.600", minutes, late], [no_spread]),
+        ({"classes": known}, ["| **no** | yes |"], [minutes]),
+        ({"classes": known, "seeds": 1}, [no_spread], []),
+        ({"order": (("100",), ("011",))}, [minutes], [late]),
+    ):
+        text = replace(report, points=[replace(point, **changes)]).tables["race.md"]
+        assert all(each in text for each in said)
+        assert not any(each in text for each in unsaid)
+
+
+def test_speeds_of_high_degree_are_refused_and_not_waited_for() -> None:
+    with pytest.raises(NotSupportedError, match=r"degree 7 over c.*Give c a value"):
+        sr.race("contextual-different", "c", by="context")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--by", "kind", "--points", "2"), "--points has no meaning with --by without --over"),
+        (("--by", "kind", "--limit", "9"), "--limit has no meaning with --by"),
+        (("--by", "colour", "--over", "a"), "found --by colour; the data have these labels: kind"),
+        (("--by", "kind", "--over", "q"), 'found no parameter "q" in the spec'),
+        (("--by", "kind"), "a has no value"),
+    ],
+)
+def test_options_that_would_not_be_heard(
+    tmp_path: Path, options: tuple[str, ...], said: str
+) -> None:
+    with pytest.raises(InputError) as told:
+        call("race", written(tmp_path), *options, "--out", str(tmp_path / "out"))
+    assert said in str(told.value)
+    with pytest.raises(InputError, match="has 16 values; gates by subsets need 2 to 12"):
+        sr.race(sr.load("linear-hierarchy", {"dataset.items": 16}), by="item")
