@@ -53,7 +53,7 @@ _SYMBOLS = {
     "¡": r"\textexclamdown{}", "¿": r"\textquestiondown{}", "\"": r"\textquotedbl{}",
     "`": r"\textasciigrave{}",
 }  # fmt: skip
-_MATHEMATICS = {
+MATHEMATICS = {
     "−": "-", "±": r"\pm", "∓": r"\mp", "×": r"\times", "÷": r"\div", "·": r"\cdot",
     "⋅": r"\cdot", "∘": r"\circ", "≤": r"\le", "≥": r"\ge", "≠": r"\ne", "≈": r"\approx",
     "≡": r"\equiv", "∼": r"\sim", "≃": r"\simeq", "∝": r"\propto", "≪": r"\ll", "≫": r"\gg",
@@ -182,8 +182,8 @@ def _latex_character(character: str) -> str:
         return _GREEK_AS_LATIN[character]
     if character in GREEK:
         return rf"\ensuremath{{\{GREEK[character]}}}"
-    if character in _MATHEMATICS:
-        return rf"\ensuremath{{{_MATHEMATICS[character]}}}"
+    if character in MATHEMATICS:
+        return rf"\ensuremath{{{MATHEMATICS[character]}}}"
     if character in _T1:
         return character
     accented = _accented(character)
@@ -231,7 +231,7 @@ def text_from_math(argument: str) -> str:
 
 
 _LETTERS = {
-    **{latex: letter for letter, latex in _MATHEMATICS.items()},
+    **{latex: letter for letter, latex in MATHEMATICS.items()},
     **{f"\\{name}": letter for letter, name in GREEK.items()},
     **{r"\neq": "≠", r"\leq": "≤", r"\geq": "≥"},
 }

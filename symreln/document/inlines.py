@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from symreln.base.records import record
-from symreln.document.tex import check_math
+from symreln.document.tex import parse
 from symreln.errors import InputError
 
 URL = re.compile(r"https://[!-~]+")
@@ -28,7 +28,7 @@ class Math:
     latex: str
 
     def __post_init__(self) -> None:
-        check_math(self.latex)
+        parse(self.latex)
 
 
 @record(kw_only=False)

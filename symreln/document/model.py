@@ -35,7 +35,7 @@ from symreln.document.inlines import (
     plain_text,
     set_fields,
 )
-from symreln.document.tex import check_math
+from symreln.document.tex import parse
 from symreln.errors import InputError
 
 __all__ = [
@@ -250,7 +250,7 @@ class Equation:
             msg = "equation: found no lines. Give at least one."
             raise InputError(msg)
         for line in self.lines:
-            check_math(line, aligned=True)
+            parse(line, aligned=True)
 
 
 def equation(*lines: str, label: str = "") -> Equation:

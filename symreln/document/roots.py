@@ -18,7 +18,7 @@ from symreln.document.tex import tokens
 
 #: Operations above which a product is printed as it is: factoring it is not worth the time.
 _MOST_OPERATIONS = 120
-_NO_INK = frozenset(["{", "}", ")", " ", r"\frac", r"\left", r"\right", "^", "_"])
+_NO_INK = frozenset(["{", "}", ")", " ", r"\frac", r"\right)", "^", "_"])
 
 
 #: Powers of ten from which on SymPy would write decimals in another way: none.
@@ -254,4 +254,5 @@ def _cancels(factor: Any, roots: list[Any]) -> bool:
 def _ink(latex: str) -> int:
     """Return how many characters are printed; brackets count once, a root sign for three."""
     parts = [part for part in tokens(latex) if part not in _NO_INK]
-    return len(parts) + 2 * parts.count(r"\sqrt")
+    letters = sum(len(part) if part.isalnum() else 1 for part in parts)
+    return letters + 2 * parts.count(r"\sqrt")

@@ -9,57 +9,35 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from symreln.base.records import record
-from symreln.document.tex import RELATIONS, rows_and_cells, tokens
-from symreln.document.widths import latex_width
+from symreln.document.tex import RELATIONS, parse, tokens
+from symreln.document.widths import aligned_width, latex_width
 
 _SPACES = (r"\qquad", r"\quad")
-_OPENING = frozenset(["{", "(", "[", r"\left", r"\begin"])
-_CLOSING = frozenset(["}", ")", "]", r"\right", r"\end"])
-_RELATIONS = frozenset("\\" + name for name in RELATIONS.split()) | frozenset("=<>")
+_OPENING = ("{", "(", "[", r"\left", r"\begin", r"\bigl", r"\Bigl")
+_CLOSING = ("}", ")", "]", r"\right", r"\end", r"\bigr", r"\Bigr")
 _INDENT = r"\quad "
 
 
-@record
-class Display:
-    """An equation in rows.
-
-    Attributes:
-        rows: LaTeX of each.
-        aligned: Whether they are aligned at their ``&``; else each stands in the middle.
-    """
-
-    rows: tuple[str, ...]
-    aligned: bool
-
-
-def display(lines: tuple[str, ...], width: float) -> Display:
-    """Return an equation's lines in rows of at most ``width`` letters, where they can be broken.
+def display(lines: tuple[str, ...], width: float) -> tuple[tuple[str, ...], bool]:
+    """Return rows of at most ``width`` letters where lines can be broken, and whether they align.
 
     Args:
         lines: LaTeX of each line, perhaps with ``&``.
         width: Letters of a line of print.
+
+    Returns:
+        LaTeX of the rows, and whether they are aligned at their ``&``; else each is in the middle.
     """
     alone = len(lines) == 1 and _without_mark(lines[0])
     if alone and latex_width(alone) <= width:
-        return Display(rows=(alone,), aligned=False)
+        return (alone,), False
     if alone or any(_is_marked(line) for line in lines):
         for most in (width, 0.9 * width, 0.8 * width):
             rows = tuple(row for line in lines for row in _broken(line, most, marked=True))
             if aligned_width(rows) <= width:
-                return Display(rows=rows, aligned=True)
+                return rows, True
     bare = tuple(row for line in lines for row in _broken(line, width, marked=False))
-    return Display(rows=bare, aligned=False)
-
-
-def aligned_width(rows: tuple[str, ...]) -> float:
-    """Return how wide rows are that are aligned at their ``&``, in letters."""
-    cells = [rows_and_cells(tokens(row))[0] for row in rows]
-    columns = max(map(len, cells))
-    return sum(
-        max(latex_width(row[place]) if place < len(row) else 0.0 for row in cells)
-        for place in range(columns)
-    )
+    return bare, False
 
 
 def _broken(line: str, width: float, *, marked: bool) -> Iterator[str]:
@@ -83,10 +61,12 @@ def _top_level(parts: list[str]) -> Iterator[tuple[int, str]]:
     """Yield the tokens outside of all brackets and environments, each with its place."""
     depth = 0
     for place, part in enumerate(parts):
-        depth -= part in _CLOSING
-        if depth == 0 and part not in _CLOSING and part not in _OPENING:
+        opening = part.startswith(_OPENING) and part not in RELATIONS
+        closing = part.startswith(_CLOSING) and part not in RELATIONS
+        depth -= closing
+        if depth == 0 and not (opening or closing):
             yield place, part
-        depth += part in _OPENING
+        depth += opening
 
 
 def _statements(line: str) -> list[str]:
@@ -108,7 +88,7 @@ def _ended(row: str) -> str:
 
 
 def _is_marked(line: str) -> bool:
-    return len(rows_and_cells(tokens(line))[0]) > 1
+    return any(atom.name == "&" for atom in parse(line, aligned=True))
 
 
 def _without_mark(line: str) -> str:
@@ -122,7 +102,7 @@ def _marked(row: str) -> str:
     if _is_marked(row):
         return row
     parts = tokens(row)
-    first = next((place for place, part in _top_level(parts) if part in _RELATIONS), 0)
+    first = next((place for place, part in _top_level(parts) if part in RELATIONS), 0)
     return f"{''.join(parts[:first])}& {''.join(parts[first:])}".lstrip()
 
 
@@ -151,7 +131,7 @@ def _breaks(parts: list[str], mark: int) -> Iterator[int]:
     """Yield the places before which a row may be broken."""
     before = ""
     for place, part in _top_level(parts):
-        sign = part in ("+", "-") and before not in ("", "&", "^", "_", *_RELATIONS)
-        if sign or (mark < 0 and part in _RELATIONS and before):
+        sign = part in ("+", "-") and before not in ("", "&", "^", "_", *RELATIONS)
+        if sign or (mark < 0 and part in RELATIONS and before):
             yield place
         before = before if part.isspace() else part

@@ -1,98 +1,113 @@
-r"""The part of LaTeX's mathematics that this package writes and every renderer understands.
+r"""The part of LaTeX's mathematics that this package writes, read into a tree.
 
-Mathematics in a document is of our own making. Checking it against a list when a document is
-built means that each command is one whose MathML is tested, and that nothing which reads files
-or defines macros can reach TeX, whoever assembled the string.
+Mathematics in a document is of our own making. Reading it when a document is built means that each
+command is one whose print is tested, and that nothing which reads files or defines macros can
+reach TeX, whoever assembled the string. MathML, Typst and printed widths are folds over the tree.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
-from symreln.document.escape import GREEK
+from symreln.document.escape import GREEK, MATHEMATICS
 from symreln.errors import InputError
 
-FUNCTIONS = (
-    "arccos arcsin arctan cos cosh cot coth deg det dim exp gcd ker lim ln log max min "
-    "sec sin sinh sup inf tan tanh"
+_NAMES = (
+    "arccos arcsin arctan cos cosh cot coth det exp gcd inf lim "
+    "ln log max min sin sinh sup tan tanh"
 )
-_OPERATORS = (
-    "cdot times pm mp div circ ast cup cap wedge vee oplus otimes odot setminus "
-    "sum prod int bigoplus"
-)
-RELATIONS = (
-    "le leq ge geq ne neq equiv approx sim simeq propto ll gg in notin ni subset subseteq "
-    "supset supseteq perp parallel mid succeq preceq succ prec to gets rightarrow leftarrow "
-    "Rightarrow Leftarrow Leftrightarrow leftrightarrow mapsto longrightarrow implies iff colon"
-)
-_LETTERS = "infty partial nabla ell top bot emptyset forall exists neg hbar aleph"
-_DOTS = "dots ldots cdots vdots ddots"
-_SPACES = "quad qquad"
-_DELIMITERS = "left right bigl bigr Bigl Bigr langle rangle"
-_ACCENTS = "dot ddot hat bar tilde vec overline underline"
-_STRUCTURES = (
-    "frac tfrac dfrac sqrt text mathrm mathbf mathbb mathcal operatorname limits displaystyle "
-    "begin end"
-)
-_SINGLE = frozenset("\\" + character for character in ",;:!{}|\\_%&#$ ")
-
-COMMANDS = frozenset(
-    "\\" + name
-    for group in (FUNCTIONS, _OPERATORS, RELATIONS, _LETTERS, _DOTS, _SPACES, _DELIMITERS)
-    for name in group.split()
-)
-COMMANDS |= frozenset("\\" + name for name in (_ACCENTS + " " + _STRUCTURES).split())
-COMMANDS |= frozenset("\\" + name for name in GREEK.values()) | {r"\varepsilon", r"\varphi"}
-_ENVIRONMENTS = frozenset(["pmatrix", "smallmatrix", "aligned"])
-
-# The commands whose argument is words, not mathematics.
-WORDS = frozenset({r"\text", r"\mathrm", r"\operatorname"})
-
-# By whether it is \text: plain names elsewhere, there what text_in_math() writes.
-_ARGUMENT = {
-    False: re.compile(r"(?:[A-Za-z0-9 -]|\\,)+"),
-    True: re.compile(
-        r"(?:[^\\{}$&#%_^~\x00-\x1f\x7f]|\\[{}$&#%_]|\\text(?:backslash|asciicircum|asciitilde)\{\})*"
-    ),
+FUNCTIONS = frozenset(_NAMES.split())
+#: Those of them whose scripts stand below.
+LIMITS = frozenset(["det", "gcd", "inf", "lim", "max", "min", "sup"])
+_DELIMITERS = {r"\langle": "⟨", r"\rangle": "⟩", r"\|": "‖", r"\{": "{", r"\}": "}"}
+_BIG = {r"\sum": "∑", r"\prod": "∏", r"\int": "∫", r"\bigoplus": "⨁"}
+_BINARY = {
+    "-": "−", "*": "*", "+": "+", r"\cdot": "⋅", r"\times": "×", r"\pm": "±", r"\mp": "∓",
+    r"\div": "÷", r"\circ": "∘", r"\cup": "∪", r"\cap": "∩", r"\wedge": "∧", r"\vee": "∨",
+    r"\oplus": "⊕", r"\otimes": "⊗", r"\odot": "⊙",
+}  # fmt: skip
+_RELATIONS = {
+    "=": "=", "<": "<", ">": ">", r"\leq": "≤", r"\geq": "≥", r"\neq": "≠", r"\mid": "∣",
+    r"\perp": "⟂", r"\succ": "≻", r"\prec": "≺", r"\succeq": "⪰", r"\preceq": "⪯", r"\to": "→",
+    r"\ni": "∋", r"\implies": "⟹", r"\iff": "⟺", r"\longrightarrow": "⟶", r"\colon": ":",
+    **{
+        latex: letter
+        for letter, latex in MATHEMATICS.items()
+        if letter in "≤≥≠≈≡∼≃∝≪≫∈∉⊂⊆←→↔⇐⇒⇔↦∥"
+    },
+}  # fmt: skip
+_ORDINARY = {
+    **{"\\" + name: letter for letter, name in reversed(GREEK.items())},
+    r"\epsilon": "ϵ", r"\phi": "ϕ", r"\varepsilon": "ε", r"\varphi": "φ", r"\infty": "∞",
+    r"\partial": "∂", r"\nabla": "∇", r"\ell": "ℓ", r"\top": "⊤", r"\bot": "⊥", r"\neg": "¬",
+    r"\emptyset": "∅", r"\forall": "∀", r"\exists": "∃", r"\dots": "…", r"\ldots": "…",
+    r"\cdots": "⋯", r"\vdots": "⋮", r"\ddots": "⋱", "'": "′",
+    **{"\\" + character: character for character in "_%&#$"},
+}  # fmt: skip
+RELATIONS, BINARY, BIG, ORDINARY = map(frozenset, (_RELATIONS, _BINARY, _BIG, _ORDINARY))
+#: Commands and characters that are drawn by another character.
+SYMBOLS = {**_ORDINARY, **_BINARY, **_RELATIONS, **_BIG, **_DELIMITERS}
+#: Spaces, in em.
+SPACES = {
+    r"\,": 0.167, r"\:": 0.222, r"\;": 0.278, r"\!": -0.167, r"\ ": 0.25, r"\quad": 1.0,
+    r"\qquad": 2.0,
+}  # fmt: skip
+ACCENTS = {r"\dot": "˙", r"\ddot": "¨", r"\hat": "ˆ", r"\bar": "¯", r"\tilde": "˜"}
+#: How many arguments in braces a command takes.
+ARITY: dict[str, int] = {
+    **dict.fromkeys((r"\frac", r"\tfrac", r"\dfrac"), 2),
+    **dict.fromkeys((r"\sqrt", r"\overline", r"\mathbf", r"\mathbb", r"\mathcal", *ACCENTS), 1),
 }
-# How many arguments in braces a command takes.
-ARITY: dict[str, int] = dict.fromkeys((r"\frac", r"\tfrac", r"\dfrac"), 2)
-ARITY |= dict.fromkeys([r"\sqrt", *("\\" + name for name in _ACCENTS.split())], 1)
-ARITY |= dict.fromkeys((r"\mathbf", r"\mathbb", r"\mathcal"), 1)
-_TOKEN = re.compile(r"\\(?:[A-Za-z]+|.)|.", re.DOTALL)
+#: The commands whose argument is words, not mathematics.
+WORDS = (r"\text", r"\mathrm", r"\operatorname")
+ENVIRONMENTS = ("pmatrix", "smallmatrix", "aligned")
+_PAIRS = {r"\left": r"\right", r"\bigl": r"\bigr", r"\Bigl": r"\Bigr"}
+_TOKEN = re.compile(
+    # What text_in_math() writes, and plain names.
+    r"\\text\{(?:[^\\{}$&#%_^~\x00-\x1f\x7f]|\\[{}$&#%_]"
+    r"|\\text(?:backslash|asciicircum|asciitilde)\{\})*\}"
+    r"|\\(?:mathrm|operatorname)\{(?:[A-Za-z0-9 -]|\\,)+\}"
+    r"|\\(?:begin|end)\{[^{}]*\}"
+    r"|\\(?:left|right|[Bb]ig[lr])(?![A-Za-z])\s*(?:\\[A-Za-z]+|\\?[^\\\s])"
+    r"|\\(?:[A-Za-z]+|.?)|\d+(?:\.\d+)?|\s+|.",
+    re.DOTALL,
+)
+
+
+class Atom(NamedTuple):
+    r"""A symbol or a number, or a command with what it holds; with the scripts on it.
+
+    Attributes:
+        name: The character, digits or command; ``{`` of a group; the name of an environment.
+        inside: Arguments, of a root its degree behind what is below it; what brackets hold.
+        text: The words of ``\text`` and its like; both brackets of ``\left`` or ``\bigl``.
+        cells: Rows of an environment's cells.
+        below: The lower script, or None.
+        above: The upper script with its primes, or None.
+    """
+
+    name: str
+    inside: tuple[tuple[Atom, ...], ...] = ()
+    text: tuple[str, ...] = ()
+    cells: tuple[tuple[tuple[Atom, ...], ...], ...] = ()
+    below: tuple[Atom, ...] | None = None
+    above: tuple[Atom, ...] | None = None
+
+
+Row = tuple[Atom, ...]
 
 
 def tokens(latex: str) -> list[str]:
-    """Split LaTeX into commands and single characters."""
+    """Split LaTeX into commands, numbers and characters; words and brackets with their commands."""
     return _TOKEN.findall(latex)
 
 
-def group_end(parts: list[str], start: int) -> int:
-    """Return the index of the brace that closes the one at ``start``.
-
-    Raises:
-        InputError: It is never closed.
-    """
-    depth = 0
-    for index in range(start, len(parts)):
-        depth += (parts[index] == "{") - (parts[index] == "}")
-        if depth == 0:
-            return index
-    raise _error("".join(parts), "an opening brace that is never closed", "balance the braces")
-
-
-def group(parts: list[str], start: int) -> tuple[str, int]:
-    """Return the contents of the braced group at ``start`` and the index after it."""
-    if start >= len(parts) or parts[start] != "{":
-        raise _error("".join(parts), "a command without its braces", "write its argument in braces")
-    end = group_end(parts, start)
-    return "".join(parts[start + 1 : end]), end + 1
-
-
-def check_math(latex: str, *, aligned: bool = False) -> None:
-    r"""Raise unless ``latex`` is mathematics that every renderer prints correctly.
+@lru_cache(maxsize=4096)  # a document, its widths and every format read the same formulas
+def parse(latex: str, *, aligned: bool = False) -> Row:
+    r"""Return mathematics as a tree.
 
     Args:
         latex: Mathematics without delimiters.
@@ -101,89 +116,158 @@ def check_math(latex: str, *, aligned: bool = False) -> None:
     Raises:
         InputError: What was found, where, and how to write it instead.
     """
-    parts = tokens(latex)
-    opened: list[str] = []
-    for index, part in _outside_words(parts, latex):
+    reader = _Reader(latex)
+    found = reader.row()
+    while reader.part == "&" and aligned:
+        found += (Atom(reader.take()), *reader.row())
+    if reader.part:
+        reader.close("")
+    return found
+
+
+def cells_of(row: Row) -> list[Row]:
+    """Return the parts of a line between its ``&``."""
+    marks = [-1, *(place for place, atom in enumerate(row) if atom.name == "&"), len(row)]
+    return [row[a + 1 : b] for a, b in pairwise(marks)]
+
+
+def columns(name: str) -> str:
+    """Return the alignment letters of an environment's columns, again and again."""
+    return "rl" if name == "aligned" else "c"
+
+
+class _Reader:
+    """Reads tokens one after the other; ``part`` is the next one, empty at the end."""
+
+    def __init__(self, latex: str) -> None:
+        self.latex = latex
+        self._parts = [part for part in tokens(latex) if not part.isspace()]
+        self._at = 0
+
+    @property
+    def part(self) -> str:
+        return self._parts[self._at] if self._at < len(self._parts) else ""
+
+    def take(self) -> str:
+        part = self.part
+        self._at += 1
+        return part
+
+    def close(self, opened: str, closing: str = "") -> None:
+        """Take what closes something that was opened; anything else is refused."""
+        part = self.take()
+        if part == closing and part:
+            return
+        if not part:
+            raise _error(self.latex, f"{opened!r} that is never closed", "close it")
+        if part in ("&", r"\\"):
+            raise _error(self.latex, f"{part!r} outside an environment", "put it in one")
+        raise _error(self.latex, f"{part!r} that closes nothing", "balance braces and environments")
+
+    def row(self, end: str = "") -> Row:
+        """Read up to what closes it."""
+        atoms: list[Atom] = []
+        while self.part and self.part != end and not _STOP.match(self.part):
+            base = Atom("{", ((),)) if self.part in "^_'" else self._atom()
+            atoms.append(self._scripts(base))
+        return tuple(atoms)
+
+    def _atom(self) -> Atom:
+        part = self.take()
         if part == "{":
-            opened.append(part)
-        elif part in (r"\begin", r"\left"):
-            opened.append(_opening(parts, index, latex))
-        elif part in ("}", r"\end", r"\right"):
-            _close(opened, part, parts, index, latex)
-        elif part in ("&", r"\\") and not any(o in _ENVIRONMENTS for o in opened):
-            if not (aligned and part == "&"):
-                raise _error(latex, f"{part!r} outside an environment", "put it in one")
-        elif part in ("^", "_"):
-            _check_scripts(parts, index, latex)
-        elif part in ARITY:
-            _check_arguments(parts, index, latex)
-        elif part.startswith("\\"):
-            if part not in COMMANDS and part not in _SINGLE:
-                raise _error(latex, f"the command {part}", "use one listed in symreln.document.tex")
-        elif part in "$#%~" or not (part.isascii() and part.isprintable()):
-            raise _error(latex, f"the character {part!r}", r"use a command, or \text for words")
-    if opened:
-        raise _error(latex, f"{opened[-1]!r} that is never closed", "close it")
+            return Atom(part, (self._group(),))
+        if part in ARITY:
+            return self._arguments(part)
+        name, _, rest = part.partition("{")
+        if name in WORDS and rest:
+            return Atom(name, text=(rest.removesuffix("}"),))
+        if name == r"\begin":
+            return self._environment(rest.removesuffix("}"))
+        fence = _FENCE.fullmatch(part)
+        if fence:
+            return self._fenced(fence[1], fence[2])
+        if part == r"\displaystyle":  # of all that follows in its group
+            return Atom(part, (self.row(),))
+        if part in WORDS:
+            found = f"{part} of words" if self.part == "{" else f"{part} without its braces"
+            raise _error(self.latex, found, "escape it with text_in_math, in braces")
+        if part[0] == "\\" and not (part in SYMBOLS or part in SPACES or part[1:] in FUNCTIONS):
+            raise _error(
+                self.latex, f"the command {part}", "use one listed in symreln.document.tex"
+            )
+        if part in "$#%~" or not (part.isascii() and part.isprintable()):
+            raise _error(
+                self.latex, f"the character {part!r}", r"use a command, or \text for words"
+            )
+        return Atom(part)
 
+    def _group(self) -> Row:
+        found = self.row()
+        self.close("{", "}")
+        return found
 
-def _check_arguments(parts: list[str], index: int, latex: str) -> None:
-    """Raise unless the command at ``index`` is followed by its arguments, each in braces."""
-    after = index + 1
-    if parts[index] == r"\sqrt" and parts[after : after + 1] == ["["]:
-        after = parts.index("]", after) + 1 if "]" in parts[after:] else after
-    for _ in range(ARITY[parts[index]]):
-        if parts[after : after + 1] != ["{"]:
-            raise _error(latex, f"{parts[index]} without braces", "write its arguments in braces")
-        _, after = group(parts, after)
+    def _arguments(self, command: str) -> Atom:
+        degree: tuple[Row, ...] = ()
+        if command == r"\sqrt" and self.part == "[":
+            self.take()
+            degree = (self.row("]"),)
+            self.close("[", "]")
+        found: list[Row] = []
+        for _ in range(ARITY[command]):
+            if self.take() != "{":
+                raise _error(
+                    self.latex, f"{command} without braces", "write its arguments in braces"
+                )
+            found.append(self._group())
+        return Atom(command, (*found, *degree))
 
+    def _environment(self, name: str) -> Atom:
+        if name not in ENVIRONMENTS:
+            raise _error(self.latex, f"the environment {name!r}", f"use one of {ENVIRONMENTS}")
+        rows = [[self.row()]]
+        while self.part in ("&", r"\\"):
+            if self.take() == "&":
+                rows[-1].append(self.row())
+            else:
+                rows.append([self.row()])
+        self.close(rf"\begin{{{name}}}", rf"\end{{{name}}}")
+        if rows[-1] == [()] and len(rows) > 1:
+            rows.pop()
+        return Atom(name, cells=tuple(map(tuple, rows)))
 
-def _check_scripts(parts: list[str], index: int, latex: str) -> None:
-    """Raise if a script at ``index`` is empty or followed by another of its kind."""
-    seen: set[str] = set()
-    while index < len(parts) and parts[index] in ("^", "_"):
-        kind, argument = parts[index], parts[index + 1 : index + 2]
-        if (
-            kind in seen
-            or not argument
-            or argument[0] in ("^", "_", "&", "}")
-            or argument[0] in WORDS
-        ):
-            raise _error(latex, f"a script {kind!r} that TeX would refuse", "group it in braces")
-        seen.add(kind)
-        index = group_end(parts, index + 1) + 1 if argument == ["{"] else index + 2
+    def _fenced(self, command: str, mark: str) -> Atom:
+        inside, closing = self.row(), _FENCE.fullmatch(self.part)
+        if closing is None or closing[1] != _PAIRS.get(command):
+            self.close(command)
+        assert closing is not None
+        self.take()
+        return Atom(command, (inside,), (mark, closing[2]))
 
+    def _scripts(self, base: Atom) -> Atom:
+        found: dict[str, Row] = {}
+        primes: Row = ()
+        while self.part and self.part in "^_'":
+            kind = self.take()
+            if kind in found or (kind == "'" and "^" in found):
+                raise _error(
+                    self.latex, f"a script {kind!r} that TeX would refuse", "group it in braces"
+                )
+            if kind == "'":
+                primes += (Atom(kind),)
+            else:
+                found[kind] = self._script(kind)
+        above = primes + found.get("^", ()) if primes else found.get("^")
+        return base._replace(below=found.get("_"), above=above) if found or primes else base
 
-def _outside_words(parts: list[str], latex: str) -> Iterator[tuple[int, str]]:
-    """Yield tokens, leaving out the arguments that are words or an environment's name."""
-    index = 0
-    while index < len(parts):
-        yield index, parts[index]
-        if parts[index] in WORDS:
-            words, after = group(parts, index + 1)
-            if not _ARGUMENT[parts[index] == r"\text"].fullmatch(words):
-                raise _error(latex, f"{parts[index]} of {words!r}", "escape it with text_in_math")
-            index = after
-        elif parts[index] in (r"\begin", r"\end"):
-            _, index = group(parts, index + 1)
-        else:
-            index += 1
-
-
-def _opening(parts: list[str], index: int, latex: str) -> str:
-    if parts[index] == r"\left":
-        return r"\left"
-    name, _ = group(parts, index + 1)
-    if name not in _ENVIRONMENTS:
-        raise _error(latex, f"the environment {name!r}", f"use one of {sorted(_ENVIRONMENTS)}")
-    return name
-
-
-def _close(opened: list[str], part: str, parts: list[str], index: int, latex: str) -> None:
-    expected = {"}": "{", r"\right": r"\left"}.get(part)
-    if expected is None:
-        expected, _ = group(parts, index + 1)
-    if not opened or opened.pop() != expected:
-        raise _error(latex, f"{part!r} that closes nothing", "balance braces and environments")
+    def _script(self, kind: str) -> Row:
+        part = self.take()
+        if part == "{":
+            return self._group()
+        if not (part in SYMBOLS or (len(part) == 1 and part not in "^_&}")):
+            raise _error(
+                self.latex, f"a script {kind!r} that TeX would refuse", "group it in braces"
+            )
+        return (Atom(part),)
 
 
 def _error(latex: str, found: str, hint: str) -> InputError:
@@ -191,42 +275,5 @@ def _error(latex: str, found: str, hint: str) -> InputError:
     return InputError(f"mathematics {shown!r}: found {found}. To mend it, {hint}.")
 
 
-class Environment(NamedTuple):
-    """An environment met in mathematics: its name and contents."""
-
-    name: str
-    contents: list[str]
-
-
-def environment(parts: list[str], index: int) -> tuple[Environment, int]:
-    r"""Read the environment whose ``\begin`` is at ``index``; return it and the index after it."""
-    name, start = group(parts, index + 1)
-    depth, end = 1, start
-    while depth:
-        if end >= len(parts):
-            raise _error("".join(parts), f"{name!r} that is never closed", "close it")
-        depth += (parts[end] == r"\begin") - (parts[end] == r"\end")
-        end += 1
-    _, after = group(parts, end)
-    return Environment(name, parts[start : end - 1]), after
-
-
-def rows_and_cells(parts: list[str]) -> list[list[str]]:
-    r"""Split an environment's contents at its own ``\\`` and ``&``; a last ``\\`` adds no row."""
-    rows: list[list[list[str]]] = [[[]]]
-    depth = 0
-    for part in parts:
-        depth += (part in ("{", r"\begin", r"\left")) - (part in ("}", r"\end", r"\right"))
-        if depth == 0 and part == r"\\":
-            rows.append([[]])
-        elif depth == 0 and part == "&":
-            rows[-1].append([])
-        else:
-            rows[-1][-1].append(part)
-    cells = [["".join(cell).strip() for cell in row] for row in rows]
-    return cells[:-1] if cells[-1] == [""] and len(cells) > 1 else cells
-
-
-def columns(name: str) -> str:
-    """Return the alignment letters of an environment's columns, again and again."""
-    return "rl" if name == "aligned" else "c"
+_STOP = re.compile(r"\}$|&$|\\\\$|\\end\{|\\(?:right|[Bb]igr)(?![A-Za-z])")
+_FENCE = re.compile(r"(\\(?:left|right|[Bb]ig[lr]))(?![A-Za-z])\s*(.+)", re.DOTALL)

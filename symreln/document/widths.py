@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from symreln.document.tex import (
+    BINARY,
     FUNCTIONS,
+    LIMITS,
     RELATIONS,
+    SPACES,
     WORDS,
-    environment,
-    group,
-    group_end,
-    rows_and_cells,
-    tokens,
+    Atom,
+    Row,
+    cells_of,
+    parse,
 )
 
 # Widths in em, as in Computer Modern. Characters and commands that are not here are _COMMON.
@@ -24,103 +28,92 @@ _GLYPHS = {
     **dict.fromkeys("mMW", 1.0),
     **dict.fromkeys(".:;!'|[]", 0.28),
     **dict.fromkeys("()", 0.39),
-    **dict.fromkeys("0123456789/", _DIGIT),
+    "/": _DIGIT,
     ",": 0.45,  # with the space behind it
     **dict.fromkeys([r"\Sigma", r"\Phi", r"\Delta", r"\Omega", r"\infty", r"\top"], 0.8),
     **dict.fromkeys([r"\sum", r"\prod", r"\bigoplus"], 1.6),
     r"\int": 1.1,
-    r"\sqrt": 0.9,
     **dict.fromkeys([r"\dots", r"\ldots", r"\cdots", r"\ddots"], 1.35),
-    **{r"\quad": 1.0, r"\qquad": 2.0, r"\,": 0.17, r"\;": 0.28, r"\:": 0.22, r"\ ": 0.33},
+    r"\iff": 2.9,
+    r"\implies": 2.7,
+    r"\longrightarrow": 2.2,
+    "&": 0.0,
+    **SPACES,
 }
-_RELATIONS = frozenset("\\" + name for name in RELATIONS.split()) | frozenset("=<>")
-_LONG_RELATIONS = {r"\iff": 2.9, r"\implies": 2.7, r"\longrightarrow": 2.2}
-_BINARY = frozenset([*"+-*", r"\cdot", r"\times", r"\pm", r"\mp", r"\cap", r"\cup", r"\odot"])
 _RELATION, _OPERATOR, _SIGN = 1.34, 1.23, 0.78  # with their spaces; a sign without
-_FUNCTIONS = frozenset("\\" + name for name in FUNCTIONS.split())
-_STACKED = frozenset([r"\sum", r"\prod", r"\bigoplus", r"\lim", r"\min", r"\max"])
-_FRACTIONS = frozenset([r"\frac", r"\dfrac", r"\tfrac"])
-_UNPRINTED = frozenset(
-    [*"&}", r"\displaystyle", r"\limits"]
-    + [
-        "\\" + name
-        for name in ["dot", "ddot", "hat", "bar", "tilde", "vec", "overline", "underline"]
-    ]
-    + ["\\" + name for name in ["mathbf", "mathbb", "mathcal"]]
-)
-_DELIMITERS = frozenset([r"\left", r"\right", r"\bigl", r"\bigr", r"\Bigl", r"\Bigr"])
-_DELIMITER = 0.68
+_ROOT, _DELIMITER = 0.9, 0.68
 _BRACKETS, _COLUMN = 1.6, 0.92  # of a matrix, and between its columns
 # Of display, text, scripts and scripts of scripts, relative to the line.
 _SCALE = (1.0, 1.0, 0.73, 0.55)
 
 
+@lru_cache(maxsize=4096)
 def latex_width(latex: str, *, text: bool = False) -> float:
     r"""Return about how wide ``latex`` is printed, in letters; 6 points each of an 11 point font.
 
     Args:
-        latex: Mathematics without delimiters.
+        latex: Mathematics without delimiters, perhaps with ``&``.
         text: Whether it stands in a line of text, where fractions are small.
 
     Example:
         >>> latex_width(r"\frac{abc}{d}") < latex_width("abcd")
         True
     """
-    return _width(tokens(latex), int(text)) / _EM
+    return _width(parse(latex, aligned=True), int(text)) / _EM
 
 
-def _width(parts: list[str], style: int) -> float:
-    total, index, joins = 0.0, 0, False
-    while index < len(parts):
-        part = parts[index]
-        if part in _BINARY and not joins:
-            advance, index = _SIGN * _SCALE[style], index + 1
+def aligned_width(lines: tuple[str, ...]) -> float:
+    """Return how wide lines are that are aligned at their ``&``, in letters."""
+    return _columns([cells_of(parse(line, aligned=True)) for line in lines], 0) / _EM
+
+
+def _columns(rows: list[list[Row]], style: int, between: float = 0.0) -> float:
+    count = max(map(len, rows))
+    widest = [
+        max(_width(row[place], style) if place < len(row) else 0.0 for row in rows)
+        for place in range(count)
+    ]
+    return sum(widest) + between * (count - 1)
+
+
+def _width(row: Row, style: int) -> float:
+    total, joins = 0.0, False
+    for atom in row:
+        if atom.name in BINARY and not joins:
+            total += _SIGN * _SCALE[style]
         else:
-            advance, index = _advance(parts, index, style)
-        total += advance
-        if not part.isspace():  # after these a sign is not an operator
-            joins = part not in _RELATIONS and part not in _BINARY and part not in "([,&"
+            total += _scripted(atom, style)
+        # After these a sign is not an operator.
+        joins = not (atom.name in RELATIONS or atom.name in BINARY or atom.name in "([,&")
     return total
 
 
-def _advance(parts: list[str], index: int, style: int) -> tuple[float, int]:
-    """Return the width of what begins at ``index``, its scripts included, and what comes after."""
-    part = parts[index]
-    width, after = _nucleus(parts, index, style)
-    scripts = [0.0]
-    while after < len(parts) and parts[after] in ("_", "^"):
-        script, after = _argument(parts, after + 1, min(style + 2, 3) if style < 2 else 3)
-        scripts.append(script)
-    stacked = part in _STACKED and style == 0
-    return (max(width, *scripts) if stacked else width + max(scripts)), after
+def _scripted(atom: Atom, style: int) -> float:
+    width = _nucleus(atom, style)
+    small = min(style + 2, 3) if style < 2 else 3
+    scripts = max((_width(row, small) for row in (atom.below, atom.above) if row), default=0.0)
+    stacked = style == 0 and (_GLYPHS.get(atom.name) == 1.6 or atom.name[1:] in LIMITS)
+    return max(width, scripts) if stacked else width + scripts
 
 
-def _argument(parts: list[str], index: int, style: int) -> tuple[float, int]:
-    """Return the width of the group or token at ``index``."""
-    if index >= len(parts):
-        return 0.0, index
-    return _nucleus(parts, index, style)
-
-
-def _nucleus(parts: list[str], index: int, style: int) -> tuple[float, int]:
-    part, scale = parts[index], _SCALE[style]
-    if part == "{":
-        end = group_end(parts, index)
-        return _width(parts[index + 1 : end], style), end + 1
-    if part in _FRACTIONS:
-        inner = {r"\dfrac": 1, r"\tfrac": 2}.get(part, style + 1)
-        top, after = _argument(parts, index + 1, min(inner, 3))
-        bottom, after = _argument(parts, after, min(inner, 3))
-        return max(top, bottom) + 0.22, after
-    if part in WORDS:
-        words, after = group(parts, index + 1)
-        return _WORD * sum(map(_letters, words)) * scale, after
-    if part == r"\begin":
-        return _environment_width(parts, index, style)
-    if part in _DELIMITERS:
-        size = 0.0 if parts[index + 1 : index + 2] == ["."] else _DELIMITER
-        return size * scale, index + 2
-    return _token_width(part, style) * scale, index + 1
+def _nucleus(atom: Atom, style: int) -> float:
+    name, scale = atom.name, _SCALE[style]
+    if name in (r"\frac", r"\dfrac", r"\tfrac"):
+        inner = min({r"\dfrac": 1, r"\tfrac": 2}.get(name, style + 1), 3)
+        return max(_width(part, inner) for part in atom.inside) + 0.22
+    if name in WORDS:
+        return _WORD * sum(map(_letters, atom.text[0])) * scale
+    if atom.text:
+        marks = sum(mark != "." for mark in atom.text)
+        return marks * _DELIMITER * scale + _width(atom.inside[0], style)
+    if atom.cells:
+        cells = [list(row) for row in atom.cells]
+        if name == "aligned":
+            return _columns(cells, 0)
+        return _columns(cells, max(style, 1), _COLUMN) + _BRACKETS
+    if atom.inside:
+        return _ROOT * scale * (name == r"\sqrt") + sum(_width(part, style) for part in atom.inside)
+    return _symbol(name, style) * scale
 
 
 def _letters(character: str) -> int:
@@ -129,29 +122,15 @@ def _letters(character: str) -> int:
     return 1 if latin_or_symbol else 9
 
 
-def _token_width(part: str, style: int) -> float:
-    if part.isspace() or part in _UNPRINTED:
-        return 0.0
-    if part in _FUNCTIONS:
-        return _WORD * (len(part) - 1) + 0.17
-    if part in _LONG_RELATIONS:
-        return _LONG_RELATIONS[part]
-    if part in _RELATIONS:
+def _symbol(name: str, style: int) -> float:
+    if name[0].isdigit():
+        return _DIGIT * sum(map(str.isdigit, name)) + _GLYPHS["."] * name.count(".")
+    if name[1:] in FUNCTIONS:
+        return _WORD * (len(name) - 1) + 0.17
+    if name in _GLYPHS:
+        return _GLYPHS[name]
+    if name in RELATIONS:
         return _RELATION if style < 2 else _SIGN
-    if part in _BINARY:
+    if name in BINARY:
         return _OPERATOR if style < 2 else _SIGN
-    return _GLYPHS.get(part, _COMMON)
-
-
-def _environment_width(parts: list[str], index: int, style: int) -> tuple[float, int]:
-    body, after = environment(parts, index)
-    rows = rows_and_cells(body.contents)
-    columns = max(len(row) for row in rows)
-    inner = 0 if body.name == "aligned" else max(style, 1)
-    widths = [
-        max(_width(tokens(row[c]), inner) if c < len(row) else 0.0 for row in rows)
-        for c in range(columns)
-    ]
-    if body.name == "aligned":
-        return sum(widths), after
-    return sum(widths) + _COLUMN * (columns - 1) + _BRACKETS, after
+    return _COMMON

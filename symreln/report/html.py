@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from html import escape
-from xml.etree.ElementTree import Element
 
 from symreln.base.progress import phase
 from symreln.document.escape import escape_html, typographic
@@ -33,7 +31,7 @@ from symreln.document.model import (
     plain_text,
 )
 from symreln.document.widths import latex_width
-from symreln.report.mathml import lines_to_mathml, to_markup, to_mathml
+from symreln.report.mathml import lines_to_mathml, to_mathml
 from symreln.report.numbering import Anchor, Numberer, anchors
 from symreln.report.shell import LIVE_SCRIPTS, asset, whole_page
 from symreln.report.svg import inline_svg
@@ -77,7 +75,6 @@ class _Renderer:
         self.source = source
         self.anchors: dict[str, Anchor] = anchors(source)
         self.numberer = Numberer()
-        self.mathematics: dict[tuple[str, ...], str] = {}
         self.contents: list[tuple[int, str, str, str]] = []
         self.figures: dict[str, Figure] = {}
 
@@ -149,7 +146,7 @@ class _Renderer:
         stop = ' tabindex="0"' if max(map(latex_width, block.lines)) > _COLUMN else ""
         return (
             f'<div class="equation"{_id(block.label)}>'
-            f'<div class="scroll"{stop}>{self.display(block.lines)}</div>{number}</div>'
+            f'<div class="scroll"{stop}>{lines_to_mathml(block.lines)}</div>{number}</div>'
         )
 
     def theorem(self, block: Theorem, anchor: Anchor | None, depth: int) -> str:
@@ -243,7 +240,7 @@ class _Renderer:
                 return escape_html(typographic(value))
             case Math(latex):
                 wide = latex_width(latex) > _PHONE
-                return self.mathematics_of((latex,), lambda: to_mathml(latex, wide=wide))
+                return to_mathml(latex, wide=wide)
             case Code(value):
                 return f"<code>{escape_html(value)}</code>"
             case Strong(inner):
@@ -255,15 +252,6 @@ class _Renderer:
                 return f'<a href="#cite-{key}">[{keys.index(key) + 1}]</a>'
             case Link(inner, target):
                 return _address(target, self.inline(inner))
-
-    def display(self, lines: tuple[str, ...]) -> str:
-        return self.mathematics_of(("display", *lines), lambda: lines_to_mathml(lines))
-
-    def mathematics_of(self, key: tuple[str, ...], make: Callable[[], Element]) -> str:
-        """Return the markup of a formula, made once however often the document shows it."""
-        if key not in self.mathematics:
-            self.mathematics[key] = to_markup(make())
-        return self.mathematics[key]
 
 
 def _scrolled(inside: str, anchor: Anchor | None, kind: str = "") -> str:

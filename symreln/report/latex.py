@@ -34,9 +34,9 @@ from symreln.document.model import (
     inlines,
     plain_text,
 )
-from symreln.document.rows import aligned_width, display
-from symreln.document.tex import group, tokens
-from symreln.document.widths import latex_width
+from symreln.document.rows import display
+from symreln.document.tex import tokens
+from symreln.document.widths import aligned_width, latex_width
 from symreln.report.latex_style import LEVELS, Style
 from symreln.report.latex_tables import table
 from symreln.report.numbering import Anchor, anchors
@@ -84,8 +84,6 @@ _FRAGMENT = r"""% To \input into a paper with amsmath, amsthm, booktabs and grap
 # Letters of mathematics (see latex_width) that fit on a line of the page beside a number.
 LINE = 64.0
 _LONG_WORD = 24  # letters; TeX finds no hyphenation in file names and keys
-# What needs a package beyond those of amsmath, and what is printed in its place.
-_PLAIN = {r"\mathbb": r"\mathbf"}
 
 
 def render(document: Document, style: Style | None = None) -> str:
@@ -222,7 +220,9 @@ class _Renderer:
 
     def math(self, latex: str) -> str:
         """Return mathematics set for print."""
-        return _spread_rows(_math_for_print(tokens(latex)))
+        parts = [_for_print(part) for part in tokens(latex)]
+        _spread_rows(parts)
+        return "".join(parts)
 
     def reference(self, label: str) -> str:
         kind, name = self.anchors[label].kind, self.style.prefix + label
@@ -233,17 +233,17 @@ class _Renderer:
 
     def equation(self, block: Equation) -> str:
         """Return a display; its number, where it has one, is that of the whole."""
-        shown = display(block.lines, LINE)
+        found, aligned = display(block.lines, LINE)
         star, tag = self.number(block)
-        rows = [self.math(row) for row in shown.rows]
-        name = "equation"
-        if shown.aligned:
-            body = self.rows(rows, "aligned" if not star or tag else "")
-            name = "align" if star and not tag else name
-            if aligned_width(shown.rows) > LINE:
+        rows, name = [self.math(row) for row in found], "equation"
+        if aligned:
+            alone = star and not tag
+            name = "align" if alone else name
+            body = self.rows(rows, "" if alone else "aligned")
+            if aligned_width(found) > LINE:
                 body = _shrunk(self.rows(rows, "aligned"))
         else:
-            wide = [latex_width(row) > LINE for row in shown.rows]
+            wide = [latex_width(row) > LINE for row in found]
             rows = [_shrunk(row) if w else row for row, w in zip(rows, wide, strict=True)]
             inner = "gathered" if len(rows) > 1 and (not star or tag) else ""
             name = "gather" if len(rows) > 1 and not inner else name
@@ -265,27 +265,20 @@ class _Renderer:
         return "*", rf"\tag{{{numbering}{self.anchors[block.label].number}}}"
 
 
-def _math_for_print(parts: list[str]) -> str:
-    r"""Return mathematics with the words in ``\text`` escaped for pdfTeX."""
-    printed, index = list[str](), 0
-    while index < len(parts):
-        if parts[index] == r"\text":
-            words, index = group(parts, index + 1)
-            printed.append(rf"\text{{{escape_latex(text_from_math(words))}}}")
-        else:
-            printed.append(_PLAIN.get(parts[index], parts[index]))
-            index += 1
-    return "".join(printed)
+def _for_print(part: str) -> str:
+    r"""Return a token of mathematics: words in ``\text`` are escaped for pdfTeX."""
+    if part.startswith(r"\text{"):
+        return rf"\text{{{escape_latex(text_from_math(part[6:-1]))}}}"
+    # The other needs a package beyond amsmath.
+    return r"\mathbf" if part == r"\mathbb" else part
 
 
-def _spread_rows(latex: str) -> str:
-    r"""Return mathematics with the rows of matrices that hold fractions set apart, as in tables."""
-    parts = tokens(latex)
-    marks = [p for p, part in enumerate(parts) if part in (r"\begin", r"\\", r"\end")]
+def _spread_rows(parts: list[str]) -> None:
+    r"""Set the rows of matrices that hold fractions apart, as in tables."""
+    marks = [p for p, part in enumerate(parts) if part.startswith((r"\begin", r"\\", r"\end"))]
     for before, place, after in zip(marks, marks[1:], marks[2:], strict=False):
         if parts[place] == r"\\" and r"\frac" in parts[before:after]:
             parts[place] = r"\\[0.7ex]"
-    return "".join(parts)
 
 
 def _shrunk(body: str) -> str:

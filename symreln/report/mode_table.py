@@ -21,7 +21,7 @@ from symreln.claims.halving import half_time
 from symreln.document.mathtext import to_latex
 from symreln.document.symbols import symbol_latex
 from symreln.errors import InputError, NoClosedFormError, NotSupportedError
-from symreln.report.mathml import to_markup, to_mathml
+from symreln.report.mathml import to_mathml
 from symreln.specs.finding import nearest, shown
 
 if TYPE_CHECKING:
@@ -273,4 +273,4 @@ def _html_row(row: ModeRow) -> str:
 
 def _math(latex: str) -> str:
     """Return mathematics that a browser draws by itself, wherever the table stands."""
-    return to_markup(to_mathml(latex))
+    return to_mathml(latex)

@@ -10,7 +10,7 @@ from symreln.document.breaking import (
     term_groups,
 )
 from symreln.document.mathtext import ordered_terms, signed_latex, to_latex
-from symreln.document.tex import check_math
+from symreln.document.tex import parse
 from symreln.document.widths import latex_width
 from tests.report.read_latex import read_latex
 from tests.strategies import examples
@@ -60,7 +60,7 @@ def test_equation_lines_are_aligned_mathematics():
     assert rest
     assert all(line.startswith(("& {} + ", "& {} - ")) for line in rest)
     for line in (first, *rest):
-        check_math(line, aligned=True)
+        parse(line, aligned=True)
     assert equation_lines("x", c + 1) == ("x = c + 1",)
 
 

@@ -28,7 +28,7 @@ parts += [drawing.pdf.hex() for drawing in sample.figures]
 print([hashlib.sha256(part.encode()).hexdigest() for part in parts])
 """
 HEAVY = (
-    "sympy", "scipy", "matplotlib", "flint", "fontTools", "latex2mathml", "numpy", "typst",
+    "sympy", "scipy", "matplotlib", "flint", "fontTools", "numpy", "typst",
 )  # fmt: skip
 
 

@@ -9,7 +9,6 @@ import pytest
 from fontTools.ttLib import TTFont
 
 import symreln as sr
-from symreln.document import tex
 from symreln.document.escape import clean
 from symreln.document.model import (
     Details,
@@ -29,14 +28,8 @@ from symreln.report.html import inline_svg
 from tests.cut_font import SHIPPED, cut
 from tests.report.corpus import HOSTILE
 from tests.report.sample import document
+from tests.report.test_mathematics import EVERY
 
-#: Commands that are nothing without what follows.
-NEED_MORE = {
-    rf"\{name}"
-    for names in (tex._ACCENTS, tex._STRUCTURES, tex._DELIMITERS)
-    for name in names.split()
-    if not name.endswith("angle")
-}
 VOID = {"meta", "br", "img", "hr", "link", "input"}
 INVISIBLE = {"\u2061", "\u00a0", " ", "\n"}
 
@@ -281,7 +274,7 @@ def test_the_shipped_font_is_the_one_that_is_cut():
 @pytest.mark.parametrize(
     "formula",
     [
-        *sorted(tex.COMMANDS - NEED_MORE),
+        *EVERY,
         *(rf"\{style}{{{a}}}" for style in ("mathbf", "mathcal") for a in ascii_uppercase),
         *(rf"\mathbf{{{each}}}" for each in (*ascii_lowercase, *digits)),
         *(rf"\mathbb{{{each}}}" for each in "CEHNPQRZ"),

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from symreln.document.mathtext import slashed_latex, to_latex, weighted
 from symreln.document.symbols import symbol_latex
-from symreln.document.tex import check_math
+from symreln.document.tex import parse
 from tests.report.read_latex import read_latex
 
 s, d, t, tau, c, strength0 = sp.symbols("s d t tau c strength0", positive=True)
@@ -36,12 +36,12 @@ SIGMOID = PLATEAU / (1 + (PLATEAU / strength0 - 1) * sp.exp(-2 * s * t / tau))
 )
 def test_names(name, latex):
     assert symbol_latex(name) == latex
-    check_math(latex)
+    parse(latex)
 
 
 @given(st.text(min_size=1))
 def test_any_name_prints_as_mathematics(name):
-    check_math(symbol_latex(name) + "^{2}")
+    parse(symbol_latex(name) + "^{2}")
 
 
 a, b, lam, strength = sp.symbols("a b lambda pi", positive=True)
@@ -93,7 +93,7 @@ _TWO = sp.Integer(2)
 )
 def test_best_forms_that_equal_what_was_given(expr, latex):
     assert to_latex(expr) == latex
-    check_math(latex)
+    parse(latex)
     letters = sorted(expr.free_symbols, key=str)
     point = {letter: sp.Rational(k + 7, k + 3) for k, letter in enumerate(letters)}
     read = read_latex(latex, letters)
@@ -130,8 +130,8 @@ def test_a_lone_logarithm_below_has_no_brackets():
 )
 def test_quotients_of_logarithms_have_a_base(expr, latex):
     assert to_latex(expr) == latex
-    check_math(latex)
-    check_math(slashed_latex(expr))
+    parse(latex)
+    parse(slashed_latex(expr))
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_prints_what_it_was_given(expr, latex):
     printed = to_latex(expr)
     if latex is not None and "frac{d}{2}" not in latex:
         assert printed == latex
-    check_math(printed)
+    parse(printed)
     assert sp.expand(read_latex(printed, expr.free_symbols) - expr) == 0
     assert sp.expand(read_latex(slashed_latex(expr), expr.free_symbols) - expr) == 0
 
@@ -194,7 +194,7 @@ def test_what_is_printed_reads_back(expr):
     point = {x: sp.Rational(7, 5), y: sp.Rational(-3, 11), s: sp.Rational(2, 3), tau: sp.Integer(2)}
     want = sp.N(expr.subs(point), 30)
     for printed in (to_latex(expr), slashed_latex(expr)):
-        check_math(printed)
+        parse(printed)
         got = sp.N(read_latex(printed, (x, y, s, tau)).subs(point), 30)
         # 1e-20: ten digits lost to cancellation at most, with seven leaves of small numbers.
         assert abs(got - want) <= sp.Float("1e-20") * (1 + abs(want))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from symreln.document.described import matrix_latex
 from symreln.document.numerals import decimal_latex
-from symreln.document.tex import check_math
+from symreln.document.tex import parse
 from symreln.errors import InputError
 
 SHOWN = re.compile(r"(-?[\d.]+)(?:\((\d)\))?(?: \\times 10\^\{(-?\d+)\})?")
@@ -44,7 +44,7 @@ def test_decimals(decimal, radius, latex):
 def test_value_lies_within_what_is_printed(middle, radius, digits):
     """Every value of the enclosure is within the printed error of the printed digits."""
     latex = decimal_latex(str(middle), str(radius), digits)
-    check_math(latex)
+    parse(latex)
     figures, doubt, power = SHOWN.fullmatch(latex).groups()
     scale = Fraction(10) ** int(power or 0)
     places = len(figures.partition(".")[2])
@@ -62,7 +62,7 @@ def test_a_matrix_has_expressions_and_names():
     c = sp.Symbol("c")
     latex = matrix_latex([[1, c / 2, "A"], [0, -c, "B"]])
     assert latex == r"\begin{pmatrix} 1 & \frac{c}{2} & A \\ 0 & - c & B \end{pmatrix}"
-    check_math(latex)
+    parse(latex)
 
 
 def test_large_matrix_is_abbreviated():
@@ -73,7 +73,7 @@ def test_large_matrix_is_abbreviated():
     )
     corner = matrix_latex([[1] * 11] * 11).split(r"\\")[3]
     assert corner.split("&")[3].strip() == r"\ddots"
-    check_math(latex)
+    parse(latex)
 
 
 @pytest.mark.parametrize("rows", [[], [[]], [[1], [1, 2]]])

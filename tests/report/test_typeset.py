@@ -17,7 +17,7 @@ from symreln.document.model import (
     walk,
 )
 from symreln.document.numerals import scientific_latex
-from symreln.document.tex import check_math
+from symreln.document.tex import parse
 from symreln.document.typeset import typeset
 from symreln.document.words import assumption
 from symreln.report.content import derivation_document
@@ -87,7 +87,7 @@ def test_letters_and_maps_in_sentences_are_mathematics(text, parts):
 def test_any_text_keeps_its_words_and_gives_mathematics_that_can_be_set(text):
     for part in typeset(text):
         if isinstance(part, Math):
-            check_math(part.latex)
+            parse(part.latex)
         else:
             assert part.strip("‘’") in text
 
