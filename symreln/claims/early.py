@@ -26,10 +26,10 @@ from symreln.base.progress import phase
 from symreln.base.summaries import ByName, short_repr
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.solve import at_values
+from symreln.exact.algebraic import order_key
 from symreln.exact.linear_programming import Direction, direction, dot
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.numeric import numpy_modes
-from symreln.exact.order import order_key
 from symreln.exact.spectrum import joint_spectrum
 from symreln.laws.early_phase import MOST_LOOKS, EarlyMode, EarlyStrength, followed
 from symreln.networks.dataset import named_samples

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property, cmp_to_key, lru_cache
 from itertools import repeat
 from math import isqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symreln.base.records import record
 from symreln.errors import FloatRangeError, InputError
-from symreln.exact import domain, enclosure, text
+from symreln.exact import domain, enclosure
 from symreln.exact.field import Coefficients, Field, irreducible_factors
-from symreln.exact.scalar import Scalar
+from symreln.exact.scalar import Scalar, univariate_text
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -356,7 +356,7 @@ class AlgebraicNumber:
 
     def polynomial_text(self) -> str:
         """Return the defining polynomial as text in x."""
-        return text.univariate([value.numerator for value in self.defining_polynomial])
+        return univariate_text([value.numerator for value in self.defining_polynomial])
 
     def to_json(
         self,
@@ -396,6 +396,22 @@ class AlgebraicNumber:
     def __repr__(self) -> str:
         shown = self.to_sympy() if self.is_radical else f"a root of {self.polynomial_text()}"
         return f"AlgebraicNumber({shown})"
+
+
+def order_key(number: AlgebraicNumber, values: Values) -> Any:
+    """Return a sort key: larger numbers first; numbers equal to ``ORDER_BITS`` bits tie."""
+    exact = number.scalar
+    at = None if exact is None else exact.substitute(dict(values)).to_fraction()
+    first = number.ball(values, 64)
+    return _order((at, lambda bits: first if bits == 64 else number.ball(values, bits)))
+
+
+@cmp_to_key
+def _order(one: tuple[Any, Any], other: tuple[Any, Any]) -> int:
+    (exact, ball), (other_exact, other_ball) = one, other
+    if exact is not None and other_exact is not None:
+        return (other_exact > exact) - (other_exact < exact)
+    return enclosure.sign_of(lambda bits: other_ball(bits) - ball(bits), ORDER_BITS)
 
 
 def ratio(s: AlgebraicNumber, d: AlgebraicNumber) -> AlgebraicNumber | None:

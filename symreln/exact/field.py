@@ -39,10 +39,12 @@ class Field:
         zero = Scalar(self.parameters, 0)
         return (Scalar.of(value, self.parameters), *[zero] * (self.degree - 1))
 
-    def _pack(self, element: Sequence[Scalar]) -> fmpq_poly:
+    def pack(self, element: Sequence[Scalar]) -> fmpq_poly:
+        """Return an element without parameters as FLINT's polynomial in theta."""
         return fmpq_poly([_to_fmpq(value) for value in element])
 
-    def _unpack(self, polynomial: fmpq_poly) -> Coefficients:
+    def unpack(self, polynomial: fmpq_poly) -> Coefficients:
+        """Return the element that a polynomial of lower degree than f is."""
         found = [Scalar(self.parameters, int(c.p), int(c.q)) for c in polynomial.coeffs()]
         zero = Scalar(self.parameters, 0)
         return tuple(found + [zero] * (self.degree - len(found)))
@@ -58,7 +60,7 @@ class Field:
     def reduce(self, coefficients: Sequence[Scalar]) -> Coefficients:
         """Return a polynomial in theta of any degree as an element."""
         if self._modulus is not None:
-            return self._unpack(self._pack(coefficients) % self._modulus)
+            return self.unpack(self.pack(coefficients) % self._modulus)
         work = list(coefficients)
         lead = self.minpoly[-1]
         while len(work) > self.degree:
@@ -75,7 +77,7 @@ class Field:
     def multiply(self, a: Coefficients, b: Coefficients) -> Coefficients:
         """Return a·b."""
         if self._modulus is not None:
-            return self._unpack(self._pack(a) * self._pack(b) % self._modulus)
+            return self.unpack(self.pack(a) * self.pack(b) % self._modulus)
         result = [Scalar(self.parameters, 0) for _ in range(2 * self.degree - 1)]
         for i, x in enumerate(a):
             if x.is_zero:
@@ -88,11 +90,11 @@ class Field:
     def inverse(self, a: Coefficients) -> Coefficients:
         """Return 1/a."""
         if self._modulus is not None:
-            common, inverse, _ = self._pack(a).xgcd(self._modulus)
+            common, inverse, _ = self.pack(a).xgcd(self._modulus)
             if common.degree() != 0:
                 msg = "division by zero in Q(theta)"
                 raise ZeroDivisionError(msg)
-            return self._unpack(inverse / common[0])
+            return self.unpack(inverse / common[0])
         # Cayley-Hamilton: with charpoly Σ p_j x^j of a, 1/a = -(Σ_{j>0} p_j a^{j-1})/p_0.
         coefficients = self.characteristic(a)
         if coefficients[0].is_zero:
@@ -155,9 +157,3 @@ def irreducible_factors(coefficients: Sequence[Scalar]) -> list[tuple[Coefficien
     parameters = coefficients[0].parameters
     factors = polynomials.factor_univariate(cleared(coefficients, parameters)[0], parameters)
     return [(tuple(Scalar(parameters, c) for c in factor), power) for factor, power in factors]
-
-
-def quotient_coefficients(minpoly: Sequence[Scalar]) -> list[list[Scalar]]:
-    """Return c_j(theta), low to high, with f(x)/(x - theta) = Σ_j c_j(theta) x^j."""
-    degree = len(minpoly) - 1
-    return [list(minpoly[j + 1 :]) for j in range(degree)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
+from math import lcm
 from typing import TYPE_CHECKING
 
 from flint import arb, fmpq, fmpz_poly
@@ -53,69 +54,48 @@ def real_roots(polynomial: fmpz_poly, bits: int) -> list[tuple[arb, int]]:
 def _isolated(polynomial: fmpz_poly) -> list[Interval]:
     """Return intervals with one positive root each, (x, x) for x itself; no root is 0."""
     reverse = fmpz_poly(list(reversed(polynomial.coeffs())))
-    waiting = [(-_bound(reverse), _bound(polynomial))]
+    waiting = [(1 / _bound(reverse), _bound(polynomial))]
     found: list[Interval] = []
     while waiting:
         low, high = waiting.pop()
-        inside = _between_powers(polynomial, low, high)
-        most = _most_roots(inside)
+        most = _most_roots(polynomial, low, high)
         if most == 1:
-            found.append((_power(low), _power(high)))
-        elif most > 1 and high == low + 1:
-            found += [(_power(low) * (1 + x), _power(low) * (1 + y)) for x, y in _halved(inside)]
+            found.append((low, high))
         elif most > 1:
-            middle = (low + high) // 2
-            if not _value(polynomial, _power(middle)):
-                found.append((_power(middle), _power(middle)))
+            middle = _middle(low, high)
+            if not _value(polynomial, middle):
+                found.append((middle, middle))
             waiting += [(low, middle), (middle, high)]
     return found
 
 
-def _halved(polynomial: fmpz_poly) -> list[Interval]:
-    """Return intervals with one root each of those in (0, 1)."""
-    waiting = [(polynomial, Fraction(0), 0)]
-    found = []
-    while waiting:
-        inside, low, depth = waiting.pop()
-        size = _power(-depth)
-        most = _most_roots(inside)
-        if most == 1:
-            found.append((low, low + size))
-        elif most > 1:
-            degree = inside.degree()
-            left = fmpz_poly([c * 2 ** (degree - k) for k, c in enumerate(inside.coeffs())])
-            right = left(fmpz_poly([1, 1]))
-            if not right[0]:
-                found.append((low + size / 2, low + size / 2))
-            waiting += [(left, low, depth + 1), (right, low + size / 2, depth + 1)]
-    return found
-
-
-def _bound(polynomial: fmpz_poly) -> int:
-    """Return an exponent of two above which no root lies (Fujiwara's bound)."""
+def _bound(polynomial: fmpz_poly) -> Fraction:
+    """Return a power of two above which no root lies (Fujiwara's bound)."""
     *others, lead = (int(c).bit_length() for c in polynomial.coeffs())
     degree = len(others)
     ratios = (-((lead - 1 - size) // (degree - k)) for k, size in enumerate(others) if size)
-    return 1 + max(ratios, default=0)
+    return Fraction(2) ** (1 + max(ratios, default=0))
 
 
-def _between_powers(polynomial: fmpz_poly, low: int, high: int) -> fmpz_poly:
-    """Return a polynomial whose roots in (0, 1) are those in (2^low, 2^high)."""
-    shift = max(0, -low * polynomial.degree())
-    scaled = [c * 2 ** (low * k + shift) for k, c in enumerate(polynomial.coeffs())]
-    return fmpz_poly(scaled)(fmpz_poly([1, 2 ** (high - low) - 1]))
-
-
-def _most_roots(polynomial: fmpz_poly) -> int:
-    """Return the number of roots in (0, 1) or more by an even number; 0 and 1 are exact."""
-    coefficients = polynomial.coeffs()
-    turned = fmpz_poly(list(reversed(coefficients)))(fmpz_poly([1, 1]))
+def _most_roots(polynomial: fmpz_poly, low: Fraction, high: Fraction) -> int:
+    """Return the number of roots between two numbers, or more by an even number."""
+    below = lcm(low.denominator, high.denominator)
+    scaled = fmpz_poly([c * below ** (polynomial.degree() - k) for k, c in enumerate(polynomial)])
+    inside = scaled(fmpz_poly([int(low * below), int((high - low) * below)]))
+    turned = fmpz_poly(list(reversed(inside.coeffs())))(fmpz_poly([1, 1]))
     signs = [c > 0 for c in turned.coeffs() if c]
     return sum(a != b for a, b in pairwise(signs))
 
 
-def _power(exponent: int) -> Fraction:
-    return Fraction(2) ** exponent
+def _middle(low: Fraction, high: Fraction) -> Fraction:
+    """Return the mean of two positive numbers, or where they are far apart that of their sizes."""
+    if high <= 4 * low:
+        return (low + high) / 2
+    return Fraction(2) ** (sum(_exponent(x) for x in (low, high)) // 2)
+
+
+def _exponent(value: Fraction) -> int:
+    return value.numerator.bit_length() - value.denominator.bit_length()
 
 
 def _ball(polynomial: fmpz_poly, interval: Interval, bits: int) -> arb:
@@ -125,7 +105,7 @@ def _ball(polynomial: fmpz_poly, interval: Interval, bits: int) -> arb:
     gain = 1  # bits; doubled where Newton's method finds them, halved where it does not
     while (high - low) * 2**bits > low:
         apart = (high - low) / 2**gain
-        middle = (low + high) / 2 if high <= 4 * low else _power(_between(low, high))
+        middle = _middle(low, high)
         near = _newton(polynomial, slope, middle, apart)
         for point in (middle, near - apart, near + apart):
             if not low < point < high:
@@ -149,12 +129,6 @@ def _newton(polynomial: fmpz_poly, slope: fmpz_poly, point: Fraction, apart: Fra
     below = int(value.q * steepness.p) * unit.numerator
     steps = int(value.p * steepness.q) * unit.denominator // below if below else 0
     return point - steps * unit
-
-
-def _between(low: Fraction, high: Fraction) -> int:
-    """Return the exponent of a power of two in the middle of two that are farther apart."""
-    ends = (x.numerator.bit_length() - x.denominator.bit_length() for x in (low, high))
-    return sum(ends) // 2
 
 
 def _value(polynomial: fmpz_poly, point: Fraction) -> fmpq:

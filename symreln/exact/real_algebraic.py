@@ -9,19 +9,15 @@ and the sign of anything else is read from balls of growing precision, which end
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 
-from flint import arb, fmpq, fmpq_poly
+from flint import fmpq, fmpq_poly
 
-from symreln.exact import enclosure
 from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.field import Coefficients, Field
 from symreln.exact.scalar import Scalar
 
-#: Working precision with which a sign is first looked for; it doubles until 0 is left out.
-_FIRST_BITS = 64
 
-
-class RealField:
+class RealField(Field):
     """Q(theta) in the real numbers.
 
     Args:
@@ -29,28 +25,14 @@ class RealField:
         root: Index of theta among the real roots of f, ascending, from 0.
     """
 
-    def __init__(self, minpoly: Sequence[Fraction], root: int) -> None:
-        self.minpoly = tuple(Fraction(value) for value in minpoly)
+    def __init__(self, minpoly: Coefficients, root: int) -> None:
+        super().__init__(minpoly)
         self.root = root
-        self.modulus = fmpq_poly([fmpq(v.numerator, v.denominator) for v in self.minpoly])
-        self._balls: dict[int, arb] = {}
+        self.modulus = self.pack(minpoly)
 
-    @property
-    def degree(self) -> int:
-        """Degree of theta over Q."""
-        return len(self.minpoly) - 1
-
-    def element(self, coefficients: Sequence[Fraction | int]) -> Real:
+    def element(self, coefficients: Sequence[Scalar | int]) -> Real:
         """Return Σ c_j theta^j."""
-        values = [Fraction(value) for value in coefficients]
-        polynomial = fmpq_poly([fmpq(v.numerator, v.denominator) for v in values])
-        return Real(self, polynomial % self.modulus)
-
-    def ball(self, bits: int) -> arb:
-        """Return a ball that contains theta."""
-        if bits not in self._balls:
-            self._balls[bits] = enclosure.real_roots(self.minpoly, bits)[self.root]
-        return self._balls[bits]
+        return Real(self, self.pack([Scalar.of(value) for value in coefficients]))
 
 
 class Real:
@@ -62,27 +44,27 @@ class Real:
         self.field = field
         self.polynomial = polynomial
 
-    def _other(self, other: Real | fmpq | int) -> fmpq_poly:
+    def _of(self, other: Real | fmpq | int) -> fmpq_poly:
         return other.polynomial if isinstance(other, Real) else fmpq_poly([other])
 
     def __add__(self, other: Real | fmpq | int) -> Real:
-        return Real(self.field, self.polynomial + self._other(other))
+        return Real(self.field, self.polynomial + self._of(other))
 
     __radd__ = __add__
 
     def __sub__(self, other: Real | fmpq | int) -> Real:
-        return Real(self.field, self.polynomial - self._other(other))
+        return Real(self.field, self.polynomial - self._of(other))
 
     def __neg__(self) -> Real:
         return Real(self.field, -self.polynomial)
 
     def __mul__(self, other: Real | fmpq | int) -> Real:
-        return Real(self.field, self.polynomial * self._other(other) % self.field.modulus)
+        return Real(self.field, self.polynomial * self._of(other) % self.field.modulus)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Real | fmpq | int) -> Real:
-        divisor = self._other(other)
+        divisor = self._of(other)
         if not divisor:
             msg = "division by zero in Q(theta)"
             raise ZeroDivisionError(msg)
@@ -113,34 +95,13 @@ class Real:
 
     def sign(self) -> int:
         """Return -1, 0 or 1; exact."""
-        if not self.polynomial:
-            return 0
-        coefficients = [Fraction(int(c.p), int(c.q)) for c in self.polynomial.coeffs()]
-        if len(coefficients) == 1:
-            return 1 if coefficients[0] > 0 else -1
-        bits = _FIRST_BITS
-        while True:  # ends: f is irreducible, so the number is not 0
-            with enclosure.precision(bits):
-                value = enclosure.evaluate(coefficients, self.field.ball(bits))
-                if value > 0:
-                    return 1
-                if value < 0:
-                    return -1
-            bits *= 2
+        return self.number.sign()
 
     @property
     def number(self) -> AlgebraicNumber:
         """The number in the form that documents print."""
-        coefficients = [Fraction(int(c.p), int(c.q)) for c in self.polynomial.coeffs()]
-        coefficients += [Fraction(0)] * (self.field.degree - len(coefficients))
-        scalars = tuple(Scalar.of(value) for value in coefficients)
-        if self.field.degree == 1:
-            return AlgebraicNumber.rational(scalars[0])
-        return AlgebraicNumber(
-            minpoly=tuple(Scalar.of(value) for value in self.field.minpoly),
-            coefficients=scalars,
-            root=self.field.root,
-        )
+        minpoly, own = self.field.minpoly, self.field.unpack(self.polynomial)
+        return AlgebraicNumber(minpoly=minpoly, coefficients=own, root=self.field.root)
 
     def __repr__(self) -> str:
         return f"Real({self.number!r})"

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Self
 from flint import Ordering, fmpz, fmpz_mpoly, fmpz_mpoly_ctx
 
 from symreln.errors import InputError
-from symreln.exact import text
 from symreln.exact.factoring import factorisation
 
 if TYPE_CHECKING:
@@ -209,10 +208,39 @@ class Scalar:
         return top / factored(self.denominator, self.parameters, table)
 
     def __str__(self) -> str:
-        return text.rational(self.numerator, self.denominator)
+        upper = spelled(self.numerator)
+        if self.denominator.is_one():
+            return upper
+        lower = spelled(self.denominator)
+        if len(self.numerator) > 1:
+            upper = f"({upper})"
+        # One factor needs no brackets below the line: a sum, a product or a coefficient does.
+        if "*" in lower.replace("**", "") or " " in lower:
+            lower = f"({lower})"
+        return f"{upper}/{lower}"
 
     def __repr__(self) -> str:
         return f"Scalar({self})"
+
+
+def spelled(polynomial: fmpz_mpoly) -> str:
+    """Return a polynomial as text that :mod:`symreln.specs.expression` and SymPy read."""
+    return str(polynomial).replace("^", "**")
+
+
+def univariate_text(coefficients: Sequence[fmpz_mpoly], variable: str = "x") -> str:
+    """Return Σ coefficients[j]·variable^j as text, highest power first."""
+    parts = []
+    for power in reversed(range(len(coefficients))):
+        value = coefficients[power]
+        if not power or value.is_zero():
+            parts += [] if value.is_zero() else [spelled(value)]
+            continue
+        sign = "-" if value.leading_coefficient() < 0 else ""
+        size = spelled(-value if sign else value)
+        factor = "" if size == "1" else f"({size})*" if len(value) > 1 else f"{size}*"
+        parts.append(sign + factor + (variable if power == 1 else f"{variable}**{power}"))
+    return " + ".join(parts).replace("+ -", "- ") or "0"
 
 
 def cleared(

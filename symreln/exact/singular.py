@@ -21,7 +21,7 @@ from flint import fmpz_mat
 from symreln.base.records import record
 from symreln.errors import InputError, NotSupportedError
 from symreln.exact.enclosure import precision
-from symreln.exact.field import Coefficients, Field, quotient_coefficients
+from symreln.exact.field import Coefficients, Field
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import JointSpectrum, Mode, ModeClass, ordering_point
@@ -208,7 +208,7 @@ def _signed(spectrum: JointSpectrum, mode: Mode, sides: list[_Side]) -> tuple[Co
 def _orthogonal(spectrum: JointSpectrum, mode_class: ModeClass) -> Iterator[_Vector]:
     """Yield orthogonal columns that span the modes of a class, over its field."""
     field = Field(mode_class.minpoly)
-    for part in _parts(_echelon(field, _spanning(spectrum, mode_class))):
+    for part in _parts(_echelon(field, spectrum.spanning(mode_class))):
         done: list[tuple[_Vector, Coefficients]] = []
         for vector in part:
             rest = vector
@@ -218,30 +218,6 @@ def _orthogonal(spectrum: JointSpectrum, mode_class: ModeClass) -> Iterator[_Vec
             rest = _shortened(field, rest)
             done.append((rest, _dot(field, rest, rest)))
             yield rest
-
-
-def _spanning(spectrum: JointSpectrum, mode_class: ModeClass) -> list[_Vector]:
-    """Return columns of which (f/(x − theta))(T) makes a basis of the mode of a root theta."""
-    field, words = Field(mode_class.minpoly), [mode_class.generators]
-    if mode_class.degree > 1:
-        operator = spectrum.operator_matrix(mode_class)
-        while len(words) < mode_class.degree:
-            words.append((operator @ words[-1]).reduced())
-    tables = [word.rows() for word in words]
-    weights = [field.reduce(c) for c in quotient_coefficients(mode_class.minpoly)]
-    if mode_class.degree == 1:
-        weights = [field.constant(1)]
-    found = []
-    for column in range(mode_class.multiplicity):
-        vector = []
-        for row in range(len(tables[0])):
-            total = field.constant(0)
-            for table, weight in zip(tables, weights, strict=True):
-                if not table[row][column].is_zero:
-                    total = field.add(total, field.scale(weight, table[row][column]))
-            vector.append(total)
-        found.append(vector)
-    return found
 
 
 def _echelon(field: Field, vectors: list[_Vector]) -> list[_Vector]:

@@ -17,15 +17,14 @@ from flint import fmpz_mat
 
 from symreln.base.records import record
 from symreln.errors import InputError, LimitReachedError
-from symreln.exact import integers, polynomials, text
-from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact import integers, polynomials
+from symreln.exact.algebraic import AlgebraicNumber, order_key
 from symreln.exact.blocks import invariant_blocks
 from symreln.exact.eigenvalues import Eigenvalues, Family, solve_block
 from symreln.exact.field import Coefficients, Field
 from symreln.exact.linear import kernel
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.order import order_key
-from symreln.exact.scalar import Scalar
+from symreln.exact.scalar import Scalar, univariate_text
 
 #: Terms of an entry of M Sigma^x up to which its norm and the commutator's are certified: they have
 #: ten times as many, and the certificate is checked in Python.
@@ -103,7 +102,7 @@ class ModeClass:
         )
 
     def __repr__(self) -> str:
-        polynomial = text.univariate([value.numerator for value in self.minpoly], "theta")
+        polynomial = univariate_text([value.numerator for value in self.minpoly], "theta")
         return f"ModeClass({polynomial} = 0, multiplicity {self.multiplicity})"
 
 
@@ -228,6 +227,28 @@ class JointSpectrum:
         if not operator.weight_x.is_zero:
             total = total + self.sigma_x.scale(operator.weight_x)
         return total.reduced()
+
+    def spanning(self, mode_class: ModeClass) -> list[list[Coefficients]]:
+        """Return columns over a class's field that are a basis of its mode of a root theta.
+
+        For theta of degree k they are Σ_j c_j(theta) T^j w, with f(x)/(x - theta) = Σ c_j x^j, for
+        the generators w: (T - theta) maps them to f(T) w = 0.
+        """
+        field, words = Field(mode_class.minpoly), [mode_class.generators]
+        weights = [field.constant(1)]
+        if mode_class.degree > 1:
+            weights = [field.reduce(mode_class.minpoly[j + 1 :]) for j in range(mode_class.degree)]
+            operator = self.operator_matrix(mode_class)
+            while len(words) < mode_class.degree:
+                words.append((operator @ words[-1]).reduced())
+        zero = field.constant(0)
+        found = [[zero] * self.n_x for _ in range(mode_class.multiplicity)]
+        for word, weight in zip(words, weights, strict=True):
+            for row, column, value in word.nonzero():
+                own = field.scale(weight, value)
+                known = found[column][row]
+                found[column][row] = own if known is zero else field.add(known, own)
+        return found
 
     def __repr__(self) -> str:
         found = "commutes" if self.commutes else "does not commute"

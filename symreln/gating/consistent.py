@@ -25,10 +25,9 @@ from fractions import Fraction
 from typing import Literal, TypeVar
 
 from symreln.base.records import record
-from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.algebraic import AlgebraicNumber, order_key
 from symreln.exact.linear_programming import dot
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.order import order_key
 from symreln.exact.spectrum import ModeClass
 from symreln.gating.arrangement import without_parameters
 from symreln.gating.parameter_intervals import rational_number

@@ -26,11 +26,10 @@ from itertools import combinations
 import numpy as np
 from flint import fmpq
 
-from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.algebraic import AlgebraicNumber, order_key
 from symreln.exact.linear import pseudo_inverse, rank
 from symreln.exact.linear_programming import Direction, Number, direction, dot
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.order import order_key
 from symreln.exact.real_algebraic import Real
 from symreln.gating.arrangement import flats, without_parameters
 from symreln.gating.consistent import SelfConsistentGate

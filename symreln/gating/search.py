@@ -11,10 +11,10 @@ import numpy as np
 from symreln.base.progress import phase
 from symreln.base.records import record
 from symreln.errors import LimitReachedError
+from symreln.exact.algebraic import order_key
 from symreln.exact.enclosure import ball
 from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.order import order_key
 from symreln.gating.arrangement import without_parameters
 from symreln.gating.consistent import SelfConsistentGate, self_consistent_gates, sign_pattern
 from symreln.gating.enumerate import LIMIT, RealisableGates, enumerate_gates

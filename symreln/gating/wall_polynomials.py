@@ -19,7 +19,7 @@ from flint import fmpz_mat, fmpz_mpoly
 
 from symreln.claims.exceptional.conditions import resultant
 from symreln.errors import LimitReachedError, NotSupportedError
-from symreln.exact.field import Field, quotient_coefficients
+from symreln.exact.field import Field
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.polynomials import SPECTRAL, Packing, in_x, independent_rows
 from symreln.exact.scalar import cleared, polynomial_ring
@@ -99,17 +99,10 @@ def _openings(inputs: ExactMatrix, spectrum: JointSpectrum, one: ModeClass) -> l
         )
         raise NotSupportedError(msg)
     field = Field(one.minpoly)
-    words, operator = [one.generators], spectrum.operator_matrix(one)
-    while len(words) < one.degree:
-        words.append((operator @ words[-1]).reduced())
-    seen = [(word.T @ inputs).reduced().rows()[0] for word in words]
-    weights = [field.reduce(c) for c in quotient_coefficients(one.minpoly)]
-    found = []
-    for sample in range(inputs.shape[1]):
-        total = field.constant(0)
-        for weight, row in zip(weights, seen, strict=True):
-            total = field.add(total, field.scale(weight, row[sample]))
-        norm = field.characteristic(total)[0]
+    (column,), found = spectrum.spanning(one), []
+    table = ExactMatrix.from_rows(column, spectrum.parameters)
+    for total in (inputs.promoted(spectrum.parameters).T @ table).rows():
+        norm = field.characteristic(tuple(total))[0]
         found += [norm.numerator, *(value.denominator for value in total)]
     return found
 

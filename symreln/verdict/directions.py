@@ -16,11 +16,9 @@ from fractions import Fraction
 from flint import fmpq, fmpq_mat
 
 from symreln.base.records import record
-from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.field import quotient_coefficients
+from symreln.exact.algebraic import AlgebraicNumber, order_key
 from symreln.exact.linear_programming import Direction, Number, direction, dot
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.order import order_key
 from symreln.exact.real_algebraic import RealField
 from symreln.exact.spectrum import JointSpectrum, ModeClass, joint_spectrum
 
@@ -103,34 +101,11 @@ def singular_pairs(spectrum: JointSpectrum) -> tuple[Pair, ...]:
 
 
 def _eigenvectors(spectrum: JointSpectrum, mode_class: ModeClass, root: int) -> tuple[Vector, ...]:
-    """Return vectors that span a mode's space, without parameters.
-
-    For a root theta of the class's polynomial f they are Σ_j c_j(theta) T^j w, with
-    f(x)/(x - theta) = Σ c_j x^j, for the generators w: (T - theta) maps them to f(T) w = 0.
-    """
-    words = [columns(mode_class.generators)]
+    """Return vectors that span a mode's space, without parameters."""
     if mode_class.degree == 1:
-        return tuple(words[0])
-    operator = spectrum.operator_matrix(mode_class)
-    current = mode_class.generators
-    for _ in range(mode_class.degree - 1):
-        current = (operator @ current).reduced()
-        words.append(columns(current))
-    field = RealField([value.to_fraction() for value in mode_class.minpoly], root)
-    weights = [
-        field.element([value.to_fraction() for value in coefficients])
-        for coefficients in quotient_coefficients(mode_class.minpoly)
-    ]
-    return tuple(
-        tuple(
-            sum(
-                (weight * word[k][i] for weight, word in zip(weights, words, strict=True)),
-                start=field.element([0]),
-            )
-            for i in range(spectrum.n_x)
-        )
-        for k in range(mode_class.multiplicity)
-    )
+        return tuple(columns(mode_class.generators))
+    field = RealField(mode_class.minpoly, root)
+    return tuple(tuple(map(field.element, column)) for column in spectrum.spanning(mode_class))
 
 
 def columns(matrix: ExactMatrix) -> list[Vector]:

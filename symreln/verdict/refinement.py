@@ -24,10 +24,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.algebraic import AlgebraicNumber, order_key
 from symreln.exact.linear import inverse
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.order import order_key
 from symreln.exact.scalar import Scalar
 from symreln.exact.spectrum import JointSpectrum, Operator, joint_spectrum, ordering_point
 from symreln.verdict.closure import summed_actions

@@ -15,10 +15,9 @@ from random import Random
 
 import pytest
 
-from symreln.exact.algebraic import AlgebraicNumber
+from symreln.exact.algebraic import AlgebraicNumber, order_key
 from symreln.exact.domain import Range
 from symreln.exact.matrix import ExactMatrix
-from symreln.exact.order import order_key
 from symreln.exact.scalar import Scalar
 from symreln.gating.arrangement import flats
 from symreln.gating.consistent import self_consistent_gates, sign_pattern

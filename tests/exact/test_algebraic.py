@@ -13,8 +13,7 @@ from flint import arb, ctx, fmpz_poly
 from symreln.errors import InputError
 from symreln.exact import enclosure
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.scalar import Scalar
-from symreln.exact.text import univariate
+from symreln.exact.scalar import Scalar, univariate_text
 
 C = Scalar.symbol("c", ("c",))
 POSITIVE = {"c": sp.Symbol("c", positive=True)}
@@ -391,7 +390,7 @@ def test_a_number_of_degree_2_found_in_a_larger_field_is_written_in_radicals() -
     ],
 )
 def test_polynomials_have_no_needless_brackets(coefficients: list, text: str) -> None:
-    shown = univariate([Scalar.of(v, ("c",)).numerator for v in coefficients])
+    shown = univariate_text([Scalar.of(v, ("c",)).numerator for v in coefficients])
     assert shown == text
     table = {"c": sp.Symbol("c"), "x": sp.Symbol("x")}
     expected = sum(

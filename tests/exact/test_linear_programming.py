@@ -10,12 +10,13 @@ from hypothesis import given
 
 from symreln.exact.linear_programming import Direction, Farkas, direction, dot, proves
 from symreln.exact.real_algebraic import Real, RealField
+from symreln.exact.scalar import Scalar
 from tests.strategies import examples, seeds
 
 # The golden ratio's field, and a cubic one with three real roots.
-GOLDEN = RealField([Fraction(-1), Fraction(-1), Fraction(1)], 1)
+GOLDEN = RealField(tuple(map(Scalar.of, (-1, -1, 1))), 1)
 PHI = GOLDEN.element([0, 1])
-CUBIC = RealField([Fraction(1), Fraction(-3), Fraction(0), Fraction(1)], 1)
+CUBIC = RealField(tuple(map(Scalar.of, (1, -3, 0, 1))), 1)
 
 
 def rows_of(random: Random, field: RealField | None, count: int, size: int) -> list[list]:
@@ -45,7 +46,7 @@ def test_either_a_direction_or_a_proof(field: RealField | None, seed: int) -> No
 
 def test_an_irrational_boundary_decides() -> None:
     """x > √2·y, x ≤ (7/5)y and y ≥ 0 contradict each other; with 3/2 for 7/5 they do not."""
-    field = RealField([Fraction(-2), Fraction(0), Fraction(1)], 1)
+    field = RealField(tuple(map(Scalar.of, (-2, 0, 1))), 1)
     root = field.element([0, 1])
     for bound, possible in ((fmpq(7, 5), False), (fmpq(3, 2), True)):
         strict = [[field.element([1]), -root]]

@@ -20,8 +20,7 @@ from symreln.document.typeset import phrase, say, typeset
 from symreln.document.words import NONE
 from symreln.exact.algebraic import AlgebraicNumber, real_roots
 from symreln.exact.domain import variables
-from symreln.exact.scalar import factored
-from symreln.exact.text import polynomial as text_of
+from symreln.exact.scalar import factored, spelled
 
 #: Rows of a table of sets.
 MOST = 24
@@ -104,7 +103,7 @@ class ExceptionalSet(Claim):
     @property
     def text(self) -> str:
         """The polynomial in full, as formulas of a spec are written."""
-        return text_of(self.polynomial)
+        return spelled(self.polynomial)
 
     @property
     def short_text(self) -> str:
