@@ -9,7 +9,7 @@ from symreln.base.records import record
 from symreln.networks.parts import Switch
 from symreln.networks.pathway import PathwaySpec
 from symreln.specs.model import Dataset, Spec, ValidationSpec
-from symreln.specs.pathways import BOUNDARY
+from symreln.specs.entries import BOUNDARY
 from symreln.specs.spec_text import spec_toml
 
 

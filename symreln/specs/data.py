@@ -23,6 +23,7 @@ from numpy.lib import format as npy
 
 from symreln.errors import visible
 from symreln.exact.matrix import ExactMatrix
+from symreln.specs.entries import NAME_LENGTH, indices_of
 from symreln.specs.expression import Declared
 from symreln.specs.files import MAX_BYTES, MAX_NUMBERS, Folder, fingerprint
 from symreln.specs.finding import (
@@ -39,7 +40,6 @@ from symreln.specs.finding import (
 from symreln.specs.kinds import matrix_of_fractions
 from symreln.specs.model import Dataset, Label
 from symreln.specs.number import DecimalText, WrittenDecimal, exact_float, exact_fraction
-from symreln.specs.pathways import NAME_LENGTH, indices_of
 from symreln.specs.problems import Problems
 from symreln.specs.schema import GroupsModel, NamesModel, UserDatasetModel
 
@@ -60,7 +60,7 @@ def read_user_dataset(
         folder: Where data files are.
         problems: Collects.
     """
-    model = problems.check(UserDatasetModel, table, "dataset", aside=("task",), context=declared)
+    model = problems.check(UserDatasetModel, table, "dataset", context=declared)
     form = () if model is None else _form(model, problems)
     if model is None or not form:
         return None
@@ -86,8 +86,8 @@ def read_user_dataset(
     if len(problems.found) > before:
         return None
     return Dataset(
-        inputs=inputs,
-        targets=targets,
+        inputs=inputs.promoted(declared.names),
+        targets=targets.promoted(declared.names),
         labels=labels,
         input_groups=input_groups,
         output_groups=output_groups,

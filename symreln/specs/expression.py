@@ -11,6 +11,7 @@ from fractions import Fraction
 from symreln.base.records import record
 from symreln.exact.scalar import Scalar
 from symreln.specs.finding import Finding, nearest, quoted, shown
+from symreln.specs.model import Parameter
 from symreln.specs.number import DecimalText, exact_decimal, exact_number
 from symreln.specs.rational import Size, Value, as_fraction, sizes, sizes_of_pair, square_root
 from symreln.specs.syntax import Parsed, Syntax, Token
@@ -44,14 +45,17 @@ class Declared:
     Attributes:
         names: Declared parameters, in order, as they are written in results.
         nonnegative: Those of them that are declared >= 0; sqrt(c**2) is c for these only.
-        sizes: Values of the symbols that stand for sizes; options may use them beside the names.
         written: How a name in the spec's formulas is written in results, where it differs.
+        integers: Parameters that may stand for sizes, by their names in the spec.
+        sizes: Those that do, by the option; filled as the options of a task are read, of which
+            later ones may use them beside the names.
     """
 
     names: tuple[str, ...] = ()
     nonnegative: Collection[str] = frozenset()
-    sizes: Mapping[str, int] = field(default_factory=dict)
     written: Mapping[str, str] = field(default_factory=dict)
+    integers: Mapping[str, Parameter] = field(default_factory=dict)
+    sizes: dict[str, Parameter] = field(default_factory=dict)
 
     def value(self, text: object) -> Value:
         """Return the exact value of a formula, a Fraction where no name occurs in it.
@@ -85,14 +89,34 @@ class Declared:
             >>> Declared(names=("c",)).parse("(c**2 - 1)/(c - 1) + 0.5")
             Scalar((2*c + 3)/2)
         """
-        names = (*self.names, *self.sizes)
-        nonnegative = {*self.nonnegative, *self.sizes}
+        sizes = {size.name: size.value or Fraction(0) for size in self.sizes.values()}
+        names, nonnegative = (*self.names, *sizes), {*self.nonnegative, *sizes}
         value = Scalar.of(_evaluate(text, self._spelled(names), nonnegative), names)
         try:
-            return value.substitute({name: Fraction(size) for name, size in self.sizes.items()})
+            return value.substitute(sizes)
         except ZeroDivisionError:
-            sizes = ", ".join(f"{name} = {size}" for name, size in self.sizes.items())
-            raise Finding(f"a formula that is infinite at {sizes}", "a finite value") from None
+            listed = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+            raise Finding(f"a formula that is infinite at {listed}", "a finite value") from None
+
+    def size(self, name: str, option: str) -> int:
+        """Return the value of the parameter that stands for a size.
+
+        Raises:
+            Finding: There is no such parameter, or it is another size already.
+        """
+        parameter = self.integers.get(name)
+        if parameter is None or parameter.value is None:
+            found = f"the name {quoted(name)}, which no parameter with integer = true has"
+            hint = nearest(name, self.integers)
+            if name in self.written:
+                hint = f"Add integer = true and a value to [parameters.{name}]."
+            hint = hint or f"Declare it: [parameters.{name[:30]}] integer = true."
+            expected = "a whole number, or the name of a parameter with integer = true"
+            raise Finding(found, expected, hint)
+        if parameter in self.sizes.values():
+            raise Finding(f"{name}, which is another size already", "its own")
+        self.sizes[option] = parameter
+        return int(parameter.value)
 
 
 def _evaluate(

@@ -3,52 +3,42 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from symreln.errors import LimitReachedError, Problem, SpecError
 from symreln.networks.model import Network
 from symreln.networks.parts import Edge, Gate, Node
-from symreln.specs.finding import check_text, shown
-from symreln.specs.pathways import (
-    NAME_LENGTH,
-    Asked,
-    Entry,
-    Model,
-    entry_text,
-    members,
-    read_entries,
-)
-from symreln.specs.problems import Problems
+from symreln.specs.entries import Asked, Gating
+from symreln.specs.finding import shown
+from symreln.specs.pathways import Entries, read_entries
+from symreln.specs.problems import Model, Problems
 from symreln.specs.schema import MAX_PATHWAYS, EdgeModel, NodeModel
 
 #: A node or an edge by its index.
 _ENTRY = re.compile(r"(node|edge)\[(\d+)\]")
 
 
-def read_graph(
-    tables: Mapping[str, Any], asked: Asked | None, problems: Problems
-) -> Network | None:
+def read_graph(tables: Mapping[str, Any], asked: Asked, problems: Problems) -> Network | None:
     """Return the network of nodes and edges; None where it is wrong, which is a problem.
 
     Args:
         tables: The tables of the spec.
-        asked: What gates and groups refer to; None where the dataset is wrong itself.
+        asked: What gates and groups refer to.
         problems: Collects.
     """
     if "pathway" in tables:
         hint = "Remove [[pathway]]: the paths of the graph are the pathways."
         problems.add("pathway", "pathways beside a graph", "one of the two", hint)
     before = len(problems.found)
-    nodes = _entries(tables.get("node"), NodeModel, "node", problems)
-    edges = _entries(tables.get("edge"), EdgeModel, "edge", problems)
-    if asked is None or len(problems.found) > before:
+    nodes = _entries(tables.get("node"), NodeModel, "node", asked, problems)
+    edges = _entries(tables.get("edge"), EdgeModel, "edge", asked, problems)
+    if asked.dataset is None or len(problems.found) > before:
         return None
-    nodes, edges = _expanded(nodes, asked), _expanded(edges, asked)
     hidden = _default_size(tables.get("network"))
-    found_nodes = tuple(_node(entry, asked, hidden) for entry in nodes)
-    found_edges = tuple(_edge(entry, asked) for entry in edges)
+    found_nodes = tuple(_node(path, model, hidden, problems) for path, model in nodes)
+    found_edges = tuple(_edge(model) for _, model in edges)
     if len(problems.found) > before:
         return None
     try:
@@ -67,18 +57,18 @@ def read_graph(
     return network
 
 
-def _of_tables(problem: Problem, asked: Mapping[str, Sequence[Entry[Any]]]) -> Problem:
+def _of_tables(problem: Problem, asked: Mapping[str, Entries[Any]]) -> Problem:
     """Return a problem of a node or edge with the path of its table, which ``each`` may share."""
 
     def table(match: re.Match[str]) -> str:
-        return asked[match[1]][int(match[2])].path
+        return asked[match[1]][int(match[2])][0]
 
     path, found = _ENTRY.sub(table, problem.path), _ENTRY.sub(table, problem.found)
     own, other = _ENTRY.search(path), _ENTRY.search(found)
     if own is None or other is None or other[0] != own[0]:
         return replace(problem, path=path, found=found)
     # One table stands for several nodes or edges, and gives all of them one name.
-    each = next(entry.model.each for entry in asked[own[1]] if entry.path == own[0])
+    each = next(model.each for place, model in asked[own[1]] if place == own[0])
     name = found.partition(", which ")[0]
     return replace(
         problem,
@@ -89,23 +79,16 @@ def _of_tables(problem: Problem, asked: Mapping[str, Sequence[Entry[Any]]]) -> P
     )
 
 
-def _entries(value: object, kind: type[Model], name: str, problems: Problems) -> list[Entry[Model]]:
+def _entries(
+    value: object, kind: type[Model], name: str, asked: Asked, problems: Problems
+) -> Entries[Model]:
     if not isinstance(value, list | tuple) or not value:
         problems.add(name, shown(value), f"tables [[{name}]]", "A graph has nodes and edges.")
         return []
     if len(value) > MAX_PATHWAYS:
         problems.add(name, f"{len(value)} tables", f"at most {MAX_PATHWAYS}")
         return []
-    return read_entries(value, kind, name, problems)
-
-
-def _expanded(entries: list[Entry[Model]], asked: Asked) -> list[Entry[Model]]:
-    """Return one entry a node or edge."""
-    found: list[Entry[Model]] = []
-    for entry in entries:
-        with asked.problems.at(f"{entry.path}.each"):
-            found += members(entry, asked.dataset.labels)
-    return found
+    return read_entries(value, kind, name, asked, problems)
 
 
 def _default_size(network: object) -> int | None:
@@ -114,48 +97,29 @@ def _default_size(network: object) -> int | None:
     return hidden if isinstance(hidden, int) and not isinstance(hidden, bool) else None
 
 
-def _node(entry: Entry[NodeModel], asked: Asked, hidden: int | None) -> Node:
-    path, model = entry.path, entry.model
-    with asked.problems.at(f"{path}.name"):
-        check_text(model.name, longest=NAME_LENGTH)
+def _node(path: str, model: NodeModel, hidden: int | None, problems: Problems) -> Node:
     held: dict[str, Any] = {}
-    for kind in ("inputs", "outputs"):
-        value = getattr(model, kind)
+    for kind, value in (("inputs", model.inputs), ("outputs", model.outputs)):
         if value is not None:
-            held[kind] = asked.indices(value, kind, path)
-            held[f"{kind}_text"] = entry_text(value)
+            held |= {kind: value.indices, f"{kind}_text": value.text}
     size = model.size or len(held.get("inputs") or held.get("outputs") or ()) or hidden
     if size is None and not held:
         expected = "the number of units"
-        asked.problems.add(f"{path}.size", "nothing", expected, "Or give network.hidden.")
-    return Node(
-        name=model.name,
-        size=size or 1,
-        gate=_gate(entry, asked),
-        gate_text=entry_text(model.gate),
-        **held,
-    )
+        problems.add(f"{path}.size", "nothing", expected, "Or give network.hidden.")
+    gate, text = _gate(model.gate), model.gate.text
+    return Node(name=model.name, size=size or 1, gate=gate, gate_text=text, **held)
 
 
-def _edge(entry: Entry[EdgeModel], asked: Asked) -> Edge:
-    model = entry.model
-    name = model.name or f"{model.source} → {model.target}"
-    with asked.problems.at(f"{entry.path}.name"):
-        check_text(name, longest=3 * NAME_LENGTH)
+def _edge(model: EdgeModel) -> Edge:
     return Edge(
-        name=name,
+        name=model.name or f"{model.source} → {model.target}",
         source=model.source,
         target=model.target,
-        gate=_gate(entry, asked),
-        gate_text=entry_text(model.gate),
+        gate=_gate(model.gate),
+        gate_text=model.gate.text,
     )
 
 
-def _gate(entry: Entry[Any], asked: Asked) -> Gate | None:
+def _gate(gate: Gating) -> Gate | None:
     """Return a gate; None for "all", which asks nothing of the number of samples."""
-    gate = entry.model.gate
-    if isinstance(gate, str) and gate.strip() == "all":
-        return None
-    with asked.problems.at(f"{entry.path}.gate"):
-        return asked.gate(gate)
-    return None
+    return None if gate.text == "all" else gate.values

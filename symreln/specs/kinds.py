@@ -16,6 +16,7 @@ from typing import Annotated, Any
 from flint import fmpz_mat
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PlainValidator,
@@ -44,23 +45,21 @@ class StrictModel(BaseModel):
     )
 
 
-def _list_or_text(value: object) -> object:
-    if not isinstance(value, str | list | tuple):
-        msg = "neither text nor list"
+def one_of(value: object, *kinds: type) -> Any:
+    """Return a value of a kind; what a field expects is said by its description.
+
+    Raises:
+        ValueError: It is of none.
+    """
+    if isinstance(value, bool) or not isinstance(value, kinds):
+        msg = "of another kind"
         raise ValueError(msg)
     return value
 
 
 def _formula(value: object) -> object:
     """Return a number or a text; what else there is has no value to speak of."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction | DecimalText):
-        msg = "neither number nor text"
-        raise ValueError(msg)
-    return value
-
-
-def _scalar(value: object, info: ValidationInfo) -> Scalar:
-    return _declared(info).parse(_formula(value))
+    return one_of(value, int, float, str, Fraction, DecimalText)
 
 
 def _declared(info: ValidationInfo) -> Declared:
@@ -69,17 +68,13 @@ def _declared(info: ValidationInfo) -> Declared:
     return info.context
 
 
-def _constant(value: object) -> Fraction | None:
-    return None if value is None else constant(_formula(value))
-
-
 def _number(
-    says: str, fits: Callable[[Fraction], bool], read: Callable[[object], Fraction] = constant
+    says: str = "", fits: Callable[[Fraction], bool] = lambda number: True
 ) -> Callable[[object], Fraction]:
     """Return the reader of a number that must fit."""
 
     def number(value: object) -> Fraction:
-        found = read(_formula(value))
+        found = constant(_formula(value))
         if not fits(found):
             raise Finding(shown(value), says)
         return found
@@ -87,123 +82,106 @@ def _number(
     return number
 
 
+_positive = _number("a number above 0", lambda number: number > 0)
+_share_of_one = _number("a number above 0, at most 1", lambda number: 0 < number <= 1)
+
+
 def _share(value: object) -> Fraction:
     """Return the value of a formula or of one in percent: results are printed in percent."""
     if isinstance(value, str) and value.rstrip().endswith("%"):
-        return constant(value.rstrip()[:-1]) / 100
-    return constant(value)
-
-
-_positive = _number("a number above 0", lambda number: number > 0)
+        value = constant(value.rstrip()[:-1]) / 100
+    return _share_of_one(value)
 
 
 def _spreads(value: object) -> tuple[Fraction, Fraction | None]:
     """Return the standard deviation of all layers and None, or those of the two layers."""
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, list | tuple) or len(value) != 2:
         return _positive(value), None
-    if len(value) != 2:
-        msg = "not two numbers"
-        raise ValueError(msg)
-    found = []
-    for place, entry in enumerate(map(_formula, value)):
-        try:
-            found.append(_positive(entry))
-        except Finding as finding:
-            finding = Finding(finding.found, finding.expected, finding.hint, f"[{place}]")
-            raise finding from None
-    first, second = found
+    entries = ((f"[{place}]", entry) for place, entry in enumerate(value))
+    first, second = read_all(entries, _positive)
     return first, None if first == second else second
 
 
-def _matrix(value: object, info: ValidationInfo) -> ExactMatrix | None:
-    return None if value is None else _matrix_from_rows(value, _declared(info))
+def _size(value: object, info: ValidationInfo) -> object:
+    # A number in quotes is not meant as a name; the model says how to mend it.
+    if not isinstance(value, str) or value.lstrip("+-").isdigit():
+        return value
+    return _declared(info).size(value, info.field_name or "")
 
 
 def _list(entry: dict[str, Any], **limits: int) -> dict[str, Any]:
     return {"type": "array", "items": entry, **limits}
 
 
-_TEXT = {"type": "string"}
-_FORMULA = {"anyOf": [{"type": "number"}, _TEXT]}
+TEXT = {"type": "string"}
+FORMULA = {"anyOf": [{"type": "number"}, TEXT]}
 
-Formula = Annotated[Scalar, PlainValidator(_scalar), WithJsonSchema(_FORMULA)]
+
+def text_or_list(entry: dict[str, Any]) -> WithJsonSchema:
+    """Return the JSON Schema of a text or a list of entries."""
+    return WithJsonSchema({"anyOf": [TEXT, _list(entry)]})
+
+
+Formula = Annotated[
+    Scalar,
+    PlainValidator(lambda value, info: _declared(info).parse(_formula(value))),
+    WithJsonSchema(FORMULA),
+]
 """A number, or a formula in declared names as text: ``1``, ``0.5``, ``"1/3"``, ``"2*c"``."""
 
-Constant = Annotated[Fraction | None, PlainValidator(_constant), WithJsonSchema(_FORMULA)]
-"""A number, or a formula without names; None where nothing is given."""
+Constant = Annotated[Fraction, PlainValidator(_number()), WithJsonSchema(FORMULA)]
+"""A number, or a formula without names."""
 
-Positive = Annotated[Fraction, PlainValidator(_positive), WithJsonSchema(_FORMULA)]
+Positive = Annotated[Fraction, PlainValidator(_positive), WithJsonSchema(FORMULA)]
 """A number above 0."""
 
 FromZero = Annotated[
     Fraction,
     PlainValidator(_number("a number from 0 on", lambda number: number >= 0)),
-    WithJsonSchema(_FORMULA),
+    WithJsonSchema(FORMULA),
 ]
 """A number from 0 on."""
 
-Share = Annotated[
-    Fraction,
-    PlainValidator(_number("a number above 0, at most 1", lambda x: 0 < x <= 1, _share)),
-    WithJsonSchema(_FORMULA),
-]
+Share = Annotated[Fraction, PlainValidator(_share), WithJsonSchema(FORMULA)]
 """A number above 0, at most 1, or in percent."""
 
 Spreads = Annotated[
     tuple[Fraction, Fraction | None],
     PlainValidator(_spreads),
-    WithJsonSchema({"anyOf": [*_FORMULA["anyOf"], _list(_FORMULA, minItems=2, maxItems=2)]}),
+    WithJsonSchema({"anyOf": [*FORMULA["anyOf"], _list(FORMULA, minItems=2, maxItems=2)]}),
 ]
 """A number above 0, or a list of two: the first, and the second where it differs."""
 
 Matrix = Annotated[
-    ExactMatrix | None, PlainValidator(_matrix), WithJsonSchema(_list(_list(_FORMULA)))
+    ExactMatrix,
+    PlainValidator(lambda value, info: _matrix_from_rows(value, _declared(info))),
+    WithJsonSchema(_list(_list(FORMULA))),
 ]
-"""A list of rows of formulas in declared names; None where nothing is given."""
+"""A list of rows of formulas in declared names."""
 
-
-def _either(entry: dict[str, Any]) -> tuple[PlainValidator, WithJsonSchema]:
-    return PlainValidator(_list_or_text), WithJsonSchema({"anyOf": [_TEXT, _list(entry)]})
-
-
-Entries = Annotated[object, *_either({"type": "integer"})]
-"""A name as text, or a list of whole numbers."""
-
-Names = Annotated[object, *_either(_TEXT)]
+Names = Annotated[
+    object, PlainValidator(lambda value: one_of(value, str, list, tuple)), text_or_list(TEXT)
+]
 """A name as text, or a list of names."""
 
-GateEntries = Annotated[object, *_either(_FORMULA)]
-"""A formula over labels as text, or a list of 0, 1 and gains."""
-
-
-def _or_size_symbol(schema: dict[str, Any]) -> None:
-    """Let the JSON Schema of a size take the name of an integer parameter as well."""
-    kept = {key: schema.pop(key) for key in ("title", "description", "default") if key in schema}
-    number = {**schema}
-    schema.clear()
-    schema.update(kept, anyOf=[number, _TEXT])
+Size = Annotated[int, BeforeValidator(_size)]
+"""A whole number, or the name of an integer parameter, whose value is then put in its place."""
 
 
 def size_field(*, description: str, **limits: Any) -> Any:
-    """Return the field of a task's option that is a whole number or an integer parameter's name.
-
-    The reader puts the parameter's value in its place before the model sees it.
+    """Return the field of a task's option of the kind ``Size``.
 
     Args:
         description: What is expected, for messages.
         limits: ``ge``, ``le`` and ``default``, as for pydantic's Field.
     """
+
+    def or_name(schema: dict[str, Any]) -> None:
+        number = {key: schema.pop(key) for key in ("type", "minimum", "maximum") if key in schema}
+        schema["anyOf"] = [number, TEXT]
+
     text = f"{description}, or the name of a parameter with integer = true"
-    return Field(description=text, json_schema_extra=_or_size_symbol, **limits)
-
-
-def size_options(model: type[BaseModel]) -> dict[str, int]:
-    """Return the options that a symbol may stand for, each with its smallest value."""
-    return {
-        name: next(limit.ge for limit in field.metadata if hasattr(limit, "ge"))
-        for name, field in model.model_fields.items()
-        if field.json_schema_extra is _or_size_symbol
-    }
+    return Field(description=text, json_schema_extra=or_name, **limits)
 
 
 _MAX_COMMON_BITS = 16_384

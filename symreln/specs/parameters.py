@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
-from fractions import Fraction
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.networks.parts import Edge, Gain, Node
 from symreln.specs.expression import Declared
 from symreln.specs.finding import Finding, key_path, quoted
 from symreln.specs.letters import written_names
-from symreln.specs.model import Dataset, Parameter, PathwaySpec
+from symreln.specs.model import Parameter, Spec
 from symreln.specs.problems import Problems
 from symreln.specs.schema import MAX_PARAMETERS, ParameterModel
-
-Gated = TypeVar("Gated", PathwaySpec, Node, Edge)
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,30}", re.ASCII)
 
@@ -28,19 +22,12 @@ class Parameters(NamedTuple):
 
     Attributes:
         good: Those that are well declared.
-        names: All names that have a table.
         declared: Names that formulas may use; one whose table is wrong still counts, so that one
             mistake is one message.
     """
 
     good: tuple[Parameter, ...]
-    names: tuple[str, ...]
     declared: Declared
-
-    @property
-    def symbols(self) -> tuple[Parameter, ...]:
-        """Those that are symbols of the data, not sizes."""
-        return tuple(parameter for parameter in self.good if not parameter.integer)
 
 
 def read_parameters(value: object, problems: Problems) -> Parameters:
@@ -63,12 +50,15 @@ def read_parameters(value: object, problems: Problems) -> Parameters:
             if len(problems.found) == before:
                 good.append(parameter)
     nonnegative = frozenset(p.name for p in good if p.is_nonnegative)
-    sizes = {p.given for p in good if p.integer}
-    usable = tuple(n for n in names[:MAX_PARAMETERS] if _NAME.fullmatch(n) and n not in sizes)
+    integers = {p.given: p for p in good if p.integer}
+    usable = [n for n in names[:MAX_PARAMETERS] if _NAME.fullmatch(n) and n not in integers]
     declared = Declared(
-        names=tuple(written[name] for name in usable), nonnegative=nonnegative, written=written
+        names=tuple(written[name] for name in usable),
+        nonnegative=nonnegative,
+        written=written,
+        integers=integers,
     )
-    return Parameters(tuple(good), names, declared)
+    return Parameters(tuple(good), declared)
 
 
 def _check_name(name: str) -> None:
@@ -109,12 +99,12 @@ def _check_consistent(parameter: Parameter, path: str, problems: Problems) -> No
                 problems.add(f"{path}.{key}", str(number), needed, "Change one of the two.")
 
 
-def used_names(dataset: Dataset, pathways: Iterable[PathwaySpec]) -> set[str]:
+def used_names(spec: Spec) -> set[str]:
     """Return the names of the parameters that occur in the data or in gates."""
     found: set[str] = set()
-    for matrix in (dataset.inputs, dataset.targets):
+    for matrix in (spec.dataset.inputs, spec.dataset.targets):
         found |= _names_of((*matrix.terms, *matrix.denominator.to_dict()), matrix.parameters)
-    for gain in {gain for pathway in pathways for gain in pathway.gate}:
+    for gain in {gain for pathway in spec.pathways for gain in pathway.gate}:
         if isinstance(gain, Scalar):
             keys = (*gain.numerator.to_dict(), *gain.denominator.to_dict())
             found |= _names_of(keys, gain.parameters)
@@ -125,64 +115,18 @@ def _names_of(keys: Iterable[tuple[int, ...]], parameters: tuple[str, ...]) -> s
     return {parameters[i] for key in keys for i, exponent in enumerate(key) if exponent}
 
 
-def check_used(parameters: Iterable[Parameter], used: set[str], problems: Problems) -> None:
-    """Add a problem for every parameter that occurs nowhere."""
-    among = f" ({', '.join(sorted(used))})" if used else ""
-    for parameter in parameters:
-        if parameter.name not in used:
-            problems.add(
-                key_path(("parameters", parameter.given)),
-                "a parameter on which no entry of the dataset and no gate depends",
-                f"one that is used{among}",
-                "Use it in a formula, or remove it.",
-            )
-
-
-def data_over(dataset: Dataset, names: tuple[str, ...]) -> Dataset:
-    """Return the dataset over exactly these parameters, one ring for inputs and targets."""
-
-    def over(matrix: ExactMatrix) -> ExactMatrix:
-        return matrix.substitute(_unused(matrix.parameters, names)).promoted(names)
-
-    return replace(dataset, inputs=over(dataset.inputs), targets=over(dataset.targets))
-
-
-def gates_over(items: Iterable[Gated], names: tuple[str, ...]) -> tuple[Gated, ...]:
-    """Return pathways, nodes or edges with their gains over exactly these parameters."""
-
-    def over(gain: Gain) -> Gain:
-        if isinstance(gain, int):
-            return gain
-        return Scalar.of(gain.substitute(_unused(gain.parameters, names)), names)
-
-    return tuple(
-        item if item.gate is None else replace(item, gate=tuple(map(over, item.gate)))
-        for item in items
-    )
-
-
-def _unused(parameters: Iterable[str], names: tuple[str, ...]) -> dict[str, Fraction]:
-    return {name: Fraction(0) for name in parameters if name not in names}
-
-
-def check_values(
-    parameters: Iterable[Parameter],
-    dataset: Dataset,
-    pathways: Iterable[PathwaySpec],
-    problems: Problems,
-) -> None:
+def check_values(spec: Spec, problems: Problems) -> None:
     """Add a problem where the declared values make a datum or a gain infinite, or close a gate."""
-    values = {p.name: p.value for p in parameters if p.value is not None}
-    given = ((p.given, p.value) for p in parameters if p.value is not None)
-    listed = ", ".join(f"{name} = {value}" for name, value in given)
+    given = ((p.given, p.value) for p in spec.parameters if p.value is not None)
+    values, listed = spec.values, ", ".join(f"{name} = {value}" for name, value in given)
     try:
-        dataset.inputs.substitute(values)
-        dataset.targets.substitute(values)
+        spec.dataset.inputs.substitute(values)
+        spec.dataset.targets.substitute(values)
     except ZeroDivisionError:
         found = f"values at which an entry of the dataset is infinite ({listed})"
         problems.add("parameters", found, "values at which every entry is finite")
         return
-    for pathway in pathways:
+    for pathway in spec.pathways:
         found, name = "", quoted(pathway.name)
         try:
             if pathway.open_samples and not pathway.at(values).open_samples:

@@ -1,17 +1,13 @@
-"""Collects the problems of a spec, gives each its place, and raises them all at once.
-
-Finds the line of a key path in TOML text that ``tomllib`` has already accepted.
-"""
+"""Collects the problems of a spec, gives each its place, and raises them all at once."""
 
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
@@ -20,6 +16,7 @@ from symreln.base.records import record
 from symreln.errors import Problem, SpecError
 from symreln.specs.finding import key_path, nearest, quoted, shown
 from symreln.specs.kinds import StrictModel
+from symreln.specs.lines import line_of, lines_of
 
 Model = TypeVar("Model", bound=StrictModel)
 
@@ -110,13 +107,7 @@ class Problems:
         return {}
 
     def check(
-        self,
-        model: type[Model],
-        value: object,
-        path: str,
-        *,
-        aside: tuple[str, ...] = (),
-        context: object = None,
+        self, model: type[Model], value: object, path: str, *, context: object = None
     ) -> Model | None:
         """Return a checked table, or None after adding what is wrong with it.
 
@@ -124,7 +115,6 @@ class Problems:
             model: What the table must look like.
             value: What was read.
             path: Its key path.
-            aside: Keys that are handled elsewhere and count as known in suggestions.
             context: What the fields refer to: the declared names, for formulas.
         """
         before = len(self.found)
@@ -135,50 +125,42 @@ class Problems:
             return model.model_validate(table, context=context)
         except ValidationError as error:
             for detail in error.errors(include_url=False):
-                self._add_detail(model, detail, path, aside)
+                self._add_detail(model, detail, path)
             return None
 
-    def _add_detail(
-        self, model: type[StrictModel], detail: Any, path: str, aside: tuple[str, ...]
-    ) -> None:
-        model, path, loc = _innermost(model, path, tuple(detail["loc"]))
-        key = str(loc[0]) if loc else ""
-        place = f"{path}.{key_path([key])}" if path else key_path([key])
+    def check_if_given(
+        self, model: type[Model], tables: Mapping[str, Any], name: str
+    ) -> Model | None:
+        """Return a checked table of a spec; None where there is none, or after :meth:`check`."""
+        value = tables.get(name)
+        return None if value is None else self.check(model, value, name)
+
+    def _add_detail(self, model: type[StrictModel], detail: Any, path: str) -> None:
+        """Add what pydantic found, at its place, with what the field's description expects."""
+        loc, fields = tuple(detail["loc"]), _fields(model)
+        while len(loc) > 2 and isinstance(loc[1], int):  # a list of tables
+            *_, inner = get_args(fields[loc[0]].annotation)
+            path, fields, loc = f"{path}.{loc[0]}[{loc[1]}]", _fields(inner), loc[2:]
+        key, error, given = str(loc[0]), detail.get("ctx", {}).get("error"), detail["input"]
+        place = f"{path}.{key_path([key])}"
         if detail["type"] == "extra_forbidden":
             array = path.endswith("]") and "." not in path
             heading = f"[[{path.partition('[')[0]}]]" if array else f"[{path}]"
-            names = (field.alias or name for name, field in model.model_fields.items())
-            hint = nearest(key, [*aside, *names])
+            hint = nearest(key, ["task"] * (path == "dataset") + list(fields))
             self.add(place, f"the unknown key {quoted(key)}", f"a key of {heading}", hint)
-            return
-        error = detail.get("ctx", {}).get("error")
-        if isinstance(error, SpecError):
+        elif isinstance(error, SpecError):
             with self.at(place):
                 raise error
-            return
-        given, description = detail["input"], _field(model, key).description or "another value"
-        if detail["type"] == "missing":
-            self.add(place, "nothing", description, f"Add {key} = …")
         else:
-            hint = _text_hint(given, description) if isinstance(given, str) else ""
-            self.add(place, shown(given), description, hint)
+            missing, expected = detail["type"] == "missing", fields[key].description or ""
+            hint = _text_hint(given, expected) if isinstance(given, str) else ""
+            hint = f"Add {key} = …" if missing else hint
+            self.add(place, "nothing" if missing else shown(given), expected, hint)
 
 
-def _innermost(
-    model: type[StrictModel], path: str, loc: tuple[Any, ...]
-) -> tuple[type[StrictModel], str, tuple[Any, ...]]:
-    """Return model, path and location inside it of the innermost table that ``loc`` leads to."""
-    while len(loc) > 2 and isinstance(loc[1], int):
-        inner = next(iter(get_args(_field(model, str(loc[0])).annotation)), None)
-        if not (isinstance(inner, type) and issubclass(inner, StrictModel)):
-            break
-        model, path, loc = inner, f"{path}.{loc[0]}[{loc[1]}]", loc[2:]
-    return model, path, loc
-
-
-def _field(model: type[StrictModel], key: str) -> FieldInfo:
-    """Return the field that a spec calls ``key``."""
-    return next(f for name, f in model.model_fields.items() if key in (name, f.alias))
+def _fields(model: type[StrictModel]) -> dict[str, FieldInfo]:
+    """Return the fields of a table by what a spec calls them."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 def _text_hint(text: str, description: str) -> str:
@@ -192,152 +174,3 @@ def _text_hint(text: str, description: str) -> str:
     if text.lower() in {"true", "false"} and "true or false" in description:
         return "Write it without quotes."
     return ""
-
-
-_TOKEN = re.compile(
-    r"(?P<skip>[ \t\r]+|#[^\n]*)"
-    r"|(?P<mark>[\[\]{},=.\n])"
-    r'|(?P<text>"""(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}'
-    r"|'''(?:[^']|'{1,2}(?!'))*'{3,5}"
-    r'|"(?:[^"\\\n]|\\.)*"'
-    r"|'[^'\n]*')"
-    r"""|(?P<word>[^\s\[\]{},=.#"']+)""",
-    re.DOTALL,
-)
-
-Path = tuple[str | int, ...]
-
-
-def lines_of(text: str) -> dict[str, int]:
-    """Return the line, from 1, of every table, key, array entry and inline table in TOML text.
-
-    Args:
-        text: TOML that parses; anything else gives what was found before the first surprise.
-    """
-    scanner = _Scanner(text)
-    # A message without a line is better than an error about an error.
-    with suppress(_LostError, RecursionError):
-        scanner.scan()
-    return scanner.lines
-
-
-def line_of(path: str, lines: dict[str, int]) -> int | None:
-    """Return the line of a key path, or of the nearest table or key around it."""
-    while path:
-        if path in lines:
-            return lines[path]
-        path = path[: max(path.rfind("."), path.rfind("["), 0)]
-    return None
-
-
-class _LostError(Exception):
-    """The text is not what the scanner took it for."""
-
-
-class _Token(NamedTuple):
-    """A piece of TOML: a mark, a word or a text in quotes; "" at the end."""
-
-    kind: str
-    text: str
-    line: int
-
-
-def _tokens(text: str) -> Iterator[_Token]:
-    line, at = 1, 0
-    while match := _TOKEN.match(text, at):
-        if match.lastgroup != "skip":
-            yield _Token(match.lastgroup or "", match.group(), line)
-        line += match.group().count("\n")
-        at = match.end()
-    yield _Token("end", "", line)
-
-
-class _Scanner:
-    """Walks over the statements and notes where every path begins."""
-
-    def __init__(self, text: str) -> None:
-        self.tokens = _tokens(text)
-        self.ahead = next(self.tokens)
-        self.lines: dict[str, int] = {}
-        self.sizes: dict[Path, int] = {}
-
-    def scan(self) -> None:
-        table: Path = ()
-        while self.skip_lines().kind != "end":
-            table = self.header() if self.ahead.text == "[" else self.statement(table)
-
-    def take(self, expected: str = "") -> _Token:
-        token = self.ahead
-        if token.kind == "end" or (expected and token.text != expected):
-            raise _LostError
-        self.ahead = next(self.tokens)
-        return token
-
-    def skip_lines(self) -> _Token:
-        while self.ahead.text == "\n":
-            self.take()
-        return self.ahead
-
-    def note(self, path: Path, line: int) -> None:
-        self.lines.setdefault(key_path(path), line)
-
-    def keys(self) -> tuple[str, ...]:
-        """Return a dotted key; escapes in it are so rare that its line may stay unknown."""
-        parts: list[str] = []
-        while not parts or self.ahead.text == ".":
-            if parts:
-                self.take(".")
-            token = self.take()
-            if token.kind == "mark":
-                raise _LostError
-            parts.append(token.text[1:-1] if token.kind == "text" else token.text)
-        return tuple(parts)
-
-    def header(self) -> Path:
-        line = self.take("[").line
-        repeated = self.ahead.text == "["
-        if repeated:
-            self.take()
-        path: Path = ()
-        for key in self.keys():
-            # The index of its last table follows every array of tables but the last key.
-            path = (*path, self.sizes[path] - 1, key) if path in self.sizes else (*path, key)
-        if repeated:
-            self.sizes[path] = self.sizes.get(path, 0) + 1
-            path = (*path, self.sizes[path] - 1)
-        for count in range(1, len(path) + 1):
-            self.note(path[:count], line)
-        for _ in range(1 + repeated):
-            self.take("]")
-        return path
-
-    def statement(self, table: Path) -> Path:
-        """Pass ``key = value`` and return the table that it stands in."""
-        line = self.ahead.line
-        keys = self.keys()
-        for count in range(1, len(keys) + 1):
-            self.note((*table, *keys[:count]), line)
-        self.take("=")
-        self.value((*table, *keys))
-        return table
-
-    def value(self, path: Path) -> None:
-        first = self.take()
-        if first.text not in ("[", "{"):
-            if first.kind == "mark":
-                raise _LostError
-            while self.ahead.text not in (",", "]", "}", "\n", ""):
-                self.take()
-            return
-        closing = "]" if first.text == "[" else "}"
-        place = 0
-        while self.skip_lines().text != closing:
-            if closing == "]":
-                self.note((*path, place), self.ahead.line)
-                self.value((*path, place))
-                place += 1
-            else:
-                self.statement(path)
-            if self.skip_lines().text == ",":
-                self.take()
-        self.take(closing)

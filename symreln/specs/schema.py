@@ -12,12 +12,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, create_model
 
+from symreln.specs.entries import GateEntries, Inputs, Name, Outputs, PathwayGate, SwitchGate
 from symreln.specs.finding import check_text
 from symreln.specs.kinds import (
     Constant,
-    Entries,
     FromZero,
-    GateEntries,
     Matrix,
     Positive,
     Share,
@@ -54,10 +53,11 @@ def _indices(kind: str, default: str | None = "all", before: str = "") -> Any:
 
 
 _NAME = Field(description="a unique name in quotes")
-_GATE = Field(
+_GATE: Any = Field(
     default="all",
     description='"all", a formula over labels, or a list of 0, 1 and gains such as "g"',
 )
+EdgeName = Annotated[str, AfterValidator(lambda x: check_text(x, longest=240, empty=True))]
 _NO_NAMES = Field(default=None, description="a number without names")
 
 
@@ -66,9 +66,9 @@ class ParameterModel(StrictModel):
 
     positive: bool = Field(default=False, description="true or false: whether it is > 0")
     nonnegative: bool = Field(default=False, description="true or false: whether it is >= 0")
-    minimum: Constant = _NO_NAMES
-    maximum: Constant = _NO_NAMES
-    value: Constant = Field(
+    minimum: Constant | None = _NO_NAMES
+    maximum: Constant | None = _NO_NAMES
+    value: Constant | None = Field(
         default=None, description="a number without names, used where numbers are needed"
     )
     integer: bool = Field(
@@ -82,21 +82,28 @@ class SwitchModel(StrictModel):
     """``then``: the gate that a pathway takes at a step of the training."""
 
     step: int = _whole(_MAX_STEPS, "the first update made with this gate, ")
-    gate: GateEntries = Field(description='"all", a formula over labels, or a list of 0 and 1')
+    gate: SwitchGate = Field(description='"all", a formula over labels, or a list of 0 and 1')
 
 
 class PathwayModel(StrictModel):
     """``[[pathway]]``: one pathway of the gated deep linear network."""
 
-    name: str = _NAME
+    name: Name = _NAME
     each: str | None = _each("pathway")
-    gate: GateEntries = Field(
-        default="all",
+    # Before the gate, which may be closed where another one follows.
+    then: list[SwitchModel] = Field(
+        default_factory=list,
+        max_length=_MAX_SWITCHES,
+        description="gates that the pathway takes later, as in "
+        'then = [{step = 800, gate = "context != 1"}]',
+    )
+    gate: PathwayGate = Field(
+        default="all",  # type: ignore[assignment]  # read as every other value
         description='"all", a formula over labels, or a list of 0, 1, gains such as "g", and "/" '
         "for a sample to which the pathway's inputs are made orthogonal",
     )
-    inputs: Entries = _indices("input")
-    outputs: Entries = _indices("output")
+    inputs: Inputs = _indices("input")
+    outputs: Outputs = _indices("output")
     stage: int = _whole(100, default=1)
     hidden: int | None = _whole(
         MAX_HIDDEN,
@@ -104,18 +111,12 @@ class PathwayModel(StrictModel):
         "; what network.hidden gives to every pathway by default",
         default=None,
     )
-    then: list[SwitchModel] = Field(
-        default_factory=list,
-        max_length=_MAX_SWITCHES,
-        description="gates that the pathway takes later, as in "
-        'then = [{step = 800, gate = "context != 1"}]',
-    )
 
 
 class NodeModel(StrictModel):
     """``[[node]]``: a layer of a graph, or a part of one."""
 
-    name: str = _NAME
+    name: Name = _NAME
     each: str | None = _each("node")
     size: int | None = Field(
         default=None,
@@ -124,8 +125,8 @@ class NodeModel(StrictModel):
         description="units of a hidden node, a whole number; network.hidden by default",
     )
     gate: GateEntries = _GATE
-    inputs: Entries | None = _indices("input", None, "of an input node: ")
-    outputs: Entries | None = _indices("output", None, "of an output node: ")
+    inputs: Inputs | None = _indices("input", None, "of an input node: ")
+    outputs: Outputs | None = _indices("output", None, "of an output node: ")
 
 
 class EdgeModel(StrictModel):
@@ -133,7 +134,7 @@ class EdgeModel(StrictModel):
 
     source: str = Field(alias="from", description="the name of a node that is no output")
     target: str = Field(alias="to", description="the name of a node that is no input")
-    name: str = Field(default="", description='a unique name; "from → to" by default')
+    name: EdgeName = Field(default="", description='a unique name; "from → to" by default')
     each: str | None = _each("edge")
     gate: GateEntries = _GATE
 
@@ -198,8 +199,8 @@ class GroupsModel(StrictModel):
 class UserDatasetModel(StrictModel):
     """``[dataset]`` with a user's own data: matrices, CSV files, or an NPZ file."""
 
-    X: Matrix = Field(default=None, description="a list of rows, one a feature")
-    Y: Matrix = Field(default=None, description="a list of rows, one an output")
+    X: Matrix | None = Field(default=None, description="a list of rows, one a feature")
+    Y: Matrix | None = Field(default=None, description="a list of rows, one an output")
     inputs: str | None = Field(default=None, description="name of a CSV file, one row a sample")
     targets: str | None = Field(default=None, description="name of a CSV file, one row a sample")
     data: str | None = Field(

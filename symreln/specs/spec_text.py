@@ -10,8 +10,8 @@ from symreln.errors import NotSupportedError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.networks.parts import Gain
+from symreln.specs.entries import BOUNDARY
 from symreln.specs.model import Dataset, NetworkSpec, Parameter, PathwaySpec, Spec, ValidationSpec
-from symreln.specs.pathways import BOUNDARY
 
 
 def spec_toml(spec: Spec) -> str:

@@ -10,7 +10,7 @@ from pydantic import Field
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
 from symreln.specs.finding import Finding, counted, nearest, shown
-from symreln.specs.kinds import Formula, Names, StrictModel, size_field
+from symreln.specs.kinds import Formula, Names, Size, StrictModel, size_field
 from symreln.specs.model import Dataset
 from symreln.specs.task import Task
 from symreln.task_library.structures import (
@@ -30,10 +30,10 @@ MAX_ENTRIES = 50_000_000
 class _ContextualOptions(StrictModel):
     """Options of ``contextual``."""
 
-    items: int = size_field(
+    items: Size = size_field(
         default=8, ge=2, le=MAX_ITEMS, description=f"a power of two from 2 to {MAX_ITEMS}"
     )
-    contexts: int = size_field(
+    contexts: Size = size_field(
         ge=1, le=_MAX_CONTEXTS, description=f"a whole number from 1 to {_MAX_CONTEXTS}"
     )
     structures: Names = Field(

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.specs.finding import Finding
-from symreln.specs.kinds import StrictModel, size_field
+from symreln.specs.kinds import Size, StrictModel, size_field
 from symreln.specs.model import Dataset
 from symreln.specs.task import Task
 from symreln.task_library.structures import check_power_of_two, hierarchy
@@ -22,12 +22,12 @@ million."""
 class _RoutingOptions(StrictModel):
     """Options of ``routing``."""
 
-    domains: int = size_field(
+    domains: Size = size_field(
         ge=1,
         le=_MAX_DOMAINS,
         description=f"input domains, and as many output domains, from 1 to {_MAX_DOMAINS}",
     )
-    partners: int = size_field(
+    partners: Size = size_field(
         ge=1,
         le=_MAX_DOMAINS,
         description="output domains that every input domain is trained with, at most domains",

@@ -245,7 +245,6 @@ SPECS: tuple[tuple[str, str], ...] = (
     ("size-no-value", sized("integer = true")),
     ("size-half", sized("integer = true\nvalue = 2.5")),
     ("size-minimum-half", sized(f"{WHOLE}\nminimum = 1.5")),
-    ("size-minimum-zero", sized(f"{WHOLE}\nminimum = 0")),
     ("size-below", sized(f"{WHOLE}\nminimum = 4")),
     ("size-huge", sized("integer = true\nvalue = 65")),
     ("size-items", sized(WHOLE, 'contexts = 3\nitems = "C"')),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from symreln.specs.problems import line_of, lines_of
+from symreln.specs.lines import line_of, lines_of
 from symreln.task_library.registry import SPECS, spec_path
 
 TEXT = '''# comment with [brackets] = and "quotes

@@ -1,0 +1,165 @@
+"""Kinds of keys of ``[[pathway]]``, ``[[node]]`` and ``[[edge]]``: gates, inputs and outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, PlainValidator, ValidationInfo
+
+from symreln.base.records import record
+from symreln.networks.parts import Gate
+from symreln.specs.expression import Declared
+from symreln.specs.finding import Finding, check_text, nearest, quoted, shown
+from symreln.specs.gates import gate_values
+from symreln.specs.kinds import FORMULA, one_of, text_or_list
+from symreln.specs.model import Dataset
+
+NAME_LENGTH = 80
+#: In a list of gates: the pathway's inputs are made orthogonal to the sample.
+BOUNDARY = "/"
+
+
+@record
+class Asked:
+    """What entries refer to.
+
+    Attributes:
+        dataset: Samples, labels and groups; None where it is wrong itself, and then only what needs
+            no dataset is checked.
+        declared: Names that gains may use.
+    """
+
+    dataset: Dataset | None
+    declared: Declared
+
+
+@record
+class Gating:
+    """A gate that was read.
+
+    Attributes:
+        values: 0, 1 or a gain for every sample.
+        boundary: Samples to which the inputs are made orthogonal.
+        text: What the user wrote.
+    """
+
+    values: Gate = ()
+    boundary: tuple[int, ...] = ()
+    text: str = ""
+
+
+@record
+class Indices:
+    """Inputs or outputs that were read.
+
+    Attributes:
+        indices: Ascending.
+        text: What the user wrote.
+    """
+
+    indices: tuple[int, ...] = ()
+    text: str = ""
+
+
+def _gate(value: object, info: ValidationInfo, *, gains: bool = True) -> Gating:
+    asked: Asked = info.context  # type: ignore[assignment]
+    written = one_of(value, str, list, tuple)
+    data, declared = asked.dataset, asked.declared if gains else Declared()
+    if data is None:
+        return Gating()
+    closed = bool(info.data.get("then"))
+    values = gate_values(written, data.labels, data.samples, declared, closed=closed)
+    if not gains and not all(isinstance(gain, int) for gain in values):
+        raise Finding("a gain in a gate that is taken later", "0 and 1")
+    return Gating(values=values, text=_text(written))
+
+
+def _gate_of_pathway(value: object, info: ValidationInfo) -> Gating:
+    if not isinstance(value, list | tuple) or BOUNDARY not in value:
+        return _gate(value, info)
+    if info.data.get("then"):
+        raise Finding(
+            f"{quoted(BOUNDARY)} in the gate of a pathway with then",
+            "one gate for the whole training where samples are on the boundary",
+        )
+    found = _gate([0 if entry == BOUNDARY else entry for entry in value], info)
+    on = tuple(place for place, entry in enumerate(value) if entry == BOUNDARY)
+    return replace(found, boundary=on, text=_text(value))
+
+
+def _indices(kind: str, value: object, info: ValidationInfo) -> Indices:
+    """Return what "all", a group's name or a list stands for."""
+    asked: Asked = info.context  # type: ignore[assignment]
+    written, data = one_of(value, str, list, tuple), asked.dataset
+    if data is None:
+        return Indices()
+    groups, count = (
+        (data.input_groups, data.n_x) if kind == "inputs" else (data.output_groups, data.n_y)
+    )
+    if not isinstance(written, str):
+        return Indices(indices=indices_of(written, count, kind), text=_text(written))
+    name = written.strip()
+    known = {"all": tuple(range(count)), **groups}
+    if name not in known:
+        expected = f'"all", a group of {kind}, or a list of indices'
+        raise Finding(f"the unknown group {quoted(name)}", expected, nearest(name, known))
+    return Indices(indices=known[name], text=name)
+
+
+def indices_of(value: object, count: int, kind: str) -> tuple[int, ...]:
+    """Return a list of indices, ascending.
+
+    Args:
+        value: What was read: a list of indices from 0.
+        count: How many inputs or outputs there are.
+        kind: "inputs" or "outputs".
+
+    Raises:
+        Finding: It is no list, empty, or an index is wrong, out of range or repeated.
+    """
+    one = kind.removesuffix("s")
+    expected = f"indices from 0 to {count - 1}, each once"
+    if not isinstance(value, list | tuple):
+        raise Finding(shown(value), f"a list of {expected}")
+    if not value:
+        raise Finding(f"no {kind}", f"at least one {one}", f'Write "all" for all {count}.')
+    for place, index in enumerate(value):
+        if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count:
+            hint = f"There are {count} {kind}; indices count from 0."
+            raise Finding(f"{shown(index)} at place {place}", expected, hint)
+        if index in value[:place]:
+            raise Finding(f"the {one} {index} twice", expected)
+    return tuple(sorted(value))
+
+
+def _text(value: str | Sequence[object]) -> str:
+    """Return what the user wrote for a gate or for indices, as text in TOML's words."""
+    if isinstance(value, str):
+        return value.strip()
+    written = [f'"{entry}"' if isinstance(entry, str) else str(entry) for entry in value]
+    return f"[{', '.join(written)}]"
+
+
+_GATE: Any = text_or_list(FORMULA)
+_INDICES: Any = text_or_list({"type": "integer"})
+
+Name = Annotated[str, AfterValidator(partial(check_text, longest=NAME_LENGTH))]
+"""A text that can be shown."""
+
+GateEntries = Annotated[Gating, PlainValidator(_gate), _GATE]
+"""A formula over labels as text, or a list of 0, 1 and gains."""
+
+PathwayGate = Annotated[Gating, PlainValidator(_gate_of_pathway), _GATE]
+"""The same, or "/" in the list."""
+
+SwitchGate = Annotated[Gating, PlainValidator(partial(_gate, gains=False)), _GATE]
+"""The same without gains."""
+
+Inputs = Annotated[Indices, PlainValidator(partial(_indices, "inputs")), _INDICES]
+"""The name of a group, or a list of indices."""
+
+Outputs = Annotated[Indices, PlainValidator(partial(_indices, "outputs")), _INDICES]
+"""The same, of outputs."""
