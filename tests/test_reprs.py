@@ -13,8 +13,9 @@ import pytest
 import symreln as sr
 from symreln.base import summaries
 from symreln.base.summaries import brief, short_repr
-from symreln.sweeps.plan import Plan
+from symreln.sweeps.axes import read_axes
 from symreln.sweeps.summary import summarise
+from symreln.sweeps.tasks import plan
 
 LINES, CHARACTERS = 30, 3000
 SMALL = ("network.hidden=24", "network.steps=60")
@@ -59,14 +60,12 @@ def roots(derivation, validation, tmp_path_factory):
     routing = sr.derive(sr.load("routing", overrides=SMALL))
     data = {"dataset": {"X": [[1, 1], [1, -1]], "Y": [[3, 1]]}, "pathway": [{"name": "whole"}]}
     weights = sr.from_weights(sr.derive(sr.load(data)), [[1, 0]], [[Fraction(1, 2)]])
-    plan = Plan(
-        source="xor", axes=(), seeds=3, folder=tmp_path_factory.mktemp("sweep"), overrides=()
-    )
+    asked = plan("xor", read_axes(["network.hidden=4,8"]), tmp_path_factory.mktemp("sweep"))
     return [
         *(validation, derivation.evaluate(), validation.intervals),
         *(xor, xor.exceptional, sr.load("digits"), sr.derive(sr.load("contextual-C"))),
         *(routing, sr.validate(routing, 2, 0), weights, weights.blocks([0.0, 1.0])),
-        *(plan, summarise(plan)),
+        *(asked, summarise(asked)),
     ]
 
 

@@ -35,7 +35,7 @@ def processes(workers: int, shared: Any = None) -> Iterator[Executor]:
     before = active_children()
     known = (shared, watched.path())
     executor = _Processes(workers, mp_context=CONTEXT, initializer=_begin, initargs=known)
-    with killed_is_a_limit(BrokenExecutor), executor:
+    with _killed_is_a_limit(), executor:
         try:
             yield executor
         except BaseException:
@@ -47,11 +47,11 @@ def processes(workers: int, shared: Any = None) -> Iterator[Executor]:
 
 
 @contextmanager
-def killed_is_a_limit(kind: type[Exception]) -> Iterator[None]:
-    """Raise LimitReachedError where a kind of error says that a worker was killed."""
+def _killed_is_a_limit() -> Iterator[None]:
+    """Raise LimitReachedError where a worker was killed."""
     try:
         yield
-    except kind as error:
+    except BrokenExecutor as error:
         msg = (
             "a worker process was killed, as systems do that are short of memory. What is "
             "written stays; start the same command again"

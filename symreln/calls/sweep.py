@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symreln.base import pool
 from symreln.base.jsonio import dumps
@@ -17,21 +16,18 @@ from symreln.base.summaries import short_repr
 from symreln.base.tables import plain_table
 from symreln.calls.answers import AbstractAnswer
 from symreln.errors import InputError, NotSupportedError
+from symreln.experiment.metrics import METHOD
 from symreln.report.folder import write_files
-from symreln.report.sweep import sweep_table, sweep_to_json
+from symreln.report.sweep_table import sweep_table, sweep_to_json
 from symreln.specs.arguments import check_counts
 from symreln.specs.arrays import plain
 from symreln.specs.model import Spec
 from symreln.specs.spec_text import spec_toml
-from symreln.sweeps.plan import Plan, read_axes
-from symreln.sweeps.run import Missing, Shard, cluster
-from symreln.sweeps.run import sweep as do_missing
+from symreln.sweeps import tasks
+from symreln.sweeps.axes import read_axes
 from symreln.sweeps.summary import Summary, SummaryRow, summarise
 from symreln.task_library.load import spec_of
 from symreln.task_library.registry import SPECS
-
-if TYPE_CHECKING:
-    from symreln.sweeps.run import Failure
 
 #: Where a spec that is no file is kept, in the folder of its sweep.
 _SPEC = "spec.toml"
@@ -44,10 +40,12 @@ class SweepAnswer(AbstractAnswer):
     Attributes:
         found: One row a combination.
         failures: What could not be done.
+        shard: The part that was done, "i/N"; None for all.
     """
 
     found: Summary
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[tasks.Failure, ...] = ()
+    shard: str | None = None
 
     @property
     def rows(self) -> tuple[SummaryRow, ...]:
@@ -59,15 +57,25 @@ class SweepAnswer(AbstractAnswer):
         return sweep_to_json(self.found)
 
     def files(self) -> dict[str, str | bytes]:
-        """Return the figures and sweep.json, by file name."""
+        """Return the figures and sweep.json, by file name; a part of a sweep has none."""
+        # Here, because Matplotlib takes time to import.
         from symreln.report.sweep_figure import sweep_figures
 
+        if self.shard is not None:
+            return {}
         figures = {f"{each.name}.svg": each.svg for each in sweep_figures(self.found)}
         return {**figures, "sweep.json": dumps(self.to_json())}
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
         yield from plain_table(*sweep_table(self.found)).rstrip("\n").splitlines()
+        yield f"in brackets 95 % intervals: {METHOD}"
+
+    def failed(self) -> Iterator[str]:
+        """Yield what could not be done, and why."""
+        for each in self.failures:
+            over = ", ".join(self.rows[each.task.row].over)
+            yield f"{over}: {each.task.name}: {each.message}"
 
     def _summary(self) -> list[str]:
         # The table is wider than a repr.
@@ -94,9 +102,10 @@ def sweep(
     seeds: int = 8,
     rng: int = 0,
     workers: int | None = None,
+    shard: str | None = None,
     allow_outside: bool = False,
 ) -> SweepAnswer:
-    """Validate a spec for all combinations of some keys' values, one file a network.
+    """Validate a spec for all combinations of some keys' values.
 
     What is done is kept in the folder: the same call again does only what is missing.
 
@@ -109,6 +118,7 @@ def sweep(
         seeds: Networks of each kind, a combination.
         rng: Seed of the random streams.
         workers: Processes; one a core by default.
+        shard: "i/N" for part i of N alone; its answer has what the folder has by then.
         allow_outside: Whether data files may lie outside the spec's folder.
 
     Raises:
@@ -129,42 +139,12 @@ def sweep(
     axes = read_axes(texts, told)
     if not isinstance(source, str | os.PathLike):
         source = _written(spec_of(source, "sweep"), [*told, *texts], folder)
-    plan = Plan(
-        source=str(source),
-        overrides=told,
-        axes=axes,
-        seeds=seeds,
-        rng=rng,
-        allow_outside=allow_outside,
-        folder=folder,
-    )
-    return summary_of(plan, fill(plan, Missing.of(plan, Shard()), workers))
-
-
-def fill(plan: Plan, left: Missing, workers: int | None, dask: str | None = None) -> list[Failure]:
-    """Do what is missing of a sweep; return what could not be done.
-
-    Args:
-        plan: The sweep.
-        left: What is to be done.
-        workers: Processes; one a core by default.
-        dask: Address of a cluster that does it instead.
-    """
-    if not left.count:
-        return []
-    count = workers or cores()
-    with phase("sweeping") as report, ExitStack() as stack:
-        if dask is None:
-            executor = stack.enter_context(pool.processes(count))
-        else:
-            executor, count = stack.enter_context(cluster(dask))
-        return do_missing(plan, left, executor, count, report)
-
-
-def summary_of(plan: Plan, failures: Sequence[Failure]) -> SweepAnswer:
-    """Return what is in the folder of a sweep."""
+    asked = {"overrides": told, "seeds": seeds, "rng": rng, "allow_outside": allow_outside}
+    plan = tasks.plan(str(source), axes, folder, **asked)
+    with phase("sweeping") as report, pool.processes(workers or cores()) as executor:
+        failures = tasks.sweep(plan, shard, executor, report)
     with phase("summary"):
-        return SweepAnswer(found=summarise(plan, failures), failures=tuple(failures))
+        return SweepAnswer(found=summarise(plan, failures), failures=tuple(failures), shard=shard)
 
 
 def _written(spec: Spec, keys: Sequence[str], folder: Path) -> Path:

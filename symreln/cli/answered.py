@@ -54,16 +54,23 @@ def answered(
     require_folder(out)
     with Progress(quiet=quiet)(doing):
         found = call(given, **asked)
+    show_answer(found, out, as_json=as_json, quiet=quiet)
+    return 0
+
+
+def show_answer(found: AbstractAnswer, out: Path, *, as_json: bool, quiet: bool) -> None:
+    """Write an answer's files, and print its JSON or what the terminal shows."""
     with Progress(quiet=quiet)("writing the results"):
         files = found.files()
-        write_together(out, files)
+        if files:
+            write_together(out, files)
     if as_json:
         put(dumps(found.to_json()))
-        return 0
+        return
     for text in found.lines():
         say(text)
-    say(f"written to {out}: {', '.join(files)}")
-    return 0
+    if files:
+        say(f"written to {out}: {', '.join(files)}")
 
 
 def depth_for_user(*, backend: Library, device: str | None, float32: bool, **asked: Any) -> int:

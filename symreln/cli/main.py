@@ -222,10 +222,9 @@ def tasks() -> None:
     RNG,
     out("symreln-out/NAME-sweep", "; a sweep that is there goes on"),
     option("--workers", "Processes.  [default: one a core]", 1, 1024, part=MACHINE_PART),
-    option("--dask", "Let a dask.distributed cluster do it.", part=MACHINE_PART, metavar="ADDRESS"),
     option(
         "--shard",
-        "Do part i of N and no summary; parts are independent.",
+        "Do part i of N and write no summary; parts are independent.",
         part=MACHINE_PART,
         metavar="i/N",
     ),
@@ -235,7 +234,7 @@ def tasks() -> None:
     example="sweep contextual-3 --over network.hidden=100,200 --seeds 4",
 )
 def sweep() -> None:
-    """Validate a spec for all combinations of some keys' values, one file a network.
+    """Validate a spec for all combinations of some keys' values.
 
     What is done is kept: the same command again, after whatever end, does only what is missing.
     """

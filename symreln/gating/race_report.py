@@ -219,7 +219,7 @@ def _points_table(race: Race, points: Sequence[RacePoint]) -> list[str]:
         return ", ".join(f"{names[each.pattern]} {of(each)}" for each in taken)
 
     columns = [
-        (race.parameter or "parameters", lambda point: point.value or "as declared"),
+        (race.parameter or "parameters", _where),
         ("theory, fastest first", lambda point: _ordered(point.order, names) or "none"),
         (
             "networks, mean ± std over seeds",
@@ -262,6 +262,10 @@ def _points_table(race: Race, points: Sequence[RacePoint]) -> list[str]:
 
 def _ordered(order: Sequence[Sequence[str]], names: Mapping[str, str]) -> str:
     return " > ".join(" = ".join(names[each] for each in rank) for rank in order)
+
+
+def _where(point: RacePoint) -> object:
+    return "as declared" if point.value is None else point.value
 
 
 def _yes(value: bool | None) -> str:

@@ -18,7 +18,7 @@ from symreln.report.drawing import (
     styled,
 )
 from symreln.report.looks import line_style
-from symreln.report.sweep import SHOWN
+from symreln.report.sweep_table import SHOWN
 from symreln.specs.expression import constant
 from symreln.specs.finding import Finding
 from symreln.specs.overrides import parse_override
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from symreln.document.model import Drawing
-    from symreln.sweeps.plan import Axis
+    from symreln.sweeps.axes import Axis
     from symreln.sweeps.summary import Summary, SummaryRow
 
 #: Lines of one panel: more cannot be told apart.
@@ -36,7 +36,7 @@ MOST_LINES = 7
 WIDE = 10
 
 
-def numbers(axis: Axis) -> list[float] | None:
+def _numbers(axis: Axis) -> list[float] | None:
     """Return an axis's values where all of them are numbers, else None."""
     try:
         return [_number(axis.key, value) for value in axis.values]
@@ -57,7 +57,7 @@ def sweep_figures(summary: Summary) -> tuple[Drawing, ...]:
     if not any(row.metrics for row in summary.rows):
         return ()
     for place, axis in enumerate(summary.plan.axes):
-        values = numbers(axis)
+        values = _numbers(axis)
         if values is not None and len(set(values)) > 1:
             found.append(_figure(summary, place, values))
     return tuple(found)

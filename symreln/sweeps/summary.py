@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +17,7 @@ from symreln.experiment.metrics import (
 )
 from symreln.experiment.uninformative import too_little
 from symreln.experiment.verdicts import Verdict, loss_verdict
-from symreln.sweeps.files import read_result, tidy
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from symreln.sweeps.files import Result
-    from symreln.sweeps.plan import Combination, Plan
-    from symreln.sweeps.run import Failure
+from symreln.sweeps.tasks import Failure, Plan, result_of
 
 
 @short_repr
@@ -32,25 +26,25 @@ class SummaryRow:
 
     Attributes:
         over: Its ``key=value`` texts.
-        seeds: Networks of each kind that are compared.
-        level: The verdict of its derivation; "" where its theory failed.
+        seeds: Networks of each kind that are compared; 0 where its theory or all of them failed.
+        level: The verdict of its derivation; "" where there are no networks, like what follows.
         method: How the theory is evaluated.
         free_constants: Of the theory.
-        judged: Which curve "theory" is: "closed" or "reduced"; "" where it failed.
-        verdict: Of the loss; of modes and gates a sweep records nothing. None where it failed.
+        judged: Which curve "theory" is: "closed" or "reduced".
+        verdict: Of the loss; of modes and gates a sweep records nothing.
         metrics: By pair of curves; pairs that there are not are left out.
         floor: What networks of different seeds differ by; None for one seed or no network.
         failures: What could not be done.
     """
 
-    over: Combination
-    seeds: int
+    over: tuple[str, ...]
+    seeds: int = 0
     level: str = ""
     method: str = ""
     free_constants: int | None = None
     judged: str = ""
     verdict: Verdict | None = None
-    metrics: dict[str, Distance]
+    metrics: Mapping[str, Distance]
     floor: SeedFloor | None = None
     failures: tuple[Failure, ...] = ()
 
@@ -69,89 +63,75 @@ class Summary:
 
 
 def summarise(plan: Plan, failures: Sequence[Failure] = ()) -> Summary:
-    """Compare what is in the folder, and tidy up what killed writers left there.
-
-    One combination's curves are in memory at a time.
+    """Compare what is in the folder; one combination's curves are in memory at a time.
 
     Args:
         plan: The sweep; files that are missing are left out.
         failures: Of this run.
     """
-    tidy(plan.tasks)
-    rows = tuple(
-        _summary_row(plan, number, tuple(f for f in failures if f.row == number))
-        for number in range(len(plan.rows))
+    rows = (
+        _summary_row(plan, row, tuple(each for each in failures if each.task.row == row))
+        for row in range(len(plan.rows))
     )
-    return Summary(plan=plan, rows=rows)
+    return Summary(plan=plan, rows=tuple(rows))
 
 
-def _summary_row(plan: Plan, number: int, failures: tuple[Failure, ...]) -> SummaryRow:
-    over, theory = plan.rows[number].over, read_result(plan.theory(number))
-    found = (read_result(plan.network(number, seed)) for seed in range(plan.seeds))
-    networks = [result for result in found if result is not None]
-    if theory is None or not networks:
-        return SummaryRow(over=over, seeds=0, metrics={}, failures=failures)
-    gdln, relu = _losses(networks, "gdln"), _losses(networks, "network")
-    metrics = _metrics(theory, gdln, relu, plan.rng)
+def _summary_row(plan: Plan, row: int, failures: tuple[Failure, ...]) -> SummaryRow:
+    theory = result_of(plan.theories[row])
+    blocks = [found[1] for found in map(result_of, plan.trainings(row)) if found is not None]
+    head: dict[str, Any] = {"over": plan.rows[row], "failures": failures}
+    if theory is None or not blocks:
+        return SummaryRow(**head, metrics={})
+    values, curves = theory
+    gdln, relu = (
+        np.concatenate([each[name] for each in blocks]) if name in blocks[0] else None
+        for name in ("gdln", "network")
+    )
+    assert gdln is not None  # every task trains one
+    trained = {"gdln": gdln} if relu is None else {"gdln": gdln, "relu": relu}
+    metrics = _metrics(curves, trained, plan.rng, values["error"])
     return SummaryRow(
-        over=over,
-        seeds=len(networks),
-        level=theory.values["level"],
-        method=theory.values["method"],
-        free_constants=theory.values["free_constants"],
-        judged=theory.values["judged"],
-        verdict=_verdict(theory, [each for each in (relu, gdln) if each is not None], metrics),
+        **head,
+        **{key: values[key] for key in ("level", "method", "free_constants", "judged")},
+        seeds=len(gdln),
+        verdict=_verdict(values, trained, metrics),
         metrics=metrics,
         floor=None if relu is None else seed_floor(relu),
-        failures=failures,
     )
-
-
-def _losses(networks: Sequence[Result], kind: str) -> np.ndarray | None:
-    if kind not in networks[0].arrays:
-        return None
-    return np.stack([one.arrays[kind] for one in networks])
 
 
 def _verdict(
-    theory: Result, trained: Sequence[np.ndarray], metrics: dict[str, Distance]
+    values: Mapping[str, Any], trained: Mapping[str, np.ndarray], metrics: Mapping[str, Distance]
 ) -> Verdict:
     """Judge the loss as a confrontation does."""
-    values = theory.values
-    names = {"theory_vs_relu": "against the network", "theory_vs_gdln": "against the GDLN"}
+    names = {"relu": "against the network", "gdln": "against the GDLN"}
+    means = [trained[key].mean(axis=0) for key in names if key in trained]
     return loss_verdict(
         {
-            name: metrics[pair].max_abs_over_initial
-            for pair, name in names.items()
-            if pair in metrics
+            name: metrics[f"theory_vs_{key}"].max_abs_over_initial
+            for key, name in names.items()
+            if key in trained
         },
         values["tolerance"],
-        len(trained[0]),
-        too_little(
-            [each.mean(axis=0) for each in trained], values["learnable"], values["tolerance"]
-        ),
+        len(trained["gdln"]),
+        too_little(means, values["learnable"], values["tolerance"]),
         values["error"],
     )
 
 
 def _metrics(
-    theory: Result, gdln: np.ndarray | None, relu: np.ndarray | None, rng: int
+    curves: Mapping[str, np.ndarray], trained: Mapping[str, np.ndarray], rng: int, error: float
 ) -> dict[str, Distance]:
-    assert gdln is not None  # every task trains one
-    trained = {"gdln": gdln} if relu is None else {"gdln": gdln, "relu": relu}
     found = {
         f"{curve}_vs_{name}": distance(
-            theory.arrays[curve],
-            losses,
-            rng,
-            theory.values["error"] if curve == "theory" else 0.0,
+            curves[curve], losses, rng, error if curve == "theory" else 0.0
         )
         for curve in ("theory", "closed", "reduced")
-        if curve in theory.arrays
+        if curve in curves
         for name, losses in trained.items()
     }
-    if relu is not None:
-        found["gdln_vs_relu"] = mutual_distance(gdln, relu, rng)
-        if "mean_field" in theory.arrays:
-            found["mean_field_vs_relu"] = distance(theory.arrays["mean_field"], relu, rng)
+    if "relu" in trained:
+        found["gdln_vs_relu"] = mutual_distance(trained["gdln"], trained["relu"], rng)
+        if "mean_field" in curves:
+            found["mean_field_vs_relu"] = distance(curves["mean_field"], trained["relu"], rng)
     return found

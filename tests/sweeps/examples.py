@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from symreln.base import pool
 from symreln.cli import main as cli
-from symreln.sweeps.plan import Plan, read_axes
-from symreln.sweeps.run import Failure, Missing, Shard, sweep
 
 SPEC = """\
 title = "Two numbers"
@@ -37,8 +36,7 @@ learning_rate = "1/20"
 steps = 80
 """
 OVER = ("--over", "network.hidden=3,5", "--over", "parameters.c.value=1,1/2")
-AXES = read_axes(OVER[1::2])
-SEEDS = 5
+SEEDS = 10  # in two tasks, of eight and of two
 
 
 @pytest.fixture
@@ -49,17 +47,10 @@ def spec(tmp_path: Path) -> Path:
     return path
 
 
-def plan(source: Path | str, folder: Path, seeds: int = SEEDS, **more) -> Plan:
-    """The sweep that :data:`OVER` asks for, in its folder."""
-    asked = {"axes": AXES, "seeds": seeds, **more}
-    return Plan(source=str(source), folder=folder, **asked)
-
-
-def files(found: Plan) -> list[Path]:
-    """The files of all its tasks."""
-    rows = range(len(found.rows))
-    networks = [found.network(row, seed) for row in rows for seed in range(found.seeds)]
-    return [*map(found.theory, rows), *networks]
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let sweeps use no other process."""
+    monkeypatch.setattr(pool, "processes", lambda _: Here())
 
 
 def arguments(source: Path, out: Path, *more: str) -> list[str]:
@@ -75,11 +66,11 @@ def command(capsys: pytest.CaptureFixture[str], *typed: str) -> tuple[int, str, 
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Every file of a folder."""
+    """Every finished file of a folder."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file()
+        if path.is_file() and path.suffix != ".tmp"
     }
 
 
@@ -94,8 +85,3 @@ class Here(Executor):
         except Exception as error:
             future.set_exception(error)
         return future
-
-
-def swept(found: Plan, workers: int = 1) -> list[Failure]:
-    """Do what is missing of a sweep in this process."""
-    return sweep(found, Missing.of(found, Shard()), Here(), workers)

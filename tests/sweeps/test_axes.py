@@ -2,47 +2,42 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 import symreln as sr
-from symreln.errors import InputError
-from symreln.sweeps.plan import combinations, read_axes
-from symreln.sweeps.run import Shard
-from tests.sweeps.examples import SPEC, arguments, command, files, plan, spec
+from symreln.errors import InputError, NotSupportedError
+from symreln.report.sweep_figure import _numbers
+from symreln.sweeps.axes import read_axes
+from tests.sweeps.examples import SPEC, arguments, command, spec
 
 __all__ = ["spec"]
 
 
 @pytest.mark.parametrize(
-    ("text", "values"),
+    ("text", "values", "numbers"),
     [
-        ("network.hidden=3,5", ("3", "5")),
-        ("network.hidden=[3, 5,]", ("3", "5")),
-        ("network.hidden = 7", ("7",)),
-        ('k="a,b",c', ('"a,b"', "c")),
-        ("k=[1, 2],[3]", ("[1, 2]", "[3]")),
-        ("k=[[1, 2], [3]]", ("[1, 2]", "[3]")),
-        ("pathway[0].gate=item in (1, 2),all", ("item in (1, 2)", "all")),
-        ("k='x=1', 'y=2'", ("'x=1'", "'y=2'")),
+        ("network.hidden=3,5", ("3", "5"), [3.0, 5.0]),
+        ("network.hidden=[3, 5,]", ("3", "5"), [3.0, 5.0]),
+        ("network.hidden = 7", ("7",), [7.0]),
+        ("k=1/2,0.25", ("1/2", "0.25"), [0.5, 0.25]),
+        ('k="a,b",c', ('"a,b"', "c"), None),
+        ("k=mean,sum", ("mean", "sum"), None),
+        ("k=true,false", ("true", "false"), None),
+        ("k=[1, 2],[3]", ("[1, 2]", "[3]"), None),
+        ("k=[[1, 2], [3]]", ("[1, 2]", "[3]"), None),
+        ("pathway[0].gate=item in (1, 2),all", ("item in (1, 2)", "all"), None),
+        ("k='x=1', 'y=2'", ("'x=1'", "'y=2'"), None),
     ],
 )
-def test_values_are_divided_at_commas_of_their_own(text, values):
+def test_values_are_divided_at_commas_and_drawn_where_all_are_numbers(text, values, numbers):
     (axis,) = read_axes([text])
     assert axis.values == values
     assert axis.key == text.partition("=")[0].strip()
-
-
-def test_combinations_are_all_and_each_once():
-    axes = read_axes(["a=1,2,3", "b=x,y"])
-    found = combinations(axes)
-    assert len(found) == len(set(found)) == 6
-    assert found[:2] == [("a=1", "b=x"), ("a=1", "b=y")]
+    assert _numbers(axis) == numbers
 
 
 @pytest.mark.parametrize(
-    ("texts", "fragment"),
+    ("over", "said"),
     [
         ([], "no --over"),
         (["network.hidden"], "KEY=VALUE"),
@@ -52,100 +47,51 @@ def test_combinations_are_all_and_each_once():
         (["network.hidden=3,5,3"], "3 stands there twice"),
         (["network hidden=3"], "network hidden"),
         (["=3"], "--over"),
-        (["a=1", "a=2"], "another --over"),
-        (["a=[1"], "--over"),
+        (["network.hidden=1", "network.hidden=2"], "another --over"),
+        (["network.hidden=[1"], "--over"),
+        (["network.steps=3,4"], "--set gives this key too"),
+        (["network.hiden=1,2"], 'Did you mean "hidden"'),
+        (["network.steps=60,0"], "network.steps=0"),
+        (["network.learning_rate=1/20,1000"], "network.learning_rate=1000"),
     ],
 )
-def test_what_is_no_list_of_values_is_refused(texts, fragment):
-    with pytest.raises(InputError, match=re.escape(fragment)):
-        read_axes(texts)
-
-
-def test_a_swept_key_is_not_set_too():
-    with pytest.raises(InputError, match="--set gives this key too"):
-        read_axes(["network.hidden=1,2"], ["network.hidden=3"])
-
-
-@pytest.mark.parametrize("text", ["0/3", "4/3", "1", "1/", "/2", "-1/3", "1/0", "a/b", "1/2/3", ""])
-def test_what_is_no_shard_is_refused(text):
-    with pytest.raises(InputError, match="expected i/N"):
-        Shard.read(text)
-
-
-@pytest.mark.parametrize("parts", [1, 2, 3, 7, 20, 50])
-def test_shards_add_up_without_meeting(spec, tmp_path, parts):
-    whole = plan(spec, tmp_path / "out")
-    found = [
-        (row, seed)
-        for index in range(1, parts + 1)
-        for row, seed in Shard(index=index, parts=parts).networks(whole)
-    ]
-    assert found == [(row, seed) for row in range(4) for seed in range(5)]
+def test_bad_input_is_said_before_any_training(spec, tmp_path, over, said):
+    out, overrides = tmp_path / "out", ["network.steps=5"] * ("--set" in said)
+    with pytest.raises(InputError) as told:
+        sr.sweep(spec, over, directory=out, overrides=overrides)
+    assert said in str(told.value)
+    assert overrides or "--set" not in str(told.value)
+    assert not (out / "tasks").exists()
 
 
 @pytest.mark.parametrize(
-    ("more", "fragment"),
-    [
-        (("--over", "network.hiden=1,2"), "hiden"),
-        (("--over", "network.steps=60,0"), "network.steps=0"),
-        (("--over", "network.learning_rate=1/20,1000"), "network.learning_rate=1000"),
-        (("--over", "parameters.c.value=2"), "another --over"),
-        (("--set", "network.hidden=3"), "--set"),
-        (("--shard", "0/3"), "i/N"),
-        (("--workers", "2", "--dask", "tcp://localhost:1"), "exclude"),
-        (("--dask", "nowhere at all"), "--dask"),
-    ],
+    "text", ["0/3", "4/3", "1", "1/", "/2", "-1/3", "1/0", "a/b", "1/2/3", "²/3"]
 )
-def test_bad_input_ends_in_2_before_any_training(spec, tmp_path, capsys, more, fragment):
+def test_what_is_no_shard_is_refused(spec, tmp_path, capsys, text):
     out = tmp_path / "out"
-    code, _, err = command(capsys, *arguments(spec, out, *more))
-    assert code == 2
-    assert fragment in err
-    assert "Traceback" not in err
+    code, _, err = command(capsys, *arguments(spec, out, "--shard", text))
+    assert (code, "expected i/N" in err, "Traceback" in err) == (2, True, False)
     assert not list(out.rglob("*.npz"))
 
 
-def test_a_graph_and_a_spec_without_a_network_are_refused(tmp_path, capsys):
-    code, _, err = command(
-        capsys, "sweep", "routing", "--over", "network.steps=5,6", "--out", str(tmp_path / "out")
-    )
-    assert (code, "nodes and edges" in err) == (2, True)
-    bare = tmp_path / "bare.toml"
+@pytest.mark.parametrize(
+    ("source", "over", "error", "says"),
+    [
+        (3, {"network.hidden": [4]}, InputError, "sweep: found 3; give a Spec"),
+        ("routing", {"network.steps": [5, 6]}, NotSupportedError, "nodes and edges"),
+        ("contextual-C", {"network.steps": [5]}, NotSupportedError, "Give the file or the name"),
+        ("xor", {"dataset.scale": [1, 2]}, InputError, "sr.sweep('xor', …)"),
+    ],
+)
+def test_what_is_no_spec_of_a_sweep(source, over, error, says, tmp_path):
+    given = sr.load(source) if isinstance(source, str) else source
+    with pytest.raises(error, match=says.replace("(", r"\(").replace(")", r"\)")):
+        sr.sweep(given, over, directory=tmp_path / "out")
+    assert not (tmp_path / "out" / "tasks").exists()
+
+
+def test_a_spec_without_a_network_is_refused_with_the_combination(tmp_path, capsys):
+    bare, out = tmp_path / "bare.toml", str(tmp_path / "out")
     bare.write_text(SPEC.partition("[network]")[0])
-    code, _, err = command(
-        capsys, "sweep", str(bare), "--over", "title=a,b", "--out", str(tmp_path / "out")
-    )
+    code, _, err = command(capsys, "sweep", str(bare), "--over", "title=a,b", "--out", out)
     assert (code, "at title=a: " in err, "network" in err) == (2, True, True)
-
-
-def test_names_depend_on_all_that_results_depend_on(spec, tmp_path):
-    def names(**more):
-        return {path.name for path in files(plan(spec, tmp_path / "out", **more))}
-
-    one = names()
-    assert len(one) == 4 * 6
-    assert one < names(seeds=6)
-    assert {name.partition("-")[0] for name in one & names(rng=1)} == {"theory"}
-    assert not one & names(overrides=("network.steps=81",))
-    text = spec.read_text()
-    spec.write_text(f"# a comment\n{text}")
-    assert names() == one
-    spec.write_text(text.replace('"2", "0"', '"3", "0"'))
-    assert not one & names()
-    (tmp_path / "x.csv").write_text("2,0\n0,1\n1,1\n")
-    (tmp_path / "y.csv").write_text("1,0\n0,2\n1,1\n")
-    matrices = SPEC[SPEC.index("X = ") : SPEC.index("[dataset.labels]")]
-    parameter = SPEC[SPEC.index("[parameters.c]") : SPEC.index("[[pathway]]")]
-    in_files = 'inputs = "x.csv"\ntargets = "y.csv"\n'
-    spec.write_text(text.replace(matrices, in_files).replace(parameter, ""))
-    axes = read_axes(["network.hidden=3"])
-    before = names(axes=axes)
-    (tmp_path / "x.csv").write_text("2,0\n0,1\n1,2\n")
-    assert len(before) == 6
-    assert not before & names(axes=axes)
-
-
-def test_a_wrong_key_is_said_of_the_option_that_named_it(tmp_path):
-    with pytest.raises(InputError, match="hidden") as caught:
-        sr.sweep("xor", {"network.hiden": [1, 2]}, directory=tmp_path)
-    assert "--set" not in str(caught.value)

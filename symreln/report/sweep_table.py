@@ -5,20 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from symreln.base.jsonio import dumps
 from symreln.base.provenance import library_versions
 from symreln.base.rounding import percent, positional
-from symreln.base.tables import show_table
-from symreln.base.terminal import say
 from symreln.experiment.metrics import METHOD
 from symreln.experiment.words import interval_text, share_text
 from symreln.report.validation_json import floor_to_json
-from symreln.sweeps.run import Missing, Shard
 
 if TYPE_CHECKING:
     from symreln.experiment.metrics import Interval
-    from symreln.sweeps.plan import Plan
-    from symreln.sweeps.run import Failure
     from symreln.sweeps.summary import Summary, SummaryRow
 
 _FORMAT = "symreln-sweep/2"
@@ -43,7 +37,7 @@ SHOWN = {
 
 def sweep_to_json(summary: Summary) -> dict[str, Any]:
     """Return sweep.json."""
-    plan, spec = summary.plan, summary.plan.rows[0].spec
+    plan, spec = summary.plan, summary.plan.theories[0].spec
     return {
         "format": _FORMAT,
         "title": spec.title,
@@ -71,14 +65,8 @@ def _row(row: SummaryRow) -> dict[str, Any]:
         "metrics": dict.fromkeys(_PAIRS)
         | {pair: asdict(found) for pair, found in row.metrics.items()},
         "seed_floor": floor_to_json(row.floor),
-        "failures": [{"seed": each.seed, "message": each.message} for each in row.failures],
+        "failures": [{"of": each.task.name, "message": each.message} for each in row.failures],
     }
-
-
-def show_sweep(summary: Summary) -> None:
-    """Print a row a combination."""
-    show_table(*sweep_table(summary))
-    say(f"in brackets 95 % intervals: {METHOD}")
 
 
 def sweep_table(summary: Summary) -> tuple[str, list[str], list[list[str]]]:
@@ -109,26 +97,3 @@ def _steps(found: Interval) -> str:
     if found.value is None:
         return "never drops"
     return interval_text(found, lambda steps: positional(steps, 3))
-
-
-def missing_sentence(left: Missing) -> str:
-    """Say what is to be done, before the run."""
-    return (
-        f"{left.count} tasks to do ({len(left.theories)} of theory, "
-        f"{len(left.networks)} of training), {left.there} done before"
-    )
-
-
-def failure_sentence(plan: Plan, failure: Failure) -> str:
-    """Say what could not be done, and why."""
-    of = "theory" if failure.seed is None else f"seed {failure.seed}"
-    return f"{plan.rows[failure.row].name}: {of}: {failure.message}"
-
-
-def part_said(plan: Plan, *, as_json: bool) -> str:
-    """Return what is printed after a part of a sweep: how much of the whole is done."""
-    left = Missing.of(plan, Shard())
-    whole = left.there + left.count
-    if as_json:
-        return dumps({"tasks": whole, "done": left.there})
-    return f"{left.there} of the sweep's {whole} tasks are done, in {plan.folder}\n"
