@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from symreln.document.words import letter
 from symreln.report.cells import gate_pattern
 from symreln.report.curve_labels import label_curves
 from symreln.report.drawing import (
@@ -36,7 +37,6 @@ from symreln.report.looks import (
     measured_look,
     points,
 )
-from symreln.report.numbering import letter
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

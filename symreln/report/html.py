@@ -16,7 +16,6 @@ from symreln.document.model import (
     Document,
     Equation,
     Figure,
-    Inline,
     Items,
     Link,
     Math,
@@ -32,7 +31,7 @@ from symreln.document.model import (
 )
 from symreln.document.widths import latex_width
 from symreln.report.mathml import lines_to_mathml, to_mathml
-from symreln.report.numbering import Anchor, Numberer, anchors
+from symreln.report.renderer import Anchor, Renderer
 from symreln.report.shell import LIVE_SCRIPTS, asset, whole_page
 from symreln.report.svg import inline_svg
 
@@ -43,7 +42,7 @@ _PHONE = 14.0  # and across a fold on a narrow one
 
 def render(document: Document) -> str:
     """Return ``document`` as the text of an HTML page."""
-    renderer = _Renderer(document)
+    renderer = _HtmlRenderer(document)
     body = renderer.body()
     title = plain_text(document.title)
     moved = document.interactive
@@ -68,13 +67,9 @@ def framed(document: Document, summary: str) -> str:
     )
 
 
-class _Renderer:
-    """Renders blocks in reading order, counting as it goes."""
-
+class _HtmlRenderer(Renderer):
     def __init__(self, source: Document) -> None:
-        self.source = source
-        self.anchors: dict[str, Anchor] = anchors(source)
-        self.numberer = Numberer()
+        super().__init__(source)
         self.contents: list[tuple[int, str, str, str]] = []
         self.figures: dict[str, Figure] = {}
 
@@ -109,29 +104,19 @@ class _Renderer:
     def blocks(self, blocks: tuple[Block, ...], depth: int) -> str:
         return "".join(self.block(block, depth) + "\n" for block in blocks)
 
-    def block(self, block: Block, depth: int) -> str:
-        anchor = self.numberer.number(block, depth)
-        match block:
-            case Section():
-                return self.section(block, anchor, depth)
-            case Paragraph(content):
-                return f"<p>{self.inline(content)}</p>"
-            case Equation():
-                return self.equation(block, anchor)
-            case Theorem():
-                return self.theorem(block, anchor, depth)
-            case Table():
-                return self.table(block, anchor)
-            case Figure():
-                return self.figure(block, anchor)
-            case Details():
-                summary = f"<summary>{self.inline(block.summary)}</summary>"
-                return f"<details>\n{summary}\n{self.blocks(block.blocks, depth)}</details>"
-            case Items():
-                items = "".join(f"<li>{self.inline(item)}</li>\n" for item in block.items)
-                return f"<ul>\n{items}</ul>"
+    def _paragraph(self, block: Paragraph, anchor: None, depth: int) -> str:
+        return f"<p>{self.inline(block.content)}</p>"
 
-    def section(self, block: Section, anchor: Anchor | None, depth: int) -> str:
+    def _details(self, block: Details, anchor: Anchor | None, depth: int) -> str:
+        summary = f"<summary>{self.inline(block.summary)}</summary>"
+        return f"<details>\n{summary}\n{self.blocks(block.blocks, depth)}</details>"
+
+    def _items(self, block: Items, anchor: None, depth: int) -> str:
+        return (
+            "<ul>\n" + "".join(f"<li>{self.inline(item)}</li>\n" for item in block.items) + "</ul>"
+        )
+
+    def _section(self, block: Section, anchor: Anchor | None, depth: int) -> str:
         number = anchor.number if anchor else ""
         name = block.label or f"section-{number}"
         title = self.inline(block.title)
@@ -140,7 +125,7 @@ class _Renderer:
         head = f'<{tag}><span class="number">{number}</span>{title}</{tag}>'
         return f'<section id="{name}">\n{head}\n{self.blocks(block.blocks, depth + 1)}</section>'
 
-    def equation(self, block: Equation, anchor: Anchor | None) -> str:
+    def _equation(self, block: Equation, anchor: Anchor | None, depth: int) -> str:
         number = f'<span class="number">{anchor.text}</span>' if anchor else ""
         # Only what may need scrolling is a stop for the keyboard.
         stop = ' tabindex="0"' if max(map(latex_width, block.lines)) > _COLUMN else ""
@@ -149,7 +134,7 @@ class _Renderer:
             f'<div class="scroll"{stop}>{lines_to_mathml(block.lines)}</div>{number}</div>'
         )
 
-    def theorem(self, block: Theorem, anchor: Anchor | None, depth: int) -> str:
+    def _theorem(self, block: Theorem, anchor: Anchor | None, depth: int) -> str:
         name = f"{anchor.text}" if anchor else block.kind
         title = f" ({self.inline(block.title)})" if block.title else ""
         kind = "statement" if anchor else "proof"
@@ -160,7 +145,7 @@ class _Renderer:
             f"{body if anchor else _ended(body)}</div>"
         )
 
-    def table(self, block: Table, anchor: Anchor | None) -> str:
+    def _table(self, block: Table, anchor: Anchor | None, depth: int) -> str:
         marks = block.alignment
         head = "".join(
             f'<th scope="col" class="{mark}">{self.inline(cell)}</th>'
@@ -183,7 +168,7 @@ class _Renderer:
             for mark, cell in zip(marks[1:], cells[1:], strict=True)
         )
 
-    def figure(self, block: Figure, anchor: Anchor | None) -> str:
+    def _figure(self, block: Figure, anchor: Anchor | None, depth: int) -> str:
         drawing = f"\0{len(self.figures)}\0"  # no text has a null character
         self.figures[drawing] = block
         return (
@@ -234,24 +219,26 @@ class _Renderer:
             formula = isinstance(part, Math)
         return "".join(shown)
 
-    def one(self, part: Inline) -> str:
-        match part:
-            case Text(value):
-                return escape_html(typographic(value))
-            case Math(latex):
-                wide = latex_width(latex) > _PHONE
-                return to_mathml(latex, wide=wide)
-            case Code(value):
-                return f"<code>{escape_html(value)}</code>"
-            case Strong(inner):
-                return f"<strong>{self.inline(inner)}</strong>"
-            case Reference(label):
-                return f'<a href="#{label}">{self.anchors[label].text}</a>'
-            case Citation(key):
-                keys = [entry.key for entry in self.source.bibliography]
-                return f'<a href="#cite-{key}">[{keys.index(key) + 1}]</a>'
-            case Link(inner, target):
-                return _address(target, self.inline(inner))
+    def _text(self, part: Text) -> str:
+        return escape_html(typographic(part.value))
+
+    def _math(self, part: Math) -> str:
+        return to_mathml(part.latex, wide=latex_width(part.latex) > _PHONE)
+
+    def _code(self, part: Code) -> str:
+        return f"<code>{escape_html(part.value)}</code>"
+
+    def _strong(self, part: Strong) -> str:
+        return f"<strong>{self.inline(part.content)}</strong>"
+
+    def _reference(self, part: Reference) -> str:
+        return f'<a href="#{part.label}">{self.anchors[part.label].text}</a>'
+
+    def _citation(self, part: Citation) -> str:
+        return f'<a href="#cite-{part.key}">[{self.number_of(part)}]</a>'
+
+    def _link(self, part: Link) -> str:
+        return _address(part.target, self.inline(part.content))
 
 
 def _scrolled(inside: str, anchor: Anchor | None, kind: str = "") -> str:

@@ -13,52 +13,38 @@ _LETTER, _GAP, _NARROWEST = 0.0117, 0.0275, 0.15
 _BOLD, _CODE, _MATH = 1.2, 1.06, 1.1  # of a letter
 _LONG_WORD = 24  # letters; longer ones may break anywhere
 _TALL = 20  # lines; a table that is taller floats, and without a caption it comes in pieces
-_PIECE = 5  # lines of a piece; a page may end between two
 _PAGE = 38  # lines that surely fit on a page
 
 Inline = Callable[[Content], str]
 
 
 def table(block: Table, inline: Inline, label: str) -> str:
-    r"""Return a table.
+    r"""Return a table; what is too tall for a page goes on in another, without a number.
 
     Args:
         block: The table.
         inline: What sets a cell.
         label: The ``\label``; empty where there is none.
     """
-    columns = _Columns(block)
-    heights = columns.heights()
-    tall = sum(heights)
-    bare = not block.caption
-    if bare and tall > _TALL:
-        columns.fix()
-    head = columns.row(tuple(Strong(inlines(cell)) for cell in block.header), inline)
-    rows = list(columns.rows(inline))
-    if bare:
-        pieces = _pieces(rows, heights, _PIECE) if tall > _TALL else [rows]
-        last = len(pieces) - 1
-        tabulars = [
-            columns.tabular(piece, head if n == 0 else "", ends=n == last)
-            for n, piece in enumerate(pieces)
-        ]
-        return "\n".join([r"\begin{center}\small", "\\\\\n".join(tabulars), r"\end{center}"])
+    columns = _Columns(block, inline)
+    if not block.caption:
+        tabulars = columns.tabulars(_TALL)
+        return "\n\n".join(f"\\begin{{center}}\\small\n{t}\n\\end{{center}}" for t in tabulars)
     # Elsewhere tables float as the class lets them; our preamble keeps small ones in place.
-    begin = r"\begin{table}[htbp]" if tall > _TALL else r"\begin{table}"
-    above = [rf"\caption{{{inline(block.caption)}}}{label}"]
+    begin = r"\begin{table}" + "[htbp]" * (sum(columns.heights) > _TALL)
+    above = rf"\caption{{{inline(block.caption)}}}{label}"
     found: list[str] = []
-    for piece in _pieces(rows, heights, _PAGE):
-        body = columns.tabular(piece, head, ends=True)
-        found += [begin, r"\centering\small", *above, r"\smallskip", body, r"\end{table}"]
-        above = [r"(continued)\par"]
+    for tabular in columns.tabulars(_PAGE):
+        found += [begin, r"\centering\small", above, r"\smallskip", tabular, r"\end{table}"]
+        above = r"(continued)\par"
     return "\n".join(found)
 
 
 class _Columns:
     """The columns of a table: letters, or shares of the line for those that wrap."""
 
-    def __init__(self, block: Table) -> None:
-        self.block = block
+    def __init__(self, block: Table, inline: Inline) -> None:
+        self.block, self.inline = block, inline
         self.letters = list(block.alignment.replace("p", "l"))
         self.natural = [
             max(_width((Strong(inlines(head)),)), *(_width(row[place]) for row in block.rows), 0.0)
@@ -88,67 +74,53 @@ class _Columns:
                 self.shares = dict(zip(chosen, _shares(wanted, least, rest), strict=True))
                 return
 
-    def fix(self) -> None:
-        """Give every column a width, so that the pieces of a table are in line."""
-        self.shares = {**dict(enumerate(self.natural)), **self.shares}
-
-    def row(self, cells: tuple[Content, ...], inline: Inline) -> str:
-        """Return the cells of a row."""
-        row = " & ".join(self._before(place) + inline(cell) for place, cell in enumerate(cells))
-        # After the \\ of the row above, a bracket or star would be its argument.
-        return "{}" + row if row.startswith(("[", "*")) else row
-
-    def _before(self, place: int) -> str:
-        if place not in self.shares:
-            return ""
-        return {"l": r"\raggedright ", "c": r"\centering ", "r": r"\raggedleft "}[
-            self.letters[place]
-        ]
-
-    def rows(self, inline: Inline) -> Iterator[str]:
-        """Yield the rows with their ends: fractions are as high as rows are and would touch."""
-        rows = [self.row(row, inline) for row in self.block.rows]
-        high = [r"\frac" in row for row in rows]
-        for row, *pair in zip(rows, high, [*high[1:], False][: len(rows)], strict=True):
-            yield row + self.end + ("[0.7ex]" if any(pair) else "")
-
     @property
-    def end(self) -> str:
-        r"""What ends a row: behind ``\raggedright`` the short form is another command."""
-        return r" \tabularnewline" if self.shares else r" \\"
-
     def heights(self) -> list[int]:
-        """Return about how many lines every row takes."""
+        """About how many lines every row takes."""
         return [
             max(1, *(ceil(1.1 * _width(row[p]) / share) for p, share in self.shares.items()), 1)
             for row in self.block.rows
         ]
 
-    def tabular(self, rows: list[str], head: str, *, ends: bool) -> str:
-        """Return rows as a table, with its head where there is one, and the rule where it ends."""
+    def tabulars(self, most: int) -> Iterator[str]:
+        """Yield the rows in pieces of about ``most`` lines, each with the head above."""
+        # Behind \raggedright the short form is another command.
+        end = r" \tabularnewline" if self.shares else r" \\"
+        rows = [self._row(row) for row in self.block.rows]
+        high = [r"\frac" in row for row in rows]  # as high as rows are, and would touch
+        pieces: list[list[str]] = [[]]
+        used = 0
+        for place, (row, height) in enumerate(zip(rows, self.heights, strict=True)):
+            if pieces[-1] and used + height > most:
+                pieces.append([])
+                used = 0
+            pieces[-1].append(row + end + "[0.7ex]" * any(high[place : place + 2]))
+            used += height
+        head = self._row(tuple(Strong(inlines(cell)) for cell in self.block.header)) + end
+        for piece in pieces:
+            lines = [r"\toprule", head, r"\midrule", *piece, r"\bottomrule", r"\end{tabular}"]
+            found = "\n".join([self._begin(), *lines])
+            fits = self.shares or sum(self.natural) <= self.room
+            yield found if fits else f"\\resizebox{{\\linewidth}}{{!}}{{%\n{found}}}"
+
+    def _begin(self) -> str:
         columns = "".join(
             rf"p{{{self.shares[place]:.3f}\linewidth}}" if place in self.shares else letter
             for place, letter in enumerate(self.letters)
         )
-        above = [r"\toprule", head + self.end, r"\midrule"] if head else []
-        below = [r"\bottomrule"] if ends else []
-        lines = [rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}", *above, *rows, *below]
-        found = "\n".join([*lines, r"\end{tabular}"])
-        fits = self.shares or sum(self.natural) <= self.room
-        return found if fits else f"\\resizebox{{\\linewidth}}{{!}}{{%\n{found}}}"
+        return rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}"
+
+    def _row(self, cells: tuple[Content, ...]) -> str:
+        """Return the cells of a row."""
+        row = " & ".join(
+            _RAGGED[self.letters[place]] * (place in self.shares) + self.inline(cell)
+            for place, cell in enumerate(cells)
+        )
+        # After the \\ of the row above, a bracket or star would be its argument.
+        return "{}" + row if row.startswith(("[", "*")) else row
 
 
-def _pieces(rows: list[str], heights: list[int], most: int) -> list[list[str]]:
-    """Split rows into pieces of about ``most`` lines."""
-    pieces: list[list[str]] = [[]]
-    used = 0
-    for row, height in zip(rows, heights, strict=True):
-        if pieces[-1] and used + height > most:
-            pieces.append([])
-            used = 0
-        pieces[-1].append(row)
-        used += height
-    return pieces
+_RAGGED = {"l": r"\raggedright ", "c": r"\centering ", "r": r"\raggedleft "}
 
 
 def _width(cell: Content) -> float:

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from importlib.resources import files
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from symreln.base.progress import phase
-from symreln.document.escape import clean, typographic
+from symreln.document.escape import typographic
 from symreln.document.model import (
     Block,
     Citation,
@@ -26,7 +25,6 @@ from symreln.document.model import (
     Drawing,
     Equation,
     Figure,
-    Inline,
     Items,
     Link,
     Math,
@@ -37,14 +35,13 @@ from symreln.document.model import (
     Table,
     Text,
     Theorem,
-    inlines,
     plain_text,
 )
-from symreln.report.numbering import Anchor, Numberer, anchors
+from symreln.report.renderer import Anchor, Renderer, breakable, breakable_code
+from symreln.report.shell import asset
 from symreln.report.typst_math import string, to_typst
 
 _ITALIC = frozenset(["Proposition", "Lemma", "Assumption"])
-_LONG_WORD = 24  # letters; words that are longer may break anywhere
 _BREAK = "#box();"  # without width; a line may break on both sides of a box
 _APOSTROPHE = re.compile(r"(?<=\w)'")
 _WIDTH = re.compile(r'<svg\b[^>]*?\bwidth="([0-9.]+)pt"')
@@ -74,22 +71,15 @@ def render(document: Document) -> bytes:
 
 def source(document: Document) -> str:
     """Return the Typst source of ``document``; its figures lie beside it as SVG."""
-    return _Renderer(document).document()
+    return _TypstRenderer(document).document()
 
 
-class _Renderer:
-    """Renders blocks in reading order, counting as it goes."""
-
-    def __init__(self, source: Document) -> None:
-        self.source = source
-        self.anchors: dict[str, Anchor] = anchors(source)
-        self.numberer = Numberer()
-
+class _TypstRenderer(Renderer):
     def document(self) -> str:
         source = self.source
         title = string(plain_text(source.title))
         parts = [
-            (files("symreln.report") / "page.typ").read_text(encoding="utf-8"),
+            asset("page.typ"),
             f"#show: body => look({title}, body)",
             f"#title[{self.inline(source.title)}][{self.inline(source.subtitle)}]",
             *self.blocks(source.blocks, 0),
@@ -109,37 +99,28 @@ class _Renderer:
             shown.append(text)
         return shown
 
-    def block(self, block: Block, depth: int) -> str:
-        anchor = self.numberer.number(block, depth)
-        match block:
-            case Section():
-                return self.section(block, anchor, depth)
-            case Paragraph(content):
-                return self.inline(content)
-            case Equation():
-                number = anchor.number if anchor else ""
-                lines = "\\\n".join(map(to_typst, block.lines))
-                return f"#formula({string(number)}, {string(block.label)})[$ {lines} $]"
-            case Theorem():
-                return self.theorem(block, anchor, depth)
-            case Table():
-                return self.table(block, anchor)
-            case Figure():
-                return self.figure(block, anchor)
-            case Details():
-                stop = "" if plain_text(block.summary).endswith(".") else "."
-                head = f"#strong[{self.inline(block.summary)}{stop}]"
-                return "\n\n".join(self.headed(head, block.blocks, depth))
-            case Items():
-                items = "".join(f"[{self.inline(item)}]" for item in block.items)
-                return f"#list{items}"
+    def _equation(self, block: Equation, anchor: Anchor | None, depth: int) -> str:
+        number = anchor.number if anchor else ""
+        lines = "\\\n".join(map(to_typst, block.lines))
+        return f"#formula({string(number)}, {string(block.label)})[$ {lines} $]"
 
-    def section(self, block: Section, anchor: Anchor | None, depth: int) -> str:
+    def _details(self, block: Details, anchor: Anchor | None, depth: int) -> str:
+        stop = "" if plain_text(block.summary).endswith(".") else "."
+        head = f"#strong[{self.inline(block.summary)}{stop}]"
+        return "\n\n".join(self.headed(head, block.blocks, depth))
+
+    def _items(self, block: Items, anchor: None, depth: int) -> str:
+        return "#list" + "".join(f"[{self.inline(item)}]" for item in block.items)
+
+    def _section(self, block: Section, anchor: Anchor | None, depth: int) -> str:
         number = string(anchor.number if anchor else "")
         head = f"#section({depth + 1}, {number}, {string(block.label)})[{self.inline(block.title)}]"
         return "\n\n".join([head, *self.blocks(block.blocks, depth + 1)])
 
-    def theorem(self, block: Theorem, anchor: Anchor | None, depth: int) -> str:
+    def _paragraph(self, block: Paragraph, anchor: None, depth: int) -> str:
+        return self.inline(block.content)
+
+    def _theorem(self, block: Theorem, anchor: Anchor | None, depth: int) -> str:
         name = string(anchor.text if anchor else block.kind)
         title = f" ({self.inline(block.title)})" if block.title else ""
         head = f"#strong[#{name};]{title}#strong[.]#anchor({string(block.label)})"
@@ -156,7 +137,7 @@ class _Renderer:
             return self.blocks(blocks, depth, f"{head}#h(0.6em)")
         return [f"#announcing[{head}]", *self.blocks(blocks, depth)]
 
-    def table(self, block: Table, anchor: Anchor | None) -> str:
+    def _table(self, block: Table, anchor: Anchor | None, depth: int) -> str:
         above = self.caption(block.caption, block.label, anchor)
         header = self.cells(block.header)
         body = self.cells(cell for row in block.rows for cell in row)
@@ -165,7 +146,7 @@ class _Renderer:
     def cells(self, cells: Iterable[Content]) -> str:
         return f"({''.join(f'[{self.inline(cell)}], ' for cell in cells)})"
 
-    def figure(self, block: Figure, anchor: Anchor | None) -> str:
+    def _figure(self, block: Figure, anchor: Anchor | None, depth: int) -> str:
         drawing = self.source.drawing(block.name)
         wide = min(_width(drawing), _LINE)
         below = self.caption(block.caption, block.label, anchor)
@@ -180,32 +161,33 @@ class _Renderer:
         sources = self.source.bibliography
         items = []
         for entry in sources:
-            url = f" #link({string(entry.url)})[{_code(entry.url)}]" if entry.url else ""
+            url = f" #link({string(entry.url)})[{self._code(Code(entry.url))}]" if entry.url else ""
             place = f"#anchor({string(_cited(entry.key))})"
             items.append(f"[{place}{self.inline(entry.content)}{url}]")
         head = '#heading(level: 1)[References]\n\n#enum(numbering: "[1]")'
         return head + "".join(items) if items else ""
 
-    def inline(self, content: Content) -> str:
-        return "".join(map(self.one, inlines(content)))
+    def _text(self, part: Text) -> str:
+        words = breakable(_APOSTROPHE.sub("’", typographic(part.value)))
+        return _BREAK.join(f"#{string(each)};" for each in words)
 
-    def one(self, part: Inline) -> str:
-        match part:
-            case Text(value):
-                return _breakable(_APOSTROPHE.sub("’", typographic(value)))
-            case Math(latex):
-                return f"${to_typst(latex)}$"
-            case Code(value):
-                return _code(value)
-            case Strong(inner):
-                return f"#strong[{self.inline(inner)}]"
-            case Reference(label):
-                return _leads(label, self.anchors[label].text)
-            case Citation(key):
-                keys = [entry.key for entry in self.source.bibliography]
-                return _leads(_cited(key), f"[{keys.index(key) + 1}]")
-            case Link(inner, target):
-                return f"#link({string(target)})[{self.inline(inner)}]"
+    def _math(self, part: Math) -> str:
+        return f"${to_typst(part.latex)}$"
+
+    def _code(self, part: Code) -> str:
+        return _BREAK.join(f"#raw({string(each)});" for each in breakable_code(part.value))
+
+    def _strong(self, part: Strong) -> str:
+        return f"#strong[{self.inline(part.content)}]"
+
+    def _reference(self, part: Reference) -> str:
+        return _leads(part.label, self.anchors[part.label].text)
+
+    def _citation(self, part: Citation) -> str:
+        return _leads(_cited(part.key), f"[{self.number_of(part)}]")
+
+    def _link(self, part: Link) -> str:
+        return f"#link({string(part.target)})[{self.inline(part.content)}]"
 
 
 def _leads(name: str, words: str) -> str:
@@ -222,22 +204,3 @@ def _width(drawing: Drawing) -> float:
     """Return the width of a drawing in points; that of the line where it does not say."""
     found = _WIDTH.search(drawing.svg)
     return float(found[1]) if found else _LINE
-
-
-def _code(value: str) -> str:
-    """Return text in a fixed width that may break after punctuation, as keys and paths need."""
-    # But not inside of numbers, nor between the strokes of an address.
-    pieces = re.split(r"(?<=[._/,:=+-])(?![\d/])", clean(value))
-    return _BREAK.join(f"#raw({string(each)});" for piece in pieces for each in _chopped(piece))
-
-
-def _breakable(value: str) -> str:
-    """Return words, of which those that are too long may break."""
-    pieces = re.split(rf"(\S{{{_LONG_WORD + 1},}})", clean(value))
-    return "".join(_BREAK.join(f"#{string(each)};" for each in _chopped(p)) for p in pieces)
-
-
-def _chopped(piece: str) -> list[str]:
-    if len(piece) <= _LONG_WORD or " " in piece:
-        return [piece] if piece else []
-    return [piece[i : i + 8] for i in range(0, len(piece), 8)]

@@ -8,10 +8,10 @@ import numpy as np
 
 from symreln.claims.derivation import Derivation
 from symreln.document.model import Drawing
+from symreln.document.words import letter
 from symreln.experiment.metrics import drop_time
 from symreln.experiment.outcome import Validation
 from symreln.report.chapters.mean_field import MOST_GATES
-from symreln.report.numbering import letter
 from symreln.report.plots import loss_sketch, sample_groups, thinned
 from symreln.report.representation_figure import representation_drawing
 from symreln.report.sketch import GateShare, LossCurve, Sketch, begin_to_draw

@@ -12,7 +12,7 @@ from symreln.document.model import Document, Drawing, Figure, walk
 from symreln.report import latex
 from symreln.report.content import derivation_document
 from symreln.report.latex_style import Style
-from symreln.report.numbering import anchors
+from symreln.report.renderer import anchors
 from tests.report.latexmk import compiled, needs_latexmk
 from tests.report.sample import document, drawings
 

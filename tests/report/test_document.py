@@ -22,7 +22,7 @@ from symreln.document.model import (
     walk,
 )
 from symreln.errors import InputError
-from symreln.report.numbering import anchors
+from symreln.report.renderer import anchors
 from tests.report.sample import document
 
 

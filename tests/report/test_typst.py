@@ -24,7 +24,7 @@ from symreln.document.model import (
 )
 from symreln.errors import NotSupportedError
 from symreln.report import formats, typst
-from symreln.report.numbering import anchors
+from symreln.report.renderer import anchors
 from tests.report.corpus import HOSTILE
 from tests.report.sample import document
 from tests.report.test_latex import hostile_document

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from symreln.base.rounding import percent
 from symreln.document.model import Block, Figure, Strong, Table, prose
 from symreln.document.typeset import say
-from symreln.report.numbering import letter
+from symreln.document.words import letter
 
 if TYPE_CHECKING:
     from symreln.experiment.confront import Validation

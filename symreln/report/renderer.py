@@ -1,0 +1,139 @@
+"""One walk over a document for every format: numbers, references, and where lines may break."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from symreln.base.records import record
+from symreln.document.escape import clean
+from symreln.document.model import (
+    Block,
+    Citation,
+    Content,
+    Document,
+    Equation,
+    Figure,
+    Inline,
+    Section,
+    Table,
+    Theorem,
+    inlines,
+    label_of,
+    walk,
+)
+
+_LONG_WORD = 24  # letters; longer words, such as file names and keys, may break anywhere
+
+
+@record
+class Anchor:
+    """What a reference to a numbered block says: ``Table`` and ``3``."""
+
+    kind: str
+    number: str
+
+    @property
+    def text(self) -> str:
+        """The words of a reference: "Table 3", or "(3)" for an equation."""
+        return f"({self.number})" if self.kind == "Equation" else f"{self.kind} {self.number}"
+
+
+def numbered(document: Document) -> list[tuple[Block, Anchor | None]]:
+    """Return every block in reading order with its anchor, None where it has no number.
+
+    Numbers are those that LaTeX gives: statements share one counter, and equations count through
+    the whole document.
+    """
+    counts, sections = Counter[str](), list[int]()
+    found: list[tuple[Block, Anchor | None]] = []
+    for block, depth in walk(document.blocks):
+        kind = _kind(block)
+        if kind == "Section":
+            before = sections[depth] if len(sections) > depth else 0
+            sections = [*sections[:depth], before + 1]
+            number = ".".join(map(str, sections))
+        else:
+            counter = "Theorem" if kind and isinstance(block, Theorem) else kind
+            counts[counter] += 1
+            number = str(counts[counter])
+        found.append((block, Anchor(kind=kind, number=number) if kind else None))
+    return found
+
+
+def _kind(block: Block) -> str:
+    """Return what a reference calls a block; empty where it has no number."""
+    match block:
+        case Section():
+            return "Section"
+        case Equation() if block.label:
+            return "Equation"
+        case Table() | Figure() if block.caption:
+            return type(block).__name__
+        case Theorem() if block.kind != "Proof":
+            return block.kind
+    return ""
+
+
+def anchors(document: Document) -> dict[str, Anchor]:
+    """Return the anchor of every label of ``document``."""
+    return {
+        label_of(block): anchor
+        for block, anchor in numbered(document)
+        if anchor and label_of(block)
+    }
+
+
+class Renderer:
+    """Renders blocks in reading order.
+
+    A format has a method for each kind of block and of inline content, called after its class:
+    ``_section``, ``_table``, ``_math``. Those of blocks take the block, its anchor, or None, and
+    how many sections are around it.
+
+    Attributes:
+        source: What is rendered.
+        anchors: Of its labels.
+    """
+
+    def __init__(self, source: Document) -> None:
+        self.source = source
+        self.anchors = anchors(source)
+        self._coming = iter([anchor for _, anchor in numbered(source)])
+
+    def block(self, block: Block, depth: int) -> str:
+        """Return a block that stands ``depth`` sections deep."""
+        write = getattr(self, f"_{type(block).__name__.lower()}")
+        return write(block, next(self._coming), depth)
+
+    def inline(self, content: Content) -> str:
+        """Return inline content."""
+        return "".join(map(self.one, inlines(content)))
+
+    def one(self, part: Inline) -> str:
+        """Return one part of inline content."""
+        return getattr(self, f"_{type(part).__name__.lower()}")(part)
+
+    def number_of(self, part: Citation) -> int:
+        """Return the place of a source in the bibliography, from 1."""
+        return [entry.key for entry in self.source.bibliography].index(part.key) + 1
+
+
+def breakable(text: str) -> list[str]:
+    """Return words in pieces between which a line may break: inside of those that are too long."""
+    pieces = re.split(rf"(\S{{{_LONG_WORD + 1},}})", clean(text))
+    return [
+        piece
+        for place, whole in enumerate(pieces)
+        for piece in ([whole[i : i + 8] for i in range(0, len(whole), 8)] if place % 2 else [whole])
+        if piece
+    ]
+
+
+def breakable_code(text: str) -> list[str]:
+    """Return text of a program in pieces: it may break after punctuation, as keys and paths need.
+
+    But not inside of numbers, nor between the strokes of an address.
+    """
+    parts = re.split(r"(?<=[._/,:=+-])(?<!//)(?![\d/ ])", clean(text))
+    return [piece for part in parts for piece in breakable(part)]
