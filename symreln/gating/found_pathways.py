@@ -8,8 +8,8 @@ from dataclasses import replace
 from symreln.base.records import record
 from symreln.networks.parts import Switch
 from symreln.networks.pathway import PathwaySpec
-from symreln.specs.model import Dataset, Spec, ValidationSpec
 from symreln.specs.entries import BOUNDARY
+from symreln.specs.model import Dataset, Spec, ValidationSpec
 from symreln.specs.spec_text import spec_toml
 
 

@@ -25,7 +25,7 @@ from symreln.errors import visible
 from symreln.exact.matrix import ExactMatrix
 from symreln.specs.entries import NAME_LENGTH, indices_of
 from symreln.specs.expression import Declared
-from symreln.specs.files import MAX_BYTES, MAX_NUMBERS, Folder, fingerprint
+from symreln.specs.files import MAX_BYTES, MAX_NUMBERS, Folder, decoded, fingerprint
 from symreln.specs.finding import (
     Finding,
     check_text,
@@ -41,7 +41,7 @@ from symreln.specs.kinds import matrix_of_fractions
 from symreln.specs.model import Dataset, Label
 from symreln.specs.number import DecimalText, WrittenDecimal, exact_float, exact_fraction
 from symreln.specs.problems import Problems
-from symreln.specs.schema import GroupsModel, NamesModel, UserDatasetModel
+from symreln.specs.schema import UserDatasetModel
 
 LABEL_LENGTH = 200
 _LABEL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,79}", re.ASCII)
@@ -77,22 +77,22 @@ def read_user_dataset(
         problems.add(f"dataset.{form[-1]}", found, expected, hint)
         return None
     labels = _labels(model.labels, samples, problems)
-    groups = problems.check(GroupsModel, model.groups, "dataset.groups") or GroupsModel()
-    input_groups = _groups(groups.inputs, "inputs", n_x, problems)
-    output_groups = _groups(groups.outputs, "outputs", n_y, problems)
-    names = problems.check(NamesModel, columns | model.names, "dataset.names") or NamesModel()
-    input_names = _names(names.inputs, "inputs", n_x, problems)
-    output_names = _names(names.outputs, "outputs", n_y, problems)
+    counts = {"inputs": n_x, "outputs": n_y}
+    groups, names = {}, {}
+    for kind, count in counts.items():
+        groups[kind] = _groups(getattr(model.groups, kind), kind, count, problems)
+        given = getattr(model.names, kind) or columns.get(kind, [])
+        names[kind] = _names(given, kind, count, problems)
     if len(problems.found) > before:
         return None
     return Dataset(
         inputs=inputs.promoted(declared.names),
         targets=targets.promoted(declared.names),
         labels=labels,
-        input_groups=input_groups,
-        output_groups=output_groups,
-        input_names=input_names,
-        output_names=output_names,
+        input_groups=groups["inputs"],
+        output_groups=groups["outputs"],
+        input_names=names["inputs"],
+        output_names=names["outputs"],
         description=_description(inputs, targets, files),
         options=files,
         decimals=decimals,
@@ -345,29 +345,15 @@ def rows_from_csv(
 
 def _lines(data: bytes, delimiter: str | None) -> list[Line]:
     """Return the cells of every line that is not blank, with its number in the file."""
-    text = _decoded(data)
+    empty = Finding("an empty file", "at least one sample, one row each")
+    save, binary = 'Save it as "CSV UTF-8".', "An NPZ file is named with data = …"
+    text = decoded(data, "CSV in UTF-8", empty, save, binary)
     separator = delimiter or _detected(text)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         return [(reader.line_num, row) for row in reader if "".join(row).strip() or len(row) > 1]
     except csv.Error as error:
         raise Finding(f"{error} in row {reader.line_num}", "CSV") from None
-
-
-def _decoded(data: bytes) -> str:
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise Finding("text in UTF-16", "UTF-8", 'Save it as "CSV UTF-8".')
-    if b"\x00" in data:
-        raise Finding("binary data", "text", "An NPZ file is named with data = …")
-    if not data.strip():
-        raise Finding("an empty file", "at least one sample, one row each")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        row = data.count(b"\n", 0, error.start) + 1
-        raise Finding(
-            f"a byte that is not UTF-8 in row {row}", "UTF-8", 'Save it as "CSV UTF-8".'
-        ) from None
 
 
 def _detected(text: str) -> str:
@@ -460,28 +446,25 @@ def _matrix(
 def _check_header(stream: Any, info: zipfile.ZipInfo, name: str) -> None:
     """Check what an array says about itself before memory is taken for it."""
     version = npy.read_magic(stream)
-    readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-    if version not in readers:
-        raise Finding(f"format version {version} of array {name}", "version 1.0 or 2.0")
-    shape, _, dtype = readers[version](stream, max_header_size=_MAX_HEADER)
+    if version != (1, 0):
+        raise Finding(f"format version {version} of array {name}", "version 1.0")
+    shape, _, dtype = npy.read_array_header_1_0(stream, max_header_size=_MAX_HEADER)
     if dtype.hasobject:
         hint = "Convert it before saving: X.astype(float)."
         raise Finding(f"Python objects in array {name}", "numbers", hint)
     if dtype.kind not in "biuf" or dtype.itemsize > 8:
         found = f"entries of type {dtype} in array {name}"
         raise Finding(found, "integers or floats of at most 64 bits")
-    found = f"array {name} of shape {shape}"
-    if len(shape) != 2:
-        hint = f"Reshape it: {name}.reshape(-1, 1) is one column." if len(shape) == 1 else ""
-        raise Finding(found, "two dimensions, samples in rows and features in columns", hint)
-    if 0 in shape:
-        raise Finding(found, "at least one sample and one column")
-    if prod(shape) > MAX_NUMBERS:
-        raise Finding(found, f"at most {MAX_NUMBERS} numbers")
-    left = info.file_size - stream.tell()
-    if prod(shape) * dtype.itemsize > left:
-        expected = "as many bytes as the header says"
-        raise Finding(f"{found} in {left} bytes", expected, "The file is damaged.")
+    found, left = f"array {name} of shape {shape}", info.file_size - stream.tell()
+    column = f"Reshape it: {name}.reshape(-1, 1) is one column." * (len(shape) == 1)
+    for wrong, expected, hint in (
+        (len(shape) != 2, "two dimensions, samples in rows and features in columns", column),
+        (0 in shape, "at least one sample and one column", ""),
+        (prod(shape) > MAX_NUMBERS, f"at most {MAX_NUMBERS} numbers", ""),
+        (prod(shape) * dtype.itemsize > left, f"{left} bytes at most", "The file is damaged."),
+    ):
+        if wrong:
+            raise Finding(found, expected, hint)
 
 
 def _exact(array: np.ndarray, name: str) -> ExactMatrix:

@@ -15,7 +15,9 @@ from symreln.specs.tomlfile import MAX_KEY_PARTS
 
 Path = tuple[str | int, ...]
 
-_PART = re.compile(r"""\s*(?:([A-Za-z0-9_-]+)|"([^"]*)"|'([^']*)')((?:\[\d{1,6}\])*)\s*""")
+_PART = r"""\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\[\d{1,6}\])*\s*"""
+_KEY = re.compile(rf"{_PART}(?:\.{_PART})*")
+_PIECES = re.compile(r"""\[(\d+)\]|([A-Za-z0-9_-]+)|"([^"]*)"|'([^']*)'""")
 _LONGEST = 10_000
 """Characters of one override: more belongs into a file."""
 
@@ -42,23 +44,16 @@ def parse_override(text: str) -> tuple[Path, Any]:
 
 
 def _path(key: str) -> Path:
-    expected = "a key such as network.hidden or pathway[1].stage before the ="
-    parts: list[str | int] = []
-    at = 0
-    while True:
-        match = _PART.match(key, at)
-        if match is None:
-            raise Finding(f"the key {quoted(key)}", expected)
-        parts.append(next(group for group in match.groups()[:3] if group is not None))
-        parts += [int(index) for index in re.findall(r"\d+", match[4])]
-        at = match.end()
-        if len(parts) > MAX_KEY_PARTS:
-            raise Finding(f"a key of {len(parts)} parts", f"at most {MAX_KEY_PARTS} parts")
-        if at == len(key):
-            return tuple(parts)
-        if key[at] != ".":
-            raise Finding(f"the key {quoted(key)}", expected)
-        at += 1
+    if _KEY.fullmatch(key) is None:
+        expected = "a key such as network.hidden or pathway[1].stage before the ="
+        raise Finding(f"the key {quoted(key)}", expected)
+    parts = tuple(
+        int(index) if index else name or either or other
+        for index, name, either, other in _PIECES.findall(key)
+    )
+    if len(parts) > MAX_KEY_PARTS:
+        raise Finding(f"a key of {len(parts)} parts", f"at most {MAX_KEY_PARTS} parts")
+    return parts
 
 
 def _value(text: str) -> Any:
@@ -95,7 +90,8 @@ def apply_overrides(
         text = visible(cut(f"{key}={given}" if by_call else key, 100))
         try:
             path, value = (_path(str(key)), given) if by_call else parse_override(key)
-            done[_put(changed, path, value)] = text
+            changed, resolved = _put(changed, path, value)
+            done[resolved] = text
         except Finding as finding:
             problems.append(replace(finding.problems[0], path=f"--set {text}"))
     if problems:
@@ -130,31 +126,25 @@ def _give_reason(tables: dict[str, Any], done: Mapping[Path, str], reason: str) 
         table["reason"] = reason
 
 
-def _put(tables: dict[str, Any], path: Path, value: Any) -> Path:
-    """Set a value, making tables on the way; return the path with names made indices.
+def _put(here: Any, path: Path, value: Any) -> tuple[Any, Path]:
+    """Return a copy of a table or list with a value set, tables made on the way.
 
-    Tables and lists on the way are copied, so that the caller's own stay as they are.
+    And the path with names made indices. The caller's own tables and lists stay as they are.
     """
-    here: Any = tables
-    resolved: list[str | int] = []
-    for position, part in enumerate(path):
-        key: Any = _resolve(here, part)
-        resolved.append(key)
-        if isinstance(here, list) and key == len(here):
-            here.append({})
-        if position == len(path) - 1:
-            here[key] = value
-            break
-        below = here[key] if isinstance(here, list) else here.get(key)
-        if below is None:
-            below = [] if isinstance(path[position + 1], int) else {}
-        elif isinstance(below, Mapping):
-            below = dict(below)
-        elif isinstance(below, list | tuple):
-            below = list(below)
-        here[key] = below
-        here = below
-    return tuple(resolved)
+    part, *rest = path
+    changed: Any = dict(here) if isinstance(here, Mapping) else here
+    changed = list(here) if isinstance(here, list | tuple) else changed
+    key: Any = _resolve(changed, part)
+    if isinstance(changed, list) and key == len(changed):
+        changed.append({})
+    if not rest:
+        changed[key] = value
+        return changed, (key,)
+    below = changed[key] if isinstance(changed, list) else changed.get(key)
+    if below is None:
+        below = [] if isinstance(rest[0], int) else {}
+    changed[key], resolved = _put(below, tuple(rest), value)
+    return changed, (key, *resolved)
 
 
 def _resolve(here: Any, part: str | int) -> str | int:

@@ -137,11 +137,13 @@ class Problems:
 
     def _add_detail(self, model: type[StrictModel], detail: Any, path: str) -> None:
         """Add what pydantic found, at its place, with what the field's description expects."""
-        loc, fields = tuple(detail["loc"]), _fields(model)
-        while len(loc) > 2 and isinstance(loc[1], int):  # a list of tables
-            *_, inner = get_args(fields[loc[0]].annotation)
-            path, fields, loc = f"{path}.{loc[0]}[{loc[1]}]", _fields(inner), loc[2:]
-        key, error, given = str(loc[0]), detail.get("ctx", {}).get("error"), detail["input"]
+        loc: tuple[Any, ...] = detail["loc"]
+        fields = _fields(model)
+        while len(loc) > 1 and (inner := _table_of(fields[loc[0]])):
+            listed = isinstance(loc[1], int)
+            path = f"{path}.{loc[0]}" + f"[{loc[1]}]" * listed
+            loc, fields = loc[1 + listed :], _fields(inner)
+        key, error, given = str(*loc[:1]), detail.get("ctx", {}).get("error"), detail["input"]
         place = f"{path}.{key_path([key])}"
         if detail["type"] == "extra_forbidden":
             array = path.endswith("]") and "." not in path
@@ -161,6 +163,12 @@ class Problems:
 def _fields(model: type[StrictModel]) -> dict[str, FieldInfo]:
     """Return the fields of a table by what a spec calls them."""
     return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def _table_of(field: FieldInfo) -> type[StrictModel] | None:
+    """Return the table that a field holds, or a list of; None where it holds none."""
+    kinds = (field.annotation, *get_args(field.annotation))
+    return next((x for x in kinds if isinstance(x, type) and issubclass(x, StrictModel)), None)
 
 
 def _text_hint(text: str, description: str) -> str:

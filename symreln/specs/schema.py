@@ -189,11 +189,22 @@ def _table(description: str) -> Any:
     return Field(default_factory=dict, description=description)
 
 
+def _tables(description: str) -> Any:
+    return Field(default_factory=list, description=description)
+
+
 class GroupsModel(StrictModel):
     """``[dataset.groups]``: named groups of inputs and of outputs."""
 
     inputs: dict[str, Any] = _table("a table of lists of input indices")
     outputs: dict[str, Any] = _table("a table of lists of output indices")
+
+
+class NamesModel(StrictModel):
+    """``[dataset.names]``: what every input and every output is called."""
+
+    inputs: list[str] = _tables("a list of texts, one an input")
+    outputs: list[str] = _tables("a list of texts, one an output")
 
 
 class UserDatasetModel(StrictModel):
@@ -213,21 +224,13 @@ class UserDatasetModel(StrictModel):
         default=None, description="true or false: whether first rows of CSV files are names"
     )
     labels: dict[str, Any] = _table("a table of lists, one entry a sample")
-    groups: dict[str, Any] = _table("a table with the tables inputs and outputs")
-    names: dict[str, Any] = _table(
-        "a table with the lists inputs and outputs: what they are called"
+    groups: GroupsModel = Field(
+        default_factory=GroupsModel, description="a table with the tables inputs and outputs"
     )
-
-
-class NamesModel(StrictModel):
-    """``[dataset.names]``: what every input and every output is called."""
-
-    inputs: list[str] = Field(default_factory=list, description="a list of texts, one an input")
-    outputs: list[str] = Field(default_factory=list, description="a list of texts, one an output")
-
-
-def _tables(description: str) -> Any:
-    return Field(default_factory=list, description=description)
+    names: NamesModel = Field(
+        default_factory=NamesModel,
+        description="a table with the lists inputs and outputs: what they are called",
+    )
 
 
 class SpecModel(StrictModel):
@@ -251,7 +254,7 @@ def json_schema(tasks: Iterable[Task]) -> dict[str, Any]:
     """
     schema = SpecModel.model_json_schema()
     definitions = schema["$defs"]
-    models: list[type[StrictModel]] = [UserDatasetModel, GroupsModel, NamesModel]
+    models: list[type[StrictModel]] = [UserDatasetModel]
     for task in tasks:
         name = "".join(part.capitalize() for part in task.name.split("-"))
         field: Any = (Literal[task.name], Field(description=task.summary))  # type: ignore[valid-type]
@@ -260,10 +263,8 @@ def json_schema(tasks: Iterable[Task]) -> dict[str, Any]:
         own = model.model_json_schema(ref_template="#/$defs/{model}")
         definitions.update(own.pop("$defs", {}))
         definitions[model.__name__] = own
-    for key, own in (("groups", "GroupsModel"), ("names", "NamesModel")):
-        definitions["UserDatasetModel"]["properties"][key] = {"$ref": f"#/$defs/{own}"}
-    datasets = [model.__name__ for model in models if model is not GroupsModel]
-    schema["properties"]["dataset"] = {"anyOf": [{"$ref": f"#/$defs/{name}"} for name in datasets]}
+    datasets = [{"$ref": f"#/$defs/{model.__name__}"} for model in models]
+    schema["properties"]["dataset"] = {"anyOf": datasets}
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     return {**_without_null(schema), "title": "symreln spec"}
 

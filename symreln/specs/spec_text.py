@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from symreln.errors import NotSupportedError
-from symreln.exact.matrix import ExactMatrix
-from symreln.exact.scalar import Scalar
-from symreln.networks.parts import Gain
+from symreln.networks.pathway import PathwaySpec
 from symreln.specs.entries import BOUNDARY
-from symreln.specs.model import Dataset, NetworkSpec, Parameter, PathwaySpec, Spec, ValidationSpec
+from symreln.specs.model import Dataset, Spec, ValidationSpec
 
 
 def spec_toml(spec: Spec) -> str:
@@ -27,87 +25,68 @@ def spec_toml(spec: Spec) -> str:
         kept = "nodes and edges" if spec.graph is not None else "sizes that are symbols"
         msg = f"a Spec with {kept} cannot be written as TOML. Give the file or the name of it"
         raise NotSupportedError(msg)
-    parts = [f"title = {_text(spec.title)}", *_dataset(spec.dataset)]
-    parts += map(_parameter, spec.parameters)
-    parts += [_pathway(pathway, spec.dataset) for pathway in spec.pathways]
-    if spec.network is not None:
-        parts.append(_network(spec.network))
-    if spec.validation != ValidationSpec():
-        parts.append(_validation(spec.validation))
+    parts = [f"title = {_value(spec.title)}"]
+    for heading, table in _tables(spec):
+        lines = [f"{_key(key)} = {_value(value)}" for key, value in table.items() if _given(value)]
+        parts += ["\n".join([heading, *lines])] if lines else []
     return "\n\n".join(parts) + "\n"
 
 
-def _text(value: str) -> str:
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+def _tables(spec: Spec) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield headings and their keys; what is empty, false or None there is as if left out."""
+    data, network, validation = spec.dataset, spec.network, spec.validation
+    matrices = {"X": data.inputs, "Y": data.targets}
+    yield "[dataset]", {key: [tuple(row) for row in each.rows()] for key, each in matrices.items()}
+    yield "[dataset.labels]", data.labels
+    yield "[dataset.groups.inputs]", data.input_groups
+    yield "[dataset.groups.outputs]", data.output_groups
+    yield "[dataset.names]", {"inputs": data.input_names, "outputs": data.output_names}
+    for p in spec.parameters:
+        keys = ("positive", "nonnegative", "minimum", "maximum", "value")
+        yield f"[parameters.{p.name}]", {key: getattr(p, key) for key in keys}
+    for pathway in spec.pathways:
+        yield "[[pathway]]", _pathway(pathway, data)
+    if network is not None:
+        told = {key: getattr(network, key) for key in network.keys if key != "init_std_out"}
+        yield "[network]", told | ({"init_std": network.stds} if network.init_std_out else {})
+    if validation != ValidationSpec():
+        yield "[validation]", {"tolerance": validation.tolerance, "reason": validation.reason}
 
 
-def _dataset(data: Dataset) -> Iterator[str]:
-    yield f"[dataset]\nX = {_matrix(data.inputs)}\nY = {_matrix(data.targets)}"
-    yield from _table("dataset.labels", data.labels)
-    yield from _table("dataset.groups.inputs", data.input_groups)
-    yield from _table("dataset.groups.outputs", data.output_groups)
-    names = {"inputs": data.input_names, "outputs": data.output_names}
-    yield from _table("dataset.names", {key: each for key, each in names.items() if each})
+def _pathway(pathway: PathwaySpec, data: Dataset) -> dict[str, Any]:
+    on = frozenset(pathway.boundary)
+    gate = tuple(BOUNDARY if place in on else gain for place, gain in enumerate(pathway.gate))
+    inputs = pathway.inputs if len(pathway.inputs) < data.n_x else None
+    outputs = pathway.outputs if len(pathway.outputs) < data.n_y else None
+    return {
+        **{"name": pathway.name, "gate": gate, "inputs": inputs, "outputs": outputs},
+        **{"stage": pathway.stage, "hidden": pathway.hidden},
+        "then": [{"step": each.step, "gate": each.gate} for each in pathway.then],
+    }
 
 
-def _table(name: str, lists: Mapping[str, Sequence[int | str]]) -> Iterator[str]:
-    listed = [f"{_text(key)} = {_listed(values)}" for key, values in lists.items()]
-    if listed:
-        yield "\n".join([f"[{name}]", *listed])
+def _given(value: Any) -> bool:
+    return value is not None and value is not False and value not in ((), [], {})
 
 
-def _matrix(matrix: ExactMatrix) -> str:
-    rows = ["[" + ", ".join(_text(_formula(entry)) for entry in row) + "]" for row in matrix.rows()]
-    return "[\n  " + ",\n  ".join(rows) + ",\n]"
+def _key(key: str) -> str:
+    bare = key.replace("_", "").replace("-", "")
+    return key if bare.isascii() and bare.isalnum() else _value(key)
 
 
-def _formula(entry: object) -> str:
-    return str(entry).replace("^", "**")
-
-
-def _parameter(parameter: Parameter) -> str:
-    lines = [f"[parameters.{parameter.name}]"]
-    lines += [f"{key} = true" for key in ("positive", "nonnegative") if getattr(parameter, key)]
-    for key in ("minimum", "maximum", "value"):
-        value: Fraction | None = getattr(parameter, key)
-        if value is not None:
-            lines.append(f"{key} = {_text(str(value))}")
-    return "\n".join(lines)
-
-
-def _pathway(pathway: PathwaySpec, data: Dataset) -> str:
-    gate: list[Gain | str] = list(pathway.gate)
-    for sample in pathway.boundary:
-        gate[sample] = BOUNDARY
-    lines = [f"[[pathway]]\nname = {_text(pathway.name)}\ngate = {_listed(gate)}"]
-    for kind, count in (("inputs", data.n_x), ("outputs", data.n_y)):
-        indices = getattr(pathway, kind)
-        if len(indices) < count:
-            lines.append(f"{kind} = {_listed(indices)}")
-    lines.append(f"stage = {pathway.stage}")
-    if pathway.hidden is not None:
-        lines.append(f"hidden = {pathway.hidden}")
-    if pathway.then:
-        later = [f"  {{step = {each.step}, gate = {_listed(each.gate)}}}," for each in pathway.then]
-        lines += ["then = [", *later, "]"]
-    return "\n".join(lines)
-
-
-def _listed(values: Sequence[Gain | str]) -> str:
-    return f"[{', '.join(map(_value, values))}]"
-
-
-def _network(network: NetworkSpec) -> str:
-    shown = {key: _value(getattr(network, key)) for key in network.keys}
-    if "init_std_out" in shown:
-        shown["init_std"] = f"[{shown['init_std']}, {shown.pop('init_std_out')}]"
-    return "\n".join(["[network]", *(f"{key} = {value}" for key, value in shown.items())])
-
-
-def _validation(validation: ValidationSpec) -> str:
-    lines = [f"tolerance = {_value(validation.tolerance)}", f"reason = {_text(validation.reason)}"]
-    return "\n".join(["[validation]", *lines])
-
-
-def _value(value: int | Fraction | Scalar | str) -> str:
-    return str(value) if isinstance(value, int) else _text(_formula(value))
+def _value(value: Any) -> str:
+    match value:
+        case bool():
+            return "true"
+        case int():
+            return str(value)
+        case list():
+            return "".join(["[\n", *(f"  {_value(each)},\n" for each in value), "]"])
+        case tuple():
+            return f"[{', '.join(map(_value, value))}]"
+        case Mapping():
+            return (
+                f"{{{', '.join(f'{_key(key)} = {_value(each)}' for key, each in value.items())}}}"
+            )
+    text = value if isinstance(value, str) else str(value).replace("^", "**")
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

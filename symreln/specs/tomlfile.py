@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from symreln.errors import Problem, SpecError, visible
-from symreln.specs.finding import Finding, nearest
+from symreln.specs.files import decoded, read_bytes
+from symreln.specs.finding import Finding
 from symreln.specs.number import DecimalText
 
 MAX_BYTES = 1 << 20
@@ -51,7 +52,15 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
     Raises:
         SpecError: The file cannot be read, is too large, or is no TOML.
     """
-    return parse_toml(_read_bytes(path), visible(str(path)))
+    file, expected = visible(str(path)), "a spec file (TOML)"
+    try:
+        data = read_bytes(path, "the file", expected, MAX_BYTES, (".toml",))
+    except Finding as finding:
+        hint = finding.hint
+        if finding.found.startswith("no "):
+            hint = f"{hint} `symreln tasks` lists the ready-made specs.".strip()
+        raise SpecError([replace(finding.problems[0], file=file, hint=hint)]) from None
+    return parse_toml(data, file)
 
 
 def parse_toml(data: bytes, file: str) -> tuple[dict[str, Any], str]:
@@ -84,59 +93,17 @@ def _parsed(text: str, file: str) -> dict[str, Any]:
         raise SpecError([_from_tomllib(error, text, file)]) from None
 
 
-def _read_bytes(path: Path) -> bytes:
-    try:
-        if path.is_dir():
-            found, hint = "a folder", "Name the spec file in it."
-        elif path.exists() and not path.is_file():
-            found, hint = "a device or pipe", "Name a regular file."
-        else:
-            with path.open("rb") as stream:
-                return stream.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        found, hint = "no such file", _nearest_file(path)
-    except PermissionError:
-        found, hint = "a file that must not be read", "Change its permissions."
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        found, hint = f"a file that cannot be read ({reason})", ""
-    problem = Problem(
-        path="", file=visible(str(path)), found=found, expected="a spec file (TOML)", hint=hint
-    )
-    raise SpecError([problem])
-
-
-def _nearest_file(path: Path) -> str:
-    folder = path.parent
-    try:
-        names = sorted(entry.name for entry in folder.iterdir() if entry.suffix == ".toml")
-    except OSError:
-        return f"There is no folder {folder} either."
-    hint = nearest(path.name, names) if names else ""
-    return f"{hint} `symreln tasks` lists the ready-made specs.".strip()
-
-
 def _decoded(data: bytes) -> str:
-    expected = "TOML in UTF-8"
     if len(data) > MAX_BYTES:
         hint = "Keep large matrices in a CSV or NPZ file and name it in [dataset]."
         raise Finding("a spec of more than 1 MiB", "at most 1 MiB", hint)
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise Finding("a file in UTF-16", expected, 'Save it as "UTF-8" in your editor.')
     if data.startswith(b"\xef\xbb\xbf"):
         hint = 'Save it as "UTF-8" rather than "UTF-8 with BOM" in your editor.'
         raise Finding("a byte-order mark at the start", "TOML in UTF-8 without one", hint)
-    if not data.strip():
-        hint = "It needs a [dataset] and at least one [[pathway]]; `symreln tasks` shows examples."
-        raise Finding("an empty file", "a spec", hint)
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        if b"\x00" in data[:1024]:
-            raise Finding("a binary file", expected, "Name the spec, not the data.") from None
-        found = f"a byte that is not UTF-8 in line {line}"
-        raise Finding(found, expected, 'Save it as "UTF-8" in your editor.') from None
+    hint = "It needs a [dataset] and at least one [[pathway]]; `symreln tasks` shows examples."
+    empty = Finding("an empty file", "a spec", hint)
+    save = 'Save it as "UTF-8" in your editor.'
+    return decoded(data, "TOML in UTF-8", empty, save, "Name the spec, not the data.")
 
 
 def _check_keys(text: str) -> None:
