@@ -1,7 +1,7 @@
 """Reduced dynamics: seconds for every step of a spec, and against the matrices they reduce.
 
 ``python benchmarks/reduction.py [contextual-5] [--repeat 5]`` integrates the flow and steps through
-gradient descent at every recorded step of the network, in the irreducible blocks of the data, and
+gradient descent at every recorded step of the network, in the fewest blocks of the data, and
 once in the full spans of all pathways. It prints the median of the former, the ratio of both, and
 the largest difference of the two losses over L(0). Cold is the first time in this process: exact
 data become floats and fall into blocks then.
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import symreln as sr
-from symreln.claims.integration import coupled_matrices, mode_probes, reduced_flow
+from symreln.claims.integration import coupled_matrices
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,14 +44,16 @@ def main() -> None:
     times = np.arange(network.steps, dtype=float)
 
     def flow() -> np.ndarray:
-        _, probes = mode_probes(derivation)
-        return reduced_flow(derivation).trajectory(times, probes).losses
+        return coupled_matrices(derivation).trajectory(times).losses
 
     def descent() -> np.ndarray:
-        _, probes = mode_probes(derivation)
-        return reduced_flow(derivation).descent(network.steps, probes).losses
+        return coupled_matrices(derivation).descent(network.steps).losses
 
-    full, reference = timed(lambda: coupled_matrices(derivation).trajectory(times).losses)
+    def whole() -> np.ndarray:
+        spans = coupled_matrices(derivation).flow()
+        return spans.trajectory(times, np.zeros((0, spans.size))).losses
+
+    full, reference = timed(whole)
     print(f"{options.name}, {network.steps} points; full spans, flow: {full:.2f} s")
     for name, work in (("flow", flow), ("gradient descent", descent)):
         cold, losses = timed(work)

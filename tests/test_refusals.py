@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 import symreln as sr
 from symreln.claims import divergence
-from symreln.claims.integration import reduced_flow
+from symreln.claims.integration import coupled_matrices
 from symreln.cli import main as cli
 from symreln.errors import InputError
 from symreln.report.terminal import summary_of
@@ -61,7 +61,7 @@ def test_the_early_rate_is_that_of_the_flow(name, dense, error, monkeypatch):
     spec = sr.load(name)
     divergence.check_before_deriving(spec)
     (rate,) = found
-    exact = reduced_flow(sr.derive(spec).at_values).rate
+    exact = coupled_matrices(sr.derive(spec).at_values).rate
     assert exact * (1 - error) <= rate <= exact * (1 + 1e-6)
 
 

@@ -13,7 +13,7 @@ from symreln.errors import InputError
 from symreln.laws.law import Regime
 
 if TYPE_CHECKING:
-    from symreln.laws.gated_data import GatedData, SparseArray
+    from symreln.laws.coupled_matrices import GatedData, SparseArray
     from symreln.specs.model import NetworkSpec, Spec
 
 #: Relaxation a step, 2 s/tau, above which full-batch gradient descent diverges near a plateau.

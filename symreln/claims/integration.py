@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.errors import FloatRangeError, InputError, NotSupportedError
-from symreln.exact.numeric import numpy_modes
 from symreln.exact.scalar import Scalar
 from symreln.laws.law import Regime
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
     from symreln.exact.matrix import ExactMatrix
-    from symreln.laws.coupled_matrices import CoupledMatrices
-    from symreln.laws.gated_data import SparseArray
-    from symreln.laws.reduced_flow import ModeProbe, ReducedFlow
+    from symreln.laws.coupled_matrices import CoupledMatrices, GatedData, SparseArray
     from symreln.specs.model import NetworkSpec, PathwaySpec, Spec
 
 #: Largest size of a number in the data, or its inverse, that float64 predicts with: products of
@@ -79,18 +76,8 @@ def check_range(derivation: Derivation) -> None:
         gate_floats(pathway.effective.pathway)
 
 
-def reduced_flow(derivation: Derivation) -> ReducedFlow:
-    """Return the flow of a derivation without free parameters, by irreducible modules.
-
-    Raises:
-        InputError: A number of the data is too large or too small for float64.
-    """
-    check_two_layers(network_of(derivation.spec), "Integration of the reduced flow")
-    return descending_flow(derivation)
-
-
-def descending_flow(derivation: Derivation) -> ReducedFlow:
-    """Return what :func:`reduced_flow` does, for steps of gradient descent: weight decay too.
+def coupled_matrices(derivation: Derivation) -> CoupledMatrices:
+    """Return the flow of a derivation without free parameters, through all phases.
 
     Layers that start apart are taken by the mean of their variances, which is exact where modes
     are closed, and other networks are refused for other modes.
@@ -99,8 +86,20 @@ def descending_flow(derivation: Derivation) -> ReducedFlow:
         InputError: A number of the data is too large or too small for float64.
     """
     # Here, because closed forms are not integrated.
-    from symreln.laws.gated_data import GatedData
-    from symreln.laws.reduced_flow import ReducedFlow
+    from symreln.laws.coupled_matrices import CoupledMatrices
+
+    return CoupledMatrices(
+        phases=tuple(_gated_data(phase) for _, phase in derivation.phases),
+        switches=derivation.spec.switches,
+        tau=float(derivation.tau or 1),
+        gram_scale=_gram_scale(derivation),
+        weight_decay=float(derivation.known.weight_decay),
+    )
+
+
+def _gated_data(derivation: Derivation) -> GatedData:
+    """Return what pathways see and want, of the gates of one phase."""
+    from symreln.laws.coupled_matrices import GatedData
 
     network, dataset = network_of(derivation.spec), derivation.spec.dataset
     scale = 1 / np.sqrt(dataset.samples)
@@ -117,18 +116,12 @@ def descending_flow(derivation: Derivation) -> ReducedFlow:
     writes = np.zeros((len(specs), dataset.n_y), dtype=bool)
     for p, spec in enumerate(specs):
         writes[p, list(spec.outputs)] = True
-    data = GatedData(
+    return GatedData(
         features=tuple(features),
         targets=scale * sparse_floats(dataset.targets, "dataset.Y"),
         writes=writes,
         stages=tuple(spec.stage for spec in specs),
         staged=network.training == "staged",
-    )
-    return ReducedFlow(
-        data=data,
-        tau=float(derivation.tau or 1),
-        gram_scale=_gram_scale(derivation),
-        weight_decay=float(derivation.known.weight_decay),
     )
 
 
@@ -140,32 +133,6 @@ def _gram_scale(derivation: Derivation) -> float:
         msg = f"strength0: the flow from a given start is written for {derivation.known.plain.why}"
         raise NotSupportedError(msg)
     return float(2 * derivation.given_start)
-
-
-def mode_probes(derivation: Derivation) -> tuple[list[str], list[ModeProbe]]:
-    """Return the label and the probe of every mode that learns something."""
-    from symreln.laws.reduced_flow import ModeProbe
-
-    labels, probes = [], []
-    for p, pathway in enumerate(derivation.pathways):
-        for mode, (s, v) in zip(pathway.modes, numpy_modes(pathway.spectrum), strict=True):
-            if not mode.is_null:
-                labels.append(mode.label)
-                probes.append(ModeProbe(pathway=p, s=s, v=v))
-    return labels, probes
-
-
-def coupled_matrices(derivation: Derivation) -> CoupledMatrices:
-    """Return the flow of a derivation without free parameters in full spans, through all phases."""
-    from symreln.laws.coupled_matrices import CoupledMatrices
-
-    flows = [descending_flow(phase) for _, phase in derivation.phases]
-    return CoupledMatrices(
-        phases=tuple(flow.data for flow in flows),
-        switches=derivation.spec.switches,
-        tau=flows[0].tau,
-        gram_scale=flows[0].gram_scale,
-    )
 
 
 def gate_floats(spec: PathwaySpec) -> np.ndarray:

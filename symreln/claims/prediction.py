@@ -21,12 +21,10 @@ from symreln.claims.head_copies import Copies
 from symreln.claims.head_start import are_followed, copy_turns, mode_laws, without_form
 from symreln.claims.integration import (
     check_range,
+    check_two_layers,
     coupled_matrices,
-    descending_flow,
     gate_floats,
-    mode_probes,
     network_of,
-    reduced_flow,
 )
 from symreln.claims.linear_flow import is_linear, linear_curves
 from symreln.claims.mode_system import mode_system
@@ -47,9 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
-    from symreln.laws.block_flow import Trajectory
     from symreln.laws.coupled_matrices import CoupledMatrices, EqualModes
-    from symreln.laws.reduced_flow import ModeStart, ReducedFlow
 
 
 def predict(
@@ -81,9 +77,8 @@ def predict(
     network = network_of(derivation.spec)
     grid = np.arange(network.steps, dtype=float) if times is None else float_times(times)
     check_decided(derivation)
-    if derivation.later:
-        return _predict_flow(derivation, grid, accuracy, factors)
-    if derivation.closed and len(derivation.stages) == 1:
+    alone = not derivation.later and len(derivation.stages) == 1
+    if derivation.closed and alone:
         fastest = derivation.ask(diverging) if derivation.known.layers == 1 else None
         if fastest is not None:
             check_step_size(network, float(fastest.rate))
@@ -91,7 +86,7 @@ def predict(
         if found is not None:
             # The reduction takes pathways as wide enough.
             return _predict_narrow(derivation, found) if learned_counts(derivation) else found
-    if is_linear(derivation):
+    if is_linear(derivation) and not derivation.later:
         loss, strengths, _ = linear_curves(derivation, grid)
         return Prediction(
             times=grid,
@@ -102,26 +97,33 @@ def predict(
             judged="reduced",
             constants=derivation.ask(printed_constants),
         )
-    # Converted first: it refuses data that float64 has no room for.
-    flow = reduced_flow(derivation)
-    check_step_size(network, flow.rate)
-    check_start(network, largest_norm(flow.data), flow.tau)
+    check_two_layers(network, "Integration of the reduced flow")
+    # Before closed forms: it refuses data that float64 has no room for.
+    matrices, modes = derivation.ask(matrices_of), _modes(derivation)
     closed, closed_loss = {}, None
-    if derivation.closed:
+    if derivation.closed and not derivation.later:
         closed_loss, closed = _closed(derivation, grid, factors)
-    elif derivation.verdict.level is Level.COUPLED_MODES and len(derivation.stages) == 1:
+    elif derivation.verdict.level is Level.COUPLED_MODES and alone:
         closed_loss, closed = _integrate_modes(derivation, grid, factors)
-    loss, integrated = _integrate(derivation, flow, grid, accuracy, factors)
-    together = "staged" if network.training == "staged" else "joint"
+    whole, first = from_start(grid)
+    starts = first_starts(derivation, factors)
+    found = matrices.trajectory(whole, [each for each, *_ in modes], accuracy, starts)
     return Prediction(
         times=grid,
-        reduced=loss,
-        method=f"flow of the coupled matrices of all pathways from t = 0 ({together} training)",
+        reduced=found.losses[first:],
+        method=f"flow of the coupled matrices of all pathways from t = 0{_how(derivation)}",
         closed_loss=closed_loss,
-        modes=_mode_curves(derivation, closed, integrated),
+        modes=_curves(derivation, modes, closed, found.strengths[:, first:]),
         judged="reduced" if closed_loss is None or not derivation.closed else "closed",
         constants=derivation.ask(printed_constants),
     )
+
+
+def _how(derivation: Derivation) -> str:
+    if derivation.later:
+        return " over every switch of gates"
+    training = network_of(derivation.spec).training
+    return f" ({'staged' if training == 'staged' else 'joint'} training)"
 
 
 def predict_training(
@@ -141,25 +143,19 @@ def predict_training(
         factors = derivation.ask(starts_of).factors
     network = network_of(derivation.spec)
     flow = predict(derivation, None, factors=factors)
-    if derivation.later:
-        return _predict_descent(derivation, flow, factors)
     if flow.drawn is not None:
         return flow
-    labels, probes = mode_probes(derivation)
-    reduced = descending_flow(derivation)
-    check_step_size(network, reduced.rate)
-    check_start(network, largest_norm(reduced.data), reduced.tau)
-    found = reduced.descent(network.steps, probes, mode_starts(derivation, factors))
+    modes = _modes(derivation)
+    found = derivation.ask(matrices_of).descent(
+        network.steps, [each for each, *_ in modes], first_starts(derivation, factors)
+    )
     closed = {curve.label: curve.closed for curve in flow.modes if curve.closed is not None}
-    together = "staged" if network.training == "staged" else "joint"
     return replace(
         flow,
         reduced=found.losses,
-        method=(
-            "gradient descent on the coupled matrices of all pathways, step by step "
-            f"({together} training)"
-        ),
-        modes=_mode_curves(derivation, closed, dict(zip(labels, found.strengths, strict=True))),
+        method="gradient descent on the coupled matrices of all pathways, step by step"
+        + _how(derivation),
+        modes=_curves(derivation, modes, closed, found.strengths),
         flow_loss=_flow_loss(derivation, flow, factors),
     )
 
@@ -211,17 +207,6 @@ def _predict_narrow(derivation: Derivation, flow: Prediction) -> Prediction:
         judged="reduced",
         drawn=law,
     )
-
-
-def mode_starts(derivation: Derivation, factors: Mapping[str, Fraction]) -> list[ModeStart]:
-    """Return how the modes start that do not as expected, by the label of their strength."""
-    from symreln.laws.reduced_flow import ModeStart
-
-    return [
-        ModeStart(probe=probe, factor=float(factors[label]))
-        for label, probe in zip(*mode_probes(derivation), strict=True)
-        if label in factors
-    ]
 
 
 def closed_forms(
@@ -402,22 +387,6 @@ def written_and_read(
     return np.hstack(outputs), np.concatenate(seen), np.array(strengths)
 
 
-def _integrate(
-    derivation: Derivation,
-    flow: ReducedFlow,
-    grid: np.ndarray,
-    accuracy: float,
-    factors: Mapping[str, Fraction],
-) -> tuple[np.ndarray, dict]:
-    labels, probes = mode_probes(derivation)
-    whole, first = from_start(grid)
-    # Without any, the flow has better coordinates.
-    starts = mode_starts(derivation, factors) or None
-    trajectory = flow.trajectory(whole, probes, accuracy=accuracy, starts=starts)
-    strengths = trajectory.strengths[:, first:]
-    return trajectory.losses[first:], dict(zip(labels, strengths, strict=True))
-
-
 def _integrate_modes(
     derivation: Derivation, grid: np.ndarray, factors: Mapping[str, Fraction]
 ) -> tuple[np.ndarray, dict]:
@@ -457,65 +426,6 @@ def _mode_curve(derivation: Derivation, mode: ModeDerivation, **curve: Any) -> M
     return ModeCurve(plateau=height, multiplicity=mode.multiplicity, **curve)
 
 
-def _predict_flow(
-    derivation: Derivation,
-    times: np.ndarray,
-    accuracy: float,
-    factors: Mapping[str, Fraction],
-) -> Prediction:
-    """Integrate the coupled matrices of all phases from t = 0.
-
-    Args:
-        derivation: With later phases, without free parameters.
-        times: Ascending times in steps.
-        accuracy: How the flow is integrated.
-        factors: As of :func:`predict`, for modes of the first phase.
-
-    Raises:
-        NotSupportedError: A pathway has fewer hidden units than modes.
-    """
-    matrices = derivation.ask(matrices_of)
-    whole, first = from_start(times)
-    modes = _modes(derivation)
-    starts = first_starts(derivation, factors)
-    found = matrices.trajectory(whole, [each for each, *_ in modes], accuracy, starts)
-    return Prediction(
-        times=times,
-        reduced=found.losses[first:],
-        method="flow of the coupled matrices of all pathways from t = 0 over every switch of gates",
-        closed_loss=None,
-        modes=_curves(derivation, modes, found.strengths[:, first:]),
-        constants=derivation.ask(printed_constants),
-    )
-
-
-def _predict_descent(
-    derivation: Derivation, flow: Prediction, factors: Mapping[str, Fraction]
-) -> Prediction:
-    """Return the prediction for gradient descent with its finite steps.
-
-    Args:
-        derivation: As for the flow.
-        flow: What :func:`_predict_flow` says at every step of the network.
-        factors: As of :func:`predict`, for modes of the first phase.
-    """
-    network = network_of(derivation.spec)
-    modes = _modes(derivation)
-    found: Trajectory = derivation.ask(matrices_of).descent(
-        network.steps, [each for each, *_ in modes], first_starts(derivation, factors)
-    )
-    return replace(
-        flow,
-        reduced=found.losses,
-        method=(
-            "gradient descent on the coupled matrices of all pathways, step by step over every "
-            "switch of gates"
-        ),
-        modes=_curves(derivation, modes, found.strengths),
-        flow_loss=flow.reduced,
-    )
-
-
 def first_starts(derivation: Derivation, factors: Mapping[str, Fraction]) -> list[EqualModes]:
     """Return how the modes of the first phase start that do not as expected.
 
@@ -536,7 +446,7 @@ def matrices_of(derivation: Derivation) -> CoupledMatrices:
     Raises:
         NotSupportedError: A pathway has fewer hidden units than modes.
     """
-    if any(phase.ask(narrow_pathways) for _, phase in derivation.phases):
+    if derivation.later and any(phase.ask(narrow_pathways) for _, phase in derivation.phases):
         msg = (
             "gates that switch: a pathway has fewer hidden units than modes, and which of them it "
             "gives up at a switch is not derived. Raise network.hidden"
@@ -568,6 +478,7 @@ def _modes(
 def _curves(
     derivation: Derivation,
     modes: list[tuple[EqualModes, PathwayDerivation, ModeDerivation, int]],
+    closed: Mapping[str, np.ndarray],
     strengths: np.ndarray,
 ) -> tuple[ModeCurve, ...]:
     return tuple(
@@ -576,7 +487,7 @@ def _curves(
             mode,
             pathway=in_phase(pathway.name, begin),
             label=f"{mode.label}@{begin}" if begin else mode.label,
-            closed=None,
+            closed=closed.get(mode.label),
             integrated=values,
         )
         for (_, pathway, mode, begin), values in zip(modes, strengths, strict=True)

@@ -16,11 +16,12 @@ import numpy as np
 
 from symreln.base.records import record
 from symreln.claims.head_start import mode_laws
-from symreln.claims.integration import descending_flow, network_of, reduced_flow
+from symreln.claims.integration import check_two_layers, network_of
 from symreln.claims.prediction import (
     closed_curves,
+    first_starts,
     loss_of_curves,
-    mode_starts,
+    matrices_of,
 )
 from symreln.claims.starts import mode_kappas, start_factors
 from symreln.claims.widths import own_curves
@@ -81,9 +82,11 @@ def curve_instead(
         return _descent(numbers, kappas, instead)
     if not instead.followed:
         return _closed(numbers, kappas, instead)
-    times = np.arange(network_of(numbers.spec).steps, dtype=float)
-    flow, starts = reduced_flow(numbers), mode_starts(numbers, _factors_of(numbers, kappas))
-    return flow.trajectory(times, starts=starts).losses
+    network = network_of(numbers.spec)
+    check_two_layers(network, "Integration of the reduced flow")
+    times = np.arange(network.steps, dtype=float)
+    starts = first_starts(numbers, _factors_of(numbers, kappas))
+    return numbers.ask(matrices_of).trajectory(times, starts=starts).losses
 
 
 def check_replaced(numbers: Derivation, what: str) -> None:
@@ -98,9 +101,12 @@ def check_replaced(numbers: Derivation, what: str) -> None:
 
 
 def _descent(numbers: Derivation, kappas: Mapping[str, float], instead: Instead) -> np.ndarray:
-    starts = mode_starts(numbers, _factors_of(numbers, kappas))
-    steps, flow = network_of(numbers.spec).steps, descending_flow(numbers)
-    return flow.descent(steps, starts=starts, factors=_factors(numbers, instead)).losses
+    starts, steps = (
+        first_starts(numbers, _factors_of(numbers, kappas)),
+        network_of(numbers.spec).steps,
+    )
+    matrices, factors = numbers.ask(matrices_of), _factors(numbers, instead)
+    return matrices.descent(steps, starts=starts, factors=factors).losses
 
 
 def _factors_of(numbers: Derivation, kappas: Mapping[str, float]) -> dict[str, Fraction]:

@@ -1,17 +1,15 @@
-r"""The flow from the expected start, in coordinates that stay of order one.
+r"""The flow of weights as blocks that produce each other's errors, and gradient descent of them.
 
-From Q Qᵀ = g I (:class:`symreln.laws.coupled_matrices.CoupledMatrices`) the flow of a
-pathway's map W closes. With J = diag(−1, 1) on [inputs; outputs] and F = [[0, Eᵀ], [E, 0]], the
-matrix M = Q Qᵀ/g obeys τ Ṁ = F M + M F, and F J + J F = 0 keeps M J M = J. So M is the
-exponential of a symmetric matrix that is zero on its diagonal blocks and H off them:
+A block is Q = [W1ᵀ; W2] of one map W = W2 W1. With F = [[0, Eᵀ], [E, 0]] it obeys τ Q̇ = F Q, so
+that the map depends on the weights through Q Qᵀ alone; a step of gradient descent with both layers
+moved at once is Q ← (k + F/τ) Q, k what weight decay leaves.
 
-.. math:: W = g \sinh H, \qquad
-          \tau \dot W = E (g^2 + W^T W)^{1/2} + (g^2 + W W^T)^{1/2} E
+In reduced coordinates, with :math:`U_p` an orthonormal basis of where pathway p writes, in a basis
+of all that is written or wanted,
 
-(sinh of the singular values). The derivative of the exponential in the eigenbasis of its argument
-turns the flow into one of H: every entry of F is multiplied by x coth(x/2), x the difference of its
-two eigenvalues. H grows linearly where W grows exponentially, and a strength of 1e-8 beside one of
-1 keeps all its digits. Along a fixed singular vector it is the scalar law τ dθ/dt = 2 e.
+.. math:: E_p = U_p^T \Bigl[ T R_p^T - \sum_j U_j W_j R_j R_p^T \Bigr],
+
+the sum over the pathways j that p sees; T and R are scaled by 1/sqrt(P).
 
 Float64 only.
 """
@@ -19,9 +17,9 @@ Float64 only.
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import pairwise
-from math import inf, log
-from typing import TYPE_CHECKING, Any, Protocol
+from itertools import accumulate, pairwise
+from math import inf
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -32,17 +30,17 @@ from symreln.laws.integrate import PRECISE, integrate
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-#: Stands for an angle of 0 where one divides by it; its square is still a normal number.
-_TINY = 1e-150
 #: Steps of gradient descent whose states are held at once.
 _CHUNK = 512
+
+Shapes = tuple[tuple[int, int], ...]
 
 
 class Coupling(Protocol):
     """How blocks of maps produce each other's errors, and the loss."""
 
     @property
-    def shapes(self) -> tuple[tuple[int, int], ...]:
+    def shapes(self) -> Shapes:
         """(outputs, inputs) of every block; maps are held one after another, row by row."""
         ...
 
@@ -86,7 +84,7 @@ class AffineCoupling:
         floor: Loss that no maps can lower.
     """
 
-    shapes: tuple[tuple[int, int], ...]
+    shapes: Shapes
     rate: float
     offsets: np.ndarray
     matrix: np.ndarray
@@ -104,116 +102,150 @@ class AffineCoupling:
         return 0.5 * np.einsum("it,it->t", left, left) + self.floor
 
 
-def joined(parts: Sequence[AffineCoupling]) -> AffineCoupling:
-    """Return independent systems as one."""
-    from scipy.linalg import block_diag
+class MatrixCoupling:
+    """Pathways in reduced coordinates, one block each.
 
-    def diagonal(blocks: list[np.ndarray]) -> np.ndarray:
-        return np.asarray(block_diag(np.zeros((0, 0)), *blocks))
+    Attributes:
+        features: R of every pathway, shape (inputs, z), z directions of samples.
+        shapes: (Output directions that the pathway writes to, its inputs), one a pathway.
+        size: Entries of all maps.
+        rate: Twice the largest singular value of a pathway's input-output correlation.
+    """
 
-    return AffineCoupling(
-        shapes=tuple(shape for part in parts for shape in part.shapes),
-        rate=max((part.rate for part in parts), default=0.0),
-        offsets=np.concatenate([np.zeros(0), *(part.offsets for part in parts)]),
-        matrix=diagonal([part.matrix for part in parts]),
-        targets=np.concatenate([np.zeros(0), *(part.targets for part in parts)]),
-        outputs=diagonal([part.outputs for part in parts]),
-        floor=sum(part.floor for part in parts),
-    )
+    def __init__(
+        self,
+        features: Sequence[np.ndarray],
+        bases: Sequence[np.ndarray],
+        targets: np.ndarray,
+        sees: np.ndarray,
+    ) -> None:
+        """Take the data.
+
+        Args:
+            features: R of every pathway.
+            bases: U of every pathway, shape (outputs, any).
+            targets: T, shape (outputs, z).
+            sees: Whether pathway p sees the output of j, shape (pathways, pathways).
+        """
+        self.features, self._bases, self._targets = features, bases, targets
+        widths = [len(own) for own in features]
+        self.shapes = tuple((u.shape[1], w) for u, w in zip(bases, widths, strict=True))
+        self._places = _slices(rows * columns for rows, columns in self.shapes)
+        self._columns = _slices(widths)
+        self.size = self._places[-1].stop
+        self._stacked = np.vstack(features)
+        self._drive = targets @ self._stacked.T
+        seen = np.repeat(np.repeat(sees.T, widths, axis=0), widths, axis=1)
+        self._acting = seen * (self._stacked @ self._stacked.T)
+        own = self.maps(self.errors(np.zeros(self.size)))
+        self.rate = 2 * max((float(np.linalg.norm(s, 2)) for s in own if s.size), default=0.0)
+
+    def maps(self, entries: np.ndarray) -> list[np.ndarray]:
+        """Return the map of every pathway, shape (…, outputs, inputs).
+
+        Args:
+            entries: Of all maps, shape (…, entries).
+        """
+        blocks = zip(self._places, self.shapes, strict=True)
+        return [entries[..., place].reshape(*entries.shape[:-1], *shape) for place, shape in blocks]
+
+    def errors(self, maps: np.ndarray) -> np.ndarray:
+        """Return E of every pathway."""
+        error = self._drive - self._written(maps) @ self._acting
+        parts = [
+            (basis.T @ error[:, :, place]).reshape(len(error), rows * columns)
+            for basis, place, (rows, columns) in zip(
+                self._bases, self._columns, self.shapes, strict=True
+            )
+        ]
+        return np.concatenate(parts, axis=1).T.reshape(maps.shape)
+
+    def losses(self, maps: np.ndarray) -> np.ndarray:
+        """Return the loss, shape (any,)."""
+        left = self.residuals(maps)
+        return 0.5 * np.einsum("tuz,tuz->t", left, left)
+
+    def residuals(self, maps: np.ndarray) -> np.ndarray:
+        """Return what maps leave of the targets, shape (any, outputs, z)."""
+        return self._targets - self._written(maps) @ self._stacked
+
+    def _written(self, maps: np.ndarray) -> np.ndarray:
+        """Return [U_1 W_1, …, U_N W_N], shape (any, outputs, inputs of all pathways)."""
+        own = self.maps(np.atleast_2d(maps.T))
+        parts = [basis @ each for basis, each in zip(self._bases, own, strict=True)]
+        return np.concatenate(parts, axis=2)
 
 
 class BlockFlow:
-    """The flow of the blocks of several independent systems.
-
-    Where all blocks are vectors the state is H, else it is Q of every block: a singular value
-    decomposition a step costs more than its digits are worth. States and maps of many times are
-    columns.
+    """The flow of all blocks; the state is Q of each, and times are columns of states and maps.
 
     Args:
-        couplings: The systems; maps are held in their order.
-        gram_scale: g.
+        phases: The coupling, and those of later phases, of the same shapes, where gates switch.
         tau: Time constant in steps.
-        starts: Q Qᵀ/g at the start, one a block; then the state is Q in any case, as
-            :meth:`descent` needs it. The identity, and H where it can be, without it.
-        later: The systems of later phases, of the same shapes, where gates switch.
+        starts: Q Qᵀ at the start, one a block.
         switches: First step of every later phase, ascending.
     """
 
     def __init__(
         self,
-        couplings: Sequence[Coupling],
-        gram_scale: float,
+        phases: Sequence[Coupling],
         tau: float,
-        starts: Sequence[np.ndarray] | None = None,
-        *,
-        later: Sequence[Sequence[Coupling]] = (),
+        starts: Sequence[np.ndarray],
         switches: Sequence[int] = (),
     ) -> None:
-        self.phases = tuple(_together(phase) for phase in (couplings, *later))
-        self.switches = tuple(switches)
-        self.tau, self._scale = tau, gram_scale
-        first = self.phases[0]
-        sizes = [sum(a * b for a, b in coupling.shapes) for coupling in first]
-        ends = np.cumsum([0, *sizes]).tolist()
-        self.places = [slice(a, b) for a, b in pairwise(ends)]
-        self.size = ends[-1]
-        self._shapes = [shape for coupling in first for shape in coupling.shapes]
-        # Of one kind: see _groups.
-        self._groups: list[Any] = _groups(self._shapes, gram_scale, starts)
-        thin = len(self._groups) == 1 and isinstance(self._groups[0], _Vectors)
-        alone = thin and len(first) == 1 and isinstance(self._groups[0].index, slice)
-        self._single = self._groups[0] if alone else None
+        self.phases, self.switches, self.tau = tuple(phases), tuple(switches), tau
+        shapes = self.phases[0].shapes
+        places = _slices(rows * columns for rows, columns in shapes)
+        self.size = places[-1].stop if places else 0
+        self._groups: list[_Factors] = []
+        for shape in dict.fromkeys(shapes):
+            numbers = [number for number, each in enumerate(shapes) if each == shape]
+            index = np.array([np.arange(self.size)[places[n]].reshape(shape) for n in numbers])
+            first = self._groups[-1].place.stop if self._groups else 0
+            root = _symmetric_root(np.stack([starts[n] for n in numbers]))
+            self._groups.append(_Factors(numbers, index, root, first))
 
     @property
     def rate(self) -> float:
         """Largest rate with which a mode relaxes to its plateau, in 1/steps."""
-        every = (coupling.rate for phase in self.phases for coupling in phase)
-        return max(every, default=0.0) / self.tau
+        return max(coupling.rate for coupling in self.phases) / self.tau
 
     def start(self) -> np.ndarray:
         """Return the state at the start."""
-        return np.concatenate([group.start() for group in self._groups])
+        return np.concatenate([np.zeros(0), *(group.start.ravel() for group in self._groups)])
 
-    def read(self, state: np.ndarray) -> tuple[np.ndarray, list[Any]]:
-        """Return W, entry by entry, and what :meth:`velocity` needs beside it."""
-        if self._single is not None:
-            # The state is the maps' own layout: nothing to gather, which halves a call.
-            parts = self._single.read(state)
-            return self._single.maps(parts), [parts]
+    def read(self, state: np.ndarray) -> tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
+        """Return W, entry by entry, and what :meth:`velocity` needs beside it: the layers."""
         maps, found = np.empty((self.size, *state.shape[1:])), []
         for group in self._groups:
-            parts = group.read(state[group.place])
-            maps[group.index] = group.maps(parts)
-            found.append(parts)
+            first, second = group.layers(state[group.place])
+            product = second @ first.swapaxes(-1, -2)
+            maps[group.index] = product if product.ndim == 3 else np.moveaxis(product, 0, -1)
+            found.append((first, second))
         return maps, found
 
-    def velocity(self, maps: np.ndarray, found: list[Any], phase: int) -> np.ndarray:
+    def velocity(
+        self, maps: np.ndarray, found: list[tuple[np.ndarray, np.ndarray]], phase: int
+    ) -> np.ndarray:
         """Return the derivative in time of a state that was read."""
-        couplings = self.phases[phase]
-        if self._single is not None:
-            return self._single.velocity(found[0], couplings[0].errors(maps)) / self.tau
-        every = [c.errors(maps[place]) for c, place in zip(couplings, self.places, strict=True)]
-        errors = np.concatenate(every)
-        velocity = [
-            group.velocity(parts, errors[group.index])
-            for group, parts in zip(self._groups, found, strict=True)
-        ]
-        return np.concatenate(velocity) / self.tau
+        errors = self.phases[phase].errors(maps)
+        moved = []
+        for group, (first, second) in zip(self._groups, found, strict=True):
+            own = errors[group.index]
+            pulled = [own.swapaxes(-1, -2) @ second, own @ first]
+            moved.append(np.concatenate(pulled, axis=-2).ravel())
+        return np.concatenate(moved) / self.tau
 
     def factors(self, state: np.ndarray) -> list[np.ndarray]:
-        """Return Q = [W1ᵀ; W2] of every block; Q is the state."""
-        # A block without entries never moves.
-        found = [np.sqrt(self._scale) * np.eye(sum(shape)) for shape in self._shapes]
+        """Return Q of every block."""
+        found: dict[int, np.ndarray] = {}
         for group in self._groups:
-            for number, *layers in zip(group.numbers, *group.read(state[group.place]), strict=True):
-                found[number] = np.concatenate(layers)
-        return found
+            layers = group.layers(state[group.place])
+            found.update(zip(group.numbers, np.concatenate(layers, axis=1), strict=True))
+        return [found[number] for number in sorted(found)]
 
     def trajectory(
-        self,
-        times: np.ndarray,
-        functionals: np.ndarray,
-        accuracy: float = PRECISE,
+        self, times: np.ndarray, functionals: np.ndarray, accuracy: float = PRECISE
     ) -> Trajectory:
         """Integrate from the start.
 
@@ -222,8 +254,6 @@ class BlockFlow:
             functionals: Linear functions of all maps, shape (functions, entries).
             accuracy: How the flow is integrated.
         """
-        if not self.size:
-            return self._summed((), len(times), functionals)
         return self._summed(self._integrated(times, accuracy), len(times), functionals)
 
     def descent(self, steps: int, functionals: np.ndarray, keep: float = 1.0) -> Trajectory:
@@ -234,20 +264,16 @@ class BlockFlow:
             functionals: Linear functions of all maps, shape (functions, entries).
             keep: What weight decay leaves of every weight in a step; 1 without.
         """
-        if not self.size:
-            return self._summed((), steps, functionals)
         return self._summed(self._chunks(steps, keep), steps, functionals)
 
     def descended(self, steps: int, keep: float = 1.0) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield states and maps at steps 0, 1, … of gradient descent.
-
-        A step is Q ← (k + F/τ) Q with both layers moved at once: no time is continuous.
-        """
+        """Yield states and maps at steps 0, 1, … of gradient descent."""
         state = self.start()
         for step in range(steps):
             maps, parts = self.read(state)
             yield state, maps
-            state = keep * state + self.velocity(maps, parts, self.phase(step))
+            if self._groups:
+                state = keep * state + self.velocity(maps, parts, self.phase(step))
 
     def phase(self, step: float) -> int:
         """Return the phase that a step is in."""
@@ -270,6 +296,9 @@ class BlockFlow:
     ) -> Iterator[tuple[np.ndarray, int, np.ndarray]]:
         """Yield (places of times, phase, maps), phase after phase, each from the last's state."""
         state = self.start()
+        if not self.rate:  # nothing moves
+            yield np.arange(len(times)), 0, np.repeat(self.read(state)[0][:, None], len(times), 1)
+            return
         now = self.phase(times[0])
         coming = [switch for switch in self.switches[now:] if switch <= times[-1]]
         for phase, (begin, end) in enumerate(pairwise([times[0], *coming, inf]), start=now):
@@ -296,152 +325,45 @@ class BlockFlow:
     ) -> Trajectory:
         """Return losses and values of the maps that are found."""
         losses, values = np.zeros(count), np.zeros((len(functionals), count))
-        if not self.size:
-            losses += float(self._losses(np.zeros((0, 1)), 0)[0])
         # A trial step may leave the range of floats; the integrator then shortens it.
         with np.errstate(over="ignore", invalid="ignore"):
             for part, phase, maps in follow:
-                losses[part] = self._losses(maps, phase)
+                losses[part] = self.phases[phase].losses(maps)
                 values[:, part] = functionals @ maps
         return Trajectory(losses=losses, strengths=values)
 
-    def _losses(self, maps: np.ndarray, phase: int) -> np.ndarray:
-        total = np.zeros(maps.shape[1])
-        for coupling, place in zip(self.phases[phase], self.places, strict=True):
-            total += coupling.losses(maps[place])
-        return total
 
-
-def _together(couplings: Sequence[Coupling]) -> tuple[Coupling, ...]:
-    affine = [c for c in couplings if isinstance(c, AffineCoupling)]
-    return (joined(affine),) if len(affine) == len(couplings) else tuple(couplings)
-
-
-class _Angles:
-    """Functions of angles θ ≥ 0 without cancellation, by one e^-θ − 1."""
-
-    def __init__(self, theta: np.ndarray, log_scale: float = 0.0) -> None:
-        self.theta = np.maximum(theta, _TINY)
-        self.log_scale = log_scale
-        self._m = np.expm1(-self.theta)
-
-    def sinh_over(self) -> np.ndarray:
-        """Return scale · sinh(θ)/θ; overflows only where the product does."""
-        rest = self._m * (2 + self._m) / (-2 * self.theta)
-        return np.exp(self.theta + self.log_scale) * rest
-
-    def coth_times(self) -> np.ndarray:
-        """Return θ coth(θ/2); 2 at 0."""
-        return self.theta * (2 + self._m) / -self._m
-
-
-class _Vectors:
-    """Blocks of one row or one column in logarithmic coordinates: H = θ n along W.
-
-    Attributes:
-        index: Where the entries are among all maps.
-        place: Where they are in the state.
-    """
-
-    def __init__(self, blocks: list[np.ndarray], gram_scale: float) -> None:
-        index = np.concatenate(blocks)
-        lengths = [block.size for block in blocks]
-        whole = np.array_equal(index, np.arange(len(index)))
-        self.index = slice(0, len(index)) if whole else index
-        self.place = slice(0, len(index))
-        self._starts = np.cumsum([0, *lengths[:-1]])
-        self._block = np.repeat(np.arange(len(blocks)), lengths)
-        self._log_scale = log(gram_scale) if gram_scale > 0 else -inf
-
-    def start(self) -> np.ndarray:
-        return np.zeros(len(self._block))
-
-    def read(self, state: np.ndarray) -> tuple[np.ndarray, _Angles]:
-        return state, _Angles(
-            np.sqrt(np.add.reduceat(state * state, self._starts)), self._log_scale
-        )
-
-    def maps(self, parts: tuple[np.ndarray, _Angles]) -> np.ndarray:
-        h, angles = parts
-        return h * angles.sinh_over()[self._block]
-
-    def velocity(self, parts: tuple[np.ndarray, _Angles], errors: np.ndarray) -> np.ndarray:
-        h, angles = parts
-        across = angles.coth_times()
-        # Across W by θ coth(θ/2), along it by 2. The quotient multiplies two factors of order θ,
-        # so its rounding at small θ does no harm.
-        bend = (2 - across) / (angles.theta * angles.theta)
-        along = np.add.reduceat(h * errors, self._starts) * bend
-        return across[self._block] * errors + along[self._block] * h
-
-
+@record(kw_only=False, eq=False)
 class _Factors:
-    """Blocks of one shape as Q = [W1ᵀ; W2], shape (inputs + outputs) squared.
+    """Blocks of one shape.
 
     Attributes:
         numbers: Which blocks.
         index: Where the entries are among all maps, shape (blocks, outputs, inputs).
-        place: Where Q is in the state.
+        start: Q of every block at the start, shape (blocks, size, size).
+        first: Where the state begins.
     """
 
-    def __init__(
-        self, numbers: list[int], index: np.ndarray, start: np.ndarray, first: int
-    ) -> None:
-        """Lay out the state.
+    numbers: list[int]
+    index: np.ndarray
+    start: np.ndarray
+    first: int
 
-        Args:
-            numbers: Which blocks.
-            index: Where the entries are among all maps.
-            start: Q of every block at the start, shape (blocks, size, size).
-            first: Where the state begins.
-        """
-        self.numbers, self.index = numbers, index
-        self._inputs = index.shape[2]
-        self._shape = start.shape
-        self._start = start
-        self.place = slice(first, first + int(np.prod(self._shape)))
+    @property
+    def place(self) -> slice:
+        """Where Q is in the state."""
+        return slice(self.first, self.first + self.start.size)
 
-    def start(self) -> np.ndarray:
-        return self._start.ravel()
-
-    def read(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        # Times, where there are several, come last in states and first in a batch.
-        q = state.T.reshape(*state.shape[1:], *self._shape)
-        return q[..., : self._inputs, :], q[..., self._inputs :, :]
-
-    def maps(self, parts: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        first, second = parts
-        found = second @ first.swapaxes(-1, -2)
-        return found if found.ndim == 3 else np.moveaxis(found, 0, -1)
-
-    def velocity(self, parts: tuple[np.ndarray, np.ndarray], errors: np.ndarray) -> np.ndarray:
-        first, second = parts
-        pulled = [errors.swapaxes(-1, -2) @ second, errors @ first]
-        return np.concatenate(pulled, axis=-2).ravel()
+    def layers(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return W1ᵀ and W2; times, where there are several, come last in states, here first."""
+        q = state.T.reshape(*state.shape[1:], *self.start.shape)
+        inputs = self.index.shape[2]
+        return q[..., :inputs, :], q[..., inputs:, :]
 
 
-def _groups(
-    shapes: list[tuple[int, int]], gram_scale: float, starts: Sequence[np.ndarray] | None
-) -> list[_Vectors] | list[_Factors]:
-    kinds: dict[tuple[int, int], list[int]] = {}
-    blocks: list[np.ndarray] = []
-    begin = 0
-    for number, (rows, columns) in enumerate(shapes):
-        blocks.append(begin + np.arange(rows * columns).reshape(rows, columns))
-        if rows * columns:
-            kinds.setdefault((rows, columns), []).append(number)
-        begin += rows * columns
-    if starts is None and all(min(shape) == 1 for shape in kinds):
-        thin = [block.ravel() for block in blocks if block.size]
-        return [_Vectors(thin, gram_scale)] if thin else []
-    groups: list[_Factors] = []
-    for shape, numbers in kinds.items():
-        grams = [np.eye(sum(shape)) if starts is None else starts[n] for n in numbers]
-        start = np.sqrt(gram_scale) * _symmetric_root(np.stack(grams))
-        first = groups[-1].place.stop if groups else 0
-        index = np.array([blocks[number] for number in numbers])
-        groups.append(_Factors(numbers, index, start, first))
-    return groups
+def _slices(lengths: Iterable[int]) -> list[slice]:
+    """Return where parts of such lengths are, one after another."""
+    return [slice(*ends) for ends in pairwise(accumulate(lengths, initial=0))]
 
 
 def _symmetric_root(gram: np.ndarray) -> np.ndarray:

@@ -7,28 +7,60 @@ With :math:`W1_p = R B1_p V_p^T`, :math:`W2_p = U_p B2_p R^T` gradient flow beco
 
 with K = U_pᵀ O_p O_j U_j and G = V_jᵀ Sigma^x(j,p) V_p. It is exact when V_p spans the
 pathway's inputs and U_p every direction in which its error can point; both spans are built so.
+Losses and strengths are followed in as few blocks as symmetries leave
+(:mod:`symreln.laws.shared_blocks`), which is exact too.
 
 Where gates switch the weights are carried over, and the equations change: V_p and U_p then span
 what the phases see and want together, so the weights in them are all that any phase can read or
 move.
 
-Float64 only.
+Features are scaled by 1/sqrt(P) with the targets, so that correlations are plain products:
+Sigma^yx_p = T R_pᵀ and Sigma^x(j,p) = R_j R_pᵀ. Float64 only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from symreln.base.records import record
 from symreln.base.summaries import short_repr
-from symreln.laws.block_flow import BlockFlow, Trajectory
-from symreln.laws.gated_data import GatedData, GatedModule
+from symreln.errors import NotSupportedError
+from symreln.laws.block_flow import BlockFlow, MatrixCoupling, Trajectory
 from symreln.laws.integrate import PRECISE
-from symreln.laws.matrix_coupling import MatrixCoupling
+from symreln.laws.shared_blocks import tie
 from symreln.laws.spans import orthonormal_span
+
+#: A scipy.sparse.csr_array; scipy ships no types.
+SparseArray = Any
+
+
+@short_repr(eq=False)
+class GatedData:
+    """Features of every pathway and the targets, sparse.
+
+    Attributes:
+        features: X_p diag(g_p)/sqrt(P), one a pathway, shape (inputs of the pathway, P).
+        targets: Y/sqrt(P), shape (n_y, P).
+        writes: Whether a pathway writes to an output, shape (pathways, n_y).
+        stages: Training stage of every pathway.
+        staged: Whether a stage ignores the outputs of later stages.
+    """
+
+    features: tuple[SparseArray, ...]
+    targets: SparseArray
+    writes: np.ndarray
+    stages: tuple[int, ...]
+    staged: bool
+
+    @property
+    def sees(self) -> np.ndarray:
+        """Whether the error of pathway p contains the output of j, shape (pathways, pathways)."""
+        stages = np.array(self.stages)
+        return (stages[None, :] <= stages[:, None]) | (not self.staged)
 
 
 @record(eq=False)
@@ -50,19 +82,22 @@ class EqualModes:
 
 @short_repr(eq=False)
 class CoupledMatrices:
-    """The reduced flow of a gated deep linear network with one hidden layer, in full spans.
+    """The reduced flow of a gated deep linear network with one hidden layer.
 
     Attributes:
         phases: The data under the gates of every phase; phases differ in features alone.
         switches: First step of every phase but the first, ascending.
         tau: Time constant in steps.
         gram_scale: g in E[Q Qᵀ] = g I for the initial weights of a pathway.
+        weight_decay: λ of λ/2 times all squared weights, added to the mean loss; for gradient
+            descent alone.
     """
 
     phases: tuple[GatedData, ...]
     switches: tuple[int, ...] = ()
     tau: float
     gram_scale: float
+    weight_decay: float = 0.0
 
     @cached_property
     def _features(self) -> list[tuple[np.ndarray, ...]]:
@@ -111,17 +146,10 @@ class CoupledMatrices:
         bases = [whole.T @ basis for basis in self.output_bases]
         return tuple(
             MatrixCoupling(
-                GatedModule(
-                    copies=1,
-                    inputs=self.input_bases,
-                    features=tuple(v.T @ f for v, f in zip(self.input_bases, own, strict=True)),
-                    targets=whole.T @ self._targets,
-                    writes=np.ones((len(bases), whole.shape[1]), dtype=bool),
-                    sees=phase.sees,
-                    stages=phase.stages,
-                    floor=0.0,
-                ),
+                [v.T @ f for v, f in zip(self.input_bases, own, strict=True)],
                 bases,
+                whole.T @ self._targets,
+                phase.sees,
             )
             for phase, own in zip(self.phases, self._features, strict=True)
         )
@@ -133,11 +161,9 @@ class CoupledMatrices:
         equation, Q̇ = F Q), so a network of many units follows the identity up to the relative
         fluctuation 1/sqrt(units) of its own Gram matrix.
         """
-        first, *later = ((coupling,) for coupling in self._couplings)
-        begin = [np.eye(a + b) for a, b in self._couplings[0].shapes] if grams is None else grams
-        return BlockFlow(
-            first, self.gram_scale, self.tau, begin, later=later, switches=self.switches
-        )
+        begin = self._grams(()) if grams is None else grams
+        start = [self.gram_scale * gram for gram in begin]
+        return BlockFlow(self._couplings, self.tau, start, self.switches)
 
     @property
     def rate(self) -> float:
@@ -158,12 +184,22 @@ class CoupledMatrices:
             probes: Modes; the mean of uᵀ W_p v over the equal ones is returned, one row a probe.
             accuracy: How the flow is integrated.
             starts: Modes that do not start as expected, each once.
+
+        Raises:
+            NotSupportedError: There is weight decay, and the flow is written without.
         """
-        flow = self.flow(self._grams(starts))
-        return flow.trajectory(np.asarray(times, float), self.functionals(probes), accuracy)
+        if self.weight_decay:
+            msg = "the flow of coupled matrices is written without weight decay; use descent"
+            raise NotSupportedError(msg)
+        flow, lift = self._tied(starts)
+        return flow.trajectory(np.asarray(times, float), self.functionals(probes) @ lift, accuracy)
 
     def descent(
-        self, steps: int, probes: Sequence[EqualModes] = (), starts: Sequence[EqualModes] = ()
+        self,
+        steps: int,
+        probes: Sequence[EqualModes] = (),
+        starts: Sequence[EqualModes] = (),
+        factors: Mapping[int, float] | None = None,
     ) -> Trajectory:
         """Return what :meth:`trajectory` does for gradient descent with its finite steps.
 
@@ -171,14 +207,48 @@ class CoupledMatrices:
             steps: How many steps are recorded, the start among them.
             probes: As for the flow.
             starts: As for the flow.
+            factors: What Q Qᵀ of whole pathways is multiplied by, where it is not 1.
         """
-        return self.flow(self._grams(starts)).descent(steps, self.functionals(probes))
+        flow, lift = self._tied(starts, factors)
+        keep = 1 - self.weight_decay / self.tau
+        return flow.descent(steps, self.functionals(probes) @ lift, keep)
+
+    def _tied(
+        self, starts: Sequence[EqualModes], factors: Mapping[int, float] | None = None
+    ) -> tuple[BlockFlow, np.ndarray]:
+        """Return the flow in as few blocks as there are, and all maps by these."""
+        grams, (whole, *later) = self._grams(starts, factors), self._couplings
+        tied = None if later else tie(whole, self._start_tuples(starts, factors or {}))
+        if tied is None:
+            return self.flow(grams), np.eye(whole.size)
+        begin = [self.gram_scale * gram for gram in tied.starts(grams)]
+        return BlockFlow([tied.coupling], self.tau, begin), tied.lift
+
+    def _start_tuples(
+        self, starts: Sequence[EqualModes], factors: Mapping[int, float]
+    ) -> np.ndarray:
+        """Return what the initial weights are made of beside the identity, shape (any, entries)."""
+        # Pathways with equal factors may stay tied to each other, but to no others.
+        whole = self._couplings[0]
+        drives = whole.maps(whole.errors(np.zeros(whole.size)))
+        tuples = [
+            [each * (factors.get(p, 1.0) == factor) for p, each in enumerate(drives)]
+            for factor in sorted({*factors.values()} - {1.0})
+        ]
+        for factor in sorted({start.factor for start in starts}):
+            tuples.append([np.zeros(each.shape) for each in drives])
+            for start in starts:
+                if start.factor == factor:
+                    u, v = self._coordinates(start)
+                    tuples[-1][start.pathway] += u @ v.T
+        flat = [np.concatenate([each.ravel() for each in maps]) for maps in tuples]
+        return np.reshape(flat, (len(flat), whole.size))
 
     @property
     def multiplications(self) -> int:
         """How many multiplications a step of one network takes, about."""
-        module, shapes = self._couplings[0].module, self._couplings[0].shapes
-        outputs, samples = module.targets.shape
+        shapes = self._couplings[0].shapes
+        outputs, samples = self._whole.shape[1], self._targets.shape[1]
         total = 0
         for rows, width in shapes:
             total += 4 * width * rows * (width + rows)
@@ -205,7 +275,7 @@ class CoupledMatrices:
         samples = self._targets.shape[1]
         for step, (state, _) in enumerate(flow.descended(steps[-1] + 1)):
             if step == steps[len(found)]:
-                features = self._couplings[flow.phase(step)].module.features
+                features = self._couplings[flow.phase(step)].features
                 held = [
                     q[: len(x)].T @ x for q, x in zip(flow.factors(state), features, strict=True)
                 ]
@@ -265,23 +335,23 @@ class CoupledMatrices:
     def functionals(self, probes: Sequence[EqualModes]) -> np.ndarray:
         """Return the probes as linear functions of all maps, shape (probes, entries)."""
         first = self._couplings[0]
-        sizes = [rows * width for rows, width in first.shapes]
-        found = np.zeros((len(probes), sum(sizes)))
+        found = np.zeros((len(probes), first.size))
         for row, probe in zip(found, probes, strict=True):
             u, v = self._coordinates(probe)
-            begin = sum(sizes[: probe.pathway])
-            row[begin : begin + sizes[probe.pathway]] = (u @ v.T / u.shape[1]).ravel()
+            first.maps(row)[probe.pathway][:] = u @ v.T / u.shape[1]
         return found
 
     def _coordinates(self, modes: EqualModes) -> tuple[np.ndarray, np.ndarray]:
         u = self.output_bases[modes.pathway].T @ modes.u
         return u, self.input_bases[modes.pathway].T @ modes.v
 
-    def _grams(self, starts: Sequence[EqualModes]) -> list[np.ndarray]:
+    def _grams(
+        self, starts: Sequence[EqualModes], factors: Mapping[int, float] | None = None
+    ) -> list[np.ndarray]:
         """Return Q Qᵀ/g of every pathway."""
         grams = [np.eye(rows + width) for rows, width in self._couplings[0].shapes]
         for start in starts:
             u, v = self._coordinates(start)
             along = np.vstack([v, u])
             grams[start.pathway] += 0.5 * (start.factor - 1) * (along @ along.T)
-        return grams
+        return [(factors or {}).get(p, 1.0) * gram for p, gram in enumerate(grams)]

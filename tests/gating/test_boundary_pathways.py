@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import symreln as sr
 from symreln.claims.divergence import check_before_deriving
-from symreln.claims.integration import descending_flow
+from symreln.claims.integration import coupled_matrices
 from symreln.cli.main import cli
 from symreln.errors import CertificateError, InputError, SpecError
 from symreln.report.plots import derivation_sketches
@@ -170,7 +170,7 @@ def test_a_gain_beside_a_boundary_scales_once(tmp_path: Path) -> None:
     path = tmp_path / "gain.toml"
     path.write_text(GAIN)
     derivation = sr.derive(sr.load(str(path))).at_values
-    (seen,) = descending_flow(derivation).data.features
+    (seen,) = coupled_matrices(derivation).phases[0].features
     # By hand: x_2 = (0, 1) less its part along x_3 = (1, 1) is (-1, 1)/2, three times that is seen.
     found = np.sqrt(3) * seen.toarray()
     assert found == pytest.approx(np.array([[0, -1.5, 0], [0, 1.5, 0]]), abs=1e-15)

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.sparse import csr_array
 
-from symreln.laws.gated_data import GatedData
+from symreln.laws.coupled_matrices import GatedData
 from symreln.specs.model import Spec
 
 Weights = list[tuple[np.ndarray, np.ndarray]]

@@ -1,91 +1,165 @@
-"""The matrix reduction against the flow of all weights, and its start against random networks."""
+"""Coupled matrices, in full spans and in the fewest blocks, against the weights themselves.
+
+The second route is written out in :mod:`tests.laws.full_flow`: every weight, sample by sample.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
+
+import mpmath
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from symreln.laws import integrate
 from symreln.laws.coupled_matrices import CoupledMatrices, EqualModes
+from symreln.laws.shared_blocks import Tied, tie
 from symreln.laws.spans import orthonormal_span
-from tests.laws.full_flow import GatedNetwork, gated_data
+from symreln.train.network import GatedPathway
+from symreln.train.settings import TrainingSettings
+from symreln.train.trainers import train_gdln
+from symreln.train.weights import LayerWeights
+from tests.laws.full_flow import GatedNetwork, Weights, gated_data
 
-TAU = 2.0
+TAU, GRAM = 2.0, 1e-3
+TIMES = np.linspace(0, 60, 13)
 
 
 def random_network(seed: int, staged: bool) -> GatedNetwork:
     """Random gates, input masks and output masks; targets of low rank, so that spans grow."""
     rng = np.random.default_rng(seed)
     n_x, n_y, samples, count = 4, 5, 7, 3
-    x = rng.standard_normal((n_x, samples)) / 2
-    y = rng.standard_normal((n_y, 2)) @ rng.standard_normal((2, samples))
-
-    def some(size: int) -> tuple[int, ...]:
-        return tuple(sorted(rng.choice(size, rng.integers(2, size + 1), replace=False)))
-
     gates = rng.integers(0, 2, (count, samples))
     gates[:, :2] = 1  # every two pathways meet
+    inputs, outputs = (
+        tuple(
+            tuple(sorted(rng.choice(size, rng.integers(2, size + 1), replace=False)))
+            for _ in range(count)
+        )
+        for size in (n_x, n_y)
+    )
     return GatedNetwork(
-        x=x,
-        y=y,
+        x=rng.standard_normal((n_x, samples)) / 2,
+        y=rng.standard_normal((n_y, 2)) @ rng.standard_normal((2, samples)),
         gates=gates.astype(float),
-        inputs=tuple(some(n_x) for _ in range(count)),
-        outputs=tuple(some(n_y) for _ in range(count)),
+        inputs=inputs,
+        outputs=outputs,
         stages=(1, 2, 2) if seed % 2 else (2, 1, 3),
         staged=staged,
     )
 
 
-def narrow_network() -> GatedNetwork:
-    """Outputs of pathway 2 lie outside the targets that pathway 1 sees: U_1 must be enlarged."""
-    x = np.array([[1.0, 0.5, 0.0], [0.0, 1.0, 1.0]])
-    y = np.array([[1.0, 2.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 3.0]])
-    gates = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0]])
-    both = ((0, 1), (0, 1))
-    return GatedNetwork(x=x, y=y, gates=gates, inputs=both, outputs=((0, 1, 2),) * 2, stages=(1, 1))
-
-
-def masks_network() -> GatedNetwork:
-    """U_2 under the mask of pathway 1 is no vector of pathway 1's targets."""
-    x = np.array([[1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
-    y = np.array([[1.0, 1.0, 2.0], [1.0, -1.0, 0.0], [2.0, 0.0, 1.0]])
-    gates = np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 1.0]])
+def two_pathways(x, y, gates, outputs) -> GatedNetwork:
+    x, y, gates = (np.array(each, float) for each in (x, y, gates))
     return GatedNetwork(
-        x=x,
+        x=x, y=y, gates=gates, inputs=((0, 1), (0, 1)), outputs=outputs, stages=(1, 1)
+    )
+
+
+#: Outputs of pathway 2 lie outside the targets that pathway 1 sees: U_1 must be enlarged.
+NARROW = two_pathways(
+    [[1, 0.5, 0], [0, 1, 1]],
+    [[1, 2, 0], [0, 0, 0], [0, 0, 3]],
+    [[1, 1, 0], [0, 1, 1]],
+    ((0, 1, 2),) * 2,
+)
+#: U_2 under the mask of pathway 1 is no vector of pathway 1's targets.
+MASKS = two_pathways(
+    [[1, 0, 1], [1, 1, 0]],
+    [[1, 1, 2], [1, -1, 0], [2, 0, 1]],
+    [[1, 0, 0], [1, 1, 1]],
+    ((0, 1), (0, 1, 2)),
+)
+
+
+def contexts(items: int, count: int, staged: bool, gain: float = 1.0) -> GatedNetwork:
+    """Items of a hierarchy in contexts as the paper has them; the last context has a gain."""
+    context, item = np.divmod(np.arange(items * count), items)
+    sizes = [items >> level for level in range(items.bit_length())]
+    tree = np.vstack([np.kron(np.eye(items // size), np.ones(size)) for size in sizes])
+    y = np.vstack([tree[:, item], *(tree[:, item] * (context == k) for k in range(count))])
+    gates = np.array([np.ones(items * count), *(1.0 * (context != k) for k in range(count))])
+    gates[-1] *= gain
+    return GatedNetwork(
+        x=np.vstack([np.eye(items)[:, item], np.eye(count)[:, context]]),
         y=y,
         gates=gates,
-        inputs=((0, 1), (0, 1)),
-        outputs=((0, 1), (0, 1, 2)),
+        inputs=(tuple(range(items)), *(tuple(range(items + count)),) * count),
+        outputs=(tuple(range(len(y))),) * (count + 1),
+        stages=(1,) + (2,) * count,
+        staged=staged,
+    )
+
+
+def copied(network: GatedNetwork, m: int) -> GatedNetwork:
+    """M copies of a network that no coordinate shows: inputs and outputs are turned."""
+    rng, eye = np.random.default_rng(0), np.eye(m)
+    n_x, n_y = len(network.x) * m, len(network.y) * m
+    turn_x, turn_y = (np.linalg.qr(rng.standard_normal((n, n)))[0] for n in (n_x, n_y))
+    count = len(network.gates)
+    return replace(
+        network,
+        x=turn_x @ np.kron(network.x, eye),
+        y=turn_y @ np.kron(network.y, eye),
+        gates=np.kron(network.gates, np.ones((1, m))),
+        inputs=(tuple(range(n_x)),) * count,
+        outputs=(tuple(range(n_y)),) * count,
+    )
+
+
+def complex_network() -> GatedNetwork:
+    """Data over C, written in real numbers: every singular value is double, of no copies."""
+    rng, turn = np.random.default_rng(3), np.array([[0.0, -1.0], [1.0, 0.0]])
+
+    def real(*shape: int) -> np.ndarray:
+        a, b = rng.standard_normal((2, *shape))
+        return (np.kron(a, np.eye(2)) + np.kron(b, turn)) / 2
+
+    gates = np.kron([[1.0, 1, 0, 1], [0, 1, 1, 1]], np.ones((1, 2)))
+    return GatedNetwork(
+        x=real(3, 4),
+        y=real(2, 4),
+        gates=gates,
+        inputs=(tuple(range(6)),) * 2,
+        outputs=(tuple(range(4)),) * 2,
         stages=(1, 1),
     )
 
 
-def reduced(network: GatedNetwork, gram_scale: float = 1e-3) -> CoupledMatrices:
+def nearly_equal(size: float) -> GatedNetwork:
+    network = contexts(4, 2, True)
+    network.y[0, 0] += size
+    return network
+
+
+NETWORKS = {
+    **{f"joint {seed}": random_network(seed, staged=False) for seed in range(3)},
+    **{f"staged {seed}": random_network(seed, staged=True) for seed in range(3)},
+    "span enlarged": NARROW,
+    "span enlarged by a mask": MASKS,
+    "contexts": contexts(4, 3, staged=False),
+    "contexts, staged": contexts(4, 3, staged=True),
+    "a gain apart": contexts(4, 2, staged=True, gain=1.5),
+    "copies": copied(random_network(1, staged=True), 3),
+    "complex": complex_network(),
+    "nothing to learn": replace(contexts(4, 2, True), x=np.zeros((6, 8))),
+    **{f"equal to {size}": nearly_equal(size) for size in (1e-3, 1e-7, 1e-10)},
+}
+
+
+def reduced(network: GatedNetwork, gram_scale: float = GRAM) -> CoupledMatrices:
     return CoupledMatrices(phases=(gated_data(network),), tau=TAU, gram_scale=gram_scale)
 
 
-def expected(system: CoupledMatrices) -> list[np.ndarray]:
-    """Q of every pathway with Q Qᵀ = g I."""
-    bases = zip(system.input_bases, system.output_bases, strict=True)
-    return [np.sqrt(system.gram_scale) * np.eye(v.shape[1] + u.shape[1]) for v, u in bases]
+def tied(network: GatedNetwork) -> Tied | None:
+    whole = reduced(network)._couplings[0]
+    return tie(whole, np.zeros((0, whole.size)))
 
 
-def followed(system: CoupledMatrices, times: np.ndarray, probes=(), start=None):
-    """The flow from any Q of every pathway."""
-    grams = None if start is None else [q @ q.T / system.gram_scale for q in start]
-    return system.flow(grams).trajectory(times, system.functionals(probes))
-
-
-def lifted(system: CoupledMatrices, state: list[np.ndarray]):
-    """Full weights W1 = R B1 Vᵀ, W2 = U B2 Rᵀ with R = 1."""
-    weights = []
-    for q, u, v in zip(state, system.output_bases, system.input_bases, strict=True):
-        width = v.shape[1]
-        weights.append((q[:width].T @ v.T, u @ q[width:]))
-    return weights
-
-
-def whole_map_probes(network: GatedNetwork) -> list[EqualModes]:
+def probes_of(network: GatedNetwork) -> list[EqualModes]:
     """Modes that read W_p entry by entry, pathway after pathway."""
     return [
         EqualModes(pathway=p, u=np.eye(len(network.y))[:, [i]], v=np.eye(len(inputs))[:, [j]])
@@ -95,34 +169,139 @@ def whole_map_probes(network: GatedNetwork) -> list[EqualModes]:
     ]
 
 
-NETWORKS = {
-    **{f"joint {seed}": random_network(seed, staged=False) for seed in range(4)},
-    **{f"staged {seed}": random_network(seed, staged=True) for seed in range(4)},
-    "span enlarged": narrow_network(),
-    "span enlarged by a mask": masks_network(),
-}
+def lifted(system: CoupledMatrices, state: list[np.ndarray]) -> Weights:
+    """Full weights W1 = R B1 Vᵀ, W2 = U B2 Rᵀ with R = 1."""
+    bases = zip(state, system.output_bases, system.input_bases, strict=True)
+    return [(q[: v.shape[1]].T @ v.T, u @ q[v.shape[1] :]) for q, u, v in bases]
+
+
+def assert_same(network: GatedNetwork, found, flow: list[Weights]) -> None:
+    """Losses and all maps, to the 1e-9 that reductions are held to."""
+    losses = np.array([network.loss(weights) for weights in flow])
+    np.testing.assert_allclose(found.losses, losses, rtol=0, atol=1e-9 * losses[0])
+    maps = np.array([np.concatenate([(b @ a).ravel() for a, b in w]) for w in flow]).T
+    np.testing.assert_allclose(found.strengths, maps, rtol=0, atol=1e-9 * np.abs(maps).max())
+
+
+def assert_all_routes(network: GatedNetwork, times: np.ndarray = TIMES) -> None:
+    """The flow of all weights, in full spans and in the fewest blocks, and gradient descent."""
+    system, probes = reduced(network), probes_of(network)
+    state = [np.sqrt(GRAM) * np.eye(sum(shape)) for shape in system._couplings[0].shapes]
+    start = lifted(system, state)
+    flow = network.flow(start, times, TAU)
+    assert_same(network, system.trajectory(times, probes), flow)
+    assert_same(network, system.flow().trajectory(times, system.functionals(probes)), flow)
+    weights, steps = start, []
+    while len(steps) < 40 and network.loss(weights) < 2 * network.loss(start):  # else it diverges
+        steps.append(weights)
+        moved = zip(weights, network.derivative(weights), strict=True)
+        weights = [(a + da / TAU, b + db / TAU) for (a, b), (da, db) in moved]
+    assert_same(network, system.descent(len(steps), probes), steps)
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-@pytest.mark.parametrize("start", ["expected", "random"])
-def test_reduction_is_the_flow_of_all_weights(name, start):
-    network = NETWORKS[name]
+def test_all_routes_are_the_flow_of_all_weights(name):
+    assert_all_routes(NETWORKS[name])
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 10**6), st.booleans())
+def test_any_small_gated_network(seed, staged):
+    rng = np.random.default_rng(seed)
+    n_x, n_y, samples, count = rng.integers(1, 5, 4)
+    # Small whole numbers: zero rows, equal rows, nothing to learn and shared spans all occur.
+    network = GatedNetwork(
+        x=rng.integers(-1, 2, (n_x, samples)).astype(float),
+        y=rng.integers(-1, 2, (n_y, samples)).astype(float),
+        gates=rng.choice([0.0, 1.0, 0.5, 2.0], (count, samples)),
+        inputs=tuple(
+            tuple(np.flatnonzero(rng.integers(0, 2, n_x) | (p == 0)).tolist()) for p in range(count)
+        ),
+        outputs=tuple(
+            tuple(np.flatnonzero(rng.integers(0, 2, n_y)).tolist()) for _ in range(count)
+        ),
+        stages=tuple(rng.integers(1, 3, count).tolist()),
+        staged=staged,
+    )
+    assert_all_routes(network, np.linspace(0, 20, 5))
+
+
+# -- the fewest blocks -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("items", "count"), [(8, 3), (8, 6), (32, 4)])
+def test_contexts_are_one_and_a_level_is_a_number(items, count):
+    """The common pathway, and one for all contexts: its own context and the others."""
+    found = tied(contexts(items, count, True))
+    assert found is not None
+    levels = items.bit_length()
+    assert sorted(found.coupling.shapes) == [(1, 1)] * (levels + 1) + [(2, 1)] * levels
+
+
+def test_what_is_apart_stays_apart():
+    alike, other = tied(contexts(4, 2, True)), tied(contexts(4, 2, True, gain=1.5))
+    assert alike is not None
+    assert other is not None
+    assert len(alike.lift.T) < len(other.lift.T)
+    # Copies are as few numbers as one of them; random pathways share nothing.
+    one = tied(copied(random_network(1, True), 1))
+    many = tied(copied(random_network(1, True), 4))
+    assert one is not None
+    assert many is not None
+    assert sorted(one.coupling.shapes) == sorted(many.coupling.shapes)
+    assert tied(random_network(2, False)) is None or len(one.lift) <= 64
+
+
+def test_starts_of_modes_and_pathways_are_those_of_the_weights():
+    """Growing directions (v, u)/√2, and whole pathways, times a factor."""
+    network, rng = contexts(4, 2, True), np.random.default_rng(0)
     system = reduced(network)
-    state = expected(system)
-    if start == "random":
-        rng = np.random.default_rng(1)
-        state = [0.2 * rng.standard_normal((len(q), 6)) for q in state]
-    times = np.linspace(0, 60, 31)
-    found = followed(system, times, whole_map_probes(network), state)
-    flow = network.flow(lifted(system, state), times, TAU)
-    losses = np.array([network.loss(weights) for weights in flow])
-    # The reduction is exact; what is left is the integrator between its steps.
-    np.testing.assert_allclose(found.losses, losses, rtol=0, atol=1e-9 * losses[0])
-    pathways = np.array([probe.pathway for probe in whole_map_probes(network)])
-    for p in range(len(network.gates)):
-        maps = np.array([(w[p][1] @ w[p][0]).ravel() for w in flow]).T
-        own = found.strengths[pathways == p]
-        np.testing.assert_allclose(own, maps, rtol=0, atol=1e-9 * np.abs(maps).max())
+    modes = []
+    for p, factor in ((0, 1.7), (1, 0.4), (2, 0.4)):
+        u, s, vt = np.linalg.svd(network.y @ network.gated_inputs(p).T)
+        count = int((s > 1e-9).sum())
+        modes.append(EqualModes(pathway=p, u=u[:, [count - 1]], v=vt[[count - 1]].T, factor=factor))
+    factors = {1: 3.0, 2: 3.0}
+    weights = []
+    for gram in system._grams(modes, factors):
+        values, vectors = np.linalg.eigh(GRAM * gram)
+        turn = np.linalg.qr(rng.standard_normal(gram.shape))[0]
+        assert values.min() > 0
+        weights.append((vectors * np.sqrt(values)) @ turn)
+    start, steps = lifted(system, weights), []
+    for _ in range(60):
+        steps.append(start)
+        moved = zip(start, network.derivative(start), strict=True)
+        start = [(a + da / TAU, b + db / TAU) for (a, b), (da, db) in moved]
+    assert_same(network, system.descent(60, probes_of(network), modes, factors), steps)
+
+
+# -- starts and steps ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gram_scale", [1e-2, 1e-8, 1e-40, 1e-300])
+def test_one_number_is_the_unbalanced_closed_form(gram_scale):
+    """τ ẇ = 2 √(g² + w²)(s − d w): its time at a strength is an integral, done by mpmath."""
+    s, d = 0.75, 0.5
+    one = two_pathways([[1, 0]], [[s / d, 0]], [[1, 0]], ((0,),))
+    one = replace(one, inputs=((0,),), stages=(1,))  # d = 1/P
+    with mpmath.workdps(30):
+        g = mpmath.mpf(gram_scale)
+        ends = [mpmath.mpf(s) / d / 100, mpmath.mpf(s) / d * 0.9]
+        times = [
+            TAU * mpmath.quad(lambda x: 1 / (2 * (s - d * g * mpmath.sinh(x))), edges)
+            for end in ends
+            for edges in [mpmath.linspace(0, mpmath.asinh(end / g), 20)]
+        ]
+    grid = np.array([0.0, *map(float, times)])
+    found = reduced(one, gram_scale).trajectory(grid, probes_of(one))
+    np.testing.assert_allclose(found.strengths[0, 1:], [float(end) for end in ends], rtol=1e-9)
+
+
+def test_no_initial_weights_learn_nothing():
+    found = reduced(NARROW, 0.0).trajectory(TIMES, probes_of(NARROW))
+    np.testing.assert_array_equal(found.strengths, 0)
+    np.testing.assert_array_equal(found.losses, found.losses[0])
 
 
 def test_output_between_steps_is_as_good_as_the_steps(monkeypatch):
@@ -130,14 +309,15 @@ def test_output_between_steps_is_as_good_as_the_steps(monkeypatch):
     # interpolate in. Short steps are the reference.
     # A start at which free steps end badly: of nine starts their output is off by 1.2e-10 to
     # 4.9e-9 of the largest entry, by where steps happen to end; bounded steps by at most 2.1e-10.
-    network = masks_network()
-    rng = np.random.default_rng(9)
-    start = [0.2 * rng.standard_normal((len(q), 6)) for q in expected(reduced(network))]
-    times = np.linspace(0, 200, 3001)
+    rng, times = np.random.default_rng(9), np.linspace(0, 200, 3001)
+    shapes = reduced(MASKS)._couplings[0].shapes
+    start = [0.2 * rng.standard_normal((sum(shape), 6)) for shape in shapes]
 
     def maps(longest: float) -> np.ndarray:
         monkeypatch.setattr(integrate, "LONGEST_STEP", longest)
-        return followed(reduced(network), times, whole_map_probes(network), start).strengths
+        system = reduced(MASKS)
+        flow = system.flow([q @ q.T / GRAM for q in start])
+        return flow.trajectory(times, system.functionals(probes_of(MASKS))).strengths
 
     as_it_is, short, free = (maps(longest) for longest in (integrate.LONGEST_STEP, 0.2, 1e9))
     size = np.abs(short).max()
@@ -145,47 +325,19 @@ def test_output_between_steps_is_as_good_as_the_steps(monkeypatch):
     assert np.abs(free - short).max() > 5e-10 * size
 
 
-def test_span_is_enlarged_where_another_pathway_points_out_of_it():
-    network = narrow_network()
-    alone = orthonormal_span(network.y * network.gates[0])
-    assert alone.shape[1] == 1
-    assert reduced(network).output_bases[0].shape[1] == 2
-    # Joint training sees every pathway, staged training only earlier stages and its own.
-    staged = GatedNetwork(**(vars(network) | {"stages": (1, 2), "staged": True}))
-    assert reduced(staged).output_bases[0].shape[1] == 1
-    assert reduced(staged).output_bases[1].shape[1] == 2
-
-
-def test_staged_stage_one_ignores_stage_two():
-    network = GatedNetwork(**(vars(narrow_network()) | {"stages": (1, 2), "staged": True}))
-    times = np.linspace(0, 40, 9)
-    both = reduced(network).trajectory(times, whole_map_probes(network))
-    one = network.only([0])
-    alone = reduced(one).trajectory(times, whole_map_probes(one))
-    first = both.strengths[: len(alone.strengths)]
-    np.testing.assert_allclose(first, alone.strengths, atol=1e-10)
-
-
-def test_expected_start_has_the_gram_matrix_of_random_weights():
-    system = reduced(narrow_network(), gram_scale=0.25)
-    flow = system.flow()
-    for whole, v in zip(flow.factors(flow.start()), system.input_bases, strict=True):
-        q = whole[: v.shape[1]]
-        np.testing.assert_allclose(q @ q.T, 0.25 * np.eye(v.shape[1]), atol=1e-15)
-
-
 def test_propagators_move_the_weights_and_residuals_are_those_of_the_loss():
-    network = narrow_network()
-    system = reduced(network, gram_scale=0.25)
-    losses = system.descent(41).losses
-    left = np.array([*system.residuals(41)])
-    assert left.shape[1:] == network.y.shape
+    system = reduced(NARROW, gram_scale=0.25)
+    losses, left = system.descent(41).losses, np.array([*system.residuals(41)])
+    assert left.shape[1:] == NARROW.y.shape
     found = 0.5 * (left**2).sum(axis=(1, 2)) / left.shape[2]
     # What no map of the spans can lower is in the targets.
-    np.testing.assert_allclose(found, losses, rtol=1e-12)
+    np.testing.assert_allclose(found, losses, rtol=1e-11)
     flow = system.flow()
     states = [flow.factors(state) for state, _ in flow.descended(41)]
-    for place, _ in enumerate(network.stages):
+    for q, v in zip(states[0], system.input_bases, strict=True):
+        size = v.shape[1]
+        np.testing.assert_allclose(q[:size] @ q[:size].T, 0.25 * np.eye(size), atol=1e-15)
+    for place, _ in enumerate(NARROW.stages):
         moved = system.propagators(place, [0, 7, 40])
         for motion, step in zip(moved, [0, 7, 40], strict=True):
             np.testing.assert_allclose(motion @ states[0][place], states[step][place], atol=1e-12)
@@ -200,21 +352,16 @@ def test_random_networks_average_to_the_expected_start():
     1/H. Doubling √H must halve the spread of single networks; the mean is held to four standard
     errors plus the bias bound that the spread itself gives.
     """
-    network = narrow_network()
-    g = 4e-3
-    system = reduced(network, gram_scale=g)
-    times = np.linspace(0, 30, 7)
+    system, times = reduced(NARROW, gram_scale=4e-3), np.linspace(0, 30, 7)
     predicted = system.trajectory(times).losses
+    sizes = [sum(shape) for shape in system._couplings[0].shapes]
     spreads, count = {}, 24
     for hidden in (64, 256, 1024):
-        rng = np.random.default_rng(hidden)
-        losses = []
+        rng, losses = np.random.default_rng(hidden), []
         for _ in range(count):
-            state = [
-                np.sqrt(g / hidden) * rng.standard_normal((len(q), hidden))
-                for q in expected(system)
-            ]
-            losses.append(followed(system, times, start=state).losses)
+            state = [rng.standard_normal((size, hidden)) / np.sqrt(hidden) for size in sizes]
+            flow = system.flow([q @ q.T for q in state])
+            losses.append(flow.trajectory(times, system.functionals([])).losses)
         deviation = np.array(losses) - predicted
         spreads[hidden] = float(deviation.std(axis=0).max())
         standard_error = deviation.std(axis=0) / np.sqrt(count)
@@ -225,23 +372,15 @@ def test_random_networks_average_to_the_expected_start():
         assert 2 * 0.6 < spreads[small] / spreads[large] < 2 * 1.7
 
 
-def test_probes_of_nothing_give_nothing():
-    found = reduced(narrow_network()).trajectory(np.array([0.0, 1.0]))
-    assert found.strengths.shape == (0, 2)
+# -- spans -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", [(3, 0), (0, 0)])
-def test_span_of_nothing(shape):
-    assert orthonormal_span(np.zeros(shape)).shape == (shape[0], 0)
-
-
-def test_span_ignores_rounding_and_keeps_small_data():
-    basis = np.linalg.qr(np.random.default_rng(0).standard_normal((5, 3)))[0]
-    noisy = np.hstack([basis[:, :2], 1e-5 * basis[:, 2:], 1e-15 * np.ones((5, 1))])
-    span = orthonormal_span(noisy)
-    assert span.shape == (5, 3)
-    np.testing.assert_allclose(span @ span.T @ basis, basis, atol=1e-9)
-    assert orthonormal_span(np.zeros((4, 2))).shape == (4, 0)
+def test_span_is_enlarged_where_another_pathway_points_out_of_it():
+    assert orthonormal_span(NARROW.y * NARROW.gates[0]).shape[1] == 1
+    assert reduced(NARROW).output_bases[0].shape[1] == 2
+    # Joint training sees every pathway, staged training only earlier stages and its own.
+    staged = reduced(replace(NARROW, stages=(1, 2), staged=True))
+    assert [basis.shape[1] for basis in staged.output_bases] == [1, 2]
 
 
 @pytest.mark.parametrize("rows", [3, 6])
@@ -255,3 +394,92 @@ def test_the_basis_of_a_span_depends_on_the_space_alone(rows):
     for _ in range(5):
         turned = matrix @ rng.standard_normal((3, 3))
         assert orthonormal_span(turned) == pytest.approx(first, abs=1e-12)
+    assert orthonormal_span(np.zeros((rows, 0))).shape == (rows, 0)
+    noisy = np.hstack([first[:, :2], 1e-5 * first[:, 2:], 1e-15 * np.ones((rows, 1))])
+    assert orthonormal_span(noisy).shape[1] == first.shape[1]
+
+
+# -- gates that switch -----------------------------------------------------------------------------
+
+SWITCHES, SLOW = (30, 75), 20.0
+
+
+def switching(seed: int, staged: bool) -> list[GatedNetwork]:
+    """Random data, two pathways with overlapping gates, three phases."""
+    random = np.random.default_rng(seed)
+    x, y = random.standard_normal((3, 5)), random.standard_normal((4, 5))
+    gates = random.integers(0, 2, (3, 2, 5)).astype(float)
+    gates[:, :, 0] = 1
+    rest = {"inputs": ((0, 1, 2), (0, 2)), "outputs": ((0, 1, 2, 3), (0, 1, 3)), "stages": (1, 2)}
+    return [GatedNetwork(x=x, y=y, gates=each, staged=staged, **rest) for each in gates]
+
+
+def phased(phases: list[GatedNetwork], switches: tuple[int, ...] = SWITCHES) -> CoupledMatrices:
+    data = tuple(map(gated_data, phases))
+    return CoupledMatrices(phases=data, switches=switches, tau=SLOW, gram_scale=0.03)
+
+
+@pytest.mark.parametrize("staged", [False, True])
+@pytest.mark.parametrize("seed", range(2))
+def test_gates_that_switch_carry_the_weights_over(seed, staged):
+    phases = switching(seed, staged)
+    system = phased(phases)
+    flow = system.flow()
+    weights = lifted(system, flow.factors(flow.start()))
+    times = np.linspace(1, 140, 29)
+    found, states = system.trajectory(np.array([0, *times]), probes_of(phases[0]), 1e-11), []
+    for network, (begin, end) in zip(phases, pairwise([0, *SWITCHES, 141]), strict=True):
+        inside = (times > begin) & (times < end)
+        way = network.flow(weights, np.array([begin, *times[inside], end]), SLOW)
+        weights = way[-1]
+        losses = [network.loss(w) for w in way[1:-1]]
+        np.testing.assert_allclose(found.losses[1:][inside], losses, rtol=1e-8)
+        states += way[1:-1]
+    maps = np.array([np.concatenate([(b @ a).ravel() for a, b in w]) for w in states]).T
+    np.testing.assert_allclose(found.strengths[:, 1:], maps, atol=1e-8 * np.abs(maps).max())
+    # A start after switches is in its own phase.
+    late = np.array([80.0, 95.0, 140.0])
+    alone = phased(phases[2:], ())
+    np.testing.assert_allclose(
+        system.trajectory(late).losses, alone.trajectory(late).losses, rtol=1e-7
+    )
+
+
+@pytest.mark.parametrize(("seed", "staged"), [(0, False), (1, True), (2, False), (3, True)])
+def test_gradient_descent_over_switches_is_that_of_the_trainer(seed, staged):
+    phases = switching(seed, staged)
+    system, network = phased(phases), phases[0]
+    random, weights = np.random.default_rng(99), {}
+    for p, (inputs, outputs) in enumerate(zip(network.inputs, network.outputs, strict=True)):
+        columns, size = len(inputs), len(inputs) + len(outputs)
+        q = np.sqrt(0.03) * np.linalg.qr(random.standard_normal((size, size)))[0]
+        weights["ab"[p]] = LayerWeights(w1=q[:columns].T[None], w2=q[columns:][None])
+    losses = []
+    for phase, (begin, end) in zip(phases, pairwise([0, *SWITCHES, 150]), strict=True):
+        gated = [
+            GatedPathway(
+                name="ab"[p],
+                gate=tuple(phase.gates[p]),
+                inputs=phase.inputs[p],
+                outputs=phase.outputs[p],
+                hidden=len(phase.inputs[p]) + len(phase.outputs[p]),
+                stage=p + 1,
+            )
+            for p in range(2)
+        ]
+        given = {"hidden": 1, "init_std": 1.0, "learning_rate": 1 / SLOW, "loss": "mean"}
+        run = train_gdln(
+            phase.x,
+            phase.y,
+            gated,
+            TrainingSettings(steps=end - begin + 1, **given),
+            training="staged" if staged else "joint",
+            initial=weights,
+        )
+        losses.append(run.losses[0, : end - begin])
+        weights = dict(zip("ab", run.weights, strict=True))
+    found = system.descent(150)
+    np.testing.assert_allclose(found.losses, np.concatenate(losses), rtol=1e-10)
+    # The switches are seen: with the first gates for good the curve is another.
+    still = phased(phases[:1], ()).descent(150)
+    assert np.abs(still.losses - found.losses)[SWITCHES[0] :].max() > 1e-3

@@ -12,7 +12,7 @@ import pytest
 
 import symreln as sr
 from symreln.claims.curves import ModeCurve
-from symreln.claims.integration import descending_flow
+from symreln.claims.integration import coupled_matrices
 from symreln.errors import NotSupportedError
 from symreln.experiment import again
 from symreln.experiment.again import HALF
@@ -126,14 +126,14 @@ def test_pathways_of_one_stage_start_weaker_as_a_gdln_with_smaller_weights_does(
     spec = replace(one_hot_outputs(), network=replace(one_hot_outputs().network, steps=301))
     numbers, factor = derive_unchecked(spec), 0.01
     factors = {place: factor for place, p in enumerate(spec.pathways) if p.stage == 2}
-    theory = descending_flow(numbers).descent(301, factors=factors).losses
+    theory = coupled_matrices(numbers).descent(301, factors=factors).losses
     weaker = [
         replace(one, hidden=40 * one.hidden, spread=np.sqrt((factor if stage else 1) / 40))
         for stage, one in enumerate(gated_pathways(spec))
     ]
     data = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()
     run = train_gdln(*data, weaker, training_settings(spec), seeds=2, rng=0)
-    plain = descending_flow(numbers).descent(301).losses
+    plain = coupled_matrices(numbers).descent(301).losses
     assert np.abs(plain - run.mean_loss).max() > 0.1 * plain[0]
     assert np.abs(theory - run.mean_loss).max() < 0.01 * plain[0]
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import symreln as sr
-from symreln.claims.integration import mode_probes, network_of, reduced_flow
-from symreln.claims.prediction import closed_forms, mode_starts
+from symreln.claims.integration import network_of
+from symreln.claims.prediction import closed_forms, first_starts, matrices_of
 from symreln.claims.probes import probe_bases
 from symreln.errors import InputError, SpecError
 from symreln.experiment.metrics import compare
@@ -48,10 +48,11 @@ def xor() -> sr.Derivation:
 
 def test_given_starts_of_the_flow_scale_the_closed_forms():
     numbers = xor().at_values
-    labels, _ = mode_probes(numbers)
+    labels = [mode.label for pathway in numbers.pathways for mode in pathway.modes]
     factors = dict.fromkeys(labels, Fraction(1, 2))
     times = np.arange(0.0, 1201.0, 50.0)
-    flow = reduced_flow(numbers).trajectory(times, starts=mode_starts(numbers, factors)).losses
+    starts = first_starts(numbers, factors)
+    flow = numbers.ask(matrices_of).trajectory(times, starts=starts).losses
     # The growing amplitude alone starts; in the flow the other one is there, and dies out.
     network = network_of(numbers.spec)
     half = replace(network, hidden=network.hidden // 2)

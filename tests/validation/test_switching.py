@@ -192,7 +192,7 @@ def test_balls_end_at_the_first_switch():
 
 
 def test_a_switch_to_the_same_gates_changes_nothing():
-    """Two routes: the full spans of all phases, and the irreducible modules of one."""
+    """Two routes: the full spans of all phases, and the fewest blocks of one."""
     same = [{"name": "common"}, {**SPEC["pathway"][1]}]
     same[1]["then"] = [{"step": 150, "gate": "context != {context}"}]
     switched = predict_training(sr.derive(spec(pathway=same)).at_values)
