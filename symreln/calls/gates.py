@@ -110,7 +110,7 @@ def gates(
     seeds: int | None = None,
     clusters: int | None = None,
     windows: int | None = None,
-    every: int = 100,
+    every: int | None = None,
 ) -> FoundGates:
     """Find the gates of a dataset, at the declared values of its parameters.
 
@@ -124,8 +124,8 @@ def gates(
         limit: Gates above which to stop.
         seeds: Networks to train and cluster; 20 by default, 5 in windows.
         clusters: K; by default the number with the largest mean silhouette.
-        windows: Time windows at most.
-        every: Updates between two looks at a network.
+        windows: Time windows at most; by default 1, 4 or 16, by the least replay error.
+        every: Updates between two looks at a network; 100 by default, 20 in windows.
 
     Raises:
         InputError: An unknown method, an option that it does not hear, or a parameter without a

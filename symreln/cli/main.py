@@ -312,12 +312,7 @@ def reproduce() -> None:
         1,
     ),
     option("--windows", "Time windows at most, with --method windows.  [default: by replay]", 1),
-    option(
-        "--every",
-        "Updates between two looks at a network; windows look five times as often.",
-        1,
-        default=100,
-    ),
+    option("--every", "Updates between two looks.  [default: kmeans 100, windows 20]", 1),
     QUIET,
     option("--limit", "Gates above which to stop.", 1),
     OVERRIDES,

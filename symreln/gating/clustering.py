@@ -1,17 +1,15 @@
-"""K-means of gates with weights, how far apart its clusters are, and how alike two results are.
+"""K-means of gates with weights, and how far apart its clusters are.
 
 Rows are binary activity patterns, or their means over time; a row of weight m counts as m equal
 rows. Networks share most of their patterns, so equal rows are put together first: the result is
 that of the whole stack. (scipy's and, in its dependence on threads, scikit-learn's K-means do not
 give this: the first takes no weights, the second need not be installed.)
 
-Sources: Lloyd 1982; k-means++ starts, Arthur and Vassilvitskii 2007; silhouette, Rousseeuw 1987;
-adjusted Rand index, Hubert and Arabie 1985.
+Sources: Lloyd 1982; k-means++ starts, Arthur and Vassilvitskii 2007; silhouette, Rousseeuw 1987.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import log
@@ -45,11 +43,6 @@ class Rows:
 
     values: np.ndarray
     weights: np.ndarray
-
-    @cached_property
-    def squares(self) -> np.ndarray:
-        """Squared length of each row, shape (U,)."""
-        return (self.values**2).sum(axis=1)
 
 
 @record(kw_only=False)
@@ -93,7 +86,7 @@ class Clustering:
     @property
     def inertia(self) -> float:
         """Mean over the weight of squared distances to the centroids."""
-        apart = squared_distances(self.rows.values, self.centroids, self.rows.squares)
+        apart = squared_distances(self.rows.values, self.centroids)
         own = np.take_along_axis(apart, self.labels[:, None], axis=1)[:, 0]
         return float(own @ self.rows.weights / self.rows.weights.sum())
 
@@ -154,7 +147,7 @@ def distinct_rows(values: np.ndarray, weights: np.ndarray | None = None) -> Rows
     return Rows(values=found, weights=np.bincount(place.ravel(), counts, minlength=len(found)))
 
 
-def kmeans(rows: Rows, clusters: int, rng: int | np.random.SeedSequence) -> Clustering:
+def kmeans(rows: Rows, clusters: int, rng: int) -> Clustering:
     """Return the best of several Lloyd iterations, deterministic from the seed.
 
     Args:
@@ -181,7 +174,7 @@ def _starts(rows: Rows, clusters: int, random: np.random.Generator) -> np.ndarra
     """Draw rows as centroids: the farther from those drawn, the likelier; the best of a few."""
     share = rows.weights / rows.weights.sum()
     chosen = [int(random.choice(len(share), p=share))]
-    nearest = _distances_to(rows, chosen)[0]
+    nearest = squared_distances(rows.values[chosen], rows.values)[0]
     for _ in range(clusters - 1):
         nearest[chosen] = 0.0
         mass = nearest * rows.weights
@@ -190,21 +183,17 @@ def _starts(rows: Rows, clusters: int, random: np.random.Generator) -> np.ndarra
             mass = np.ones(len(share))
             mass[chosen] = 0.0
         trials = random.choice(len(share), size=2 + int(log(clusters)), p=mass / mass.sum())
-        left = np.minimum(nearest, _distances_to(rows, trials))
+        left = np.minimum(nearest, squared_distances(rows.values[trials], rows.values))
         best = int((left @ rows.weights).argmin())
         chosen.append(int(trials[best]))
         nearest = left[best]
     return rows.values[chosen]
 
 
-def _distances_to(rows: Rows, places: Sequence[int] | np.ndarray) -> np.ndarray:
-    return squared_distances(rows.values, rows.values[list(places)], rows.squares).T
-
-
 def _lloyd(rows: Rows, centroids: np.ndarray) -> Clustering:
     labels = np.full(len(rows.values), -1)
     for _ in range(ROUNDS):
-        before, distances = labels, squared_distances(rows.values, centroids, rows.squares)
+        before, distances = labels, squared_distances(rows.values, centroids)
         labels = distances.argmin(axis=1)
         _fill_empty(labels, distances, len(centroids))
         if (labels == before).all():
@@ -231,22 +220,18 @@ def _means(rows: Rows, labels: np.ndarray, clusters: int) -> np.ndarray:
     return (belongs @ rows.values) / belongs.sum(axis=1)[:, None]
 
 
-def squared_distances(
-    rows: np.ndarray, centroids: np.ndarray, squares: np.ndarray | None = None
-) -> np.ndarray:
+def squared_distances(rows: np.ndarray, centroids: np.ndarray) -> np.ndarray:
     """Return |row − centroid|² of all pairs, shape (rows, centroids).
 
     Args:
         rows: Shape (U, P).
         centroids: Shape (K, P).
-        squares: |row|², where they are known.
     """
-    known = (rows**2).sum(axis=1) if squares is None else squares
-    cross = rows @ centroids.T
-    return np.maximum(known[:, None] + (centroids**2).sum(axis=1)[None, :] - 2 * cross, 0.0)
+    squares = (rows**2).sum(axis=1)[:, None] + (centroids**2).sum(axis=1)
+    return np.maximum(squares - 2 * rows @ centroids.T, 0.0)
 
 
-def silhouette(clustering: Clustering, rng: int | np.random.SeedSequence) -> float:
+def silhouette(clustering: Clustering, rng: int) -> float:
     r"""Return the mean silhouette width (b − a)/max(a, b) of rows drawn by weight.
 
     a is a row's mean distance to its cluster's others, b that to the nearest other cluster; 0 for
@@ -272,34 +257,3 @@ def silhouette(clustering: Clustering, rng: int | np.random.SeedSequence) -> flo
     widths = np.zeros(DRAWN)
     widths[known] = (outer[known] - inner[known]) / larger[known]
     return float(widths.mean())
-
-
-def adjusted_rand(
-    first: np.ndarray, second: np.ndarray, weights: np.ndarray | None = None
-) -> float:
-    """Return the adjusted Rand index of two labellings of the same rows.
-
-    1 for the same partition, 0 in the mean over random ones of the same sizes; 1 too where both
-    are all one cluster, or all rows alone.
-
-    Args:
-        first: Label of each row.
-        second: Likewise.
-        weights: How many equal rows each stands for; 1 by default.
-
-    Example:
-        >>> adjusted_rand(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]))
-        1.0
-    """
-    counts = np.ones(len(first)) if weights is None else weights
-    table = np.zeros((first.max() + 1, second.max() + 1))
-    np.add.at(table, (first, second), counts)
-    cells, every = _pairs(table), _pairs(counts.sum(keepdims=True))
-    rows, columns = _pairs(table.sum(axis=1)), _pairs(table.sum(axis=0))
-    expected = rows * columns / every if every else 0.0
-    largest = (rows + columns) / 2
-    return 1.0 if largest == expected else float((cells - expected) / (largest - expected))
-
-
-def _pairs(counts: np.ndarray) -> float:
-    return float((counts * (counts - 1) / 2).sum())

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -27,11 +27,9 @@ from symreln.errors import InputError
 from symreln.gating.clustering import (
     Clustering,
     Rows,
-    adjusted_rand,
     distinct_rows,
     kmeans,
     silhouette,
-    squared_distances,
 )
 from symreln.gating.observed import ObservedNetworks, disagreement, shares_of
 from symreln.gating.serialise import Result
@@ -55,14 +53,10 @@ def algorithm_one(
         InputError: No unit is open anywhere, or there are fewer patterns than clusters.
     """
     check_alive(trained)
-    found, silhouettes = _clustered(stacked_rows(trained), clusters, rng)
+    rows = distinct_rows(trained.active.reshape(-1, trained.active.shape[-1]))
+    found, silhouettes = _clustered(rows, clusters, rng)
     spans, starts = windows_of(trained, (0,))
     return WindowedGates(windows=spans, starts=starts, found=(found,), silhouettes=silhouettes)
-
-
-def stacked_rows(trained: ObservedNetworks) -> Rows:
-    """Return all sampled activity patterns, those open nowhere included."""
-    return distinct_rows(trained.active.reshape(-1, trained.active.shape[-1]))
 
 
 def check_alive(trained: ObservedNetworks) -> None:
@@ -105,77 +99,42 @@ def _clustered(rows: Rows, clusters: int | None, rng: int) -> tuple[Clustering, 
     return best, scores
 
 
-@record(kw_only=False)
-class _Spread:
-    """What pairs of runs say: mean, least and largest."""
-
-    mean: float
-    least: float
-    largest: float
-
-
-def _spread(values: Sequence[float]) -> _Spread | None:
-    return _Spread(float(np.mean(values)), min(values), max(values)) if values else None
-
-
 @record
 class Stability(Result):
-    """How alike independent runs of one algorithm are.
+    """What independent runs of one algorithm find.
 
     Attributes:
         runs: How many.
         clusters: How many runs took each number of clusters.
-        pathways: How many runs found each number of pathways.
-        adjusted_rand: Adjusted Rand index of two runs, of the labels that their centroids give to
-            the patterns of all runs.
-        matched_distance: Mean distance between matched centroids of two runs with the same
-            number of clusters, as a share of the samples (mean absolute difference).
         runs_with_all_spec_gates: In how many runs all wanted gates are; None without any.
-        runs_with_spec_gate: In how many runs each of them is.
     """
 
-    JSON = ("*", "runs_with_all_spec_gates?", "runs_with_spec_gate?")
+    JSON = ("*", "runs_with_all_spec_gates?")
     runs: int
     clusters: dict[int, int]
-    pathways: dict[int, int]
-    adjusted_rand: _Spread | None
-    matched_distance: _Spread | None
     runs_with_all_spec_gates: int | None
-    runs_with_spec_gate: tuple[int, ...] | None
+
+    def lines(self) -> Iterator[str]:
+        """Yield what the terminal shows."""
+        sizes = ", ".join(f"K = {count} in {times}" for count, times in self.clusters.items())
+        yield f"{self.runs} runs, each alone: {sizes}"
+        if self.runs_with_all_spec_gates is not None:
+            yield f"  all gates of the spec in {self.runs_with_all_spec_gates} of {self.runs}"
 
 
-def stability(runs: Sequence[Clustering], rows: Rows, wanted: Sequence[np.ndarray]) -> Stability:
+def stability(runs: Sequence[Clustering], wanted: Sequence[np.ndarray]) -> Stability:
     """Compare runs with each other.
 
     Args:
         runs: One entry a run.
-        rows: Patterns of all runs, which each run's centroids label.
         wanted: Gates that are looked for, truth values, shape (P,).
     """
-    labels = [squared_distances(rows.values, run.centroids).argmin(axis=1) for run in runs]
-    pairs = list(combinations(range(len(runs)), 2))
-    alike = [p for p in pairs if len(runs[p[0]].centroids) == len(runs[p[1]].centroids)]
-    hits = np.array([[(run.gates == gate).all(axis=1).any() for gate in wanted] for run in runs])
+    hits = [all((run.gates == gate).all(axis=1).any() for gate in wanted) for run in runs]
     return Stability(
         runs=len(runs),
         clusters=dict(sorted(Counter(len(run.centroids) for run in runs).items())),
-        pathways=dict(sorted(Counter(len(run.pathways) for run in runs).items())),
-        adjusted_rand=_spread(
-            [adjusted_rand(labels[a], labels[b], rows.weights) for a, b in pairs]
-        ),
-        matched_distance=_spread(
-            [_matched(runs[a].centroids, runs[b].centroids)[1] for a, b in alike]
-        ),
-        runs_with_all_spec_gates=int(hits.all(axis=1).sum()) if len(wanted) else None,
-        runs_with_spec_gate=tuple(hits.sum(axis=0).tolist()) if len(wanted) else None,
+        runs_with_all_spec_gates=sum(hits) if len(wanted) else None,
     )
-
-
-def _matched(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, float]:
-    """Match centroids one to one, the best way: places in the second, mean absolute difference."""
-    cost = np.abs(first[:, None, :] - second[None, :, :]).mean(axis=2)
-    rows, columns = linear_sum_assignment(cost)
-    return columns, float(cost[rows, columns].mean())
 
 
 @short_repr(eq=False)
@@ -205,6 +164,17 @@ class Coverage(Result):
     def mean_agreement(self) -> float:
         """Mean over looks."""
         return float(self.agreement.mean())
+
+    def lines(self) -> Iterator[str]:
+        """Yield what the terminal shows."""
+        yield (
+            f"of the units' weight, {100 * self.exact[-1]:.1f} % has exactly one of these gates "
+            f"at the last look ({100 * self.mean_exact:.1f} % in the mean over looks)"
+        )
+        yield (
+            f"a unit agrees with its nearest gate on {100 * self.agreement[-1]:.1f} % of the "
+            f"samples at the last look ({100 * self.mean_agreement:.1f} %)"
+        )
 
 
 def coverage(trained: ObservedNetworks, gates: Sequence[np.ndarray]) -> Coverage:
@@ -317,8 +287,8 @@ def windowed_gates(
     for first, end in spans:
         clustering = kmeans(unit_rows(trained, first, end), count, rng)
         if found:  # numbered as those of the window before which they are nearest to
-            order, _ = _matched(found[-1].centroids, clustering.centroids)
-            clustering = clustering.ordered(order)
+            cost = np.abs(found[-1].centroids[:, None, :] - clustering.centroids).mean(axis=2)
+            clustering = clustering.ordered(linear_sum_assignment(cost)[1])
         found.append(clustering)
     return WindowedGates(windows=spans, starts=starts, found=tuple(found), silhouettes=silhouettes)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from symreln.claims.integration import network_of
 from symreln.claims.mean_field import SEED, descent_of, takes_minutes
 from symreln.errors import InputError
 from symreln.experiment.training import training_settings
-from symreln.laws.law import Regime
 from symreln.laws.mean_field import Particles, simulate_mean_field
 from symreln.specs.model import Spec
 from symreln.train.record import Observer, Recording
@@ -80,12 +78,6 @@ class ObservedNetworks:
         parts = [(weights * (which == k)).sum(axis=-1) for k in range(count)]
         return np.stack(parts, axis=-1) / weights.sum(axis=-1)[..., None]
 
-    @cached_property
-    def curve(self) -> np.ndarray:
-        """Mean loss over seeds at every step, over the initial one, shape (steps,)."""
-        mean = self.losses.mean(axis=0)
-        return mean / mean[0]
-
     def networks(self, start: int, stop: int) -> ObservedNetworks:
         """Return the networks start … stop − 1."""
         part = slice(start, stop)
@@ -95,14 +87,6 @@ class ObservedNetworks:
             seen={name: values[part] for name, values in self.seen.items()},
             losses=self.losses[part],
             last=self.last.seed(start, stop),
-        )
-
-    def looks(self, kept: Sequence[int]) -> ObservedNetworks:
-        """Return the networks with some of their looks alone."""
-        return replace(
-            self,
-            steps=tuple(self.steps[place] for place in kept),
-            seen={name: values[:, kept] for name, values in self.seen.items()},
         )
 
 
@@ -214,11 +198,10 @@ def _settings(spec: Spec) -> TrainingSettings:
             "gates to find. Give --set network.activation=relu"
         )
         raise InputError(msg)
-    if not Regime.of_network(network).matrices.holds or spec.graph is not None:
-        found = f"network.layers is {network.layers}" if spec.graph is None else "a graph"
+    if spec.graph is not None:
         msg = (
-            f"gates: found {found}; gates are sampled in a network of one hidden layer. Give a "
-            "spec with pathways and --set network.layers=2"
+            "gates: found a graph; gates are sampled in a network of one hidden layer. Give a "
+            "spec with pathways"
         )
         raise InputError(msg)
     if network.batch_size is not None:

@@ -41,10 +41,9 @@ from symreln.train.trainers import replay_gates
 _CLUSTERS = (1, 2, 4, 8, 16, 32)
 _WINDOWS = (1, 4, 16, 64)
 _OWN_WINDOWS = (1, 4, 16, 64, 256, 1024)
+METRIC = "max |dL|/L(0) against the same network"
 #: Bytes of sampled gates, of which the number of looks follows where none is given.
 _SAMPLED_BYTES = 300_000_000
-#: Numbers of windows that are tried where none is given.
-_TRIED_WINDOWS = (1, 2, 4, 8, 16, 32)
 
 
 @short_repr(eq=False)
@@ -216,34 +215,6 @@ def _spec_schedule(spec: Spec, trained: ObservedNetworks) -> GateSchedule:
     return GateSchedule(starts=starts, gates=np.array(gates))
 
 
-def choose_windows(
-    trained: ObservedNetworks,
-    judged: ObservedNetworks,
-    *,
-    clusters: int | None = None,
-    rng: int = 0,
-) -> tuple[WindowedGates, dict[int, float]]:
-    """Return the windows whose replay is nearest to some networks, and all errors by number.
-
-    Args:
-        trained: What is clustered.
-        judged: Networks, of those clustered, that are replayed; no others should choose.
-        clusters: As in :func:`symreln.gating.found_gates.windowed_gates`.
-        rng: Seed of K-means.
-    """
-    tried: dict[int, WindowedGates] = {}
-    for count in _TRIED_WINDOWS:
-        if count <= len(trained.steps):
-            made = windowed_gates(trained, windows=count, clusters=clusters, rng=rng)
-            tried.setdefault(len(made.windows), made)
-    errors = {
-        count: schedule_errors(judged, window_schedule(judged, made)).mean
-        for count, made in tried.items()
-    }
-    best = min(errors, key=lambda count: (errors[count], count))
-    return tried[best], errors
-
-
 def _quality_curve(
     clustered: ObservedNetworks,
     held: ObservedNetworks,
@@ -307,7 +278,7 @@ class ReplayReport(Result):
 
     JSON = ("format", "metric", "*")
     file, format = "replay.json", "symreln-replay/1"
-    metric = "max |dL|/L(0) against the same network"
+    metric = METRIC
     seeds: int
     rng: int
     looks: int

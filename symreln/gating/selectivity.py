@@ -15,19 +15,18 @@ Of a response r_μ ≥ 0 (a unit's activity, or a gate) and a label with values 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from symreln.base.records import record
 from symreln.base.summaries import short_repr
 from symreln.gating.enumerate import pattern
 from symreln.gating.observed import ObservedNetworks
-from symreln.gating.serialise import Result
 from symreln.train.weights import LayerWeights
 
 
 @short_repr(eq=False)
-class _Selectivity:
+class Selectivity:
     """Indices of responses, NaN where a response does not vary (or is nowhere).
 
     Attributes:
@@ -42,21 +41,22 @@ class _Selectivity:
     values: dict[str, int]
     mixed: np.ndarray | None
 
-    def summed(self, places: int | slice, weights: np.ndarray | None = None) -> Indices:
-        """Return the indices of one response, or the mean by weight of several."""
+    def mean(self, weights: np.ndarray) -> dict[str, Any]:
+        """Return the indices' means over responses by weight; None where none is known."""
 
-        def mean(values: np.ndarray) -> float | None:
-            chosen = np.atleast_1d(values[places])
-            return _weighted_mean(chosen, np.ones(len(chosen)) if weights is None else weights)
+        def of(values: np.ndarray | None) -> float | None:
+            if values is None:
+                return None
+            known = np.isfinite(values) & (weights > 0)
+            return float(np.average(values[known], weights=weights[known])) if known.any() else None
 
-        return Indices(
-            mixed=None if self.mixed is None else mean(self.mixed),
-            explained={name: mean(each) for name, each in self.explained.items()},
-            breadth={name: mean(each) for name, each in self.breadth.items()},
-        )
+        found: dict[str, Any] = {"mixed": of(self.mixed)}
+        for name in ("explained", "breadth"):
+            found[name] = {label: of(each) for label, each in getattr(self, name).items()}
+        return found
 
 
-def selectivity(responses: np.ndarray, labels: Mapping[str, Sequence[object]]) -> _Selectivity:
+def selectivity(responses: np.ndarray, labels: Mapping[str, Sequence[object]]) -> Selectivity:
     """Return the indices of responses.
 
     Args:
@@ -73,13 +73,12 @@ def selectivity(responses: np.ndarray, labels: Mapping[str, Sequence[object]]) -
     explained, breadth, values = {}, {}, {}
     for name, listed in labels.items():
         distinct = list(dict.fromkeys(listed))
-        if not 1 < len(distinct) < len(listed):
-            continue
-        group = np.array([distinct.index(value) for value in listed])
-        explained[name], breadth[name] = _indices(responses, group)
-        values[name] = len(distinct)
+        if 1 < len(distinct) < len(listed):
+            group = np.array([distinct.index(value) for value in listed])
+            explained[name], breadth[name] = _indices(responses, group)
+            values[name] = len(distinct)
     mixed = 1 - np.max(list(explained.values()), axis=0) if len(explained) > 1 else None
-    return _Selectivity(explained=explained, breadth=breadth, values=values, mixed=mixed)
+    return Selectivity(explained=explained, breadth=breadth, values=values, mixed=mixed)
 
 
 def _indices(responses: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -93,92 +92,41 @@ def _indices(responses: np.ndarray, group: np.ndarray) -> tuple[np.ndarray, np.n
     # Rounding leaves a constant response a spread of 1e-32 times its square: no variance.
     varies = spread > 1e-24 * (responses**2).sum(axis=1)
     explained = np.where(varies, between / np.where(varies, spread, 1.0), np.nan)
-    breadth = np.where(
-        squares > 0, means.sum(axis=1) ** 2 / np.where(squares > 0, squares, 1), np.nan
-    )
-    return np.clip(explained, None, 1.0), breadth
-
-
-@record
-class Indices:
-    """Indices of one response, or their mean; None where they are not known.
-
-    Attributes:
-        mixed: 1 − the largest η²; None also where there are fewer than two labels.
-        explained: η² by label.
-        breadth: Effective number of values by label.
-    """
-
-    mixed: float | None
-    explained: dict[str, float | None]
-    breadth: dict[str, float | None]
-
-
-@record
-class _PathwayIndices(Result):
-    """Indices of a gate.
-
-    Attributes:
-        pattern: The gate, 0 or 1 a sample.
-        of: Its indices.
-    """
-
-    JSON = ("pattern", "mixed=of.mixed", "explained=of.explained", "breadth=of.breadth")
-    pattern: str
-    of: Indices
-
-
-@record(kw_only=False)
-class SelectivityReport:
-    """Selectivity of hidden units at the start and the end of training, and of gates.
-
-    Attributes:
-        labels: How many values each label has.
-        units_at_start: Of hidden units at the start, the mean by weight.
-        units_at_end: Likewise at the end.
-        pathways: Of gates.
-    """
-
-    labels: dict[str, int]
-    units_at_start: Indices
-    units_at_end: Indices
-    pathways: tuple[_PathwayIndices, ...]
+    total = means.sum(axis=1) ** 2 / np.where(squares > 0, squares, 1)
+    return np.clip(explained, None, 1.0), np.where(squares > 0, total, np.nan)
 
 
 def selectivity_report(
     trained: ObservedNetworks, labels: Mapping[str, Sequence[object]], gates: np.ndarray
-) -> SelectivityReport | None:
+) -> dict[str, Any] | None:
     """Return the selectivity of networks and gates, None where no label groups the samples.
 
     Args:
         trained: The networks.
         labels: Labels of the samples.
         gates: Truth values, shape (G, P).
+
+    Returns:
+        How many values each label has; indices of hidden units at the start and at the end, means
+        by weight; and of each gate.
     """
     found = selectivity(gates, labels)
     if not found.values:
         return None
-    return SelectivityReport(
-        found.values,
-        _units(trained, trained.initial, labels),
-        _units(trained, trained.last, labels),
-        tuple(
-            _PathwayIndices(pattern=pattern(gate), of=found.summed(place))
+    return {
+        "labels": found.values,
+        "units_at_start": _units(trained, trained.initial, labels),
+        "units_at_end": _units(trained, trained.last, labels),
+        "pathways": [
+            {"pattern": pattern(gate), **found.mean(np.eye(len(gates))[place])}
             for place, gate in enumerate(gates)
-        ),
-    )
+        ],
+    }
 
 
 def _units(
     trained: ObservedNetworks, layer: LayerWeights, labels: Mapping[str, Sequence[object]]
-) -> Indices:
+) -> dict[str, Any]:
     responses = np.maximum(layer.w1 @ trained.inputs, 0.0)
     weights = np.linalg.norm(layer.w1, axis=2) * np.linalg.norm(layer.w2, axis=1)
-    found = selectivity(responses.reshape(-1, responses.shape[-1]), labels)
-    return found.summed(slice(None), weights.ravel())
-
-
-def _weighted_mean(values: np.ndarray, weights: np.ndarray) -> float | None:
-    """Return the mean by weight of the values that are known; None where none has weight."""
-    known = np.isfinite(values) & (weights > 0)
-    return float(np.average(values[known], weights=weights[known])) if known.any() else None
+    return selectivity(responses.reshape(-1, responses.shape[-1]), labels).mean(weights.ravel())

@@ -45,7 +45,7 @@ class Result(Claim):
         found = {}
         for key, attribute, optional in entries.values():
             value = attrgetter(attribute)(self)
-            nothing = value is None or (isinstance(value, str | tuple) and not value)
+            nothing = value is None or (isinstance(value, str | tuple | dict) and not value)
             if not (nothing and optional):
                 found[key] = value
         return found

@@ -21,8 +21,8 @@ def clusters(page, gates):
     text = f"Clusters; of single networks K is {' or '.join(map(str, sorted(set(runs.clusters))))}"
     rows = [(k, f"`{g.pattern}`", g.share, len(g.partial)) for k, g in found]
     head = ("gate", "open on", "share of patterns", "samples on which 10 % to 90 % are open")
-    page.table(f"{text}, their mean adjusted Rand index {runs.adjusted_rand.mean:.2f}.", head, rows)
-    (errors,), floor = gates.replay.errors.values(), gates.replay.seed_floor
+    page.table(f"{text}.", head, rows)
+    (errors,), floor = gates.errors.values(), gates.seed_floor
     page.beyond(
         "A replay with the gates found is farther from its network than networks of other seeds "
         f"are from each other: {errors.mean:.1%} of L(0) against {floor:.1%}.",

@@ -1,0 +1,217 @@
+"""Gates of trained networks as a user asks for them: K-means, windows, replays, and their files."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import symreln as sr
+from symreln.cli.main import cli
+from symreln.errors import InputError
+from symreln.gating.observed import observe
+from symreln.gating.replay import _spec_schedule, schedule_errors
+from symreln.gating.selectivity import selectivity
+from tests.gating.planted import planted
+
+SMALL = {"network.hidden": 30, "network.steps": 801, "network.init_std": "1/1000"}
+
+
+@pytest.fixture(scope="module")
+def kmeans():
+    return sr.gates(sr.load("xor", SMALL), "kmeans", seeds=3, every=50, clusters=4)
+
+
+def test_kmeans_of_xor(kmeans, tmp_path: Path) -> None:
+    found = kmeans.to_json()
+    assert (found["format"], found["method"], found["clusters"]) == ("symreln-gates/2", "kmeans", 4)
+    assert (found["criterion"], found["networks"]["every"]) == ("given", 50)
+    assert sum(each["share"] for each in found["centroids"]) == pytest.approx(1)
+    for each in found["centroids"]:
+        opened = "".join("1" if value > 0.5 else "0" for value in each["centroid"])
+        assert opened == each["pattern"]
+        assert each["partial"] == [k for k, v in enumerate(each["centroid"]) if 0.1 < v < 0.9]
+    runs = found["stability"]
+    assert (runs["runs"], runs["clusters"]) == (3, {"4": 3})
+    assert 0 <= runs["runs_with_all_spec_gates"] <= 3
+    assert len(found["replay"]["errors"]["algorithm 1"]["each"]) == 2
+    assert len(found["coverage"]["exact"]) == len(found["coverage"]["steps"]) == 16
+    text = "\n".join(kmeans.lines())
+    assert f"all gates of the spec in {runs['runs_with_all_spec_gates']} of 3" in text
+    assert text.count("\n") < 30
+    kmeans.save(tmp_path)
+    spec = sr.load(tmp_path / "gates.toml")
+    patterns = ["".join(map(str, pathway.gate)) for pathway in spec.pathways]
+    kept = [each["pattern"] for each in found["centroids"] if each["pathway"]]
+    assert patterns == list(dict.fromkeys(kept))
+    assert spec.dataset.labels == sr.load("xor").dataset.labels
+    assert sr.derive(spec).to_json()["free_constants"] == 1  # half of the units, for each pathway
+    again = sr.gates(sr.load("xor", SMALL), "kmeans", seeds=3, every=50, clusters=4)
+    assert again.to_json() == found
+    one = sr.gates(sr.load("xor", SMALL), "kmeans", seeds=1, clusters=4).to_json()
+    assert "stability" not in one
+    assert one["networks"]["every"] == 100
+
+
+def test_windows_of_xor_are_a_spec_that_switches() -> None:
+    asked = {"seeds": 2, "every": 10, "windows": 6, "clusters": 6}
+    answer = sr.gates(sr.load("xor", SMALL), "windows", **asked)
+    found, spec = answer.to_json(), answer.to_spec()
+    starts = [piece["from_step"] for piece in found["pieces"]]
+    assert starts == sorted(starts)
+    assert starts[0] == 0
+    assert [*found["replay"]["errors"]] == ["windows", "every unit its own gate in each window"]
+    for piece in found["pieces"]:
+        assert all(each["pathway"] for each in piece["clusters"])  # else a gate would be kept
+        now = spec.during(piece["from_step"]).pathways
+        patterns = [each["pattern"] for each in piece["clusters"]]
+        assert ["".join(map(str, pathway.gate)) for pathway in now] == patterns
+    assert len(spec.switches) > 0
+    assert spec.network == sr.load("xor", SMALL).network
+    lines = [*answer.lines()]
+    assert len(lines) < 35
+    assert f"  from step {starts[-1]}: " in "\n".join(lines)
+    with pytest.raises(InputError, match="found 500 windows for 80 looks"):
+        sr.gates(sr.load("xor", SMALL), "windows", windows=500, seeds=1, every=10)
+
+
+def test_replay_of_a_spec(tmp_path: Path) -> None:
+    spec = sr.load("xor", SMALL)
+    answer = sr.replay(spec, every=20)
+    found = answer.to_json()
+    assert (found["format"], found["curve"]) == ("symreln-replay/1", [])
+    trained = observe(spec.at_values(), seeds=2, steps=tuple(range(1, 801, 20)))
+    errors = schedule_errors(trained, _spec_schedule(spec.at_values(), trained))
+    assert found["spec"]["each"] == pytest.approx(errors.each, abs=1e-9)
+    assert [*answer.files()] == ["replay.json"]
+    assert "% of L(0)" in next(answer.lines())
+
+
+def test_gates_of_a_spec_take_part_as_they_switch() -> None:
+    pathways = [
+        {"name": f"p{k}", "gate": "all", "then": [{"step": 100, "gate": f"sample == {k}"}]}
+        for k in (1, 2, 3, 4)
+    ]
+    network = {"hidden": 30, "init_std": "1/1000", "learning_rate": "1/100", "steps": 801}
+    data = {"task": "xor", "Delta": 0}
+    spec = sr.load({"dataset": data, "pathway": pathways, "network": network})
+    # Looks are after updates 1, 2, …, 200. One unit opens all samples and then the second alone;
+    # one is closed for most of the first phase only; one is open on two samples, as no pathway is.
+    active = np.zeros((1, 200, 3, 4), dtype=bool)
+    active[0, :99, 0] = active[0, 60:, 1] = True
+    active[0, 99:, 0, 1] = True
+    active[0, :, 2, :2] = True
+    schedule = _spec_schedule(spec, planted(active, np.ones(3)))
+    assert schedule.starts == (0, 100)
+    assert schedule.gates[:, 0].astype(int).tolist() == [
+        [[1, 1, 1, 1], [0, 0, 0, 0], [1, 1, 1, 1]],
+        [[0, 1, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0]],
+    ]
+
+
+def tables(x: list, y: list, hidden: int = 4, **network: object) -> dict:
+    net = {"hidden": hidden, "init_std": 0.1, "learning_rate": 0.01, "steps": 60, **network}
+    return {"dataset": {"X": x, "Y": y}, "pathway": [{"name": "all"}], "network": net}
+
+
+PLAIN = [[1, 0, 1], [0, 1, 1]], [[1, 2, 3]]
+
+
+@pytest.mark.parametrize("method", ["kmeans", "windows"])
+@pytest.mark.parametrize(
+    ("given", "asked", "message"),
+    [
+        (tables(*PLAIN), {"clusters": 50}, "K-means: found K = 50 for"),
+        (tables([[1, 1], [2, 2]], [[1, 1]]), {}, "all 2 samples have the same inputs"),
+        (tables([[1, 0, 1], [2, 2, 2]], [[1, 0, 0]]), {}, "samples 0 and 2 (counted from 0)"),
+        (tables(*PLAIN, activation="linear"), {}, "network.activation is 'linear'"),
+        (tables(*PLAIN, batch_size=2), {}, "network.batch_size = 2"),
+        ("depth", {}, "gates: found a graph"),
+        ({**tables(*PLAIN), "network": None}, {}, "network"),
+        (tables(*PLAIN, steps=1), {}, "network.steps of at least 2"),
+        (
+            tables([[1, 2, 3]], [[1, 2, 3]], hidden=1),
+            {"rng": 1, "seeds": 1},
+            "hidden units of 1 networks are dead",
+        ),
+    ],
+)
+def test_bad_input(method: str, given: dict | str, asked: dict, message: str) -> None:
+    if isinstance(given, dict):
+        given = {key: value for key, value in given.items() if value is not None}
+    with pytest.raises(InputError) as told:
+        sr.gates(sr.load(given), method, every=10, **asked)
+    assert message in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("method", "option"),
+    [
+        ("kmeans", "--samples"),
+        ("windows", "--limit"),
+        ("kmeans", "--windows"),
+        ("kmeans", "--stages"),
+        ("enumerate", "--stages"),
+        ("enumerate", "--clusters"),
+        ("enumerate", "--seeds"),
+    ],
+)
+def test_options_of_another_method(method: str, option: str, tmp_path: Path) -> None:
+    typed = ["gates", "xor", "--method", method, option, "3", "--out", str(tmp_path)]
+    with pytest.raises(InputError, match=f"{option} has no meaning with --method {method}"):
+        CliRunner().invoke(cli, typed, catch_exceptions=False)
+    with pytest.raises(InputError, match=f"{option[2:]} has no meaning with method="):
+        sr.gates("xor", method, **{option[2:]: 3})
+
+
+def test_the_command_writes_what_the_call_returns(kmeans, tmp_path: Path) -> None:
+    sets = [text for key, value in SMALL.items() for text in ("--set", f"{key}={value}")]
+    typed = ["gates", "xor", "--method", "kmeans", "--clusters", "4", "--seeds", "3", *sets]
+    out = ["--every", "50", "--out", str(tmp_path)]
+    shown = CliRunner().invoke(cli, [*typed, *out], catch_exceptions=False).output
+    assert json.loads((tmp_path / "gates.json").read_text()) == kmeans.to_json()
+    assert all(line in shown for line in kmeans.lines())
+
+
+CONTEXT = np.repeat([1, 2, 3], 8)
+ITEM = np.tile(range(8), 3)
+LABELS = {"context": CONTEXT.tolist(), "item": ITEM.tolist()}
+
+
+def test_selectivity_of_gates_of_the_contextual_task() -> None:
+    gates = np.array([CONTEXT == 1, CONTEXT != 1, CONTEXT > 0, (CONTEXT == 1) & (ITEM < 4)])
+    found = selectivity(gates, LABELS)
+    assert found.values == {"context": 3, "item": 8}
+    np.testing.assert_allclose(found.breadth["context"], [1, 2, 3, 1])
+    np.testing.assert_allclose(found.breadth["item"], [8, 8, 8, 4])
+    np.testing.assert_allclose(found.explained["context"][:2], [1, 1])
+    np.testing.assert_allclose(found.explained["item"][:2], [0, 0], atol=1e-12)
+    assert np.isnan(found.explained["context"][2])  # always open: no variance to explain
+    # Open on half of the items of one context: 4 of 24. Between contexts lies 1/18 of a total of
+    # 5/36, so 2/5; between items 1/36, so 1/5. The context explains more, and leaves 3/5.
+    np.testing.assert_allclose(found.mixed[[0, 1, 3]], [0, 0, 3 / 5], atol=1e-12)
+    # What is not known has no part in a mean, and nothing known is None.
+    assert found.mean(np.array([0.0, 3, 9, 1]))["explained"]["context"] == pytest.approx(3.4 / 4)
+    assert found.mean(np.array([0.0, 0, 9, 0]))["explained"]["context"] is None
+
+
+def test_selectivity_is_an_analysis_of_variance() -> None:
+    random = np.random.default_rng(0)
+    response = random.random(24)
+    table = response.reshape(3, 8)
+    rows, columns = table.mean(axis=1, keepdims=True), table.mean(axis=0, keepdims=True)
+    interaction = ((table - rows - columns + table.mean()) ** 2).sum()
+    total = ((table - table.mean()) ** 2).sum()
+    found = selectivity(response[None], LABELS)
+    explained = found.explained["context"][0] + found.explained["item"][0]
+    assert explained + interaction / total == pytest.approx(1)
+    # Scale and order change nothing.
+    order = random.permutation(24)
+    shuffled = {name: [values[k] for k in order] for name, values in LABELS.items()}
+    other = selectivity(1e-6 * response[None, order], shuffled)
+    np.testing.assert_allclose(other.mixed, found.mixed)
+    np.testing.assert_allclose(other.breadth["item"], found.breadth["item"])
+    useless = {"sample": list(range(24)), "all": ["x"] * 24, "context": LABELS["context"]}
+    alone = selectivity(response[None], useless)
+    assert (alone.values, alone.mixed) == ({"context": 3}, None)
