@@ -64,8 +64,6 @@ CALLS = {
     "from_weights, w1": lambda h: sr.from_weights(derived(), h, SECOND),
     "from_weights, w2": lambda h: sr.from_weights(derived(), FIRST, h),
     "weights, to_numpy": lambda h: balanced().to_numpy(h),
-    "weights, enclose": lambda h: balanced().enclose(h),
-    "weights, bits": lambda h: balanced().enclose(Fraction(1), h),
 }
 
 

@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from flint import arb
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
@@ -70,9 +69,6 @@ def test_solution_is_the_flow_of_the_weights(size, gated):
         np.testing.assert_allclose(
             product, weights_flow(derivation, w1, w2, t / 50), rtol=1e-8, atol=1e-10
         )
-    ball = solution.enclose(Fraction(60))
-    for place in np.ndindex(found[1].shape):
-        assert float(ball[place]) == pytest.approx(found[1][place], rel=1e-11, abs=1e-14)
 
 
 def test_white_inputs_offer_it_and_the_switchboard_says_so():
@@ -222,7 +218,7 @@ def test_the_published_solution_is_the_same(sizes, balance):
         np.testing.assert_allclose(found.output_gram[0], published[n_x:, n_x:], rtol=1e-9)
 
 
-def test_defects_are_measured_and_nothing_is_certified_with_them():
+def test_defects_are_measured():
     rng = np.random.default_rng(3)
     derivation, w1, w2, x, y = in_floats(rng, (3, 2, 4), 0.4)
     off = 1e-4 * rng.normal(size=w1.shape)
@@ -237,9 +233,6 @@ def test_defects_are_measured_and_nothing_is_certified_with_them():
     # The flow differs from the solution in proportion to what is reported, within a small factor.
     error = np.abs(solution.to_numpy([1.0])[0] - integrated(w1 + off, w2, x, y, 1.0)[3:, :3]).max()
     assert 0 < error < 100 * solution.balance_defect
-    for ask in (lambda: solution.enclose(Fraction(1)), solution.plateau):
-        with pytest.raises(NoClosedFormError, match="a proof needs 0"):
-            ask()
 
 
 def test_float_white_inputs_need_float_weights_and_coloured_ones_are_refused():
@@ -254,15 +247,11 @@ def test_float_white_inputs_need_float_weights_and_coloured_ones_are_refused():
         sr.from_weights(load(x=[[1, 1, -1, -1], [1, -1, 1, 2]]), np.eye(2), np.ones((3, 2)))
 
 
-def test_exact_weights_stay_exact_and_every_block_is_certified():
-    w1, w2 = balanced(Fraction(1))
-    solution = sr.from_weights(load(), w1, w2)
+def test_exact_weights_stay_exact_and_all_is_learned():
+    solution = sr.from_weights(load(), *balanced(Fraction(1)))
     assert solution.exact
-    assert solution.plateau() == solution.sigma_yx
-    balls, floats = solution.enclose_blocks(Fraction(3)), solution.blocks([3.0])
-    for ball, block in zip(balls, floats, strict=True):
-        for place in np.ndindex(block[0].shape):
-            assert float(ball[place]) == pytest.approx(block[0][place], rel=1e-11, abs=1e-13)
+    limit = solution.sigma_yx.to_numpy()
+    np.testing.assert_allclose(solution.to_numpy([1e12])[0], limit, atol=1e-13)
 
 
 def test_a_number_is_a_matrix_of_one_row_and_column():
@@ -281,8 +270,6 @@ def test_weights_beyond_float64_are_said_to_be(size):
     solution = sr.from_weights(load(x=[[1, -1]], y=[[3, -3]]), size, size)
     with pytest.raises(InputError, match=f"weights w1 and w2 .largest .*{size[2:]} and"):
         solution.to_numpy([0, 1, 5])
-    product = solution.enclose(Fraction(0))[0, 0]
-    assert float(product / arb(10) ** (2 * int(size[2:]))) == pytest.approx(1)
 
 
 def test_a_balance_that_is_off_by_less_than_float64_shows_is_off():

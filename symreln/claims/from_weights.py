@@ -48,9 +48,9 @@ def from_weights(
         tolerance: Largest relative defect where weights are floats, at least 0.
 
     Returns:
-        The solution: ``to_numpy(times)`` and ``enclose(time)`` of W₂W₁, ``blocks(times)`` and
-        ``enclose_blocks(time)`` of W₁ᵀW₁, W₂W₁ and W₂W₂ᵀ; times in steps, with the time constant
-        of the spec's network, or in units of it without a network.
+        The solution: ``to_numpy(times)`` of W₂W₁ and ``blocks(times)`` of W₁ᵀW₁, W₂W₁ and W₂W₂ᵀ;
+        times in steps, with the time constant of the spec's network, or in units of it without a
+        network.
 
     Raises:
         InputError: The sizes do not fit, or an entry is no number.

@@ -49,6 +49,7 @@ from symreln.base.records import record
 from symreln.document.mathtext import slashed_latex, to_latex
 from symreln.errors import LimitReachedError, NotSupportedError
 from symreln.laws.finite_steps import delay, delay_residual
+from symreln.laws.integrate import integrate
 from symreln.laws.law import COUPLED, STRENGTH, Law, Match, Regime
 from symreln.laws.line import CANCELS, FIRST, Line, X, moves, vanish
 from symreln.laws.line import integral as integral_latex
@@ -594,20 +595,12 @@ def _fallen(share: float, layers: int, growth: np.ndarray) -> np.ndarray:
         layers: L.
         growth: Times in units of the clock, above 0.
     """
-    from scipy.integrate import solve_ivp
-
-    times, place = np.unique(np.minimum(growth, _FALLEN), return_inverse=True)
+    times, place = np.unique([0.0, *np.minimum(growth, _FALLEN)], return_inverse=True)
     exponent = 1 - 2 / layers
-    found = solve_ivp(
-        lambda _, u: -np.exp(exponent * u) * np.expm1(u),
-        (0.0, times[-1]),
-        [np.log(share)],
-        method="LSODA",
-        t_eval=times,
-        rtol=1e-12,
-        atol=1e-15,
+    parts = integrate(
+        lambda _, u: -np.exp(exponent * u) * np.expm1(u), np.log([share]), times, 1.0, logs=True
     )
-    return np.exp(found.y[0][place])
+    return np.exp(np.hstack([u for _, u in parts])[0])[place[1:]]
 
 
 class StrengthAt(sp.Function):

@@ -11,6 +11,14 @@ With :math:`\Sigma^x = \beta I` and :math:`W_2^T W_2 - W_1 W_1^T = \lambda I` at
 rank-deficient weights are all covered. The lower left block of QQᵀ is the network W₂W₁, the
 diagonal ones are W₁ᵀW₁ and W₂W₂ᵀ.
 
+Numbers are float64, stable for any time. In the eigenbasis O of F, with eigenvalues Λ and A = OᵀQ₀,
+:math:`QQ^T = O C (I + B^TB)^{-1} C^T O^T`, :math:`C = e^{Λt}A`, :math:`B = \sqrt{β G} A`.
+Rows of B differ by factors of exp(Λt), which overflow; their logarithms do not. Rows are
+eliminated by orthogonal transformations from the right, at each step the one that is largest at
+that time, so that B = L D with D diagonal and L unit lower triangular with entries of at most 1:
+nothing overflows, and the competition of modes for few hidden units is resolved by exact ratios
+of their growth.
+
 The proof holds for every size: it is an identity between words in matrices that do not commute.
 """
 
@@ -20,24 +28,22 @@ import math
 import sys
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import sympy as sp
 
 from symreln.base.records import record
 from symreln.document.mathtext import to_latex
-from symreln.errors import FloatRangeError, InputError, LimitReachedError, NoClosedFormError
+from symreln.errors import FloatRangeError, InputError, NoClosedFormError
 from symreln.exact.enclosure import ball, rounded_text
 from symreln.exact.matrix import ExactMatrix
-from symreln.laws.lambda_numbers import Blocks, MatrixFlow, blocks_ball, gram_float, learned_by
 from symreln.laws.law import Regime
-from symreln.specs.arguments import exact_times, float_times, whole_number
+from symreln.laws.ops import phi
+from symreln.specs.arguments import float_times
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from flint import arb_mat
 
 NAME = "lambda-balanced matrices"
 
@@ -45,8 +51,8 @@ NAME = "lambda-balanced matrices"
 #: exact to rounding has about 1e-16 times the size of the matrices.
 TOLERANCE = 1e-9
 
-#: Time constants of the fastest mode up to which certified balls are asked for.
-_MOST_GROWTH = 1 << 20
+#: A row that is smaller than this, relative to what it was computed from, is rounding.
+_ROUNDING = 1e-14
 
 _LAMBDA, _BETA = sp.symbols("lambda beta", real=True)
 
@@ -158,8 +164,22 @@ def _multiple(matrix: ExactMatrix) -> Fraction | None:
     return first.to_fraction()
 
 
+class Blocks(NamedTuple):
+    """The blocks of QQᵀ at one time, or at several along a first axis.
+
+    Attributes:
+        input_gram: W₁ᵀW₁, n_x × n_x.
+        product: The network W₂W₁, n_y × n_x.
+        output_gram: W₂W₂ᵀ, n_y × n_y.
+    """
+
+    input_gram: Any
+    product: Any
+    output_gram: Any
+
+
 @record
-class BalancedMatrices(MatrixFlow):
+class BalancedMatrices:
     r"""The flow of two weight matrices in closed form.
 
     Solves :math:`\tau \dot W_1 = W_2^T(\Sigma^{yx} - \beta W_2W_1)`,
@@ -168,11 +188,23 @@ class BalancedMatrices(MatrixFlow):
     Source: [Fukumizu1998], [Braun2022], [Domine2024]; β by scaling the weights.
 
     Attributes:
+        sigma_yx: Σ^{yx}, n_y × n_x, exact and without parameters.
+        w1: W₁ at t = 0, H × n_x, exact.
+        w2: W₂ at t = 0, n_y × H, exact.
+        beta: β, the scale of white inputs.
+        balance: λ.
+        tau: Time constant in steps.
         white_defect: ‖Σ^x − βI‖/‖βI‖; 0 where the inputs are exactly white. Beyond 0, β is the mean
             eigenvalue, and the flow differs from this solution in proportion to the defect.
         balance_defect: The same of W₂ᵀW₂ − W₁W₁ᵀ against λI, over ‖W₁‖² + ‖W₂‖².
     """
 
+    sigma_yx: ExactMatrix
+    w1: ExactMatrix
+    w2: ExactMatrix
+    beta: Fraction
+    balance: Fraction
+    tau: Fraction = Fraction(1)
     white_defect: float = 0.0
     balance_defect: float = 0.0
 
@@ -184,30 +216,6 @@ class BalancedMatrices(MatrixFlow):
     def residual(self) -> sp.Expr:
         """Zero exactly when the solution holds, for matrices of any size; see the module."""
         return sum(map(_unproven, _defects()), sp.S.Zero)
-
-    def plateau(self) -> ExactMatrix:
-        r"""Return the limit of W₂W₁ for t to infinity, exact.
-
-        Where it is critical, :math:`E = \Sigma^{yx}/\beta - W_2W_1` has :math:`W_2^TE = 0` and
-        :math:`EW_1^T = 0`, so that the singular values of E are some of those of Σ^{yx}/β. The
-        flow descends the loss and converges (weights stay bounded, and the loss is analytic): once
-        :math:`\|E\|` is proven to be below the least of them that is not 0, the limit is E = 0.
-
-        Returns:
-            Σ^{yx}/β.
-
-        Raises:
-            NoClosedFormError: It is not proven that everything is learned: weights that miss a
-                direction, or fewer hidden units than modes, leave something.
-        """
-        self._require_exact("plateau")
-        if learned_by(self) is None:
-            msg = (
-                f"{NAME}: it is not proven that everything is learned; where weights miss a "
-                "direction something is left, and evaluating at a large time says what"
-            )
-            raise NoClosedFormError(msg)
-        return self.sigma_yx.scale(1 / self.beta)
 
     def to_numpy(self, times: Sequence[float] | np.ndarray) -> np.ndarray:
         """Return W₂W₁ in float64, shape (times, n_y, n_x), stable for any t >= 0 in steps.
@@ -229,8 +237,7 @@ class BalancedMatrices(MatrixFlow):
             msg = (
                 f"{NAME}: the squares of the weights w1 and w2 (largest {_largest(self.w1)} and "
                 f"{_largest(self.w2)}), or Sigma^yx (largest {_largest(self.sigma_yx)}), are too "
-                "large or too small for float64. Scale the weights or the data, or ask "
-                "enclose(time) for certified numbers of any size"
+                "large or too small for float64. Scale the weights or the data"
             )
             raise FloatRangeError(msg)
         n_x = self.w1.shape[1]
@@ -240,50 +247,13 @@ class BalancedMatrices(MatrixFlow):
         """Return QQᵀ at times in steps, None where float64 has no room for it or loses Q."""
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                found = gram_float(self, times)
+                found = _gram_float(self, times)
                 w1, w2 = self.w1.to_numpy(), self.w2.to_numpy()
                 lost = not (np.linalg.norm(w1) or np.linalg.norm(w2))  # its squares are zero
         except (OverflowError, FloatRangeError, np.linalg.LinAlgError):
             return None
         zero = self.w1.is_zero and self.w2.is_zero
         return found if np.isfinite(found).all() and lost == zero else None
-
-    def enclose(self, time: Fraction, bits: int = 200) -> arb_mat:
-        """Return certified balls of W₂W₁, n_y × n_x, at an exact time in steps.
-
-        Args:
-            time: From 0 on.
-            bits: Correct bits of every entry, relative to the largest one.
-
-        Raises:
-            InputError: The time or the bits are no such numbers.
-            NoClosedFormError: Inputs or weights have a defect, so that nothing certifies the flow.
-            LimitReachedError: It takes too many bits.
-        """
-        return self.enclose_blocks(time, bits).product
-
-    def enclose_blocks(self, time: Fraction, bits: int = 200) -> Blocks:
-        """Return certified balls of all blocks of QQᵀ, as :meth:`enclose` does of one."""
-        self._require_exact("enclose")
-        (moment,) = exact_times([time])
-        rows = [entry for row in self.sigma_yx.to_fractions() for entry in row]
-        fastest = max([abs(self.beta * self.balance), *map(abs, rows)])
-        if moment * fastest > _MOST_GROWTH * self.tau:
-            msg = (
-                f"time: found more than {_MOST_GROWTH} time constants of the fastest mode, whose "
-                "exponentials are not evaluated. Give an earlier time"
-            )
-            raise LimitReachedError(msg)
-        return blocks_ball(self, moment, whole_number(bits, "bits", 2))
-
-    def _require_exact(self, what: str) -> None:
-        if not self.exact:
-            msg = (
-                f"{what}: the inputs are white up to {self.white_defect:.3g}, the weights balanced "
-                f"up to {self.balance_defect:.3g}, and a proof needs 0. Give exact data, weights "
-                "(fractions or texts such as '1/10'), or use to_numpy or blocks"
-            )
-            raise NoClosedFormError(msg)
 
     def to_latex(self) -> str:
         """Return the LaTeX of QQᵀ(t), without delimiters."""
@@ -338,6 +308,94 @@ def solve(
         white_defect=coloured,
         balance_defect=unbalanced,
     )
+
+
+def _gram_float(flow: BalancedMatrices, times: np.ndarray) -> np.ndarray:
+    """Return QQᵀ in float64 at any times, shape (times, n_x + n_y, n_x + n_y).
+
+    Directions in which Q(0) is below 1e-14 of its size count as empty: in floats they cannot be
+    told from it. Errors are relative to the largest entry.
+
+    Args:
+        flow: The matrices.
+        times: Times in steps, >= 0, of any order.
+    """
+    beta = float(flow.beta)
+    basis, eigenvalues = _eigenbasis(flow.sigma_yx.to_numpy(), beta * float(flow.balance))
+    start = np.vstack([flow.w1.to_numpy().T, flow.w2.to_numpy()])
+    rows = basis.T @ start
+    rows[np.linalg.norm(rows, axis=1) < _ROUNDING * np.linalg.norm(start)] = 0
+    found = np.empty((len(times), len(start), len(start)))
+    for index, time in enumerate(np.asarray(times, dtype=float) / float(flow.tau)):
+        factor = start if time == 0 else basis @ _factor(rows, eigenvalues, beta, float(time))
+        found[index] = factor @ factor.T
+    return found
+
+
+def _eigenbasis(sigma_yx: np.ndarray, shift: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the orthonormal eigenvectors of F in columns, and its eigenvalues.
+
+    Every singular triple (u, s, v) of Σ gives the eigenvalues ±sqrt(s² + shift²/4), in the plane
+    of (v, 0) and (0, u); what is left of the larger side has ∓shift/2.
+    """
+    u, s, vt = np.linalg.svd(sigma_yx)
+    n_y, n_x = sigma_yx.shape
+    kappa = np.hypot(s, shift / 2)
+    large = kappa + abs(shift) / 2
+    ratio = np.where(large > 0, s / np.where(large > 0, large, 1.0), 0.0)
+    norm = np.sqrt(1 + ratio**2)
+    x, y = (ratio / norm, 1 / norm) if shift >= 0 else (1 / norm, ratio / norm)
+    r = len(s)
+    v = vt.T
+    plus = np.vstack([v[:, :r] * x, u[:, :r] * y])
+    minus = np.vstack([-v[:, :r] * y, u[:, :r] * x])
+    left = np.vstack([v[:, r:], np.zeros((n_y, n_x - r))])
+    right = np.vstack([np.zeros((n_x, n_y - r)), u[:, r:]])
+    rest = [np.full(n_x - r, -shift / 2), np.full(n_y - r, shift / 2)]
+    return np.hstack([plus, minus, left, right]), np.concatenate([kappa, -kappa, *rest])
+
+
+def _factor(rows: np.ndarray, eigenvalues: np.ndarray, beta: float, time: float) -> np.ndarray:
+    """Return Y with QQᵀ = Y Yᵀ in the eigenbasis, at a time > 0 in units of tau."""
+    span = time * phi(2 * np.abs(eigenvalues) * time)
+    half = np.log(beta * span) / 2
+    size = np.maximum(eigenvalues, 0) * time + half
+    lower, scales = _pivoted(rows, size)
+    # B = L D: I + BᵀB in the scale min(D, 1) of its columns has entries of order 1.
+    small = np.minimum(scales, 0)
+    scaled = lower * np.exp(small)
+    gram = np.diag(np.exp(2 * (small - scales))) + scaled.T @ scaled
+    solved = np.linalg.solve(np.linalg.cholesky(gram), scaled.T).T
+    return np.exp(np.minimum(eigenvalues, 0) * time - half)[:, None] * solved
+
+
+def _pivoted(rows: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Factor diag(exp(size)) rows = L diag(exp(scales)) Vᵀ, V orthonormal, |L| <= 1.
+
+    Returns:
+        L, shape (rows, rank), and the logarithms of D, shape (rank,).
+    """
+    left = rows.copy()
+    norms = np.linalg.norm(rows, axis=1)
+    columns, scales = [], []
+    with np.errstate(divide="ignore"):
+        for _ in range(min(rows.shape)):
+            length = np.linalg.norm(left, axis=1)
+            left[length <= _ROUNDING * norms] = 0
+            weight = size + np.log(np.where(length > _ROUNDING * norms, length, 0.0))
+            pivot = int(np.argmax(weight))
+            if not np.isfinite(weight[pivot]):
+                break
+            direction = left[pivot] / length[pivot]
+            share = left @ direction
+            left -= np.outer(share, direction)
+            left -= np.outer(left @ direction, direction)  # twice is enough
+            left[pivot] = 0
+            exponent = size + np.log(np.abs(share)) - weight[pivot]
+            columns.append(np.sign(share) * np.exp(exponent))
+            scales.append(weight[pivot])
+    lower = np.stack(columns, axis=1) if columns else np.zeros((len(rows), 0))
+    return lower, np.array(scales)
 
 
 def _latex(beta: str) -> str:

@@ -24,6 +24,7 @@ import sympy as sp
 
 from symreln.base.records import record
 from symreln.document.mathtext import to_latex
+from symreln.laws.integrate import integrate
 from symreln.laws.law import STRENGTH, Law, Match, Regime, Start
 from symreln.laws.line import (
     CANCELS,
@@ -43,15 +44,11 @@ from symreln.laws.line import (
     steps_line,
     vanish,
 )
-from symreln.laws.ops import NUMPY, defect
-from symreln.laws.two_layer import SOURCE, WEIGHT_DECAY, TwoLayerDecay, pair_steps
+from symreln.laws.ops import defect
+from symreln.laws.two_layer import SOURCE, WEIGHT_DECAY, pair_steps
 
 #: Conserved difference |a² − b²| of the two squared amplitudes.
 IMBALANCE = sp.Symbol("imbalance", positive=True)
-#: Under weight decay: relative local error of θ; its absolute error, where its relative one is kept
-#: and where it starts at 0; and θ from which the imbalance, e^-2θ of the strength, is negligible.
-TOLERANCE, LEAST, FROM_ZERO, NEGLIGIBLE = 1e-12, 1e-250, 1e-30, 21.0
-
 _S, _D, _C, _P0 = sp.symbols("_s _d _c _p0", positive=True)
 # The rate k, u(0), and r = sqrt(δ² + 4 pi_0²): free symbols whose defining equations are used.
 # E = exp(-k t/tau) is one too, with tau dE/dt = -k E.
@@ -466,9 +463,9 @@ class UnbalancedDecay(Unbalanced):
         return
 
     def strength(self, t: np.ndarray) -> np.ndarray:
-        r"""Integrate θ = arsinh(2π/δ(t)), :math:`\tau \dot\theta = 2s - d\, \delta(t) \sinh\theta`.
+        r"""Integrate :math:`\varphi = \theta - 2 \lambda t/\tau`, θ = arsinh(2π/δ(t)).
 
-        Float64, to 1e-12, until the imbalance is negligible: from there the balanced law holds.
+        :math:`\tau \dot\theta = 2s - d\, \delta(t) \sinh\theta`, and φ comes to rest. Float64.
 
         Args:
             t: Times in steps, of any order, >= 0; shape (times,) where s has shape (modes, 1).
@@ -500,47 +497,24 @@ class UnbalancedDecay(Unbalanced):
 
 def _integrated(row: np.ndarray, times: np.ndarray) -> np.ndarray:
     """Return the strengths of one mode (s, d, λ, δ₀, π₀) at times in units of tau."""
-    from scipy.integrate import solve_ivp
-
     s, d, decay, c, strength0 = row.tolist()
-    grid, place = np.unique(times, return_inverse=True)
+    grid, place = np.unique([0.0, *times], return_inverse=True)
 
-    def strength(t: float | np.ndarray, theta: np.ndarray) -> np.ndarray:
+    def strength(t: float | np.ndarray, phi: np.ndarray) -> np.ndarray:
         # δ(t) sinh(θ)/2, without overflow.
-        return c / 4 * np.exp(theta - 2 * decay * t) * -np.expm1(-2 * theta)
+        return c / 4 * np.exp(phi) * -np.expm1(-2 * (phi + 2 * decay * t))
 
-    def negligible(_: float, theta: np.ndarray) -> float:
-        return float(theta[0]) - NEGLIGIBLE
-
-    negligible.terminal = True  # pyright: ignore[reportFunctionMemberAccess]
-
-    def balanced(strength0: float, t: np.ndarray) -> np.ndarray:
-        numbers = map(np.asarray, (s, d, decay, strength0, 1.0))
-        names = ("s", "d", "weight_decay", "strength0", "tau")
-        return TwoLayerDecay(ops=NUMPY, **dict(zip(names, numbers, strict=True))).strength(t)
-
-    start = np.arcsinh(2 * strength0 / c)
-    if start >= NEGLIGIBLE or not grid[-1] > 0:
-        return balanced(strength0, times)
-    solved = solve_ivp(
-        lambda t, theta: 2 * (s - d * strength(t, theta)),
-        (0.0, float(grid[-1])),
-        [start],
-        method="LSODA",
-        t_eval=grid,
-        rtol=TOLERANCE,
-        atol=LEAST if start else FROM_ZERO,
-        events=negligible,
-        jac=lambda t, theta: -d * c * np.exp(-2 * decay * t) * np.cosh([theta]),
+    parts = integrate(
+        lambda t, phi: 2 * (s - decay - d * strength(t, phi)),
+        np.arcsinh([2 * strength0 / c]),
+        grid,
+        2 * abs(s - decay),
+        logs=True,
     )
-    found = np.empty(len(grid))
-    done = len(solved.t)
-    found[:done] = strength(np.ravel(solved.t), np.ravel(solved.y))
-    found[grid == 0] = strength0
-    if done < len(grid):
-        (end,), (theta,) = solved.t_events[0], solved.y_events[0]
-        found[done:] = balanced(float(strength(end, theta)[0]), grid[done:] - end)
-    return found[place]
+    with np.errstate(over="ignore", invalid="ignore"):  # of steps that are tried
+        found = strength(grid, np.hstack([phi for _, phi in parts])[0])
+    found[0] = strength0
+    return found[place[1:]]
 
 
 @lru_cache(maxsize=1)

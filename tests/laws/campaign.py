@@ -30,6 +30,7 @@ class Family:
     Attributes:
         regime: What the law is chosen from.
         names: Of the parameters, the time left out.
+        rounding: Parameters -> absolute error of what is integrated in float64.
         draw: Random generator -> parameters, the time last.
         reference: Parameters -> strength by integration.
         slope: (strength, parameters) -> tau dπ/dt there.
@@ -40,6 +41,7 @@ class Family:
     reference: Callable
     slope: Callable
     names: tuple[str, ...] = ("s", "d", "strength0")
+    rounding: Callable = lambda *_: SMALLEST
 
     def law(self, parameters: tuple, ops: Ops, tau: float = 1.0) -> Law:
         """Return the law with these parameters, the time not among them."""
@@ -60,7 +62,7 @@ def error(family: Family, parameters: tuple[float, ...]) -> float:
     no float64 time names the rise.
     """
     expected, found = family.reference(*parameters), family.closed(*parameters)
-    if abs(expected) < SMALLEST and abs(found) < SMALLEST:
+    if abs(expected - found) < family.rounding(*parameters):
         return 0.0
     slope = family.slope(expected, *parameters)
     condition = 1 + abs(parameters[-1] * slope / expected)
@@ -220,6 +222,7 @@ FAMILIES = {
             np.hypot(c * np.exp(-2 * decay * t), 2 * p) * (s - d * p) - 2 * decay * p
         ),
         names=("s", "d", "weight_decay", "imbalance", "strength0"),
+        rounding=lambda s, d, decay, c, p0, t: 1e-12 * max(c, p0),
     ),
     **{f"depth {layers}": deep(layers) for layers in (3, 4, 5, 8, 30)},
 }

@@ -8,21 +8,19 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from symreln.errors import InputError, NoClosedFormError
 from symreln.exact.matrix import ExactMatrix
 from symreln.laws import lambda_balanced
-from symreln.laws.lambda_balanced import solve
-from symreln.laws.lambda_numbers import MatrixFlow, _eigenbasis, gram_float
+from symreln.laws.lambda_balanced import BalancedMatrices, _eigenbasis
 
 
 def exact(rows) -> ExactMatrix:
     return ExactMatrix.from_rows([[Fraction(x) for x in row] for row in rows])
 
 
-def as_flow(sigma, w1, w2, beta=1.0, balance=0.0) -> MatrixFlow:
+def as_flow(sigma, w1, w2, beta=1.0, balance=0.0) -> BalancedMatrices:
     """Return the flow of matrices in floats, whose values are taken as they are."""
     numbers = {"beta": Fraction(beta), "balance": Fraction(balance)}
-    return MatrixFlow(sigma_yx=exact(sigma), w1=exact(w1), w2=exact(w2), **numbers)
+    return BalancedMatrices(sigma_yx=exact(sigma), w1=exact(w1), w2=exact(w2), **numbers)
 
 
 def orthogonal(rng, size):
@@ -73,7 +71,9 @@ def worst(count: int, seed: int) -> float:
         size = float(np.linalg.norm(sigma, 2)) or 1.0
         start = np.linalg.norm(np.vstack([w1.T, w2]), 2) ** 2
         t = rng.uniform(0, 12) / max(size, beta * start)
-        value = gram_float(as_flow(sigma, w1, w2, beta, balance), np.array([t]))[0]
+        blocks = as_flow(sigma, w1, w2, beta, balance).blocks([t])
+        a, b, c = (block[0] for block in blocks)
+        value = np.block([[a, b.T], [b, c]])
         expected = flow(sigma, w1, w2, beta, t)
         found = max(found, float(np.abs(value - expected).max() / np.abs(expected).max()))
     return found
@@ -97,65 +97,6 @@ def test_proof_in_words_and_that_wrong_words_are_caught(monkeypatch):
         assert any(defect != 0 for defect in lambda_balanced._defects.__wrapped__())
 
 
-W1 = [["1/10", 0, 0], [0, "1/10", 0]]
-W2 = [["1/10", 0], [0, "1/10"]]
-SIGMA = [[1, "1/2", 0], ["-1/3", 2, 1]]
-
-
-def solved(**changed):
-    given = {
-        "sigma_yx": exact(SIGMA),
-        "sigma_x": ExactMatrix.identity(3).scale(Fraction(1, 2)),
-        "w1": exact(W1),
-        "w2": exact(W2),
-        "tau": Fraction(3),
-    }
-    return solve(**{**given, **changed})
-
-
-def test_exact_solution_float_ball_and_limits():
-    solution = solved()
-    assert (solution.beta, solution.balance) == (Fraction(1, 2), 0)
-    assert solution.residual() == 0
-    times = np.array([7.0, 0.0, 1e12, 1e300])
-    found = solution.to_numpy(times)
-    ball = solution.enclose(Fraction(7), bits=170)
-    entries = np.array([[float(ball[i, j]) for j in range(3)] for i in range(2)])
-    np.testing.assert_allclose(found[0], entries, rtol=1e-12)
-    assert all(x.rel_accuracy_bits() > 150 for x in ball.entries())
-    np.testing.assert_allclose(found[1], (solution.w2 @ solution.w1).to_numpy(), rtol=1e-15)
-    plateau = 2 * exact(SIGMA).to_numpy()
-    np.testing.assert_allclose(found[2:], [plateau, plateau], atol=1e-13)
-    assert solution.plateau() == exact(SIGMA).scale(2)
-
-
-@pytest.mark.parametrize("balance", ["0", "16/25", "-16/25"])
-def test_plateau_is_learned_and_no_more_than_that(balance):
-    # W2ᵀW2 − W1W1ᵀ = λ by 3² + 4² = 5²; the limit is met by numbers at a large time.
-    lam = Fraction(balance)
-    first, second = {0: ("1", "1"), 1: ("3/5", "1"), -1: ("1", "3/5")}[(lam > 0) - (lam < 0)]
-    sigma, one = exact([[2, 1], [1, "3/2"]]), ExactMatrix.identity(2)
-    solution = solve(sigma, one, exact([[first, 0], [0, first]]), exact([[second, 0], [0, second]]))
-    assert solution.balance == lam
-    limit = solution.plateau()
-    assert limit == sigma
-    np.testing.assert_allclose(solution.to_numpy(np.array([60.0]))[0], limit.to_numpy(), atol=1e-10)
-
-
-def test_plateau_is_refused_where_something_is_left():
-    sigma, one = exact([[2, 1], [1, "3/2"]]), ExactMatrix.identity(2)
-    eye = exact([[1, 0], [0, 1]])
-    turned = exact([[-1, 0], [0, 1]])  # det W2W1 keeps its sign while weights are balanced
-    for weights in ((turned, eye), (exact([["1/2", 0]]), exact([["1/2"], [0]]))):
-        solution = solve(sigma, one, *weights)
-        with pytest.raises(NoClosedFormError, match="not proven"):
-            solution.plateau()
-        left = np.abs(solution.to_numpy(np.array([200.0]))[0] - sigma.to_numpy()).max()
-        assert left > 0.3
-    zero = solve(exact([[0, 0], [0, 0]]), one, eye, eye)
-    assert zero.plateau() == zero.sigma_yx
-
-
 def test_few_hidden_units_learn_the_strongest_modes():
     rng = np.random.default_rng(0)
     u, v = orthogonal(rng, 4), orthogonal(rng, 4)
@@ -163,9 +104,9 @@ def test_few_hidden_units_learn_the_strongest_modes():
     r = orthogonal(rng, 2)
     w1 = 1e-4 * r @ orthogonal(rng, 4)[:2]
     w2 = orthogonal(rng, 4)[:, :2] @ (1e-4 * r.T)
-    found = gram_float(as_flow(u * s @ v.T, w1, w2), np.array([1e3, 1e12]))[:, 4:, :4]
+    found = as_flow(u * s @ v.T, w1, w2).to_numpy([0.0, 1e3, 1e12])
     expected = u[:, :2] * s[:2] @ v[:, :2].T
-    np.testing.assert_allclose(found, [expected, expected], atol=1e-12)
+    np.testing.assert_allclose(found, [w2 @ w1, expected, expected], atol=1e-12)
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.7, -0.7])
@@ -179,14 +120,3 @@ def test_eigenbasis(shift):
         f = np.block([[-half * np.eye(n_x), sigma.T], [sigma, half * np.eye(n_y)]])
         np.testing.assert_allclose(o.T @ o, np.eye(n_x + n_y), atol=1e-14)
         np.testing.assert_allclose(o * values @ o.T, f, atol=1e-14)
-
-
-def test_coloured_inputs_and_unbalanced_weights_are_refused():
-    with pytest.raises(NoClosedFormError, match="coloured"):
-        solved(sigma_x=ExactMatrix.diagonal([1, 1, 2]))
-    with pytest.raises(NoClosedFormError, match="coloured"):
-        solved(sigma_x=exact([[1, "1/9", 0], ["1/9", 1, 0], [0, 0, 1]]))
-    with pytest.raises(NoClosedFormError, match="no multiple of the identity"):
-        solved(w1=exact([["1/10", 0, 0], [0, "1/5", 0]]))
-    with pytest.raises(InputError, match="do not fit"):
-        solved(w1=exact([[1, 0], [0, 1]]))
