@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from symreln.claims.derivation import Derived
-    from symreln.claims.narrow_law import NarrowLaw
     from symreln.document.inlines import Content
     from symreln.document.model import Block
     from symreln.laws.chain_start import ChainStart
@@ -179,19 +178,6 @@ def printed_constants(derivation: Derived) -> tuple[Constant, ...]:
     elif known.gates.holds and rest:
         found.append(_half(rest))
     return tuple(found)
-
-
-def drawn_constants(drawn: NarrowLaw) -> tuple[Constant, ...]:
-    """Return the constants of a mean over networks, where pathways have few hidden units."""
-    return (
-        Constant(
-            name=f"mean over {len(drawn.losses)} drawn networks, over L(0)",
-            value=None,
-            error=drawn.error,
-            source="estimated",
-            origin="Monte Carlo over networks drawn from the initialisation distribution",
-        ),
-    )
 
 
 def chain_constants(start: ChainStart) -> tuple[Constant, ...]:

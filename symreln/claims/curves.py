@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -11,9 +11,6 @@ from symreln.base.summaries import short_repr
 from symreln.claims.constants import Constant, count_free
 from symreln.errors import InputError
 from symreln.specs.finding import nearest, shown
-
-if TYPE_CHECKING:
-    from symreln.claims.narrow_law import NarrowLaw
 
 #: What a verdict is about: closed forms, or the integrated reduction.
 Judged = Literal["closed", "reduced"]
@@ -72,7 +69,6 @@ class Prediction:
         judged: "closed" where closed forms of all modes are printed: then these are judged as
             printed, "reduced" otherwise.
         constants: Every number of ``loss`` and of ``reduced`` that is not in the spec.
-        drawn: The networks whose mean ``reduced`` is, where pathways have few hidden units.
     """
 
     times: np.ndarray
@@ -83,7 +79,6 @@ class Prediction:
     flow_loss: np.ndarray | None = None
     judged: Judged = "reduced"
     constants: tuple[Constant, ...] = ()
-    drawn: NarrowLaw | None = None
 
     def __getitem__(self, label: str) -> np.ndarray:
         """Return the predicted strength of a mode, shape (times,).

@@ -246,7 +246,7 @@ def _check(derivation: Derivation, form: str) -> None:
     """Raise unless every mode that learns has a closed form in time: this attribute of its law."""
     for one in derivation.ask(narrow_pathways):
         if one.found is not None and one.found.escapes:
-            msg = f"{one.lacks}: modes replace each other, and evaluate() descends drawn networks"
+            msg = f"{one.lacks}: modes replace each other"
             raise NoClosedFormError(msg)
     if derivation.later:
         msg = "gates switch: strengths are carried over from phase to phase, and are integrated"

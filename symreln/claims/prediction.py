@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,8 +83,7 @@ def predict(
             check_step_size(network, float(fastest.rate))
         found = closed_forms(derivation, grid, factors=factors)
         if found is not None:
-            # The reduction takes pathways as wide enough.
-            return _predict_narrow(derivation, found) if learned_counts(derivation) else found
+            return found
     if is_linear(derivation) and not derivation.later:
         loss, strengths, _ = linear_curves(derivation, grid)
         return Prediction(
@@ -143,7 +141,7 @@ def predict_training(
         factors = derivation.ask(starts_of).factors
     network = network_of(derivation.spec)
     flow = predict(derivation, None, factors=factors)
-    if flow.drawn is not None:
+    if learned_counts(derivation):  # the matrices take pathways as wide enough
         return flow
     modes = _modes(derivation)
     found = derivation.ask(matrices_of).descent(
@@ -179,34 +177,6 @@ def _flow_loss(
     flow = closed_forms(derivation, found.times, flow=True, factors=factors)
     assert flow is not None  # as found was
     return flow.reduced
-
-
-def _predict_narrow(derivation: Derivation, flow: Prediction) -> Prediction:
-    """Predict the mean over the initialisation distribution, step by step.
-
-    Args:
-        derivation: As for :func:`symreln.claims.narrow_law.narrow_law`.
-        flow: The closed forms of the modes that are learned first.
-    """
-    from symreln.claims.narrow_law import narrow_law
-
-    around = np.unique([np.floor(flow.times), np.ceil(flow.times)])
-    law = narrow_law(derivation, around.astype(int))
-    at = partial(np.interp, flow.times, around)
-    return replace(
-        flow,
-        reduced=at(law.losses.mean(axis=0)),
-        method=(
-            f"gradient descent on the modes of {len(law.losses)} networks drawn from the "
-            f"initialisation distribution, step by step: their mean, to {100 * law.error:.2g} % "
-            "of L(0)"
-        ),
-        modes=tuple(replace(mode, integrated=at(law.strengths[mode.label])) for mode in flow.modes),
-        flow_loss=flow.reduced,
-        # Closed forms are of a mode that gets a unit: not of what networks learn in the mean.
-        judged="reduced",
-        drawn=law,
-    )
 
 
 def closed_forms(

@@ -42,6 +42,7 @@ from symreln.claims.integration import network_of
 from symreln.claims.probes import learning_modes
 from symreln.claims.regime import regime_of
 from symreln.claims.solve import derive_unchecked
+from symreln.claims.widths import own_curves
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.again import (
     HALF,
@@ -492,5 +493,5 @@ PATHWAYS = Assumptions(
     trials=Again,
     given=_given,
     candidates=_candidates,
-    many=lambda again: again.case.prediction.drawn is None,
+    many=lambda again: own_curves(again.case.numbers).holds,
 )

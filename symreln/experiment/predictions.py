@@ -19,7 +19,7 @@ Source: the assumption is 2.1.1 of [Jarvis2025]; float64.
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +27,6 @@ from scipy.special import ndtri
 
 from symreln.base.progress import phase
 from symreln.base.summaries import short_repr
-from symreln.claims.constants import drawn_constants
 from symreln.claims.early import early_strengths
 from symreln.claims.integration import network_of
 from symreln.claims.mean_field import run_mean_field, why_no_mean_field
@@ -43,7 +42,7 @@ from symreln.claims.starts import (
 )
 from symreln.claims.widths import own_curves
 from symreln.experiment.closed import check_covered, predict_chain
-from symreln.experiment.metrics import LEVEL, simultaneous_radius
+from symreln.experiment.metrics import LEVEL
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -101,9 +100,6 @@ def predict_all(numbers: Derivation) -> Predictions:
         mean_field = None if why else run_mean_field(numbers)
     with phase("prediction"):
         prediction = predict_training(numbers)
-    if prediction.drawn is not None:
-        constants = (*prediction.constants, *drawn_constants(prediction.drawn))
-        prediction = replace(prediction, constants=constants)
     return Predictions(
         prediction=prediction,
         error=_kappa_error(numbers, prediction, starts),
@@ -153,10 +149,6 @@ def _kappa_error(
     Returns:
         That of the loss over L(0), and that of strengths over their plateaus.
     """
-    if prediction.drawn is not None:
-        losses = prediction.drawn.losses
-        radius = simultaneous_radius(losses, 0)
-        return (0.0 if radius is None else radius / float(losses[:, 0].mean())), 0.0
     if not starts.kappas:
         return 0.0, 0.0
     moved = {name: kappa + ENDS * starts.errors[name] for name, kappa in starts.kappas.items()}
