@@ -16,7 +16,18 @@ from symreln.calls.depth import DepthAnswer, depth
 from symreln.calls.derive import Answer, Derivation, NetworkDerivation, derive
 from symreln.calls.validate import Validation, validate
 from symreln.document.mathtext import slashed_latex
-from symreln.document.model import Drawing
+from symreln.document.model import (
+    Block,
+    Document,
+    Drawing,
+    Figure,
+    Items,
+    Link,
+    Paragraph,
+    Section,
+    Strong,
+    Table,
+)
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
 from symreln.experiment.words import share_text
@@ -27,16 +38,12 @@ from symreln.report.prediction_table import (
     interval_of,
 )
 from symreln.report.reproduction import (
+    FORMAT,
     PAGE,
-    WORDS,
-    Entry,
-    PageFigure,
-    PageTable,
+    PARTS,
     Part,
-    Statement,
     lines_drawing,
-    page_document,
-    page_json,
+    marked,
     plotted,
 )
 
@@ -65,9 +72,13 @@ class Page:
     def __init__(self, name: str, folder: Path, *, full: bool, rng: int, title: str = "") -> None:
         self.name, self.folder, self.full, self.rng = name, folder, full, rng
         self.title = title or name
-        self._entries: list[Entry] = []
-        self._rows: list[dict[str, Any]] = []
+        self._blocks: dict[Part, list[Block]] = {part: [] for part in PARTS}
+        self._said: dict[str, list[dict[str, Any]]] = {
+            key: [] for key in ("statements", "tables", "figures", "comparisons")
+        }
+        self._drawings: list[Drawing] = []
         self._kept: list[str] = []
+        self._part: Part = "derived"  # the one that was spoken of last
 
     @property
     def seeds(self) -> int:
@@ -80,12 +91,11 @@ class Page:
 
     def derive(self, text: str, holds: Truth | bool | None = None) -> None:
         """Say what is derived exactly; with ``holds``, whether it is proven."""
-        self._say("derived", text, holds)
+        self._say("derived", text, _word(holds, "proven"))
 
     def compute(self, text: str, holds: bool) -> None:
         """Say what is derived in floating-point numbers, and whether it holds."""
-        word = "computed" if holds else "not confirmed"
-        self._entries.append(Statement(part="derived", text=_spaced(text), outcome=word))
+        self._say("derived", text, _word(holds, "computed"))
 
     def confirm(
         self,
@@ -103,7 +113,7 @@ class Page:
             finding: Number of the paper's finding that it is about.
             figure: Name of the figure of this page that shows it.
         """
-        self._say("confirmed", text, holds, finding, figure)
+        self._say("confirmed", text, _word(holds, "confirmed"), finding, figure)
 
     def beyond(
         self,
@@ -119,28 +129,24 @@ class Page:
             holds: Whether it holds; None where nothing is judged.
             by: How that is known: by exact algebra, by floating-point numbers, by networks.
         """
-        no = "disproved" if by == "proven" else "not confirmed"
-        word = None if holds is None else (by, no, "undecided")[_place(holds)]
-        self._entries.append(Statement(part="beyond", text=_spaced(text), outcome=word))
+        self._say("beyond", text, _word(holds, by))
 
     def _say(
         self,
         part: Part,
         text: str,
-        holds: Truth | bool | None = None,
+        outcome: str | None = None,
         finding: int | None = None,
         figure: str | None = None,
     ) -> None:
-        word = None if holds is None else WORDS[part][_place(holds)]
-        said = Statement(
-            part=part, text=_spaced(text), outcome=word, finding=finding, figure=figure
-        )
-        self._entries.append(said)
+        text, self._part = _spaced(text), part
+        word = (Strong(f"{outcome[0].upper()}{outcome[1:]}. "),) if outcome else ()
+        self._put(Paragraph((*word, *marked(text))))
+        known = {"outcome": outcome, "finding": finding, "figure": figure}
+        self._said["statements"].append({"part": part, "text": text, **known})
 
-    @property
-    def _part(self) -> Part:
-        """The part that was spoken of last."""
-        return self._entries[-1].part if self._entries else "derived"
+    def _put(self, block: Block) -> None:
+        self._blocks[self._part].append(block)
 
     @staticmethod
     def math(value: sp.Basic | AlgebraicNumber) -> str:
@@ -150,9 +156,11 @@ class Page:
 
     def table(self, caption: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         """Put a table below what was said last; numbers have four digits, exact ones all."""
-        cells = tuple(tuple(map(_cell, row)) for row in rows)
-        found = PageTable(part=self._part, caption=caption, header=tuple(header), rows=cells)
-        self._entries.append(found)
+        cells = [list(map(_cell, row)) for row in rows]
+        shown = tuple(tuple(map(marked, row)) for row in (header, *cells))
+        self._put(Table(header=shown[0], rows=shown[1:], caption=marked(caption)))
+        told = {"caption": caption, "header": list(header), "rows": cells}
+        self._said["tables"].append({"part": self._part, **told})
 
     def figure(
         self, name: str, drawn: AbstractAnswer | Answer | Validation | Path, caption: str
@@ -172,7 +180,7 @@ class Page:
             drawing = Drawing(name=name, svg=svg if isinstance(svg, str) else svg.decode())
         else:
             drawing = plotted(name, drawn.plot)
-        self._entries.append(PageFigure(part=self._part, caption=caption, drawing=drawing))
+        self._draw(drawing, caption)
 
     def plot(
         self,
@@ -196,8 +204,13 @@ class Page:
             dots: Curves that are drawn as dots, as measured values are.
             log: Axes that are logarithmic: "x", "y" or "xy".
         """
-        drawing = lines_drawing(name, curves, x=x, y=y, dots=dots, log=log)
-        self._entries.append(PageFigure(part=self._part, caption=caption, drawing=drawing))
+        self._draw(lines_drawing(name, curves, x=x, y=y, dots=dots, log=log), caption)
+
+    def _draw(self, drawing: Drawing, caption: str) -> None:
+        self._put(Figure(name=drawing.name, caption=marked(caption), alt=caption))
+        self._drawings.append(drawing)
+        told = {"part": self._part, "name": drawing.name, "caption": caption}
+        self._said["figures"].append(told)
 
     def keep(self, name: str, answer: _Kept) -> _Kept:
         """Save an answer in a folder beside the page, link its documents, and return it."""
@@ -225,7 +238,7 @@ class Page:
         self.keep(name, derivation)
         asked = {"diagnosis": self.full, **more}
         found = self.keep(name, validate(derivation, self.seeds, self.rng, None, **asked))
-        self._rows += comparison_rows(name, found)
+        self._said["comparisons"] += comparison_rows(name, found)
         verdict = found.verdicts["loss"]
         holds = {"agrees": True, "disagrees": False}.get(verdict.outcome, Truth.UNDECIDED)
         self.confirm(f"Loss of `{name}`: {verdict.reason}.", holds, figure=f"loss-{name}")
@@ -240,7 +253,7 @@ class Page:
             seeds: Networks of each kind.
         """
         answer = self.keep("depth", depth(spec, seeds=seeds, rng=self.rng))
-        self._rows += depth_comparison_rows("depth", answer.found)
+        self._said["comparisons"] += depth_comparison_rows("depth", answer.found)
         return answer
 
     def beside_published(self, found: Validation) -> None:
@@ -252,7 +265,8 @@ class Page:
         theirs, name = found.published, found.derivation.spec.source
         assert theirs is not None
         others = "".join(f"; {w}: {percent(a)} to {percent(b)}" for w, a, b in theirs.others)
-        for row in (each for each in self._rows if each["task"] == name and "low" in each[_MAX]):
+        rows = self._said["comparisons"]
+        for row in (each for each in rows if each["task"] == name and "low" in each[_MAX]):
             distance, assumed = interval_of(row, _MAX), row.get("assumed_constants")
             if assumed is None or distance.value is None:
                 continue  # the networks themselves, or a simulation of them
@@ -276,19 +290,31 @@ class Page:
     def files(self, how: str) -> dict[str, str | bytes]:
         """Return the page and its figures, by file name."""
         kept = [*self._kept, f"{self.name.replace('-', '_')}.py"]
-        document = page_document(self.title, self._entries, kept, how)
-        figures = {f"{each.name}.svg": each.svg for each in document.figures}
+        inside = [(PARTS[part], part, blocks) for part, blocks in self._blocks.items() if blocks]
+        links = Items(items=tuple(Link(path, path) for path in kept))
+        document = Document(
+            title=marked(self.title),
+            subtitle=how,
+            blocks=tuple(
+                Section(title=title, blocks=tuple(blocks), label=f"sec:{place}")
+                for title, place, blocks in [*inside, ("Files", "files", [links])]
+            ),
+            figures=tuple(self._drawings),
+        )
+        figures = {f"{each.name}.svg": each.svg for each in self._drawings}
         return {**figures, PAGE: html.render(document)}
 
     def to_json(self) -> dict[str, Any]:
         """Return what the page says."""
-        return page_json(self.name, self.title, self._entries, self._rows)
+        return {"format": FORMAT, "name": self.name, "title": self.title, **self._said}
 
 
-def _place(holds: Truth | bool) -> int:
-    if isinstance(holds, Truth):
-        return {Truth.PROVEN: 0, Truth.REFUTED: 1, Truth.UNDECIDED: 2}[holds]
-    return 0 if holds else 1
+def _word(holds: Truth | bool | None, yes: str) -> str | None:
+    """Return what is said of a statement: that it holds, that it does not, that it is open."""
+    if holds is None or holds is Truth.UNDECIDED:
+        return None if holds is None else "undecided"
+    proven = holds is Truth.PROVEN if isinstance(holds, Truth) else holds
+    return yes if proven else "disproved" if yes == "proven" else "not confirmed"
 
 
 def _cell(value: object) -> str:

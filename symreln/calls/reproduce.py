@@ -10,12 +10,13 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import runpy
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, as_completed
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symreln.base import pool
 from symreln.base.jsonio import dumps
@@ -40,9 +41,6 @@ from symreln.report.reproduction import (
 )
 from symreln.specs.arguments import check_counts
 from symreln.specs.finding import nearest, shown
-
-if TYPE_CHECKING:
-    from types import ModuleType
 
 _JSON = "page.json"
 
@@ -95,7 +93,7 @@ class Reproduction(AbstractAnswer):
             "format": FORMAT,
             "full": self.full,
             "rng": self.rng,
-            "version": _version(),
+            "version": library_versions()["symreln"],
             "pages": list(self.pages),
         }
 
@@ -249,12 +247,12 @@ def made(name: str, folder: Path, *, full: bool, rng: int) -> tuple[dict[str, An
         return known, False
     for left in place.rglob(UNFINISHED):  # by a process that was killed
         shutil.rmtree(left, ignore_errors=True)
-    module, began = _loaded(script), time.monotonic()
-    title = (module.__doc__ or name).splitlines()[0].rstrip(".")
+    module, began = runpy.run_path(str(script)), time.monotonic()
+    title = (module["__doc__"] or name).splitlines()[0].rstrip(".")
     with together(place) as draft:
         page = Page(name, draft.folder, full=full, rng=rng, title=title)
         with phase(name):
-            module.reproduce(page)
+            module["reproduce"](page)
         seconds = time.monotonic() - began
         found = {**page.to_json(), "seconds": seconds, "settings": settings}
         files = page.files(_how(full, rng))
@@ -294,19 +292,6 @@ def _script(name: str) -> Path:
     return next(path for path in places if path.exists())
 
 
-def _loaded(script: Path) -> ModuleType:
-    found = importlib.util.spec_from_file_location(f"symreln_paper_{script.stem}", script)
-    assert found is not None  # it ends in .py
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
-
-
-def _version() -> str:
-    return library_versions()["symreln"]
-
-
 def _how(full: bool, rng: int) -> str:
-    asked = "full" if full else "quick"
-    return f"Reproduced by symreln {_version()}, {asked} run, seed {rng}"
+    asked, version = "full" if full else "quick", library_versions()["symreln"]
+    return f"Reproduced by symreln {version}, {asked} run, seed {rng}"

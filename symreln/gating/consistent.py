@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from typing import Literal, TypeVar
+from typing import Literal
 
 from symreln.base.records import record
 from symreln.exact.algebraic import AlgebraicNumber, order_key
@@ -30,7 +30,6 @@ from symreln.exact.linear_programming import dot
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import ModeClass
 from symreln.gating.arrangement import without_parameters
-from symreln.gating.parameter_intervals import rational_number
 from symreln.gating.serialise import Result
 from symreln.verdict.directions import Pair, Vector, columns, gate_spectrum, singular_pairs
 
@@ -69,9 +68,14 @@ class GrowingGate(SignedGate):
 
     Attributes:
         s: Growth rate, in units of 1/tau; on a piece, at its number, or at a cut its value.
-        largest: Whether s is the largest singular value of what drives w.
+        largest: Whether s is the largest singular value of what drives w; partial gates are listed
+            for that one only.
         fractions: The gate on every / of the pattern, in order: the fraction of time that a unit is
             open; empty for a full gate.
+        v: The direction, not normalised; exact.
+        dimension: Of the space of directions with this rate.
+        unique: Whether direction and fractions are the only ones for these signs and s.
+        boundary: Samples, not zero, to which v is orthogonal.
         rate: Growth rate as a function of the parameter, on an interval; None elsewhere.
         mode_class: Its conjugacy class over Q(parameter), on an interval.
         at: The rational number at which an interval was decided, fractions too.
@@ -82,11 +86,16 @@ class GrowingGate(SignedGate):
 
     JSON = (
         *("pattern", "name=called", "kind", "size", "speed", "realisable=stays?"),
-        *("self_consistent=stays?", "fractions", "fractions_at?", "largest"),
+        *("self_consistent=stays?", "fractions", "fractions_at?", "largest", "unique", "dimension"),
+        "boundary",
     )
     s: AlgebraicNumber
     largest: bool = True
     fractions: tuple[AlgebraicNumber, ...] = ()
+    v: Vector = ()
+    dimension: int = 1
+    unique: bool = True
+    boundary: tuple[int, ...] = ()
     rate: AlgebraicNumber | None = None
     mode_class: ModeClass | None = None
     at: Fraction | None = None
@@ -114,37 +123,8 @@ class GrowingGate(SignedGate):
         return self.at if self.fractions else None
 
     def __repr__(self) -> str:
-        orbit = f"orbit of size {self.size}"
-        name = type(self).__name__
+        name, orbit = type(self).__name__, f"orbit of size {self.size}"
         return f"{name}({self.pattern}, {self.kind}, s = {float(self.s):.6g}, {orbit})"
-
-
-@record(eq=False)
-class SelfConsistentGate(GrowingGate):
-    """A gate with a direction that keeps it; partial ones are listed for the largest s only.
-
-    Attributes:
-        v: The direction, not normalised; exact.
-        dimension: Of the space of directions with this rate.
-        unique: Whether direction and fractions are the only ones for these signs and s.
-        boundary: Samples, not zero, to which v is orthogonal.
-    """
-
-    JSON = (*GrowingGate.JSON, "unique", "dimension", "boundary")
-    v: Vector
-    dimension: int
-    unique: bool = True
-    boundary: tuple[int, ...] = ()
-
-    @property
-    def times_open(self) -> tuple[AlgebraicNumber, ...]:
-        """The gate on every sample."""
-        held = iter(self.fractions)
-        whole = {sign: rational_number(int(sign > 0)) for sign in (1, -1)}
-        return tuple(whole[sign] if sign else next(held) for sign in self.signs)
-
-
-Growing = TypeVar("Growing", bound=GrowingGate)
 
 
 def sign_pattern(signs: Sequence[int]) -> str:
@@ -154,10 +134,10 @@ def sign_pattern(signs: Sequence[int]) -> str:
 
 def consistent_pairs(
     pairs: Sequence[Pair], samples: Sequence[Vector], gate: Sequence[int], size: int = 1
-) -> list[SelfConsistentGate]:
+) -> list[GrowingGate]:
     """Return the pairs, the largest first, that open exactly the samples of their gate."""
     return [
-        SelfConsistentGate(
+        GrowingGate(
             signs=tuple(2 * int(g) - 1 for g in gate),
             size=size,
             s=pair.s,
@@ -176,7 +156,7 @@ def self_consistent_gates(
     residual: ExactMatrix,
     gates: Sequence[tuple[Sequence[int], int]],
     progress: Callable[[int, int], None] | None = None,
-) -> tuple[SelfConsistentGate, ...]:
+) -> tuple[GrowingGate, ...]:
     """Return which gates of 0 and 1 are self-consistent, the fastest first.
 
     Args:
@@ -190,7 +170,7 @@ def self_consistent_gates(
     """
     inputs, residual = without_parameters(inputs), without_parameters(residual)
     samples = columns(inputs)
-    found: list[SelfConsistentGate] = []
+    found: list[GrowingGate] = []
     for place, (gate, size) in enumerate(gates):
         pairs = singular_pairs(gate_spectrum(inputs, residual, gate))
         found += consistent_pairs(pairs, samples, gate, size)
@@ -199,9 +179,9 @@ def self_consistent_gates(
     return tuple(sorted(found, key=lambda each: order_key(each.s, {})))
 
 
-def by_speed(gates: Iterable[Growing]) -> list[list[Growing]]:
+def by_speed(gates: Iterable[GrowingGate]) -> list[list[GrowingGate]]:
     """Return gates with equal rates together, the fastest first; exact."""
-    ranks: list[list[Growing]] = []
+    ranks: list[list[GrowingGate]] = []
     for each in sorted(gates, key=lambda gate: order_key(gate.s, {})):
         if ranks and ranks[-1][0].s == each.s:
             ranks[-1].append(each)

@@ -50,89 +50,51 @@ class _ExactGates(Result):
         method: The method's name.
         found: The gates that the inputs allow, or those of directions drawn.
         remarks: What to know of the data.
+        symmetries: Of an enumeration: order of the group of permutations of the samples.
+        kinds: Likewise: one gate of each kind.
+        stages: Of self-consistent gates: what is selected, stage by stage.
+        pathways: Of a spec with these gates.
     """
 
-    JSON = ("format", "*", "count=found.count", "sampled=found.sampled", "draws=found.draws")
+    JSON = (
+        *("format", "*", "count=found.count", "sampled=found.sampled", "draws=found.draws"),
+        *("symmetries?", "kinds?", "samples?", "open?", "gates?", "stages?"),
+    )
     file, format = "gates.json", FORMAT
     method: str
     found: RealisableGates = field(metadata={"prose": True})
     remarks: tuple[str, ...]
+    symmetries: int | None = None
+    kinds: tuple[_GateKind, ...] = ()
+    stages: tuple[GateStage, ...] = ()
+    pathways: Sequence[FoundPathway] = field(metadata={"prose": True})
+
+    @property
+    def samples(self) -> int | None:
+        """Of an enumeration, how many samples there are."""
+        return self.found.samples if self.kinds else None
+
+    @property
+    def open(self) -> int | None:
+        """Likewise, how many of the gates a direction drawn at random can give."""
+        return int(self.found.open.sum()) if self.kinds else None
+
+    @property
+    def gates(self) -> tuple[str, ...]:
+        """Likewise, all of them, where they are not too many."""
+        listed = self.kinds and self.found.count <= LISTED
+        return tuple(map(pattern, self.found.gates)) if listed else ()
 
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
         found = self.found
         drawn = f" ({found.draws} directions drawn, more gates may exist)" if found.sampled else ""
         yield f"{found.count} gates{drawn}"
-        yield from self._found_lines()
-        yield from (f"note: {text}" for text in self.remarks)
-
-    def _found_lines(self) -> Iterator[str]:
-        raise NotImplementedError
-
-
-@record(eq=False)
-class _AllGates(_ExactGates):
-    """What gates.json says of the gates that inputs allow.
-
-    Attributes:
-        symmetries: Order of the group of permutations of the samples.
-        kinds: One gate of each kind.
-        pathways: Of a spec with one a gate.
-    """
-
-    JSON = (*_ExactGates.JSON, "samples=found.samples", "open", "gates?")
-    symmetries: int
-    kinds: tuple[_GateKind, ...]
-    pathways: Sequence[FoundPathway] = field(metadata={"prose": True})
-
-    @property
-    def open(self) -> int:
-        """How many of the gates a direction drawn at random can give."""
-        return int(self.found.open.sum())
-
-    @property
-    def gates(self) -> tuple[str, ...] | None:
-        """All of them, where they are not too many."""
-        return tuple(map(pattern, self.found.gates)) if self.found.count <= LISTED else None
-
-    def _found_lines(self) -> Iterator[str]:
         yield from _first([f"  {each.pattern}  {_orbit(each.size)}" for each in self.kinds])
-
-
-@record(eq=False)
-class _SelectedGates(_ExactGates):
-    """What gates.json says of self-consistent gates.
-
-    Attributes:
-        stages: What is selected, stage by stage.
-    """
-
-    stages: tuple[GateStage, ...]
-
-    @property
-    def pathways(self) -> list[FoundPathway]:
-        """Of a spec with all gates that are selected."""
-        text = {1: 1, -1: 0, 0: "/"}
-        return [
-            FoundPathway(f"stage_{number}_{place}", [text[sign] for sign in signs], number)
-            for number, stage in enumerate((s for s in self.stages if s.winners), start=1)
-            for place, signs in enumerate(stage.winners, start=1)
-        ]
-
-    def _found_lines(self) -> Iterator[str]:
         for stage in self.stages:
-            if not stage.winners:
-                how = (
-                    ", proven: all activity patterns were searched"
-                    if stage.complete
-                    else " of those searched"
-                )
-                yield f"stage {stage.stage}: no gate grows on what is left{how}"
-                continue
-            yield f"stage {stage.stage}: {len(stage.winners)} fastest; {stage.told}"
-            yield from _first(
-                [f"  {candidate_line(each.pattern, each)}" for each in stage.candidates]
-            )
+            yield stage.headline
+            yield from _first([f"  {candidate_line(x.pattern, x)}" for x in stage.candidates])
+        yield from (f"note: {text}" for text in self.remarks)
 
 
 def all_gates(
@@ -142,7 +104,7 @@ def all_gates(
     rng: int = 0,
     samples: int | None = None,
     limit: int | None = None,
-) -> _AllGates:
+) -> _ExactGates:
     """List all gates that the inputs allow, or those of directions drawn at random.
 
     Args:
@@ -166,7 +128,7 @@ def all_gates(
             f"no gates.toml: {len(chosen)} gates that open are more than {MOST_PATHWAYS} pathways",
         )
         chosen = []
-    return _AllGates(
+    return _ExactGates(
         method=method,
         found=found,
         remarks=notes,
@@ -176,7 +138,7 @@ def all_gates(
                 found.pattern(index),
                 size,
                 bool(found.open[index]),
-                tuple(int(v) for v in found.witnesses[index]),
+                tuple(map(int, found.witnesses[index])),
             )
             for index, size in orbits
         ),
@@ -192,7 +154,7 @@ def selected(
     samples: int | None = None,
     stages: int = 8,
     limit: int | None = None,
-) -> _SelectedGates:
+) -> _ExactGates:
     """List the gates that early training from small weights selects, stage by stage.
 
     Args:
@@ -208,8 +170,18 @@ def selected(
     """
     found = _realisable(spec, samples, limit, rng)
     followed = tuple(predicted_stages(spec.dataset, most=stages, found=found))
-    notes = remarks(spec.dataset)
-    return _SelectedGates(method=method, found=found, remarks=notes, stages=followed)
+    text = {1: 1, -1: 0, 0: "/"}
+    return _ExactGates(
+        method=method,
+        found=found,
+        remarks=remarks(spec.dataset),
+        stages=followed,
+        pathways=[
+            FoundPathway(f"stage_{stage.stage}_{place}", [text[s] for s in signs], stage.stage)
+            for stage in followed
+            for place, signs in enumerate(stage.winners, start=1)
+        ],
+    )
 
 
 def _realisable(spec: Spec, samples: int | None, limit: int | None, rng: int) -> RealisableGates:

@@ -32,7 +32,7 @@ from symreln.exact.linear_programming import Direction, Number, direction, dot
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.real_algebraic import Real
 from symreln.gating.arrangement import flats, without_parameters
-from symreln.gating.consistent import SelfConsistentGate
+from symreln.gating.consistent import GrowingGate
 from symreln.gating.parameter_intervals import rational_number
 from symreln.gating.sizes import orthogonal_to, unit_floats
 from symreln.laws.spans import orthonormal_span
@@ -50,7 +50,7 @@ def every_partial_gate(
     residual: ExactMatrix,
     group: SampleGroup,
     progress: Callable[[int, int], None] | None = None,
-) -> tuple[SelfConsistentGate, ...]:
+) -> tuple[GrowingGate, ...]:
     """Return all partial gates of a residual, one of each kind, the fastest first.
 
     Args:
@@ -77,7 +77,7 @@ def every_partial_gate(
 
 def partial_gates(
     inputs: ExactMatrix, residual: ExactMatrix, signs: Iterable[tuple[Sequence[int], int]]
-) -> tuple[SelfConsistentGate, ...]:
+) -> tuple[GrowingGate, ...]:
     """Return which sign vectors belong to partial gates, the fastest first.
 
     Args:
@@ -153,7 +153,7 @@ def _float_rays(on: np.ndarray) -> list[np.ndarray]:
 
 def _gate_on_face(
     inputs: ExactMatrix, residual: ExactMatrix, signs: Sequence[int], size: int
-) -> SelfConsistentGate | None:
+) -> GrowingGate | None:
     """Return the partial gate with given signs, if the largest singular value has one.
 
     Args:
@@ -174,7 +174,7 @@ def _gate_on_face(
     if not any(held):
         return None
     independent = not edge or rank(inputs.select(columns=edge)) == len(edge)
-    return SelfConsistentGate(
+    return GrowingGate(
         signs=signs,
         size=size,
         s=pair.s,

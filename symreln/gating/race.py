@@ -8,7 +8,7 @@ direction with vectors over Q(parameter), whose signs change at roots of polynom
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
@@ -26,7 +26,7 @@ from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.spectrum import JointSpectrum, Mode
 from symreln.gating.arrangement import flats, without_parameters
-from symreln.gating.consistent import GrowingGate, SelfConsistentGate, SignedGate, consistent_pairs
+from symreln.gating.consistent import GrowingGate, SignedGate, consistent_pairs
 from symreln.gating.enumerate import LIMIT, gates_along
 from symreln.gating.parameter_intervals import (
     Piece,
@@ -271,7 +271,7 @@ class _Course:
                 except ZeroDivisionError:  # the data are infinite there
                     continue
                 if more := [each for each in more if each.signs not in self._partial]:
-                    self._alone[piece.sample] = list(map(_runner, more))
+                    self._alone[piece.sample] = more
 
     def _add_face(self, signs: tuple[int, ...], at: ExactMatrix) -> None:
         """Add one face of each kind, with its conditions at a value of the parameter."""
@@ -356,7 +356,7 @@ class _Course:
         if self.given:
             name = self.given[gate]
             return _given(pairs, samples, gate, size, name, decided=self._known_kept)
-        return list(map(_runner, consistent_pairs(pairs, samples, gate, size)))
+        return consistent_pairs(pairs, samples, gate, size)
 
     def _piece(
         self, piece: Piece, entrants: Iterable[_Entrant], more: Sequence[GrowingGate] = ()
@@ -381,7 +381,7 @@ class _Course:
             elif entrant.plausible(*self._floats(piece.sample)):
                 kept = partial_gates(inputs, residual, [(entrant.signs, entrant.size)])
                 # Where a boundary sample is zero, the face is another one.
-                found = [_runner(each) for each in kept if each.signs == entrant.signs]
+                found = [each for each in kept if each.signs == entrant.signs]
             else:
                 found = []
             self._known[key] = tuple(found)
@@ -394,10 +394,6 @@ class _Course:
             replace(runner, rate=mode.s, mode_class=mode.mode_class, at=piece.sample)
             for runner, mode in zip(runners, modes, strict=True)
         ]
-
-
-def _runner(found: SelfConsistentGate) -> GrowingGate:
-    return GrowingGate(**{f.name: getattr(found, f.name) for f in fields(GrowingGate)})
 
 
 def _mode(spectrum: JointSpectrum, s: AlgebraicNumber, at: dict[str, Fraction]) -> Mode:

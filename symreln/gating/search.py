@@ -16,7 +16,7 @@ from symreln.exact.enclosure import ball
 from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
 from symreln.gating.arrangement import without_parameters
-from symreln.gating.consistent import SelfConsistentGate, self_consistent_gates, sign_pattern
+from symreln.gating.consistent import GrowingGate, self_consistent_gates, sign_pattern
 from symreln.gating.enumerate import LIMIT, RealisableGates, enumerate_gates
 from symreln.gating.partial import every_partial_gate
 from symreln.gating.serialise import Result
@@ -57,7 +57,7 @@ class GateStage(Result):
         *("bound", "told"),
     )
     residual: ExactMatrix
-    candidates: tuple[SelfConsistentGate, ...]
+    candidates: tuple[GrowingGate, ...]
     group: SampleGroup
     complete: bool
     proven: bool
@@ -65,7 +65,7 @@ class GateStage(Result):
     stage: int = 1
 
     @property
-    def fastest(self) -> tuple[SelfConsistentGate, ...]:
+    def fastest(self) -> tuple[GrowingGate, ...]:
         """The candidates of the largest growth rate, one of each kind."""
         return tuple(each for each in self.candidates if each.s == self.candidates[0].s)
 
@@ -81,9 +81,19 @@ class GateStage(Result):
         return tuple(sign_pattern(signs) for signs in self.winners)
 
     def __repr__(self) -> str:
-        lines = [f"{len(self.candidates)} self-consistent gates, {self.told}"]
-        lines += [f"  {each!r}" for each in self.candidates[:20]]
-        return "\n".join(lines)
+        return "\n".join([self.headline, *(f"  {each!r}" for each in self.candidates[:20])])
+
+    @property
+    def headline(self) -> str:
+        """What the terminal says before the candidates."""
+        if self.winners:
+            return f"stage {self.stage}: {len(self.winners)} fastest; {self.told}"
+        how = (
+            ", proven: all activity patterns were searched"
+            if self.complete
+            else " of those searched"
+        )
+        return f"stage {self.stage}: no gate grows on what is left{how}"
 
     @property
     def told(self) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.gating.arrangement import without_parameters
-from symreln.gating.consistent import SelfConsistentGate
+from symreln.gating.consistent import GrowingGate
 from symreln.gating.partial import partial_gates
 from symreln.gating.sizes import unit_floats
 from symreln.laws.gate_classes import gate_names, sample_relations
@@ -85,7 +85,7 @@ def _proposals(
     ]
 
 
-def sliding_gates(inputs: ExactMatrix, residual: ExactMatrix) -> tuple[SelfConsistentGate, ...]:
+def sliding_gates(inputs: ExactMatrix, residual: ExactMatrix) -> tuple[GrowingGate, ...]:
     """Return the partial gates that units settle on, each proven, the fastest first.
 
     There may be more: units propose those that attract many of them.

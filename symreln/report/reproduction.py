@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
-from symreln.base.records import record
 from symreln.document.escape import in_letters
 from symreln.document.model import (
     Block,
@@ -19,12 +17,10 @@ from symreln.document.model import (
     Content,
     Document,
     Drawing,
-    Figure,
     Inline,
     Items,
     Link,
     Math,
-    Paragraph,
     Section,
     Strong,
     Table,
@@ -52,11 +48,6 @@ PARTS: dict[Part, str] = {
     "confirmed": "What trained networks do",
     "beyond": "What the paper does not say",
 }
-#: What is said of a statement of each part: that it holds, that it does not, that it is open.
-WORDS: dict[Part, tuple[str, str, str]] = {
-    "derived": ("proven", "disproved", "undecided"),
-    "confirmed": ("confirmed", "not confirmed", "undecided"),
-}
 FINDINGS = {
     1: "ReLU networks sometimes choose a nonlinear solution where a linear one exists, and always "
     "the fastest learner",
@@ -68,83 +59,6 @@ FINDINGS = {
 }
 
 
-@record
-class Statement:
-    """A sentence of a page.
-
-    Attributes:
-        part: Where it stands.
-        text: With mathematics between dollar signs and names between backticks.
-        outcome: One of the words of its part, or None where nothing is judged.
-        finding: Which of the paper's findings it is about, or None.
-        figure: Name of the figure that shows it, or None.
-    """
-
-    part: Part
-    text: str
-    outcome: str | None = None
-    finding: int | None = None
-    figure: str | None = None
-
-
-@record
-class PageTable:
-    """A table of a page, below what was said last before it."""
-
-    part: Part
-    caption: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-@record(eq=False)
-class PageFigure:
-    """A figure of a page, likewise."""
-
-    part: Part
-    caption: str
-    drawing: Drawing
-
-
-Entry = Statement | PageTable | PageFigure
-
-
-def page_document(title: str, entries: Sequence[Entry], kept: Sequence[str], how: str) -> Document:
-    """Return a page as a document.
-
-    Args:
-        title: What it is about.
-        entries: What it says, in order.
-        kept: Documents that lie beside it, as paths.
-        how: How it was made, in a sentence.
-    """
-    blocks: list[Block] = []
-    for part, heading in PARTS.items():
-        inside = [_block(entry) for entry in entries if entry.part == part]
-        if inside:
-            blocks.append(Section(title=heading, blocks=tuple(inside), label=f"sec:{part}"))
-    links = tuple(Link(path, path) for path in kept)
-    blocks.append(Section(title="Files", blocks=(Items(items=links),), label="sec:files"))
-    drawings = tuple(entry.drawing for entry in entries if isinstance(entry, PageFigure))
-    return Document(title=marked(title), subtitle=how, blocks=tuple(blocks), figures=drawings)
-
-
-def _block(entry: Entry) -> Block:
-    match entry:
-        case Statement():
-            word = f"{entry.outcome[0].upper()}{entry.outcome[1:]}. " if entry.outcome else ""
-            return Paragraph((*((Strong(word),) if word else ()), *marked(entry.text)))
-        case PageTable():
-            return Table(
-                header=tuple(map(marked, entry.header)),
-                rows=tuple(tuple(map(marked, row)) for row in entry.rows),
-                caption=marked(entry.caption),
-            )
-        case PageFigure():
-            caption = marked(entry.caption)
-            return Figure(name=entry.drawing.name, caption=caption, alt=entry.caption)
-
-
 def marked(text: str) -> tuple[Inline | str, ...]:
     """Return a sentence with what stands between dollar signs and backticks as such."""
     found: list[Inline | str] = []
@@ -154,32 +68,6 @@ def marked(text: str) -> tuple[Inline | str, ...]:
         elif part:
             found.append(part)
     return tuple(found)
-
-
-def page_json(
-    name: str, title: str, entries: Sequence[Entry], rows: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
-    """Return what a page's JSON says of its contents.
-
-    Args:
-        name: Of the page.
-        title: Likewise.
-        entries: What it says.
-        rows: Of the table of all predictions, as :func:`comparison_rows` gives them.
-    """
-    return {
-        "format": FORMAT,
-        "name": name,
-        "title": title,
-        "statements": [asdict(entry) for entry in entries if isinstance(entry, Statement)],
-        "tables": [asdict(entry) for entry in entries if isinstance(entry, PageTable)],
-        "figures": [
-            {"part": entry.part, "name": entry.drawing.name, "caption": entry.caption}
-            for entry in entries
-            if isinstance(entry, PageFigure)
-        ],
-        "comparisons": list(rows),
-    }
 
 
 @styled

@@ -14,7 +14,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.exact.real_algebraic import Real
 from symreln.gating import arrangement
 from symreln.gating.arrangement import flats
-from symreln.gating.consistent import SelfConsistentGate, self_consistent_gates
+from symreln.gating.consistent import GrowingGate, self_consistent_gates
 from symreln.gating.enumerate import enumerate_gates
 from symreln.gating.partial import every_partial_gate, partial_gates
 from symreln.gating.search import _residual_after, predicted_stages, search
@@ -46,9 +46,10 @@ def number(value: object) -> float:
     return float(exact)
 
 
-def is_kept(gate: SelfConsistentGate, x: np.ndarray, r: np.ndarray) -> None:
+def is_kept(gate: GrowingGate, x: np.ndarray, r: np.ndarray) -> None:
     """Substitute into the flow with floats: w and b keep their direction and grow with s."""
-    h = np.array([float(value) for value in gate.times_open])
+    held = iter(map(float, gate.fractions))
+    h = np.array([float(sign > 0) if sign else next(held) for sign in gate.signs])
     v = np.array([number(value) for value in gate.v])
     v = v / np.linalg.norm(v)
     s, count = float(gate.s), x.shape[1]
@@ -78,8 +79,8 @@ def test_the_closed_form_is_what_the_data_give(contexts: int, items: int, scale:
         wanted = formulas_at(contexts, size, items, Fraction(scale))
         (found,) = partial_gates(inputs, residual, [(subset_signs(contexts, items, size), 1)])
         assert (found.s.to_sympy() ** 2 - wanted["partial"] ** 2).equals(0)
-        fractions = {str(value.to_sympy()) for value in found.times_open}
-        assert fractions == {"0", "1", str(wanted["inside"]), str(wanted["outside"])}
+        fractions = {str(value.to_sympy()) for value in found.fractions}
+        assert fractions == {str(wanted["inside"]), str(wanted["outside"])}
         is_kept(found, inputs.to_numpy(), residual.to_numpy())
 
 

@@ -44,15 +44,13 @@ def reproduce(page):
     rows, ends, at = [], {}, {name: [] for name in KINDS}
     for c in counts:
         raced = sr.race(task(c, hidden, [COMMON]), by="context", seeds=seeds, rng=page.rng)
-        (point,) = page.keep(f"C-{c}", raced).found.points
-        classes = sorted(point.classes, key=lambda each: each.pattern.count("1"))
-        ends[f"C = {c}"] = range(1, c + 1), [each.measured for each in classes]
+        classes = page.keep(f"C-{c}", raced).found.points[0].classes  # m = C is the first
+        ends[f"C = {c}"] = range(1, c + 1), [each.measured for each in classes[::-1]]
         for name, pathways in KINDS.items():
             own = [{**each, "hidden": hidden // 2} for each in pathways]  # gated networks alone
             run = sr.validate(task(c, hidden, own), seeds, page.rng, diagnosis=False)
             mean, losses, theory = run.gdln.mean_loss, run.gdln.losses, run.prediction.reduced
-            relu = run.network
-            apart = abs(mean / mean[0] - relu.mean_loss / relu.mean_loss[0]).max()
+            apart = abs(mean / mean[0] - run.network.mean_loss / run.network.mean_loss[0]).max()
             at[name].append([*times(mean), *np.std([*map(times, losses)], 0, ddof=1), apart])
             rows.append((c, name, times(theory).tolist(), times(mean).tolist(), apart))
     slow, fast, both = map(np.array, at.values())
