@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.specs.files import MAX_NUMBERS
-from symreln.specs.finding import Finding
+from symreln.specs.finding import need
 
 if TYPE_CHECKING:
     import sympy as sp
@@ -88,15 +88,12 @@ def _opened(value: Any, *, vector: bool) -> object:
         # Lists keep masked entries as None, which an array would lose.
         return value.tolist() if isinstance(value, np.ma.MaskedArray) else value
     array = np.asarray(value)
-    if array.ndim != 2 and not (vector and array.ndim == 1):
-        found = f"an array of shape {array.shape}"
-        raise Finding(found, "two dimensions: samples and features", "Reshape it.")
-    if array.dtype.kind == "c":
-        hint = "Take .real, or real and imaginary part as two features."
-        raise Finding(f"an array of {array.dtype}", "real numbers", hint)
-    if prod(array.shape) > MAX_NUMBERS:
-        found = f"an array of shape {array.shape}"
-        raise Finding(found, f"at most {MAX_NUMBERS} numbers", "Use fewer samples.")
+    found = f"an array of shape {array.shape}"
+    fits = array.ndim == 2 or (vector and array.ndim == 1)
+    need(fits, found, "two dimensions: samples and features", "Reshape it.")
+    hint = "Take .real, or real and imaginary part as two features."
+    need(array.dtype.kind != "c", f"an array of {array.dtype}", "real numbers", hint)
+    need(prod(array.shape) <= MAX_NUMBERS, found, f"at most {MAX_NUMBERS} numbers")
     # tolist() would lengthen the decimals of other floats than float64.
     return list(array) if array.dtype.kind == "f" and array.itemsize != 8 else array.tolist()
 

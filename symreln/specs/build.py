@@ -14,8 +14,9 @@ from typing import Any, Literal
 from symreln.errors import Problem, SpecError
 from symreln.specs.arrays import columns_of, places_of, plain, rows_of, symbols_of, zeros_and_ones
 from symreln.specs.data import are_names
-from symreln.specs.finding import Finding, key_path, nearest, shown
+from symreln.specs.finding import key_path, nearest, shown
 from symreln.specs.model import Spec
+from symreln.specs.problems import Origin, Problems
 from symreln.specs.reader import read_spec
 
 Samples = Literal["rows", "columns"]
@@ -80,23 +81,23 @@ def spec(
         >>> made.dataset.n_x, made.dataset.samples, made.pathways[0].gate
         (2, 4, (1, 0, 0, 1))
     """
-    found: list[Problem] = []
-    data = {
-        name: _rows(name, value, found, samples=samples, exact=exact)
-        for name, value in (("X", X), ("Y", Y))
-    }
+    problems, labels = Problems(Origin()), {} if labels is None else labels
+    data: Table = {}
+    for name, value in (("X", X), ("Y", Y)):
+        with problems.at(name):
+            transposed, vector = samples == "rows", name == "Y"
+            data[name] = rows_of(value, transposed=transposed, exact=exact, vector=vector)
     if isinstance(pathways, str | Mapping):
-        expected = "a list: pathways=[sr.pathway(…)]"
-        found.append(Problem(path="pathways", found="one pathway", expected=expected))
+        problems.add("pathways", "one pathway", "a list: pathways=[sr.pathway(…)]")
         pathways = ()
     if samples not in ("rows", "columns"):
-        found.append(Problem(path="samples", found=repr(samples), expected='"rows" or "columns"'))
-    names = {"inputs": columns_of(X), "outputs": columns_of(Y)}
-    labels = {} if labels is None else labels
+        problems.add("samples", repr(samples), '"rows" or "columns"')
     if not hasattr(labels, "keys"):
         expected = 'one value a sample by name: labels={"context": […]}, or a DataFrame'
-        found.append(Problem(path="labels", found=shown(labels), expected=expected))
+        problems.add("labels", shown(labels), expected)
         labels = {}
+    problems.raise_if_any()
+    names = {"inputs": columns_of(X), "outputs": columns_of(Y)}
     named = {str(name): zeros_and_ones(plain(each)) for name, each in dict(labels).items()}
     tables: Table = {
         "title": title,
@@ -111,14 +112,12 @@ def spec(
     }
     if network is not None:
         tables["network"] = network
-    if found:
-        raise SpecError(found)
     try:
         return read_spec(tables, tasks=())
     except SpecError as error:
         known = {"X": names["inputs"], "Y": names["outputs"]}
-        problems = dict.fromkeys([*error.problems, *_behind_matrices(tables)])
-        told = [_placed(each, samples, known) for each in problems]
+        every = dict.fromkeys([*error.problems, *_behind_matrices(tables)])
+        told = [_placed(each, samples, known) for each in every]
         raise SpecError(told) from None
 
 
@@ -151,14 +150,12 @@ def pathway(
         >>> sr.pathway("off_{context}", "context != {context}", each="context", stage=2)["stage"]
         2
     """
-    given = {"each": each, "hidden": hidden}
-    if then is not None:
-        given["then"] = [{"step": step, "gate": _gate(later)} for step, later in then.items()]
-    return {
-        **{"name": name, "gate": _gate(gate), "stage": plain(stage)},
-        **{"inputs": plain(inputs), "outputs": plain(outputs)},
-        **{key: plain(value) for key, value in given.items() if value is not None},
+    given = {
+        **{"name": name, "gate": _gate(gate), "each": each, "stage": stage, "inputs": inputs},
+        **{"outputs": outputs, "hidden": hidden},
+        "then": None if then is None else [{"step": k, "gate": _gate(v)} for k, v in then.items()],
     }
+    return {key: plain(value) for key, value in given.items() if value is not None}
 
 
 def network(
@@ -199,28 +196,15 @@ def network(
     """
     given = {
         **{"hidden": hidden, "init_std": init_std, "learning_rate": learning_rate, "loss": loss},
-        **{"steps": steps, "activation": activation, "layers": layers},
-        **{"weight_decay": weight_decay},
-        **({} if training is None else {"training": training}),
-        **({} if strength0 is None else {"strength0": strength0}),
-        **({} if batch_size is None else {"batch_size": batch_size}),
+        **{"steps": steps, "activation": activation, "training": training, "layers": layers},
+        **{"weight_decay": weight_decay, "strength0": strength0, "batch_size": batch_size},
     }
-    return {key: plain(value) for key, value in given.items()}
+    return {key: plain(value) for key, value in given.items() if value is not None}
 
 
 def _gate(value: Any) -> Any:
     """Return a gate as a file has it: of a mask 0 and 1."""
     return zeros_and_ones(plain(value))
-
-
-def _rows(
-    name: str, value: object, found: list[Problem], *, samples: Samples, exact: bool
-) -> object:
-    try:
-        return rows_of(value, transposed=samples == "rows", exact=exact, vector=name == "Y")
-    except Finding as finding:
-        found += [replace(each, path=name) for each in finding.problems]
-        return None
 
 
 def _behind_matrices(tables: Table) -> list[Problem]:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from flint import fmpz_mat
@@ -33,6 +33,7 @@ from symreln.specs.finding import (
     cut,
     key_path,
     nearest,
+    need,
     quoted,
     read_all,
     shown,
@@ -65,10 +66,10 @@ def read_user_dataset(
     if model is None or not form:
         return None
     before = len(problems.found)
-    matrices, files, decimals, columns = _matrices(model, table, folder, problems)
-    if len(matrices) != 2:
+    read = _read(model, table, folder, problems)
+    if len(read.matrices) != 2:
         return None
-    inputs, targets = matrices
+    inputs, targets = read.matrices
     (n_x, samples), (n_y, other) = inputs.shape, targets.shape
     if other != samples:
         found = f"{counted(other, 'sample')} of targets for {counted(samples, 'sample')} of inputs"
@@ -81,7 +82,7 @@ def read_user_dataset(
     groups, names = {}, {}
     for kind, count in counts.items():
         groups[kind] = _groups(getattr(model.groups, kind), kind, count, problems)
-        given = getattr(model.names, kind) or columns.get(kind, [])
+        given = getattr(model.names, kind) or read.columns.get(kind, [])
         names[kind] = _names(given, kind, count, problems)
     if len(problems.found) > before:
         return None
@@ -93,26 +94,24 @@ def read_user_dataset(
         output_groups=groups["outputs"],
         input_names=names["inputs"],
         output_names=names["outputs"],
-        description=_description(inputs, targets, files),
-        options=files,
-        decimals=decimals,
+        description=_description(inputs, targets, read.files),
+        options=read.files,
+        decimals="decimal" in read.written and "fraction" not in read.written,
     )
 
 
 def _form(model: UserDatasetModel, problems: Problems) -> tuple[str, ...]:
     """Return the keys by which the data is given; none where it is not in exactly one way."""
-    given = [
-        keys
-        for keys in (("X", "Y"), ("inputs", "targets"), ("data",))
-        if any(getattr(model, key) is not None for key in keys)
-    ]
+    forms = (("X", "Y"), ("inputs", "targets"), ("data",))
+    missing = [key for keys in forms for key in keys if getattr(model, key) is None]
+    given = [keys for keys in forms if not set(keys) <= set(missing)]
     if len(given) != 1:
         found = " and ".join(" and ".join(pair) for pair in given) or "no data"
         problems.add("dataset", found, _FORMS, "Keep one of them." if given else "")
         return ()
     before, (keys,) = len(problems.found), given
     for key, other in zip(keys, reversed(keys), strict=True):
-        if getattr(model, key) is None:
+        if key in missing:
             description = UserDatasetModel.model_fields[key].description or ""
             problems.add(f"dataset.{key}", "nothing", description, f"It belongs to {other}.")
     for key in ("delimiter", "header"):
@@ -122,36 +121,49 @@ def _form(model: UserDatasetModel, problems: Problems) -> tuple[str, ...]:
     return keys if len(problems.found) == before else ()
 
 
-def _matrices(
-    model: UserDatasetModel, table: Mapping[str, Any], folder: Folder, problems: Problems
-) -> tuple[list[ExactMatrix], dict[str, str], bool, dict[str, list[str]]]:
-    """Return X and Y as far as they could be read, and the fingerprints of their files.
+class _Read(NamedTuple):
+    """What was read of a dataset's numbers.
 
-    And whether numbers were written as decimals, and all others are whole; and what headers call
-    the inputs and the outputs.
+    Attributes:
+        matrices: X and Y as far as they could be read.
+        files: Fingerprints of their files.
+        columns: What headers call the inputs and the outputs.
+        written: How numbers are written: "whole", "decimal" or "fraction".
+        first_rows: Those of CSV files.
     """
-    found = [matrix for matrix in (model.X, model.Y) if matrix is not None]
-    files: dict[str, str] = {}
+
+    matrices: list[ExactMatrix]
+    files: dict[str, str]
+    columns: dict[str, list[str]]
+    written: set[str]
+    first_rows: list[list[Fraction]]
+
+
+def _read(
+    model: UserDatasetModel, table: Mapping[str, Any], folder: Folder, problems: Problems
+) -> _Read:
     written = {way for key in ("X", "Y") for way in _written(table.get(key, ()))}
-    first_rows, columns = [], dict[str, list[str]]()
-    for key in ("inputs", "targets", "data"):
+    own = [matrix for matrix in (model.X, model.Y) if matrix is not None]
+    found = _Read(own, {}, {}, written, [])
+    for key, kind in (("inputs", "inputs"), ("targets", "outputs"), ("data", "")):
         name = getattr(model, key)
-        if name is not None:
-            with problems.at(f"dataset.{key}"):
-                data = folder.read(name)
-                files[key] = fingerprint(name, data)
-                if key == "data":
-                    found += matrices_from_npz(data, name)
-                else:
-                    rows, names = rows_from_csv(data, name, model.delimiter, header=model.header)
-                    if are_names(names):
-                        columns["inputs" if key == "inputs" else "outputs"] = names
-                    first_rows.append([column[0] for column in rows])
-                    written |= set(_written(rows))
-                    found.append(matrix_of_fractions(rows))
+        if name is None:
+            continue
+        with problems.at(f"dataset.{key}"):
+            data = folder.read(name)
+            found.files[key] = fingerprint(name, data)
+            if not kind:
+                found.matrices.extend(matrices_from_npz(data, name))
+                continue
+            rows, names = rows_from_csv(data, name, model.delimiter, header=model.header)
+            if are_names(names):
+                found.columns[kind] = names
+            found.first_rows.append([column[0] for column in rows])
+            found.written.update(_written(rows))
+            found.matrices.append(matrix_of_fractions(rows))
     if model.header is None:
-        _ask_for_header(first_rows, model, problems)
-    return found, files, "decimal" in written and "fraction" not in written, columns
+        _ask_for_header(found.first_rows, model, problems)
+    return found
 
 
 def _ask_for_header(
@@ -170,8 +182,8 @@ def _ask_for_header(
     ]
     for key, row, names in zip(("inputs", "targets"), first_rows, counts, strict=False):
         if names and (len(row) > 1 or (len(counts) == 2 and all(counts))):
-            shown_row = ", ".join(map(str, row[:3])) + (", …" if len(row) > 3 else "")
-            found = f"{shown_row} in the first row of {quoted(getattr(model, key))}"
+            listed = ", ".join(map(str, row[:3])) + ", …" * (len(row) > 3)
+            found = f"{listed} in the first row of {quoted(getattr(model, key))}"
             hint = "These are names of columns or a sample: numbers alone do not tell."
             problems.add(f"dataset.{key}", found, "header = true or header = false", hint)
 
@@ -196,14 +208,11 @@ def _labels(
     table: Mapping[str, Any], samples: int, problems: Problems
 ) -> dict[str, tuple[Label, ...]]:
     labels = {}
+    expected = "ASCII letters, digits and underscores; none of the words and, or, not, in, all"
     for name, values in table.items():
-        path = key_path(("dataset", "labels", name))
-        with problems.at(path):
-            if not _LABEL_NAME.fullmatch(name) or name in _RESERVED_LABELS:
-                expected = (
-                    "ASCII letters, digits and underscores; none of the words and, or, not, in, all"
-                )
-                raise Finding(f"the label name {quoted(name)}", expected)
+        with problems.at(key_path(("dataset", "labels", name))):
+            fits = _LABEL_NAME.fullmatch(name) and name not in _RESERVED_LABELS
+            need(fits, f"the label name {quoted(name)}", expected)
             labels[name] = _label_values(values, samples)
     return labels
 
@@ -212,20 +221,18 @@ def _label_values(values: object, samples: int) -> tuple[Label, ...]:
     expected = f"a list of {samples} whole numbers or texts, one a sample"
     if not isinstance(values, list | tuple):
         raise Finding(shown(values), expected)
-    if len(values) != samples:
-        found = f"{counted(len(values), 'entry')} for {counted(samples, 'sample')}"
-        raise Finding(found, expected)
+    found = f"{counted(len(values), 'entry')} for {counted(samples, 'sample')}"
+    need(len(values) == samples, found, expected)
     kind = str if isinstance(values[0], str) else int
     for index, value in enumerate(values):
-        if isinstance(value, bool) or not isinstance(value, int | str):
-            raise Finding(f"{shown(value)} at index {index}", expected)
-        if not isinstance(value, kind):
-            found = f"{shown(value)} at index {index}, where index 0 is {shown(values[0])}"
-            raise Finding(found, "whole numbers only or texts only")
+        found = f"{shown(value)} at index {index}"
+        need(isinstance(value, int | str) and not isinstance(value, bool), found, expected)
+        mixed = f"{found}, where index 0 is {shown(values[0])}"
+        need(isinstance(value, kind), mixed, "whole numbers only or texts only")
         if isinstance(value, str):
             check_text(value, longest=LABEL_LENGTH)
-        elif abs(value) >= 10**18:
-            raise Finding(f"{shown(value)} at index {index}", "labels of at most 18 digits")
+        else:
+            need(abs(value) < 10**18, found, "labels of at most 18 digits")
     return tuple(values)
 
 
@@ -236,9 +243,8 @@ def _groups(
     for name, indices in table.items():
         with problems.at(key_path(("dataset", "groups", kind, name))):
             check_text(name, longest=NAME_LENGTH)
-            if name.strip() == "all":
-                hint = '"all" means every index.'
-                raise Finding('the group name "all"', "another name", hint)
+            hint = '"all" means every index.'
+            need(name.strip() != "all", 'the group name "all"', "another name", hint)
             found[name] = indices_of(indices, count, kind)
     return found
 
@@ -246,11 +252,9 @@ def _groups(
 def _names(names: list[str], kind: str, count: int, problems: Problems) -> tuple[str, ...]:
     """Return what inputs or outputs are called; nothing where nothing calls all of them."""
     with problems.at(key_path(("dataset", "names", kind))):
-        if names and len(names) != count:
-            raise Finding(counted(len(names), "name"), f"{count}, one for each of the {kind}")
-        for name in names:
-            check_text(name, longest=NAME_LENGTH)
-        return tuple(names)
+        expected = f"{count}, one for each of the {kind}"
+        need(len(names) in (0, count), counted(len(names), "name"), expected)
+        return tuple(check_text(name, longest=NAME_LENGTH) for name in names)
     return ()
 
 
@@ -315,24 +319,24 @@ def rows_from_csv(
         header_names = _header(lines, header)
         if header_names:
             lines = lines[1:]
-        if not lines:
-            found = "a header and no numbers" if header_names else "no numbers"
-            raise Finding(found, "at least one sample, one row each")
-        _check_widths(lines)
-        width = len(lines[0][1])
-        if len(lines) * width > MAX_NUMBERS:
-            raise Finding("too many numbers", f"at most {MAX_NUMBERS}", "Use fewer samples.")
-        names = [f" ({name[:40]})" for name in header_names]
-        names += [""] * (width - len(names))
+        found = "a header and no numbers" if header_names else "no numbers"
+        need(lines, found, "at least one sample, one row each")
+        first, width = lines[0][0], len(lines[0][1])
+        for row, cells in lines:
+            found = f"row {row} with {counted(len(cells), 'cell')}, where row {first} has {width},"
+            need(len(cells) == width, found, "the same number of cells in every row")
+        few = len(lines) * width <= MAX_NUMBERS
+        need(few, "too many numbers", f"at most {MAX_NUMBERS}", "Use fewer samples.")
+        names = [f" ({name[:40]})" for name in header_names] or [""] * width
 
         def number(cell: tuple[int, int, str]) -> Fraction:
             row, column, text = cell
             try:
                 return exact_fraction(text.strip())
             except Finding as finding:
-                place = f"row {row}, column {column + 1}{names[column]}"
-                index = not text.strip() and cell == (lines[0][0], 0, text)
+                index = not text.strip() and cell == (first, 0, text)
                 hint = "Write a DataFrame without its index: index=False." if index else ""
+                place = f"row {row}, column {column + 1}{names[column]}"
                 found = f"{finding.found} in {quoted(file)}, {place}"
                 raise finding.reworded(found, hint) from None
 
@@ -366,16 +370,8 @@ def _header(lines: list[Line], given: bool | None) -> list[str]:
     cells = lines[0][1] if lines else []
     numbers = any(_NUMBER_LIKE.match(cell) for cell in cells)
     if given is False or (numbers and not given):
-        return []  # a text among numbers is left for _numbers to report
+        return []  # a text among numbers is left for the reader of cells to report
     return [cell.strip() for cell in cells]
-
-
-def _check_widths(lines: list[Line]) -> None:
-    first, width = lines[0][0], len(lines[0][1])
-    for row, cells in lines:
-        if len(cells) != width:
-            found = f"row {row} with {counted(len(cells), 'cell')}, where row {first} has {width},"
-            raise Finding(found, "the same number of cells in every row")
 
 
 _MAX_ARRAYS = 16
@@ -414,70 +410,57 @@ def matrices_from_npz(data: bytes, file: str) -> tuple[ExactMatrix, ExactMatrix]
 
 def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     entries = archive.infolist()
-    if len(entries) > _MAX_ARRAYS:
-        raise Finding(f"{len(entries)} arrays", f"at most {_MAX_ARRAYS}")
     size = sum(entry.file_size for entry in entries)
-    if size > MAX_BYTES:
-        found = f"{size} bytes after unpacking"
-        raise Finding(found, f"at most {MAX_BYTES >> 20} MiB", "Use fewer samples.")
     members = {entry.filename.removesuffix(".npy"): entry for entry in entries}
-    if len(members) < len(entries):
-        raise Finding("two arrays of one name", "a name of its own for each")
+    need(len(entries) <= _MAX_ARRAYS, f"{len(entries)} arrays", f"at most {_MAX_ARRAYS}")
+    limit = f"at most {MAX_BYTES >> 20} MiB"
+    need(size <= MAX_BYTES, f"{size} bytes after unpacking", limit, "Use fewer samples.")
+    need(len(members) == len(entries), "two arrays of one name", "a name of its own for each")
     return members
 
 
 def _matrix(
     archive: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], names: tuple[str, str]
 ) -> ExactMatrix:
-    name = next((name for name in names if name in members), None)
-    if name is None:
-        found = (
-            f"no array {names[0]} (arrays: {visible(cut(', '.join(sorted(members)))) or 'none'})"
-        )
-        expected = f"an array {names[0]} or {names[1]}"
-        raise Finding(found, expected, nearest(names[0], members) if members else "")
-    info = members[name]
-    with archive.open(info) as stream:
-        _check_header(stream, info, name)
-    with archive.open(info) as stream:
+    name = next((name for name in names if name in members), "")
+    listed = visible(cut(", ".join(sorted(members)))) or "none"
+    found, hint = f"no array {names[0]} (arrays: {listed})", nearest(names[0], members)
+    need(name, found, f"an array {names[0]} or {names[1]}", hint)
+    with archive.open(members[name]) as stream:
+        _check_header(stream, members[name], name)
+    with archive.open(members[name]) as stream:
         return _exact(npy.read_array(stream, allow_pickle=False), name)
 
 
 def _check_header(stream: Any, info: zipfile.ZipInfo, name: str) -> None:
     """Check what an array says about itself before memory is taken for it."""
     version = npy.read_magic(stream)
-    if version != (1, 0):
-        raise Finding(f"format version {version} of array {name}", "version 1.0")
+    need(version == (1, 0), f"format version {version} of array {name}", "version 1.0")
     shape, _, dtype = npy.read_array_header_1_0(stream, max_header_size=_MAX_HEADER)
-    if dtype.hasobject:
-        hint = "Convert it before saving: X.astype(float)."
-        raise Finding(f"Python objects in array {name}", "numbers", hint)
-    if dtype.kind not in "biuf" or dtype.itemsize > 8:
-        found = f"entries of type {dtype} in array {name}"
-        raise Finding(found, "integers or floats of at most 64 bits")
+    hint = "Convert it before saving: X.astype(float)."
+    need(not dtype.hasobject, f"Python objects in array {name}", "numbers", hint)
+    found = f"entries of type {dtype} in array {name}"
+    fits = dtype.kind in "biuf" and dtype.itemsize <= 8
+    need(fits, found, "integers or floats of at most 64 bits")
     found, left = f"array {name} of shape {shape}", info.file_size - stream.tell()
-    column = f"Reshape it: {name}.reshape(-1, 1) is one column." * (len(shape) == 1)
-    for wrong, expected, hint in (
-        (len(shape) != 2, "two dimensions, samples in rows and features in columns", column),
-        (0 in shape, "at least one sample and one column", ""),
-        (prod(shape) > MAX_NUMBERS, f"at most {MAX_NUMBERS} numbers", ""),
-        (prod(shape) * dtype.itemsize > left, f"{left} bytes at most", "The file is damaged."),
-    ):
-        if wrong:
-            raise Finding(found, expected, hint)
+    hint = f"Reshape it: {name}.reshape(-1, 1) is one column." * (len(shape) == 1)
+    two = "two dimensions, samples in rows and features in columns"
+    need(len(shape) == 2, found, two, hint)
+    need(0 not in shape, found, "at least one sample and one column")
+    need(prod(shape) <= MAX_NUMBERS, found, f"at most {MAX_NUMBERS} numbers")
+    whole = prod(shape) * dtype.itemsize <= left
+    need(whole, f"{found} in {left} bytes", "as many bytes as it needs", "The file is damaged.")
 
 
 def _exact(array: np.ndarray, name: str) -> ExactMatrix:
     if array.dtype.kind in "biu":
         return ExactMatrix.from_integers(fmpz_mat(array.T.tolist()))
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
-        row, column = (int(index) for index in bad[0])
+    bad = np.argwhere(~np.isfinite(array)).tolist()
+    if bad:
+        (row, column), *others = bad
         found = f"{array[row, column]} in {name}[{row}, {column}]"
-        if len(bad) > 1:
-            found += f" and {len(bad) - 1} more"
-        hint = "Remove the sample, or fill the gap in."
-        raise Finding(found, "finite numbers", hint)
+        found += f" and {len(others)} more" * bool(others)
+        raise Finding(found, "finite numbers", "Remove the sample, or fill the gap in.")
     # str() of a float32 is its own shortest decimal; going through float64 would lengthen it.
     decimals = [[exact_float(float(str(value))) for value in row] for row in array.T]
     return matrix_of_fractions(decimals)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,7 +13,7 @@ from pydantic import AfterValidator, PlainValidator, ValidationInfo
 from symreln.base.records import record
 from symreln.networks.parts import Gate
 from symreln.specs.expression import Declared
-from symreln.specs.finding import Finding, check_text, nearest, quoted, shown
+from symreln.specs.finding import Finding, check_text, nearest, need, quoted, shown
 from symreln.specs.gates import gate_values
 from symreln.specs.kinds import FORMULA, one_of, text_or_list
 from symreln.specs.model import Dataset
@@ -72,19 +73,17 @@ def _gate(value: object, info: ValidationInfo, *, gains: bool = True) -> Gating:
         return Gating()
     closed = bool(info.data.get("then"))
     values = gate_values(written, data.labels, data.samples, declared, closed=closed)
-    if not gains and not all(isinstance(gain, int) for gain in values):
-        raise Finding("a gain in a gate that is taken later", "0 and 1")
+    plain = gains or all(isinstance(gain, int) for gain in values)
+    need(plain, "a gain in a gate that is taken later", "0 and 1")
     return Gating(values=values, text=_text(written))
 
 
 def _gate_of_pathway(value: object, info: ValidationInfo) -> Gating:
     if not isinstance(value, list | tuple) or BOUNDARY not in value:
         return _gate(value, info)
-    if info.data.get("then"):
-        raise Finding(
-            f"{quoted(BOUNDARY)} in the gate of a pathway with then",
-            "one gate for the whole training where samples are on the boundary",
-        )
+    found = f"{quoted(BOUNDARY)} in the gate of a pathway with then"
+    expected = "one gate for the whole training where samples are on the boundary"
+    need(not info.data.get("then"), found, expected)
     found = _gate([0 if entry == BOUNDARY else entry for entry in value], info)
     on = tuple(place for place, entry in enumerate(value) if entry == BOUNDARY)
     return replace(found, boundary=on, text=_text(value))
@@ -103,9 +102,8 @@ def _indices(kind: str, value: object, info: ValidationInfo) -> Indices:
         return Indices(indices=indices_of(written, count, kind), text=_text(written))
     name = written.strip()
     known = {"all": tuple(range(count)), **groups}
-    if name not in known:
-        expected = f'"all", a group of {kind}, or a list of indices'
-        raise Finding(f"the unknown group {quoted(name)}", expected, nearest(name, known))
+    expected = f'"all", a group of {kind}, or a list of indices'
+    need(name in known, f"the unknown group {quoted(name)}", expected, nearest(name, known))
     return Indices(indices=known[name], text=name)
 
 
@@ -124,14 +122,14 @@ def indices_of(value: object, count: int, kind: str) -> tuple[int, ...]:
     expected = f"indices from 0 to {count - 1}, each once"
     if not isinstance(value, list | tuple):
         raise Finding(shown(value), f"a list of {expected}")
-    if not value:
-        raise Finding(f"no {kind}", f"at least one {one}", f'Write "all" for all {count}.')
+    need(value, f"no {kind}", f"at least one {one}", f'Write "all" for all {count}.')
+    hint = f"There are {count} {kind}; indices count from 0."
     for place, index in enumerate(value):
-        if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count:
-            hint = f"There are {count} {kind}; indices count from 0."
-            raise Finding(f"{shown(index)} at place {place}", expected, hint)
-        if index in value[:place]:
-            raise Finding(f"the {one} {index} twice", expected)
+        whole = isinstance(index, int) and not isinstance(index, bool)
+        fits = whole and 0 <= index < count
+        need(fits, f"{shown(index)} at place {place}", expected, hint)
+    twice = [index for index, times in Counter(value).items() if times > 1]
+    need(not twice, f"the {one} {', '.join(map(str, twice[:1]))} twice", expected)
     return tuple(sorted(value))
 
 

@@ -52,6 +52,16 @@ class Finding(SpecError):
         return made
 
 
+def need(fits: object, found: str, expected: str, hint: str = "", path: str = "") -> None:
+    """Check that something fits.
+
+    Raises:
+        Finding: It does not.
+    """
+    if not fits:
+        raise Finding(found, expected, hint, path)
+
+
 def read_all(entries: Iterable[tuple[str, Entry]], read: Callable[[Entry], Value]) -> list[Value]:
     """Return what is read from every entry.
 

@@ -27,7 +27,7 @@ from pydantic import (
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar, polynomial_ring
 from symreln.specs.expression import Declared, constant
-from symreln.specs.finding import Finding, counted, read_all, shown
+from symreln.specs.finding import Finding, counted, need, read_all, shown
 from symreln.specs.number import DecimalText
 from symreln.specs.rational import MAX_DEGREE
 
@@ -231,9 +231,9 @@ def _common_denominator(denominators: Iterable[int]) -> int:
     common = 1
     for denominator in denominators:
         common = lcm(common, denominator)
-        if common.bit_length() > _MAX_COMMON_BITS:
-            found = f"entries whose common denominator has more than {_MAX_COMMON_BITS} bits"
-            raise Finding(found, "a smaller one", "Round the entries to fewer digits.")
+        found = f"entries whose common denominator has more than {_MAX_COMMON_BITS} bits"
+        fits = common.bit_length() <= _MAX_COMMON_BITS
+        need(fits, found, "a smaller one", "Round the entries to fewer digits.")
     return common
 
 
@@ -248,11 +248,10 @@ def _checked_rows(rows: object) -> list[Sequence[object]]:
     def row(entries: object) -> Sequence[object]:
         if not isinstance(entries, list | tuple):
             raise Finding(shown(entries), "a row, as in [1, 0]", hint)
-        if not entries:
-            raise Finding("an empty row", "one entry a sample")
-        if isinstance(first, list | tuple) and len(entries) != len(first):
-            found = f"a row of {counted(len(entries), 'entry')}"
-            raise Finding(found, f"{len(first)} as in row 0", "One entry a sample.")
+        need(entries, "an empty row", "one entry a sample")
+        wide = len(first) if isinstance(first, list | tuple) else len(entries)
+        found = f"a row of {counted(len(entries), 'entry')}"
+        need(len(entries) == wide, found, f"{wide} as in row 0", "One entry a sample.")
         return entries
 
     return read_all(((f"[{i}]", entries) for i, entries in enumerate(rows)), row)

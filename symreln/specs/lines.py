@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 
 from symreln.specs.finding import key_path
 
+_TEXT = r'''"""(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}|'{3}(?:[^']|'{1,2}(?!'))*'{3,5}''' + (
+    r"""|"(?:[^"\\\n]|\\.)*"|'[^'\n]*\'"""
+)
 _TOKEN = re.compile(
-    r"(?P<skip>[ \t\r]+|#[^\n]*)"
-    r"|(?P<mark>[\[\]{},=.\n])"
-    r'|(?P<text>"""(?:[^"\\]|\\.|"{1,2}(?!"))*"{3,5}'
-    r"|'''(?:[^']|'{1,2}(?!'))*'{3,5}"
-    r'|"(?:[^"\\\n]|\\.)*"'
-    r"|'[^'\n]*')"
-    r"""|(?P<word>[^\s\[\]{},=.#"']+)""",
-    re.DOTALL,
+    rf"""(?:[ \t\r]+|\#[^\n]*)|(?P<token>{_TEXT}|[\[\]{{}},=.\n]|[^\s\[\]{{}},=.#"']+)""", re.DOTALL
 )
 
 Path = tuple[str | int, ...]
@@ -27,11 +24,13 @@ def lines_of(text: str) -> dict[str, int]:
     Args:
         text: TOML that parses; anything else gives what was found before the first surprise.
     """
-    scanner = _Scanner(text)
+    lines: dict[str, int] = {}
     # A message without a line is better than an error about an error.
     with suppress(IndexError, RecursionError):
-        scanner.scan()
-    return scanner.lines
+        for path, line in _Scanner(text).paths():
+            for count in range(1, len(path) + 1):
+                lines.setdefault(key_path(path[:count]), line)
+    return lines
 
 
 def line_of(path: str, lines: dict[str, int]) -> int | None:
@@ -44,86 +43,70 @@ def line_of(path: str, lines: dict[str, int]) -> int | None:
 
 
 class _Scanner:
-    """Walks over the statements and notes where every path begins; IndexError is the end."""
+    """Walks over the statements and yields every path with its line; IndexError is the end."""
 
     def __init__(self, text: str) -> None:
         self.tokens: list[tuple[str, int]] = []
-        self.next = 0
-        self.lines: dict[str, int] = {}
-        self.sizes: dict[Path, int] = {}
         line = 1
         for match in _TOKEN.finditer(text):
-            if match.lastgroup != "skip":
-                self.tokens.append((match[0], line))
+            if match["token"]:
+                self.tokens.append((match["token"], line))
             line += match[0].count("\n")
+        self.tokens.reverse()
 
-    def scan(self) -> None:
+    def ahead(self, *passed: str) -> str:
+        """Return the next token, left in place, after passing some."""
+        while self.tokens[-1][0] in passed:
+            self.tokens.pop()
+        return self.tokens[-1][0]
+
+    def paths(self) -> Iterator[tuple[Path, int]]:
         table: Path = ()
+        sizes: dict[Path, int] = {}
         while True:
-            if self.after_lines() == "[":
-                table = self.header()
-            else:
-                self.statement(table)
+            if self.ahead("\n") != "[":
+                yield from self.statement(table)
+                continue
+            _, line = self.tokens.pop()
+            repeated = self.ahead() == "["
+            table = ()
+            for key in self.keys(*"[" * repeated):
+                # The index of its last table follows every array of tables but the last key.
+                table = (*table, sizes[table] - 1, key) if table in sizes else (*table, key)
+            if repeated:
+                sizes[table] = sizes.get(table, 0) + 1
+                table = (*table, sizes[table] - 1)
+            yield table, line
+            self.ahead("]")
 
-    def take(self) -> str:
-        self.next += 1
-        return self.tokens[self.next - 1][0]
-
-    def after_lines(self) -> str:
-        """Pass line breaks and return the token behind them, left in place."""
-        while self.tokens[self.next][0] == "\n":
-            self.next += 1
-        return self.tokens[self.next][0]
-
-    def note(self, path: Path, least: int, at: int) -> None:
-        """Note the line of a token for a path and what is around it, down to ``least`` parts."""
-        line = self.tokens[at][1]
-        for count in range(least, len(path) + 1):
-            self.lines.setdefault(key_path(path[:count]), line)
-
-    def keys(self) -> Path:
+    def keys(self, *passed: str) -> Path:
         """Pass a dotted key; escapes in it are so rare that its line may stay unknown."""
-        parts = [self.take()]
-        while self.tokens[self.next][0] == ".":
-            self.next += 1
-            parts.append(self.take())
+        self.ahead(*passed)
+        parts = [self.tokens.pop()[0]]
+        while self.ahead() == ".":
+            self.tokens.pop()
+            parts.append(self.tokens.pop()[0])
         return tuple(part[1:-1] if part[0] in "\"'" else part for part in parts)
 
-    def header(self) -> Path:
-        self.next += 1
-        repeated = self.tokens[self.next][0] == "["
-        self.next += repeated
-        path: Path = ()
-        for key in self.keys():
-            # The index of its last table follows every array of tables but the last key.
-            path = (*path, self.sizes[path] - 1, key) if path in self.sizes else (*path, key)
-        if repeated:
-            self.sizes[path] = self.sizes.get(path, 0) + 1
-            path = (*path, self.sizes[path] - 1)
-        self.note(path, 1, self.next)
-        self.next += 1 + repeated
-        return path
-
-    def statement(self, table: Path) -> None:
+    def statement(self, table: Path) -> Iterator[tuple[Path, int]]:
         """Pass ``key = value``."""
-        here = self.next
+        _, line = self.tokens[-1]
         path = (*table, *self.keys())
-        self.note(path, len(table) + 1, here)
-        self.next += 1
-        self.value(path)
+        yield path, line
+        self.tokens.pop()
+        yield from self.value(path)
 
-    def value(self, path: Path) -> None:
-        opened, place = self.take(), 0
+    def value(self, path: Path) -> Iterator[tuple[Path, int]]:
+        opened, place = self.tokens.pop()[0], 0
         if opened not in ("[", "{"):
-            while self.next < len(self.tokens) and self.tokens[self.next][0] not in ",]}\n":
-                self.next += 1
+            while self.ahead() not in ",]}\n":
+                self.tokens.pop()
             return
-        while self.after_lines() not in ("]", "}"):
+        while self.ahead("\n", ",") not in ("]", "}"):
             if opened == "[":
-                self.note((*path, place), len(path) + 1, self.next)
-                self.value((*path, place))
+                yield (*path, place), self.tokens[-1][1]
+                yield from self.value((*path, place))
                 place += 1
             else:
-                self.statement(path)
-            self.next += self.after_lines() == ","
-        self.next += 1
+                yield from self.statement(path)
+        self.tokens.pop()

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from symreln.errors import InputError, Problem, SpecError, visible
-from symreln.specs.finding import Finding, cut, nearest, quoted, shown
+from symreln.specs.finding import Finding, cut, nearest, need, quoted, shown
 from symreln.specs.number import DecimalText
 from symreln.specs.tomlfile import MAX_KEY_PARTS
 
@@ -36,23 +36,20 @@ def parse_override(text: str) -> tuple[Path, Any]:
         (('pathway', 1, 'stage'), 2)
     """
     key, equals, value = text.partition("=")
-    if len(text) > _LONGEST:
-        raise Finding(f"an override of {len(text)} characters", f"at most {_LONGEST}")
-    if not equals:
-        raise Finding(quoted(text), "KEY=VALUE", "For example: --set network.hidden=100")
+    need(len(text) <= _LONGEST, f"an override of {len(text)} characters", f"at most {_LONGEST}")
+    need(equals, quoted(text), "KEY=VALUE", "For example: --set network.hidden=100")
     return _path(key), _value(value.strip())
 
 
 def _path(key: str) -> Path:
-    if _KEY.fullmatch(key) is None:
-        expected = "a key such as network.hidden or pathway[1].stage before the ="
-        raise Finding(f"the key {quoted(key)}", expected)
+    expected = "a key such as network.hidden or pathway[1].stage before the ="
+    need(_KEY.fullmatch(key), f"the key {quoted(key)}", expected)
     parts = tuple(
         int(index) if index else name or either or other
         for index, name, either, other in _PIECES.findall(key)
     )
-    if len(parts) > MAX_KEY_PARTS:
-        raise Finding(f"a key of {len(parts)} parts", f"at most {MAX_KEY_PARTS} parts")
+    most = f"at most {MAX_KEY_PARTS} parts"
+    need(len(parts) <= MAX_KEY_PARTS, f"a key of {len(parts)} parts", most)
     return parts
 
 
@@ -150,23 +147,20 @@ def _put(here: Any, path: Path, value: Any) -> tuple[Any, Path]:
 def _resolve(here: Any, part: str | int) -> str | int:
     """Return the key of a table, or the index into a list, that a part of a path means."""
     if isinstance(here, dict):
-        if isinstance(part, int):
-            raise Finding(f"the index [{part}] on a table", "a key", _keys_of(here))
+        keys = f"Keys there: {', '.join(list(here)[:12])}." if here else ""
+        need(isinstance(part, str), f"the index [{part}] on a table", "a key", keys)
         return part
-    if not isinstance(here, list):
-        raise Finding(f"{quoted(str(part))} below {shown(here)}", "a key of a table")
+    below = f"{quoted(str(part))} below {shown(here)}"
+    need(isinstance(here, list), below, "a key of a table")
     if isinstance(part, int):
-        if part > len(here):
-            found = f"index {part} of a list of {len(here)}"
-            raise Finding(found, f"an index from 0 to {len(here)}", "Indices count from 0.")
+        found, expected = (
+            f"index {part} of a list of {len(here)}",
+            f"an index from 0 to {len(here)}",
+        )
+        need(part <= len(here), found, expected, "Indices count from 0.")
         return part
     names = [entry.get("name") if isinstance(entry, dict) else None for entry in here]
-    if part not in names:
-        known = [name for name in names if isinstance(name, str)]
-        found = f"the unknown name {quoted(part)}"
-        raise Finding(found, "the name of a pathway, or an index in brackets", nearest(part, known))
+    hint = nearest(part, [name for name in names if isinstance(name, str)])
+    expected = "the name of a pathway, or an index in brackets"
+    need(part in names, f"the unknown name {quoted(part)}", expected, hint)
     return names.index(part)
-
-
-def _keys_of(table: Mapping[str, Any]) -> str:
-    return f"Keys there: {', '.join(list(table)[:12])}." if table else ""

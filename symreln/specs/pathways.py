@@ -14,7 +14,7 @@ from typing import Any
 
 from symreln.networks.parts import Switch
 from symreln.specs.entries import Asked
-from symreln.specs.finding import Finding, nearest, quoted, shown
+from symreln.specs.finding import nearest, need, quoted, shown
 from symreln.specs.model import Label, PathwayFamily, PathwaySpec
 from symreln.specs.problems import Model, Problems
 from symreln.specs.schema import MAX_PATHWAYS, PathwayModel
@@ -156,12 +156,9 @@ def _template(table: dict[str, Any], each: str) -> dict[str, Any]:
         Finding: Nothing depends on the value.
     """
     mark = f"{{{each}}}"
-    if not any(mark in str(table.get(key)) for key in ("gate", "inputs", "outputs")):
-        raise Finding(
-            f"an entry that is the same for every {each}",
-            f"{mark} in its gate, inputs or outputs",
-            f'For example: gate = "{each} != {mark}".',
-        )
+    depends = any(mark in str(table.get(key)) for key in ("gate", "inputs", "outputs"))
+    expected, hint = f"{mark} in its gate, inputs or outputs", f'gate = "{each} != {mark}".'
+    need(depends, f"an entry that is the same for every {each}", expected, f"For example: {hint}")
     name, gate = table.get("name"), table.get("gate")
     if isinstance(name, str) and mark not in name:
         table["name"] = f"{name}_{mark}"
@@ -176,13 +173,12 @@ def _label_values(each: str, labels: Mapping[str, tuple[Label, ...]]) -> tuple[L
     Raises:
         Finding: There is no such label, or it has too many values.
     """
-    if each not in labels:
-        hint = nearest(each, labels) or "Add labels: [dataset.labels]."
-        expected = f"a label of the dataset ({', '.join(labels) or 'it has none'})"
-        raise Finding(f"the unknown label {quoted(each)}", expected, hint)
+    hint = nearest(each, labels) or "Add labels: [dataset.labels]."
+    expected = f"a label of the dataset ({', '.join(labels) or 'it has none'})"
+    need(each in labels, f"the unknown label {quoted(each)}", expected, hint)
     values = tuple(dict.fromkeys(labels[each]))
-    if len(values) > MAX_PATHWAYS:
-        raise Finding(f"a label of {len(values)} values", f"at most {MAX_PATHWAYS}")
+    few, most = len(values) <= MAX_PATHWAYS, f"at most {MAX_PATHWAYS}"
+    need(few, f"a label of {len(values)} values", most)
     return values
 
 
