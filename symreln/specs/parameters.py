@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from symreln.exact.scalar import Scalar
 from symreln.specs.expression import Declared
-from symreln.specs.finding import Finding, key_path, quoted
+from symreln.specs.finding import key_path, need, quoted
 from symreln.specs.letters import written_names
 from symreln.specs.model import Parameter, Spec
 from symreln.specs.problems import Problems
@@ -43,12 +43,8 @@ def read_parameters(value: object, problems: Problems) -> Parameters:
         with problems.at(path):
             _check_name(name)
         model = problems.check(ParameterModel, tables[name], path)
-        before = len(problems.found)
         if model is not None:
-            parameter = Parameter(name=written[name], given=name, **dict(model))
-            _check_consistent(parameter, path, problems)
-            if len(problems.found) == before:
-                good.append(parameter)
+            good.append(Parameter(name=written[name], given=name, **dict(model)))
     nonnegative = frozenset(p.name for p in good if p.is_nonnegative)
     integers = {p.given: p for p in good if p.integer}
     usable = [n for n in names[:MAX_PARAMETERS] if _NAME.fullmatch(n) and n not in integers]
@@ -63,40 +59,8 @@ def read_parameters(value: object, problems: Problems) -> Parameters:
 
 def _check_name(name: str) -> None:
     expected = "a letter, then at most 30 letters, digits or underscores (ASCII)"
-    if not _NAME.fullmatch(name):
-        hint = "Write Greek letters by name: Delta, kappa." if not name.isascii() else ""
-        raise Finding(f"the name {quoted(name)}", expected, hint)
-
-
-def _check_consistent(parameter: Parameter, path: str, problems: Problems) -> None:
-    """Add a problem for every two things said of a parameter that exclude each other."""
-    numbers = {key: getattr(parameter, key) for key in ("minimum", "maximum", "value")}
-    given = {key: number for key, number in numbers.items() if number is not None}
-    low, high = given.get("minimum"), given.get("maximum")
-    before = len(problems.found)
-    if parameter.integer:
-        if parameter.value is None:
-            expected = "a whole number: the size at which numbers are computed"
-            problems.add(f"{path}.value", "nothing", expected, "Add value = …")
-        for key, number in given.items():
-            if number.denominator != 1:
-                expected = "a whole number, because integer = true"
-                problems.add(f"{path}.{key}", str(number), expected)
-    if len(problems.found) > before:
-        return
-    for key, number in given.items():
-        limits: list[tuple[bool, str]] = []
-        if key != "minimum" and parameter.positive:
-            limits.append((number > 0, "above 0, because positive = true"))
-        elif key != "minimum" and parameter.nonnegative:
-            limits.append((number >= 0, "0 or above, because nonnegative = true"))
-        if key != "minimum" and low is not None:
-            limits.append((number >= low, f"at least the minimum {low}"))
-        if key == "value" and high is not None:
-            limits.append((number <= high, f"at most the maximum {high}"))
-        for fits, needed in limits:
-            if not fits:
-                problems.add(f"{path}.{key}", str(number), needed, "Change one of the two.")
+    hint = "" if name.isascii() else "Write Greek letters by name: Delta, kappa."
+    need(_NAME.fullmatch(name), f"the name {quoted(name)}", expected, hint)
 
 
 def used_names(spec: Spec) -> set[str]:

@@ -8,12 +8,13 @@ what is expected there; messages and the JSON Schema both use it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, create_model
+from pydantic import AfterValidator, Field, ValidationInfo, create_model
 
 from symreln.specs.entries import GateEntries, Inputs, Name, Outputs, PathwayGate, SwitchGate
-from symreln.specs.finding import check_text
+from symreln.specs.finding import check_text, need
 from symreln.specs.kinds import (
     Constant,
     FromZero,
@@ -61,20 +62,44 @@ EdgeName = Annotated[str, AfterValidator(lambda x: check_text(x, longest=240, em
 _NO_NAMES = Field(default=None, description="a number without names")
 
 
+def _consistent(number: Fraction | None, info: ValidationInfo) -> Fraction | None:
+    """Return a number said of a parameter that agrees with what was said before."""
+    said, key = info.data, info.field_name
+    if number is None:
+        expected = "a whole number: the size at which numbers are computed"
+        need(key != "value" or not said.get("integer"), "nothing", expected, "Add value = …")
+        return None
+    whole = number.denominator == 1 or not said.get("integer")
+    need(whole, str(number), "a whole number, because integer = true")
+    low, high, hint = said.get("minimum"), said.get("maximum"), "Change one of the two."
+    limits = [
+        (low is None or number >= low, f"at least the minimum {low}"),
+        (high is None or number <= high, f"at most the maximum {high}"),
+        (number > 0 or not said.get("positive"), "above 0, because positive = true"),
+        (number >= 0 or not said.get("nonnegative"), "0 or above, because nonnegative = true"),
+    ]
+    for fits, needed in limits if key != "minimum" else ():
+        need(fits, str(number), needed, hint)
+    return number
+
+
+_Said = Annotated[Constant | None, AfterValidator(_consistent)]
+
+
 class ParameterModel(StrictModel):
     """``[parameters.NAME]``: a declared symbol."""
 
     positive: bool = Field(default=False, description="true or false: whether it is > 0")
     nonnegative: bool = Field(default=False, description="true or false: whether it is >= 0")
-    minimum: Constant | None = _NO_NAMES
-    maximum: Constant | None = _NO_NAMES
-    value: Constant | None = Field(
-        default=None, description="a number without names, used where numbers are needed"
-    )
     integer: bool = Field(
         default=False,
         description="true or false: whether it is a size, as in contexts = "
         '"C"; it needs a value, and results are then asked for every size',
+    )
+    minimum: _Said = _NO_NAMES
+    maximum: _Said = _NO_NAMES
+    value: _Said = Field(
+        default=None, description="a number without names, used where numbers are needed"
     )
 
 

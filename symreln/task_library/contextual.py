@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from math import lcm
+from typing import Any
 
 import numpy as np
 from pydantic import Field
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.specs.finding import Finding, counted, nearest, shown
+from symreln.specs.finding import counted, nearest, need, shown
 from symreln.specs.kinds import Formula, Names, Size, StrictModel, size_field
 from symreln.specs.model import Dataset
 from symreln.specs.task import Task
 from symreln.task_library.structures import (
     EIGHT_ONLY,
     STRUCTURES,
-    Structure,
+    check_entries,
     check_power_of_two,
+    exact,
     hierarchy,
+    runs,
 )
 
 MAX_ITEMS = 1024
@@ -53,17 +56,16 @@ def _build(options: _ContextualOptions) -> Dataset:
     Y has shape ((C+1)(2n-1), nC): features of the common hierarchy in every context, then one
     block a context, zero in the other contexts.
     """
-    items, contexts = options.items, options.contexts
+    items, contexts, scale = options.items, options.contexts, options.context_scale
     check_power_of_two(items)
     names = _structure_names(options)
-    _check_size(items, contexts)
-    scale = options.context_scale
-    blocks = [hierarchy(items), *(STRUCTURES[name](items) for name in names)]
     height = 2 * items - 1
-    groups = [f"context_{k}" for k in range(1, contexts + 1)]
+    entries = items * contexts * (items + contexts + (contexts + 1) * height)
+    check_entries(entries, MAX_ENTRIES, f"{items} items in {contexts} contexts", ".items")
+    groups = ["common", *(f"context_{k}" for k in range(1, contexts + 1))]
     return Dataset(
         inputs=_inputs(items, contexts, scale),
-        targets=_targets(blocks, items, contexts),
+        targets=_targets(items, names),
         labels={
             "context": tuple(k for k in range(1, contexts + 1) for _ in range(items)),
             "item": tuple(range(1, items + 1)) * contexts,
@@ -72,10 +74,7 @@ def _build(options: _ContextualOptions) -> Dataset:
             "items": tuple(range(items)),
             "contexts": tuple(range(items, items + contexts)),
         },
-        output_groups={
-            name: tuple(range(b * height, (b + 1) * height))
-            for b, name in enumerate(["common", *groups])
-        },
+        output_groups=runs(groups, height),
         description=(
             f"{items} items in {contexts} contexts: {height} features shared by all contexts "
             f"(hierarchy) and {height} of each context ({', '.join(dict.fromkeys(names))})."
@@ -92,61 +91,38 @@ def _build(options: _ContextualOptions) -> Dataset:
 
 def _structure_names(options: _ContextualOptions) -> list[str]:
     given, contexts = options.structures, options.contexts
-    names: list[object] = [given] * contexts if isinstance(given, str) else list(given)  # type: ignore[call-overload]
-    if len(names) != contexts:
-        found = f"{counted(len(names), 'name')} for {counted(contexts, 'context')}"
-        raise Finding(found, "one name, or one a context", path=".structures")
-    checked = []
+    names: list[Any] = [given] * contexts if isinstance(given, str) else list(given)  # type: ignore[call-overload]
+    found = f"{counted(len(names), 'name')} for {counted(contexts, 'context')}"
+    need(len(names) == contexts, found, "one name, or one a context", path=".structures")
     for index, name in enumerate(names):
         path = ".structures" if isinstance(given, str) else f".structures[{index}]"
-        if not isinstance(name, str) or name not in STRUCTURES:
-            hint = nearest(name, STRUCTURES) if isinstance(name, str) else ""
-            raise Finding(shown(name), f"one of {', '.join(STRUCTURES)}", hint, path)
-        if name in EIGHT_ONLY and options.items != 8:
-            found = f"{name} with items = {options.items}"
-            hint = "The published structure has eight items; the hierarchy takes any power of two."
-            raise Finding(found, f"items = 8 for {name}", hint, path)
-        checked.append(name)
-    return checked
-
-
-def _check_size(items: int, contexts: int) -> None:
-    entries = items * contexts * (items + contexts + (contexts + 1) * (2 * items - 1))
-    if entries > MAX_ENTRIES:
-        found = f"{items} items in {contexts} contexts, {entries} numbers"
-        expected = f"at most {MAX_ENTRIES} numbers in X and Y together"
-        raise Finding(found, expected, "Use fewer items or contexts.", ".items")
+        hint = nearest(name, STRUCTURES) if isinstance(name, str) else ""
+        known = isinstance(name, str) and name in STRUCTURES
+        need(known, shown(name), f"one of {', '.join(STRUCTURES)}", hint, path)
+        hint = "The published structure has eight items; the hierarchy takes any power of two."
+        found, fits = f"{name} with items = {options.items}", options.items == 8
+        need(fits or name not in EIGHT_ONLY, found, f"items = 8 for {name}", hint, path)
+    return names
 
 
 def _inputs(items: int, contexts: int, scale: Scalar) -> ExactMatrix:
-    shape = (items + contexts, items * contexts)
-    samples = np.arange(items * contexts)
-    ones = np.ones_like(samples)
+    of_items, of_contexts = np.eye(items, dtype=np.int64), np.eye(contexts, dtype=np.int64)
+    above, below = np.tile(of_items, contexts), np.repeat(of_contexts, items, axis=1)
+    top, bottom = np.vstack([above, 0 * below]), np.vstack([0 * above, below])
     names = scale.parameters
-    of_items = ExactMatrix.from_entries(shape, samples % items, samples, ones, 1, names)
-    rows = items + samples // items
-    of_contexts = ExactMatrix.from_entries(shape, rows, samples, ones, 1, names)
-    return of_items + of_contexts.scale(scale)
+    return exact(top, 1, names) + exact(bottom, 1, names).scale(scale)
 
 
-def _targets(blocks: list[Structure], items: int, contexts: int) -> ExactMatrix:
-    height = 2 * items - 1
-    common = lcm(*(block.denominator for block in blocks))
-    rows, samples, values = [], [], []
-    for place, block in enumerate(blocks):
-        features, holders, entries = block.arrays()
-        active = range(contexts) if place == 0 else (place - 1,)
-        for context in active:
-            rows.append(place * height + features)
-            samples.append(context * items + holders)
-            values.append(entries * (common // block.denominator))
-    return ExactMatrix.from_entries(
-        ((contexts + 1) * height, items * contexts),
-        np.concatenate(rows),
-        np.concatenate(samples),
-        np.concatenate(values),
-        common,
-    )
+def _targets(items: int, names: list[str]) -> ExactMatrix:
+    """Return the common hierarchy in every context, and the structure of each on its own rows."""
+    height, found = 2 * items - 1, [STRUCTURES[name] for name in names]
+    common = lcm(*(denominator for _, denominator in found))
+    targets = np.zeros(((len(names) + 1) * height, len(names) * items), dtype=np.int64)
+    targets[:height] = np.tile(hierarchy(items) * common, len(names))
+    for k, (build, denominator) in enumerate(found):
+        block = build(items) * (common // denominator)
+        targets[(k + 1) * height : (k + 2) * height, k * items : (k + 1) * items] = block
+    return exact(targets, common)
 
 
 TASK = Task(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
+from itertools import pairwise
+
 from pydantic import Field
 
 from symreln.exact.matrix import ExactMatrix
 from symreln.specs.kinds import StrictModel
 from symreln.specs.model import Dataset
 from symreln.specs.task import Task
-from symreln.task_library.structures import check_power_of_two, hierarchy
+from symreln.task_library.structures import check_power_of_two, exact, hierarchy
 
 MAX_ITEMS = 2048
 """X and Y then hold 12 million numbers, 100 MB."""
@@ -30,15 +31,12 @@ def _build(options: _LinearHierarchyOptions) -> Dataset:
     """
     items = options.items
     check_power_of_two(items)
-    features, holders, values = hierarchy(items).arrays()
     height = 2 * items - 1
-    each = np.arange(items)
-    levels = {}
-    for level in range(items.bit_length()):
-        levels[f"level_{level}"] = tuple(range(2**level - 1, 2 ** (level + 1) - 1))
+    starts = [2**level - 1 for level in range(items.bit_length() + 1)]
+    levels = {f"level_{k}": tuple(range(*ends)) for k, ends in enumerate(pairwise(starts))}
     return Dataset(
-        inputs=ExactMatrix.from_entries((items, items), each, each, np.ones_like(each)),
-        targets=ExactMatrix.from_entries((height, items), features, holders, values),
+        inputs=ExactMatrix.identity(items),
+        targets=exact(hierarchy(items)),
         labels={"item": tuple(range(1, items + 1))},
         output_groups=levels,
         description=f"{items} one-hot items with the {height} properties of a binary tree.",

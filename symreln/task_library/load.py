@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from symreln.errors import InputError, Problem, SpecError, visible
+from symreln.errors import InputError, visible
 from symreln.specs.files import Folder
-from symreln.specs.finding import nearest, quoted, shown
+from symreln.specs.finding import nearest, need, quoted, shown
 from symreln.specs.model import Spec
 from symreln.specs.problems import Origin
 from symreln.specs.reader import read_spec
@@ -93,12 +93,11 @@ def _check_source(name: str, path: Path) -> None:
     Raises:
         SpecError: It looks like a name rather than a path.
     """
-    if path.suffix or len(path.parts) > 1 or os.path.exists(name):
-        return
     hint = nearest(name, SPECS)
     if name in (task.name for task in TASKS):
         near = [spec for spec in SPECS if spec.startswith(name)]
         hint = f"{name} is a task for [dataset]; ready-made specs of it: {', '.join(near)}."
     expected = "a spec file or the name of a ready-made spec"
     found = f"{quoted(name)}, which is no file and no ready-made spec"
-    raise SpecError([Problem(path="spec", found=found, expected=expected, hint=hint)])
+    is_path = path.suffix or len(path.parts) > 1 or os.path.exists(name)
+    need(is_path, found, expected, hint, "spec")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import importlib
 import importlib.util
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from symreln.specs.finding import Finding
 from symreln.specs.kinds import StrictModel
 from symreln.specs.model import Dataset
 from symreln.specs.task import Task
+from symreln.task_library.structures import exact
 
 
 @record(kw_only=False)
@@ -40,27 +40,21 @@ class Bundled:
         if not np.array_equal(numerators / denominator, self.data):
             msg = f"the bundled data holds no multiples of 1/{denominator}"
             raise AssertionError(msg)
-        samples, features = np.nonzero(numerators)
-        shape = (numerators.shape[1], numerators.shape[0])
-        values = numerators[samples, features]
-        return ExactMatrix.from_entries(shape, features, samples, values, denominator)
+        return exact(numerators.T, denominator)
 
     @property
     def targets(self) -> ExactMatrix:
         """One-hot classes, shape (number of classes, P)."""
-        samples = np.arange(len(self.classes))
-        shape = (len(self.names), len(samples))
-        return ExactMatrix.from_entries(shape, self.classes, samples, np.ones_like(samples))
+        return exact(np.eye(len(self.names), dtype=np.int64)[self.classes].T)
 
 
-def bundled(loader: str, file: str) -> Bundled:
+def bundled(file: str) -> Bundled:
     """Return a data set of ``sklearn.datasets``; nothing is downloaded.
 
-    Importing scikit-learn takes seconds, so its file is read where it is as in present versions.
+    Importing scikit-learn takes seconds, so its file is read where it is.
 
     Args:
-        loader: Name of the loading function.
-        file: Name of the file that the function reads, among those of ``sklearn.datasets``.
+        file: Its name among the files of ``sklearn.datasets``.
 
     Raises:
         Finding: scikit-learn is not installed.
@@ -70,17 +64,12 @@ def bundled(loader: str, file: str) -> Bundled:
         path = Path(folder, "datasets", "data", file)
         if path.is_file():
             return _read(path)
-    try:
-        datasets = importlib.import_module("sklearn.datasets")
-    except ImportError:
-        raise Finding(
-            "a task whose data is part of scikit-learn, which is not installed",
-            "a task of symreln's own, or scikit-learn installed",
-            "Install it: python -m pip install scikit-learn",
-            ".task",
-        ) from None
-    data = getattr(datasets, loader)()
-    return Bundled(data.data, data.target, tuple(str(name) for name in data.target_names))
+    raise Finding(
+        "a task whose data is part of scikit-learn, which is not installed",
+        "a task of symreln's own, or scikit-learn installed",
+        "Install it: python -m pip install scikit-learn",
+        ".task",
+    )
 
 
 def _read(path: Path) -> Bundled:
@@ -96,13 +85,13 @@ def _read(path: Path) -> Bundled:
     return Bundled(table[:, :-1], classes, names)
 
 
-class _IrisOptions(StrictModel):
-    """Options of ``iris``: none."""
+class _NoOptions(StrictModel):
+    """Options of a data set as it is."""
 
 
-def _iris(options: _IrisOptions) -> Dataset:
+def _iris(options: _NoOptions) -> Dataset:
     """Return X, shape (4, 150), centimetres in tenths, not centred; Y one-hot, (3, 150)."""
-    data = bundled("load_iris", "iris.csv")
+    data = bundled("iris.csv")
     return Dataset(
         inputs=data.inputs(10),
         targets=data.targets,
@@ -117,13 +106,9 @@ def _iris(options: _IrisOptions) -> Dataset:
     )
 
 
-class _DigitsOptions(StrictModel):
-    """Options of ``digits``: none."""
-
-
-def _digits(options: _DigitsOptions) -> Dataset:
+def _digits(options: _NoOptions) -> Dataset:
     """Return X, shape (64, 1797), pixels k/16 for k = 0..16, not centred; Y one-hot, (10, 1797)."""
-    data = bundled("load_digits", "digits.csv.gz")
+    data = bundled("digits.csv.gz")
     return Dataset(
         inputs=Bundled(data.data / 16, data.classes, data.names).inputs(16),
         targets=data.targets,
@@ -139,12 +124,12 @@ def _digits(options: _DigitsOptions) -> Dataset:
 IRIS = Task(
     name="iris",
     summary="150 iris flowers, four measurements, three kinds (needs scikit-learn)",
-    options=_IrisOptions,
+    options=_NoOptions,
     build=_iris,
 )
 DIGITS = Task(
     name="digits",
     summary="1797 handwritten digits, 8 x 8 pixels (needs scikit-learn)",
-    options=_DigitsOptions,
+    options=_NoOptions,
     build=_digits,
 )

@@ -6,11 +6,17 @@ import numpy as np
 from pydantic import Field
 
 from symreln.exact.matrix import ExactMatrix
-from symreln.specs.finding import Finding
+from symreln.specs.finding import need
 from symreln.specs.kinds import Size, StrictModel, size_field
 from symreln.specs.model import Dataset
 from symreln.specs.task import Task
-from symreln.task_library.structures import check_power_of_two, hierarchy
+from symreln.task_library.structures import (
+    check_entries,
+    check_power_of_two,
+    exact,
+    hierarchy,
+    runs,
+)
 
 _MAX_DOMAINS = 32
 MAX_ITEMS = 64
@@ -46,22 +52,23 @@ def _build(options: _RoutingOptions) -> Dataset:
     """
     domains, partners, items = options.domains, options.partners, options.items
     check_power_of_two(items)
-    if partners > domains:
-        found = f"{partners} partners for {domains} domains"
-        raise Finding(found, f"at most the number of domains, {domains}", path=".partners")
-    _check_size(domains, partners, items)
+    found, most = f"{partners} partners for {domains} domains", f"at most {domains}, as domains"
+    need(partners <= domains, found, most, path=".partners")
+    what = f"{domains} domains with {partners} partners and {items} items"
+    entries = domains * partners * items * domains * (3 * items - 1)
+    check_entries(entries, MAX_ENTRIES, what, ".domains")
     pairs = [(i, (i + k) % domains) for i in range(domains) for k in range(partners)]
     height = 2 * items - 1
     return Dataset(
-        inputs=_inputs(pairs, domains, items),
-        targets=_targets(pairs, domains, items),
+        inputs=_blocks(np.eye(items, dtype=np.int64), [i for i, _ in pairs], domains),
+        targets=_blocks(hierarchy(items), [j for _, j in pairs], domains),
         labels={
             "source": tuple(i + 1 for i, _ in pairs for _ in range(items)),
             "target": tuple(j + 1 for _, j in pairs for _ in range(items)),
             "item": tuple(range(1, items + 1)) * len(pairs),
         },
-        input_groups=_groups("source", domains, items),
-        output_groups=_groups("target", domains, height),
+        input_groups=runs((f"source_{i + 1}" for i in range(domains)), items),
+        output_groups=runs((f"target_{i + 1}" for i in range(domains)), height),
         description=(
             f"{items} items, {domains} input and {domains} output domains; every input domain is "
             f"trained with {partners} output domains, of {height} features (hierarchy) each."
@@ -71,36 +78,13 @@ def _build(options: _RoutingOptions) -> Dataset:
     )
 
 
-def _groups(name: str, domains: int, width: int) -> dict[str, tuple[int, ...]]:
-    return {f"{name}_{i + 1}": tuple(range(i * width, (i + 1) * width)) for i in range(domains)}
-
-
-def _check_size(domains: int, partners: int, items: int) -> None:
-    entries = domains * partners * items * domains * (3 * items - 1)
-    if entries > MAX_ENTRIES:
-        found = f"{domains} domains with {partners} partners and {items} items, {entries} numbers"
-        expected = f"at most {MAX_ENTRIES} numbers in X and Y together"
-        raise Finding(found, expected, "Use fewer domains or items.", ".domains")
-
-
-def _inputs(pairs: list[tuple[int, int]], domains: int, items: int) -> ExactMatrix:
-    samples = np.arange(len(pairs) * items)
-    rows = np.array([i for i, _ in pairs])[samples // items] * items + samples % items
-    shape = (domains * items, len(samples))
-    return ExactMatrix.from_entries(shape, rows, samples, np.ones_like(samples))
-
-
-def _targets(pairs: list[tuple[int, int]], domains: int, items: int) -> ExactMatrix:
-    features, holders, values = hierarchy(items).arrays()
-    height = 2 * items - 1
-    rows = [j * height + features for _, j in pairs]
-    samples = [place * items + holders for place in range(len(pairs))]
-    return ExactMatrix.from_entries(
-        (domains * height, len(pairs) * items),
-        np.concatenate(rows),
-        np.concatenate(samples),
-        np.tile(values, len(pairs)),
-    )
+def _blocks(block: np.ndarray, rows: list[int], domains: int) -> ExactMatrix:
+    """Return a block for every pair, in the rows of its domain."""
+    height, width = block.shape
+    found = np.zeros((domains * height, len(rows) * width), dtype=np.int64)
+    for place, row in enumerate(rows):
+        found[row * height : (row + 1) * height, place * width : (place + 1) * width] = block
+    return exact(found)
 
 
 TASK = Task(

@@ -138,7 +138,7 @@ def tensors(items: int) -> list[tuple[int, sp.Matrix]]:
 
 @pytest.mark.parametrize("items", [2, 4, 8, 16])
 def test_the_tree_has_the_eigenvalues_of_the_proof(items: int) -> None:
-    features = sp.Matrix(hierarchy(items).to_fractions(items))
+    features = sp.Matrix(hierarchy(items).tolist())
     found = tensors(items)
     assert sp.Matrix.hstack(*(vector for _, vector in found)).rank() == items
     for u, vector in found:
@@ -151,7 +151,7 @@ def test_the_dataset_has_the_gram_matrices_of_the_proof(contexts: int, items: in
     data = sr.load(tables([COMMON], contexts, items)).dataset
     x, y = (matrix.to_sympy({}) for matrix in (data.inputs, data.targets))
     (c,) = x.free_symbols
-    h, i, k = sp.Matrix(hierarchy(items).to_fractions(items)), sp.eye(items), sp.eye(contexts)
+    h, i, k = sp.Matrix(hierarchy(items).tolist()), sp.eye(items), sp.eye(contexts)
     ones, all_items = sp.ones(contexts, contexts), sp.ones(items, items)
     # Samples are context-major.
     assert x.T * x == sp.kronecker_product(ones, i) + c**2 * sp.kronecker_product(k, all_items)

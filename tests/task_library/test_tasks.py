@@ -21,7 +21,6 @@ from symreln.specs.model import Dataset
 from symreln.specs.reader import read_spec
 from symreln.specs.task import Task
 from symreln.task_library.load import load
-from symreln.task_library.real_data import bundled
 from symreln.task_library.structures import STRUCTURES, hierarchy
 
 
@@ -42,7 +41,7 @@ TREE_OF_EIGHT = [
 
 
 def test_hierarchy_of_eight_is_the_published_tree():
-    assert hierarchy(8).to_fractions(8) == [[int(c) for c in row] for row in TREE_OF_EIGHT]
+    assert hierarchy(8).tolist() == [[int(c) for c in row] for row in TREE_OF_EIGHT]
 
 
 @pytest.mark.parametrize("items", [2, 4, 16, 64])
@@ -62,18 +61,17 @@ def test_hierarchy_spectrum(items: int):
 
 
 def test_ring_is_the_published_wave():
-    rows = STRUCTURES["ring"](8).to_fractions(8)
-    assert len(rows) == 15
-    assert rows[0] == [1] * 8
-    assert [float(x) for x in rows[1]] == [0, 0.33, 0.66, 1, 1, 0.66, 0.33, 0]
-    assert rows[1][1] == Fraction(33, 100)
+    ring, denominator = STRUCTURES["ring"]
+    rows = ring(8).tolist()
+    assert (len(rows), denominator, rows[0]) == (15, 100, [100] * 8)
+    assert rows[1] == [0, 33, 66, 100, 100, 66, 33, 0]
     for before, after in pairwise(rows[1:]):
         assert after == [*before[1:], before[0]]
     assert rows[1 + 8] == rows[1]
 
 
 def test_cross_differs_from_the_hierarchy_in_four_rows_only():
-    tree, crossed = hierarchy(8).to_fractions(8), STRUCTURES["cross"](8).to_fractions(8)
+    tree, crossed = hierarchy(8).tolist(), STRUCTURES["cross"][0](8).tolist()
     assert [i for i in range(15) if tree[i] != crossed[i]] == [3, 4, 5, 6]
     items = [{k + 1 for k, x in enumerate(row) if x} for row in crossed[3:7]]
     assert items == [{1, 3}, {2, 4}, {5, 7}, {6, 8}]
@@ -98,10 +96,11 @@ def test_contextual_is_kronecker_blocks(items: int, structures: list[str]):
         context_scale="27/20",
     )
     blocks = [
-        np.array(STRUCTURES[name](items).to_fractions(items), dtype=object) for name in structures
+        build(items).astype(object) * Fraction(1, below)
+        for build, below in (STRUCTURES[name] for name in structures)
     ]
     one, eye = np.ones((1, contexts), dtype=int), np.eye(items, dtype=int)
-    common = np.array(hierarchy(items).to_fractions(items), dtype=object)
+    common = hierarchy(items).astype(object)
     inputs = np.vstack(
         [
             np.kron(one, eye),
@@ -165,16 +164,6 @@ def test_digits_are_the_bundled_data_exactly():
     assert found.targets.to_numpy().argmax(axis=0).tolist() == data.target.tolist()
     assert found.labels["class"] == tuple(data.target.tolist())
     assert [sum(column) for column in zip(*found.targets.to_fractions(), strict=True)] == [1] * 1797
-
-
-@pytest.mark.parametrize(
-    ("loader", "file"), [("load_digits", "digits.csv.gz"), ("load_iris", "iris.csv")]
-)
-def test_where_the_file_is_not_found_scikit_learn_is_asked(loader: str, file: str):
-    found, asked = bundled(loader, file), bundled(loader, "no-such-file.csv")
-    assert found.data.tolist() == asked.data.tolist()
-    assert found.classes.tolist() == asked.classes.tolist()
-    assert found.names == asked.names
 
 
 def test_real_data_are_read_without_importing_scikit_learn():
