@@ -24,9 +24,9 @@ from symreln.task_library.structures import (
     runs,
 )
 
-MAX_ITEMS = 1024
+_MAX_ITEMS = 1024
 _MAX_CONTEXTS = 64
-MAX_ENTRIES = 50_000_000
+_MAX_ENTRIES = 50_000_000
 """Entries of X and Y together, 8 bytes each: 256 items in 16 contexts are 37 million."""
 
 
@@ -34,7 +34,7 @@ class _ContextualOptions(StrictModel):
     """Options of ``contextual``."""
 
     items: Size = size_field(
-        default=8, ge=2, le=MAX_ITEMS, description=f"a power of two from 2 to {MAX_ITEMS}"
+        default=8, ge=2, le=_MAX_ITEMS, description=f"a power of two from 2 to {_MAX_ITEMS}"
     )
     contexts: Size = size_field(
         ge=1, le=_MAX_CONTEXTS, description=f"a whole number from 1 to {_MAX_CONTEXTS}"
@@ -61,7 +61,7 @@ def _build(options: _ContextualOptions) -> Dataset:
     names = _structure_names(options)
     height = 2 * items - 1
     entries = items * contexts * (items + contexts + (contexts + 1) * height)
-    check_entries(entries, MAX_ENTRIES, f"{items} items in {contexts} contexts", ".items")
+    check_entries(entries, _MAX_ENTRIES, f"{items} items in {contexts} contexts", ".items")
     groups = ["common", *(f"context_{k}" for k in range(1, contexts + 1))]
     return Dataset(
         inputs=_inputs(items, contexts, scale),

@@ -12,7 +12,7 @@ from symreln.specs.model import Dataset
 from symreln.specs.task import Task
 from symreln.task_library.structures import check_power_of_two, exact, hierarchy
 
-MAX_ITEMS = 2048
+_MAX_ITEMS = 2048
 """X and Y then hold 12 million numbers, 100 MB."""
 
 
@@ -20,7 +20,7 @@ class _LinearHierarchyOptions(StrictModel):
     """Options of ``linear-hierarchy``."""
 
     items: int = Field(
-        default=8, ge=2, le=MAX_ITEMS, description=f"a power of two from 2 to {MAX_ITEMS}"
+        default=8, ge=2, le=_MAX_ITEMS, description=f"a power of two from 2 to {_MAX_ITEMS}"
     )
 
 

@@ -19,8 +19,8 @@ from symreln.task_library.structures import (
 )
 
 _MAX_DOMAINS = 32
-MAX_ITEMS = 64
-MAX_ENTRIES = 20_000_000
+_MAX_ITEMS = 64
+_MAX_ENTRIES = 20_000_000
 """Entries of X and Y together, 8 bytes each: 16 domains with 16 partners and 16 items are 3
 million."""
 
@@ -39,7 +39,7 @@ class _RoutingOptions(StrictModel):
         description="output domains that every input domain is trained with, at most domains",
     )
     items: int = Field(
-        default=4, ge=2, le=MAX_ITEMS, description=f"a power of two from 2 to {MAX_ITEMS}"
+        default=4, ge=2, le=_MAX_ITEMS, description=f"a power of two from 2 to {_MAX_ITEMS}"
     )
 
 
@@ -56,7 +56,7 @@ def _build(options: _RoutingOptions) -> Dataset:
     need(partners <= domains, found, most, path=".partners")
     what = f"{domains} domains with {partners} partners and {items} items"
     entries = domains * partners * items * domains * (3 * items - 1)
-    check_entries(entries, MAX_ENTRIES, what, ".domains")
+    check_entries(entries, _MAX_ENTRIES, what, ".domains")
     pairs = [(i, (i + k) % domains) for i in range(domains) for k in range(partners)]
     height = 2 * items - 1
     return Dataset(

@@ -66,14 +66,14 @@ def _ring(items: int = 8) -> np.ndarray:
     return np.array([[100] * items, *(np.roll(_RING_WAVE, -shift) for shift in range(14))])
 
 
-CROSSING = ((0, 2), (1, 3), (4, 6), (5, 7))
+_CROSSING = ((0, 2), (1, 3), (4, 6), (5, 7))
 """Items {1,3}, {2,4}, {5,7}, {6,8}, counted from 0."""
 
 
 def _cross(items: int = 8) -> np.ndarray:
     """Hierarchy of eight items whose four pairs of neighbours are replaced by crossing pairs."""
     rows = hierarchy(items)
-    rows[3:7] = [[int(item in pair) for item in range(items)] for pair in CROSSING]
+    rows[3:7] = [[int(item in pair) for item in range(items)] for pair in _CROSSING]
     return rows
 
 
