@@ -9,47 +9,17 @@ from scipy.sparse import csr_array
 import symreln as sr
 from symreln.claims import divergence
 from symreln.claims.integration import coupled_matrices
-from symreln.cli import main as cli
 from symreln.errors import InputError
 from symreln.report.terminal import summary_of
+from tests.app.command import command
 from tests.cases import contexts_spec
 from tests.pathways.examples import RATIONAL
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = cli._guarded(list(arguments))
-    out, err = capsys.readouterr()
-    return code, out, err
-
-
-def test_a_folder_that_cannot_be_made_is_refused_at_once(tmp_path, capsys, monkeypatch):
-    def never(*_: object, **__: object) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr("symreln.cli.derive.loaded", never)
-    (tmp_path / "file").write_text("")
-    out = tmp_path / "file" / "below"
-    code, _, err = run(capsys, "derive", "xor", "--out", str(out))
-    assert code == 2
-    assert f"--out {out}: the folder cannot be made (Not a directory). Name one" in err
-
-
-def test_a_folder_is_not_left_behind_by_a_spec_that_is_refused(tmp_path, capsys):
+def test_a_folder_is_not_left_behind_by_a_spec_that_is_refused(tmp_path):
     out = tmp_path / "a" / "b"
-    assert run(capsys, "derive", "nowhere.toml", "--out", str(out))[0] == 2
+    assert command("derive", "nowhere.toml", "--out", out).code == 2
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_diverging_learning_rate_is_refused_before_deriving(tmp_path, capsys, monkeypatch):
-    def never(*_: object, **__: object) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr("symreln.cli.validate.derive", never)
-    code, _, err = run(
-        capsys, "run", "xor", "--set", "network.learning_rate=5", "--out", str(tmp_path)
-    )
-    assert code == 2
-    assert "network.learning_rate: 5 makes gradient descent diverge" in err
 
 
 @pytest.mark.parametrize("name", ["xor", "contextual-3", "contextual-different"])
@@ -87,10 +57,3 @@ def test_pathways_with_different_modes_are_not():
     assert any("two-" in row[-1] for row in rows)
     with pytest.raises(InputError):
         divergence.check_step_size(spec.network, 2.0)  # pyright: ignore[reportArgumentType]
-
-
-@pytest.mark.parametrize("given", ["x", "1.5", ""])
-def test_an_option_that_needs_an_integer_says_so(given, capsys):
-    code, _, err = run(capsys, "run", "xor", "--seeds", given)
-    assert code == 2
-    assert f"'--seeds': '{given}' is not an integer; give one, such as 1" in err

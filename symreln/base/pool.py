@@ -13,7 +13,6 @@ from multiprocessing import active_children, get_context, parent_process
 from types import ModuleType
 from typing import Any
 
-from symreln.base import watched
 from symreln.errors import LimitReachedError
 
 #: A process that has threads must not be copied, so workers are started anew.
@@ -33,8 +32,7 @@ def processes(workers: int, shared: Any = None) -> Iterator[Executor]:
         LimitReachedError: A worker was killed.
     """
     before = active_children()
-    known = (shared, watched.path())
-    executor = _Processes(workers, mp_context=CONTEXT, initializer=_begin, initargs=known)
+    executor = _Processes(workers, mp_context=CONTEXT, initializer=_begin, initargs=(shared,))
     with _killed_is_a_limit(), executor:
         try:
             yield executor
@@ -92,10 +90,9 @@ def shared_memory() -> Any:
     return _shared
 
 
-def _begin(shared: Any, path: str | None) -> None:
+def _begin(shared: Any) -> None:
     global _shared
     _shared = shared
-    watched.join(path)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,15 @@ class AbstractAnswer(ABC):
     @abstractmethod
     def lines(self) -> Iterator[str]:
         """Yield what the terminal shows."""
+
+    @property
+    def exit_code(self) -> int:
+        """What its command ends with."""
+        return 0
+
+    def errors(self) -> Iterable[str]:
+        """Return what could not be done, which the command prints on stderr."""
+        return ()
 
     def save(self, directory: str | Path) -> list[Path]:
         """Write the files of the command into a folder, made if it is not there."""

@@ -64,17 +64,21 @@ class DepthAnswer(AbstractAnswer):
 
 
 def depth(
-    spec: Spec | str | os.PathLike[str],
+    spec: Spec | str | os.PathLike[str] = "depth",
     seeds: int = 50,
     rng: int = 0,
     progress: ProgressCallback | None = None,
 ) -> DepthAnswer:
     """Train deep ReLU networks and a gated network of the same depth, and compare distributions.
 
+    A network of nodes and edges, by default the paper's two hidden layers; the ReLU network has as
+    many hidden layers of network.hidden units. That they differ is a result, not a failure. The
+    files are depth.json, depth.html, depth.svg and curves.npz.
+
     Args:
         spec: A spec, its file or its name; of nodes and edges with at least two hidden nodes on a
             path, with a network.
-        seeds: Networks of each kind; at least 2.
+        seeds: Networks to train of each kind; at least 2.
         rng: Seed of the random streams.
         progress: Called with (done, total) in seed-steps.
 

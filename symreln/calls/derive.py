@@ -154,10 +154,12 @@ class Answer(Derived):
 
         Args:
             directory: Folder, made if it is not there.
-            formats: Some of "json", "tex", "html", "py", "fragment" (LaTeX to include) and "pdf"
-                (which needs the extra ``symreln[pdf]``); the first three where empty.
-            latex: How LaTeX is written, as of ``--latex``: "prefix=ctx:", "level=2".
-            full: Whether documents on paper have everything that the page folds.
+            formats: What to write beside the certificate: some of json, tex, html, py, fragment
+                (LaTeX to include) and pdf (which needs the extra ``symreln[pdf]``); the first
+                three by default.
+            latex: How LaTeX is written: prefix=ctx: of labels, level=2 for subsections,
+                numbering=all, or =S for starred equations with tags (S1), figures=FOLDER.
+            full: Whether to put all that the page folds into documents on paper, too.
 
         Example:
             >>> import symreln as sr, tempfile
@@ -551,9 +553,7 @@ def _refuse_graph(what: str, instead: str) -> NoReturn:
 def derive(
     spec: Spec | str | os.PathLike[str],
 ) -> Derivation | NetworkDerivation:
-    """Derive the dynamics of a spec, of pathways or of nodes and edges.
-
-    See :func:`symreln.pipeline.derive.derive`.
+    """Derive the dynamics exactly, of pathways or of nodes and edges.
 
     Args:
         spec: A checked spec, a spec file, or the name of a ready-made spec.

@@ -114,16 +114,20 @@ def gates(
 ) -> FoundGates:
     """Find the gates of a dataset, at the declared values of its parameters.
 
+    Exactly, from the data; or as trained networks show them. The files are gates.json and
+    gates.toml, a spec that `symreln derive` takes.
+
     Args:
         spec: A spec, its file or its name. Whose data; networks are trained as it says.
-        method: "enumerate": all that the data allow; "self-consistent": those that early training
-            selects; "kmeans" and "windows": those of networks that are trained.
+        method: enumerate: all that the data allow; self-consistent: those that early training
+            selects; kmeans: those of trained networks (Algorithm 1 of the paper); windows: those of
+            trained networks in time windows, units counted by their weight.
         rng: Seed of everything random.
         samples: Draw so many directions instead of all gates.
         stages: Stages to follow at most.
         limit: Gates above which to stop.
         seeds: Networks to train and cluster; 20 by default, 5 in windows.
-        clusters: K; by default the number with the largest mean silhouette.
+        clusters: Number of clusters; by default the number with the largest mean silhouette.
         windows: Time windows at most; by default 1, 4 or 16, by the least replay error.
         every: Updates between two looks at a network; 100 by default, 20 in windows.
 
@@ -167,7 +171,11 @@ def race(
     points: int = 3,
     rng: int = 0,
 ) -> GateAnswer:
-    """Say which gate is fastest, for all values of a parameter at once.
+    """Say which self-consistent gate is fastest, for all values of a parameter at once.
+
+    The files are race.json and race.svg. With seeds ReLU networks are trained in every interval
+    between boundaries, and race.md says which gates they take: finding 1 of the paper. With a label
+    gates race that are open in m of its values.
 
     Args:
         spec: A spec with parameters, its file or its name.
@@ -177,7 +185,7 @@ def race(
         stage: Whose residual is learned.
         limit: Gates above which to stop.
         seeds: Networks to train at every point.
-        points: Points in every interval.
+        points: Values of the parameter in each interval, where networks are trained.
         rng: Seed of the networks.
 
     Raises:
@@ -191,6 +199,11 @@ def race(
         True
     """
     spec = spec_of(spec, "race")
+    unheard = {"limit": limit is not None, "points": over is None and points != 3}
+    if by is not None and any(unheard.values()):
+        name = next(name for name, given in unheard.items() if given)
+        msg = f"race: {name} has no meaning with by here. Leave it out"
+        raise InputError(msg)
     if seeds:
         network_of(spec)
     with phase("racing gates"):
@@ -210,6 +223,10 @@ def replay(
     rng: int = 0,
 ) -> GateAnswer:
     """Train ReLU networks, then train them again with the spec's gates in place of their own.
+
+    From the same initial weights; each unit takes the nearest gate. Masks on inputs and outputs
+    and stages are not used: a network has none. The files are replay.json, and with the curve
+    replay.svg.
 
     Args:
         spec: A spec with a network, its file or its name; its parameters take their declared

@@ -6,17 +6,21 @@ from pathlib import Path
 from typing import Any
 
 from symreln.base.provenance import environment
+from symreln.errors import InputError
+from symreln.specs.finding import shown
 from symreln.specs.schema import json_schema
 from symreln.task_library import list_tasks
-from symreln.task_library.registry import TASKS
+from symreln.task_library.registry import TASKS, spec_path
 from symreln.verifier import verify_file
 
 
 def verify(path: str | Path) -> list[str]:
-    """Check a certificate, or the one in a folder with the files beside it, in exact arithmetic.
+    """Check a certificate, or the one in a folder, with rational arithmetic alone.
+
+    Of a folder the files beside it are checked, too.
 
     Args:
-        path: A certificate.json, or a folder that a command or ``save`` has written.
+        path: A certificate.json, or a folder that holds one.
 
     Returns:
         What it proves, a sentence a check.
@@ -34,19 +38,34 @@ def verify(path: str | Path) -> list[str]:
     return list(verify_file(Path(path)))
 
 
-def tasks() -> dict[str, str]:
-    """Return the ready-made specs: a line on each, by its name, as :func:`symreln.load` takes it.
+def tasks(name: str | None = None) -> dict[str, str]:
+    """List the ready-made specs, or show the TOML of one, to start your own from.
+
+    Args:
+        name: A ready-made spec; all by default.
+
+    Returns:
+        A line on each by its name, which :func:`symreln.load` takes; or of the one its TOML.
+
+    Raises:
+        InputError: There is none of that name.
 
     Example:
         >>> import symreln as sr
         >>> "contextual-3" in sr.tasks()
         True
     """
-    return dict(list_tasks())
+    known = dict(list_tasks())
+    if name is None:
+        return known
+    if name not in known:
+        msg = f"tasks: found no ready-made spec {shown(name)}. There are: {', '.join(known)}"
+        raise InputError(msg)
+    return {name: spec_path(name).read_text("utf-8")}
 
 
 def info() -> dict[str, str]:
-    """Return versions and the machine, for a bug report.
+    """Show versions and the machine, for a bug report.
 
     Example:
         >>> import symreln as sr
@@ -57,7 +76,7 @@ def info() -> dict[str, str]:
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema of a spec, for editors.
+    """Show the JSON Schema of a spec, for editors.
 
     Example:
         >>> import symreln as sr

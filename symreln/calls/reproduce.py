@@ -15,6 +15,7 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, as_completed
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,11 +82,13 @@ class Reproduction(AbstractAnswer):
         pages: JSON of every page, in order.
         full: Whether everything was asked for.
         rng: Seed of the random streams.
+        name: The page that was asked for, or "all".
     """
 
     pages: tuple[Mapping[str, Any], ...]
     full: bool
     rng: int
+    name: str = "all"
 
     def to_json(self) -> dict[str, Any]:
         """Return what reproduction.json says."""
@@ -102,7 +105,13 @@ class Reproduction(AbstractAnswer):
         return {**files_of(self.pages, _how(self.full, self.rng)), RECORD: dumps(self.to_json())}
 
     def lines(self) -> Iterator[str]:
-        """Yield what the terminal shows: findings, what does not agree, the table, pages."""
+        """Yield what the terminal shows: findings, what does not agree, the table, pages.
+
+        Of one page its statements.
+        """
+        if self.name != "all":
+            yield from self._page_lines()
+            return
         for number, name, outcome, text, _ in findings_rows(self.pages):
             yield f"finding {number}, {outcome}: {plain(text)} ({name})"
         for name, outcome, text in disagreements(self.pages):
@@ -113,9 +122,8 @@ class Reproduction(AbstractAnswer):
         for page in self.pages:
             yield f"{page['name']}: {outcome_counts(page)}; {page['seconds']:.0f} s"
 
-    def page_lines(self, name: str) -> Iterator[str]:
-        """Yield what the terminal shows of one page: its statements."""
-        page = next(page for page in self.pages if page["name"] == name)
+    def _page_lines(self) -> Iterator[str]:
+        page = next(page for page in self.pages if page["name"] == self.name)
         for each in page["statements"]:
             yield f"{each['outcome'] or each['part']}: {plain(each['text'])}"
 
@@ -133,14 +141,16 @@ def reproduce(
 ) -> Reproduction:
     """Reproduce the paper: derive every result and confront it with trained networks.
 
-    Pages are made side by side, in as many processes as there are cores. Pages that are in the
-    folder with the same settings are not made again.
+    A page a result, with its figures and derivations, and index.html: the five findings, and a
+    table of all predictions beside trained networks, the published ones with them (table.md). They
+    are made side by side, in as many processes as there are cores. What was done stays: the same
+    again makes only the pages that are missing.
 
     Args:
-        name: Of a page, or "all".
+        name: A page, such as xor or depth, or all; a name that is none lists them.
         directory: Folder, made if it is not there; a folder a page in it.
-        full: Whether 20 networks of each kind are trained for a loss curve, and everything is
-            asked for, which takes about an hour; or as few as minutes allow.
+        full: Whether to train 20 networks of each kind for a loss curve and ask for everything,
+            which takes about an hour; else it is as much as minutes allow.
         rng: Seed of the random streams.
 
     Raises:
@@ -154,12 +164,12 @@ def reproduce(
         ['routing']
     """
     folder = Path(directory)
-    for _ in pages_made(chosen(name), folder, full=full, rng=rng):
+    for _ in _pages_made(chosen(name), folder, full=full, rng=rng):
         pass
-    return collected(folder, full=full, rng=rng)
+    return replace(_collected(folder, full=full, rng=rng), name=name)
 
 
-def pages_made(
+def _pages_made(
     names: Sequence[str], folder: Path, *, full: bool, rng: int
 ) -> Iterator[tuple[dict[str, Any], bool]]:
     """Yield the JSON of pages as they are ready, and whether they had to be made.
@@ -189,7 +199,7 @@ def pages_made(
                     yield done.result()
                 report(count, len(started))
         finally:
-            collected(folder, **settings)
+            _collected(folder, **settings)
     if failures:
         raise _together(failures)
 
@@ -261,7 +271,7 @@ def made(name: str, folder: Path, *, full: bool, rng: int) -> tuple[dict[str, An
     return found, True
 
 
-def collected(folder: Path, *, full: bool, rng: int) -> Reproduction:
+def _collected(folder: Path, *, full: bool, rng: int) -> Reproduction:
     """Return what the pages of a folder say together, and write it there."""
     known = ((_settings(name, full=full, rng=rng), _read(folder / name)) for name in NAMES)
     own = tuple(page for settings, page in known if page and page.get("settings") == settings)

@@ -71,11 +71,17 @@ class SweepAnswer(AbstractAnswer):
         yield from plain_table(*sweep_table(self.found)).rstrip("\n").splitlines()
         yield f"in brackets 95 % intervals: {METHOD}"
 
-    def failed(self) -> Iterator[str]:
+    @property
+    def exit_code(self) -> int:
+        """What the command ends with: 0, or the code of a failure."""
+        codes = {failure.exit_code for failure in self.failures}
+        return 1 if 1 in codes else max(codes, default=0)
+
+    def errors(self) -> Iterator[str]:
         """Yield what could not be done, and why."""
         for each in self.failures:
             over = ", ".join(self.rows[each.task.row].over)
-            yield f"{over}: {each.task.name}: {each.message}"
+            yield f"sweep: {over}: {each.task.name}: {each.message}"
 
     def _summary(self) -> list[str]:
         # The table is wider than a repr.
@@ -107,18 +113,20 @@ def sweep(
 ) -> SweepAnswer:
     """Validate a spec for all combinations of some keys' values.
 
-    What is done is kept in the folder: the same call again does only what is missing.
+    What is done is kept in the folder: the same again, after whatever end, does only what is
+    missing.
 
     Args:
         source: A spec, which is written into the folder as spec.toml; or a spec file, or the name
             of a ready-made spec, whose task's options are keys too.
-        over: Keys of the spec and their values: ``{"network.hidden": [50, 100]}``.
+        over: Keys of the spec and their values, network.hidden=50,100 or
+            {"network.hidden": [50, 100]}: all combinations are done.
         directory: For the results; a sweep that is there goes on, with more values or seeds too.
         overrides: ``key=value`` texts or a mapping, for all of it.
-        seeds: Networks of each kind, a combination.
+        seeds: Networks to train of each kind, a combination.
         rng: Seed of the random streams.
         workers: Processes; one a core by default.
-        shard: "i/N" for part i of N alone; its answer has what the folder has by then.
+        shard: Do part i of N, written i/N, and write no summary; parts are independent.
         allow_outside: Whether data files may lie outside the spec's folder.
 
     Raises:

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, Self
 from symreln.base.summaries import short_repr
 from symreln.calls.derive import Derivation, NetworkDerivation, derive
 from symreln.claims.divergence import check_before_deriving
+from symreln.errors import NotSupportedError
 from symreln.experiment import confront, outcome
 from symreln.experiment.representation import check_representations
 from symreln.experiment.training import ProgressCallback
 from symreln.report import sentences
+from symreln.report.formats import require_formats
 from symreln.report.latex_style import Style
 from symreln.report.user_plots import plot_validation
 from symreln.report.validation_json import validation_to_json
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 class Validation(outcome.Validation):
     """A derivation confronted with trained networks, with what a user asks of it.
 
+    Attributes:
+        files: What :func:`symreln.run` has written.
+
     Example:
         >>> import symreln as sr
         >>> small = sr.load("xor", {"network.hidden": 40, "network.steps": 200})
@@ -37,11 +42,13 @@ class Validation(outcome.Validation):
         ['loss', 'modes', 'gates']
     """
 
+    files: tuple[Path, ...] = ()
+
     @classmethod
-    def of(cls, found: outcome.Validation) -> Self:
+    def of(cls, found: outcome.Validation, files: Sequence[Path] = ()) -> Self:
         """Return a confrontation that shares what was found of it already."""
         made = object.__new__(cls)
-        vars(made).update(vars(found))
+        vars(made).update(vars(found), files=tuple(files))
         return made
 
     def to_json(self) -> dict[str, Any]:
@@ -90,16 +97,14 @@ class Validation(outcome.Validation):
 
 def validate(
     derivation: Derivation | NetworkDerivation | Spec | str | os.PathLike[str],
-    seeds: int = 20,
+    seeds: int = 8,
     rng: int = 0,
     progress: ProgressCallback | None = None,
     *,
     representations: bool = False,
     diagnosis: bool = True,
 ) -> Validation:
-    """Train the networks of a derivation's spec and compare their loss curves with the theory.
-
-    See :func:`symreln.experiment.confront.validate`.
+    """Train the network and the GDLN of a spec and compare them with the prediction.
 
     Args:
         derivation: What is confronted; its spec needs a network and a value for every parameter.
@@ -107,10 +112,10 @@ def validate(
         seeds: Networks to train of each kind.
         rng: Seed of the random streams; results depend on it and on nothing else.
         progress: Called with (done, total) in seed-steps.
-        representations: Whether to compare what hidden layers hold of the samples; of pathways
-            alone.
-        diagnosis: Whether to find out which assumption fails where theory and training disagree;
-            that trains up to ten times as much.
+        representations: Whether to compare what hidden layers hold of the samples, which trains
+            once more; of pathways alone.
+        diagnosis: Whether to find out which assumption fails where theory and training disagree,
+            which trains up to ten times as much.
 
     Raises:
         InputError: No network, a parameter without a value, or training diverged.
@@ -126,7 +131,16 @@ def validate(
         derivation = _derived(derivation, "validate")
     if representations:
         check_representations(derivation)
-    found = confront.validate(derivation, seeds, rng, progress, diagnosis=diagnosis)
+    try:
+        found = confront.validate(derivation, seeds, rng, progress, diagnosis=diagnosis)
+    except NotSupportedError as error:
+        if not isinstance(derivation, NetworkDerivation):
+            raise
+        msg = (
+            f"{error}. `symreln depth` trains graphs of several hidden layers whatever their "
+            "data, beside ReLU networks"
+        )
+        raise NotSupportedError(msg) from error
     return Validation.of(confront.with_representations(found) if representations else found)
 
 
@@ -140,8 +154,9 @@ def run(
     *,
     latex: Sequence[str] = (),
     full: bool = False,
+    representations: bool = False,
 ) -> Validation:
-    """Derive, train, compare and write everything into a folder: the main job.
+    """Derive, train, compare and report, into a folder: the main job.
 
     What is derived is written before training begins.
 
@@ -154,6 +169,8 @@ def run(
         formats: As of :meth:`symreln.Derivation.save`: ["pdf"] for the document as a PDF alone.
         latex: Likewise: how LaTeX is written.
         full: Likewise.
+        representations: Whether to compare what hidden layers hold of the samples, which trains
+            once more; of pathways alone.
 
     Raises:
         InputError: No network, a parameter without a value, or training diverged.
@@ -166,11 +183,12 @@ def run(
         ...     sr.run(small, folder, seeds=1).seeds
         1
     """
+    style = Style.of(latex)
+    require_formats(formats)
     derivation = _derived(spec, "run")
     derivation.save(directory, formats, latex=latex, full=full)
-    found = validate(derivation, seeds, rng, progress)
-    write_run(found, directory, formats, style=Style.of(latex), full=full)
-    return found
+    found = validate(derivation, seeds, rng, progress, representations=representations)
+    return Validation.of(found, write_run(found, directory, formats, style=style, full=full))
 
 
 def _derived(spec: Spec | str | os.PathLike[str], where: str) -> Derivation | NetworkDerivation:

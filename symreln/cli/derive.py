@@ -1,62 +1,62 @@
-"""The work of ``symreln derive``: derive, write, print."""
+"""The command derive: what documents need is begun before the checks, and done beside them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from symreln.base.progress import Progress
-from symreln.claims.derivation import Derivation, Derived
-from symreln.claims.early import begin_early_strengths
-from symreln.cli.request import Request
+from symreln.base.beside import helper
 from symreln.errors import InputError
-from symreln.pipeline.derive import derive as derive_spec
-from symreln.report.formats import document_formats
+from symreln.report.folder import require_folder
+from symreln.report.formats import document_formats, require_formats
 from symreln.report.latex_style import Style
-from symreln.specs.model import Spec
-from symreln.task_library.load import load
+
+#: What figures are drawn with: half a second of imports.
+_DRAWS = ("symreln.report.figures", "matplotlib.backends.backend_pdf")
 
 
-def loaded(request: Request) -> Spec:
-    """Return the checked spec that is asked for."""
-    with Progress(quiet=request.quiet)("reading the spec"):
-        return load(request.spec, request.overrides, allow_outside=request.allow_outside)
+def derive(
+    _: str,
+    spec: str,
+    *,
+    overrides: Sequence[str],
+    allow_outside: bool,
+    out: Path,
+    formats: Sequence[str],
+    latex: Sequence[str],
+    full: bool,
+    as_json: bool,
+) -> int:
+    """Derive, write the derivation and print what it says; return the exit code.
 
-
-def written(request: Request, derivation: Derived) -> list[Path]:
-    """Write a derivation as it is asked for; return the files."""
-    # Here, because work beside this begins before it: what writes is imported meanwhile.
-    from symreln.report.write import write_derivation
-
-    style = Style.of(request.latex)
-    return write_derivation(
-        derivation, request.folder, formats=request.formats, style=style, full=request.full
-    )
-
-
-def derive(request: Request) -> int:
-    """Derive, write the derivation and print what it says; return the exit code."""
-    spec = loaded(request)
-    with Progress(quiet=request.quiet)("deriving"):
-        derivation = derive_spec(spec, lambda found: _begin(request, found))
-        files = written(request, derivation)
-    # Here, as what writes.
-    from symreln.report import terminal as console
-
-    console.note_earlier_run(request.folder)
-    with Progress(quiet=request.quiet)("summary"):
-        said = console.derivation_said(derivation, files, as_json=request.as_json)
-    console.show_derivation(said, request.folder, files)
+    Each part of it is imported when it is needed, while others work beside it.
+    """
+    require_folder(out)
+    require_formats(formats)
+    style, drawing = Style.of(latex), _DRAWS if document_formats(formats) else ()
+    with helper(*drawing, first="symreln.report.flat"):
+        load = import_module("symreln.task_library.load").load
+        pipeline = import_module("symreln.pipeline.derive")
+        asked = load(spec, overrides, allow_outside=allow_outside)
+        derivation = pipeline.derive(asked, lambda found: _begin(found, formats))
+        write = import_module("symreln.report.write").write_derivation
+        files = write(derivation, out, formats=formats, style=style, full=full)
+        terminal = import_module("symreln.report.terminal")
+        terminal.note_earlier_run(out)
+        terminal.show_derivation(
+            terminal.derivation_said(derivation, files, as_json=as_json), out, files
+        )
     return 0
 
 
-def _begin(request: Request, derivation: Derivation) -> None:
+def _begin(derivation: Any, formats: Sequence[str]) -> None:
     """Have done beside the checks what documents of a derivation need, and no check changes."""
-    formats = document_formats(request.formats)
-    if formats:
+    documents = document_formats(formats)
+    if documents:
         with suppress(InputError, OverflowError):  # which those say who ask for it
-            begin_early_strengths(derivation)
-            # Here, because without documents there are no figures.
-            from symreln.report.drawings import STILL
-
-            derivation.ask(STILL[any(each.latex for each in formats)])
+            import_module("symreln.claims.early").begin_early_strengths(derivation)
+            still = import_module("symreln.report.drawings").STILL
+            derivation.ask(still[any(each.latex for each in documents)])

@@ -1,69 +1,31 @@
-"""The options of the command line; those that several commands share stand here once."""
+"""The options of commands: those of a Python call, as its source has them, and the program's own.
+
+The source is read, not run: `symreln --help` must not pay for what calls import.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+import re
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 
-from symreln.base import units
-from symreln.errors import InputError
-
-
-class _Read(click.ParamType):
-    """What a function reads from a text."""
-
-    def __init__(self, name: str, read: Callable[[str], Any]) -> None:
-        self.name = name
-        self._read = read
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return what is read."""
-        if not isinstance(value, str):
-            return value
-        try:
-            return self._read(value)
-        except InputError as error:
-            self.fail(str(error).rstrip("."), param, ctx)
-
-
-class _IntegerRange(click.IntRange):
-    """Integers from one to another."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the integer."""
-        try:
-            int(value)
-        except ValueError:
-            self.fail(f"'{value}' is not an integer; give one, such as {self.min or 0}", param, ctx)
-        return super().convert(value, param, ctx)
-
-
-def _latex_setting(text: str) -> str:
-    """Return a thing about how LaTeX is written, once it is known to be a setting."""
-    from symreln.report.latex_style import Style
-
-    Style.of([text])
-    return text
-
-
 #: The headings of a command's help, in the order in which they stand there.
-INPUT, WORK, OUTPUT, MACHINE_PART = (
+INPUT, WORK, OUTPUT, MACHINE = (
     "What it works on",
     "What it does",
     "Output",
     "Machine and limits",
 )
-
-
-class _Option(click.Option):
-    """An option that knows under which heading of the help it stands."""
-
-    def __init__(self, names: list[str], *, part: str, **more: Any) -> None:
-        super().__init__(names, **more)
-        self.part = part
+#: What calls take and commands have in their own way: --out, --set, progress on stderr.
+_OWN = ("directory", "overrides", "allow_outside", "progress")
+#: No option counts further; seeds of random streams are numbers up to here, too.
+_MOST = 2**64
 
 
 class Argument(click.Argument):
@@ -71,7 +33,6 @@ class Argument(click.Argument):
 
     def __init__(self, name: str, text: str, **more: Any) -> None:
         super().__init__([name], **more)
-        self.part = INPUT
         self.text = text
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
@@ -79,150 +40,185 @@ class Argument(click.Argument):
         return self.make_metavar(ctx), self.text
 
 
+class _Integer(click.IntRange):
+    """Integers from one on."""
+
+    name = "integer"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return one that there may be so many of."""
+        found = super().convert(value, param, ctx)
+        return self.fail(f"{value} is too large", param, ctx) if found > _MOST else found
+
+
+class _Quantity(click.ParamType):
+    """A number above 0 with a unit."""
+
+    def __init__(self, name: str, units: dict[str, float], example: str) -> None:
+        self.name, self._units, self._example = name, units, example
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return how many of the smallest unit they are."""
+        found = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{0,9})?)\s*([a-z]*)\s*", value.lower(), re.ASCII)
+        number = 0.0 if found is None else float(found[1]) * self._units.get(found[2], 0)
+        if not number:
+            expected = f"expected a {self.name} above 0, such as {self._example}"
+            self.fail(f"found {value[:40]!r}; {expected}", param, ctx)
+        return number
+
+
 class Command(click.Command):
     """A command whose help has its options under headings and an example at the end."""
 
+    def __init__(self, name: str, parts: dict[str, list[click.Parameter]], **more: Any) -> None:
+        super().__init__(name, params=[each for part in parts.values() for each in part], **more)
+        self._parts = parts
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, heading by heading."""
-        rows: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
-            if (row := parameter.get_help_record(ctx)) is not None:
-                rows.setdefault(getattr(parameter, "part", OUTPUT), []).append(row)
-        for part in (INPUT, WORK, OUTPUT, MACHINE_PART):
-            if part in rows:
-                with formatter.section(part):
-                    formatter.write_dl(rows[part])
+        for title, parameters in self._parts.items():
+            shown = [*parameters, self.get_help_option(ctx)] if title == OUTPUT else parameters
+            rows = [row for each in shown if each and (row := each.get_help_record(ctx))]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
 
 
-def option(
-    names: str,
-    text: str,
-    least: int | None = None,
-    most: int | None = None,
-    *,
-    part: str = WORK,
-    **more: Any,
-) -> click.Option:
-    """Return an option; its default is said where it has one.
+def imported(home: str) -> Callable[..., Any]:
+    """Return what is at a place in the package: ``calls.gates:race``."""
+    module, _, name = home.partition(":")
+    return getattr(import_module(f"symreln.{module}"), name)
+
+
+def read_call(home: str) -> tuple[str, list[click.Parameter]]:
+    """Return what a call does, and its parameters as those of a command.
 
     Args:
-        names: How it is written, and behind that how the work calls it where that is another name.
-        text: What it does.
-        part: The heading of the help under which it stands.
-        least: Of a whole number, the least.
-        most: Of a whole number, the greatest.
-        more: What click takes.
+        home: As of :func:`imported`.
     """
-    if least is not None:
-        more |= {"type": _IntegerRange(min=least, max=most), "metavar": "N"}
-    return _Option(names.split(), part=part, help=text, show_default="default" in more, **more)
+    module, _, names = home.partition(":")
+    found = find_spec(f"symreln.{module}")
+    assert found is not None
+    assert found.origin is not None
+    node: Any = ast.parse(Path(found.origin).read_text("utf-8"))
+    for name in names.split("."):
+        node = next(each for each in node.body if getattr(each, "name", "") == name)
+    head, *sections = re.split(r"^(\w+):\n", _plain(ast.get_docstring(node) or ""), flags=re.M)
+    texts = re.findall(r"^    (\w+): (.*(?:\n {5,}.*)*)", "".join(sections[1:2]), re.MULTILINE)
+    says = {name: " ".join(text.split()) for name, text in texts}
+    return head, [_parameter(says, *each) for each in _arguments(node.args)]
 
 
-def flag(names: str, text: str, *, part: str = WORK) -> click.Option:
-    """Return an option without a value."""
-    return _Option(names.split(), part=part, help=text, is_flag=True)
+def _arguments(given: ast.arguments) -> Iterator[tuple[bool, str, str, list[Any]]]:
+    """Yield whether it is the first, name, type, and the default where there is one."""
+    ends = [[]] * (len(given.args) - len(given.defaults)) + [[each] for each in given.defaults]
+    ends += [[] if each is None else [each] for each in given.kw_defaults]
+    for place, (each, end) in enumerate(zip([*given.args, *given.kwonlyargs], ends, strict=True)):
+        if each.arg not in ("self", *_OWN) and each.annotation is not None:
+            default = [ast.literal_eval(value) for value in end]
+            yield place == 0, each.arg, ast.unparse(each.annotation), default
 
 
-def out(default: str, more: str = "") -> click.Option:
-    """Return the option for the folder: ``default`` otherwise, NAME standing for the spec's."""
-    text = f"Folder for the results{more}.  [default: {default}]"
-
-    def filled(context: click.Context, _: click.Parameter, given: Path | None) -> Path:
-        if given is not None or "NAME" not in default:
-            return given or Path(default)
-        return Path(default.replace("NAME", Path(context.params["spec"]).stem))
-
-    kind = click.Path(file_okay=False, path_type=Path)
-    return option("--out", text, part=OUTPUT, type=kind, callback=filled)
+def _plain(text: str) -> str:
+    """Return a docstring's text without its marks."""
+    return re.sub(r":\w+:`~?([^`]*)`|``([^`]*)``", lambda found: f"`{found[1] or found[2]}`", text)
 
 
-def seeds(default: int, least: int = 1) -> click.Option:
-    """Return the option for the number of networks."""
-    return option("--seeds", "Networks to train, of each kind.", least, 100_000, default=default)
+def _parameter(
+    says: dict[str, str], first: bool, name: str, kind: str, default: list[Any]
+) -> click.Parameter:
+    """Return the argument or option that a parameter of a call is on the command line."""
+    more: dict[str, Any] = {"default": default[0]} if default and default[0] is not None else {}
+    if first:
+        text = SPEC if kind.startswith(("Spec", "Derivation")) else says[name]
+        shown = "SPEC" if text is SPEC else name.upper()
+        shown = f"[{shown}]" if default else shown
+        return Argument(name, text, required=not default, metavar=shown, **more)
+    text = says[name].removeprefix("Whether to ")
+    text, written = text[0].upper() + text[1:], name.replace("_", "-")
+    kind = kind.removesuffix(" | None")
+    if kind == "bool":
+        written = f"--{written}/--no-{written}" if more["default"] else f"--{written}"
+        return _option(f"{written} {name}", text, is_flag=True, **more)
+    if kind == "int":
+        more |= {"type": _Integer(0 if default == [0] else 1), "metavar": "N"}
+    elif kind.startswith("Literal"):
+        more["type"] = click.Choice(ast.literal_eval(kind.removeprefix("Literal")))
+    elif "Sequence" in kind:
+        written, more = written.removesuffix("s"), {"multiple": True}
+        text += " May be repeated."
+    return _option(f"--{written} {name}", text, **more)
+
+
+def _option(names: str, text: str, **more: Any) -> click.Option:
+    return click.Option(names.split(), help=text, show_default="default" in more, **more)
 
 
 #: What a spec is, in the help.
-SPEC_TEXT = "A TOML file, or the name of a ready-made spec (`symreln tasks` lists them)."
-SPEC = Argument("spec", SPEC_TEXT, metavar="SPEC")
-OVERRIDES = option(
-    "--set overrides",
-    "Override a key of the spec, e.g. network.hidden=100. May be repeated.",
-    part=INPUT,
-    multiple=True,
-    metavar="KEY=VALUE",
+SPEC = "A TOML file, or the name of a ready-made spec (`symreln tasks` lists them)."
+#: Of commands that take a spec.
+SPEC_OPTIONS = (
+    _option(
+        "--set overrides",
+        "Override a key of the spec, e.g. network.hidden=100. May be repeated.",
+        multiple=True,
+        metavar="KEY=VALUE",
+    ),
+    _option(
+        "--allow-outside-data allow_outside",
+        "Let the spec name data files outside its own folder.",
+        is_flag=True,
+    ),
 )
-LATEX = option(
-    "--latex",
-    "How LaTeX is written: prefix=ctx: of labels, level=2 for subsections, numbering=all, or =S "
-    "for starred equations with tags (S1), figures=FOLDER. May be repeated.",
-    type=_Read("setting", _latex_setting),
-    multiple=True,
-    metavar="KEY=VALUE",
-    part=OUTPUT,
+#: Of all commands.
+PRINTING = (
+    _option("--json as_json", "Print the JSON on stdout.", is_flag=True),
+    _option("--quiet -q", "No progress on stderr.", is_flag=True),
 )
-FULL = flag("--full", "Documents on paper with everything that the page folds.", part=OUTPUT)
-QUIET = flag("--quiet -q", "No progress on stderr.", part=OUTPUT)
-JSON = flag("--json as_json", "Print the JSON on stdout.", part=OUTPUT)
-OUTSIDE = flag(
-    "--allow-outside-data allow_outside",
-    "Let the spec name data files outside its own folder.",
-    part=INPUT,
-)
-RNG = option("--rng", "Seed of the random streams.", 0, default=0)
-MACHINE = (
-    option(
+_BACKENDS = click.Choice(["numpy", "torch", "cupy", "jax"])
+#: What networks are trained with.
+TRAINING = (
+    _option(
         "--backend",
         "Library that trains: numpy, torch, cupy or jax; all but numpy have to be installed.",
         metavar="LIBRARY",
-        part=MACHINE_PART,
-        type=click.Choice(["numpy", "torch", "cupy", "jax"]),
+        type=_BACKENDS,
         default="numpy",
     ),
-    option(
+    _option(
         "--device",
         "Where the back-end trains, such as cuda:1 or cpu.  [default: a graphics card]",
-        part=MACHINE_PART,
         metavar="NAME",
     ),
-    flag(
+    _option(
         "--float32",
         "Train in single precision, which rounds at 1e-7; double precision otherwise.",
-        part=MACHINE_PART,
+        is_flag=True,
     ),
 )
-#: Of the commands that derive.
-DERIVING = (
-    SPEC,
-    OVERRIDES,
-    out("symreln-out/NAME"),
-    JSON,
-    QUIET,
-    OUTSIDE,
+_SECONDS = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "ms": 1e-3}
+_MEGABYTES = {"kb": 2.0**-10, "tb": 2.0**20}
+_MEGABYTES |= dict.fromkeys(("", "m", "mb", "mib"), 1.0) | dict.fromkeys(
+    ("g", "gb", "gib"), 2.0**10
 )
-#: Of all that may take long.
+#: Of all commands, too.
 LIMITS = (
-    option(
+    _option(
         "--time-limit",
         "End after this time (90, 90s, 5min, 2h); exit code 4.",
-        part=MACHINE_PART,
-        type=_Read("time", units.seconds),
-        metavar="TIME",
+        type=_Quantity("time", _SECONDS, "90, 90s, 5min or 2h"),
     ),
-    option(
+    _option(
         "--memory-limit",
         "End beyond this memory (500, 500MB, 2GB) of all processes together; exit code 4.",
-        part=MACHINE_PART,
-        type=_Read("size", units.megabytes),
-        metavar="SIZE",
+        type=_Quantity("size", _MEGABYTES, "500 (MB), 500MB or 2GB"),
     ),
 )
-#: Of those of them that train.
-TRAINING = (
-    seeds(8),
-    RNG,
-    flag(
-        "--representations",
-        "Compare what hidden layers hold of the samples; trains once more.",
-    ),
-    *MACHINE,
-)
+
+
+def out_option(default: str) -> click.Option:
+    """Return that of commands that write; in its default NAME stands for the spec's."""
+    text = f"Folder for the results.  [default: {default}]"
+    return _option("--out", text, type=click.Path(file_okay=False, path_type=Path))

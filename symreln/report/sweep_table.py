@@ -1,4 +1,4 @@
-"""A sweep as sweep.json, as a table on stdout, and what is said before and after it."""
+"""A sweep as sweep.json and as a table."""
 
 from __future__ import annotations
 

@@ -12,15 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import symreln as sr
 from symreln.base import pool
 from symreln.calls import reproduce as calls
-from symreln.cli.main import cli
 from symreln.errors import InputError, LimitReachedError
 from symreln.report.prediction_table import depth_comparison_rows
 from symreln.report.reproduction import FINDINGS, marked
+from tests.app.command import command
 
 SCRIPTS = Path(__file__).parents[2] / "validation" / "paper"
 PAGE = '''
@@ -266,23 +265,17 @@ def test_an_unknown_page_is_refused_with_the_nearest(scripts, tmp_path):
 
 def test_the_command_prints_what_it_found(scripts, tmp_path):
     asked = ["reproduce", "one", "--out", str(tmp_path / "out"), "--quiet"]
-    result = CliRunner().invoke(cli, asked, standalone_mode=False)
-    assert result.exception is None
-    first, second, *_ = result.stdout.splitlines()
+    first, second, *_ = command(*asked).out.splitlines()
     assert (first, second) == ("assumed: Nothing at all.", "proven: A thing is proven: x^2.")
-    result = CliRunner().invoke(cli, [*asked, "--json"], standalone_mode=False)
-    told = json.loads(result.stdout)
+    told = json.loads(command(*asked, "--json").out)
     assert told["format"] == "symreln-reproduction/1"
     assert told == json.loads((tmp_path / "out" / "reproduction.json").read_text())
 
 
-def test_rows_of_the_table_are_those_of_the_confrontation(tmp_path):
+def test_rows_of_the_table_are_those_of_the_confrontation(tmp_path, monkeypatch):
     names = ("linear-hierarchy", "routing")
-    made = dict.fromkeys(names, False)
-    for page, new in calls.pages_made(names, tmp_path, full=False, rng=0):
-        made[page["name"]] = new
-    assert made == dict.fromkeys(names, True)  # side by side, in processes of their own
-    found = calls.collected(tmp_path, full=False, rng=0)
+    monkeypatch.setattr(calls, "NAMES", names)
+    found = sr.reproduce(directory=tmp_path)  # side by side, in processes of their own
     page, routing = found.pages
     assert (page["name"], routing["name"]) == names
     told = json.loads((tmp_path / "linear-hierarchy/linear-hierarchy/validation.json").read_text())
@@ -336,14 +329,14 @@ def test_a_page_whose_package_is_missing_is_left_out_before_the_work(
 ):
     monkeypatch.setattr(calls, "_NEEDS", {"two": ("no_such_package", "data")})
     out = str(tmp_path / "out")
-    result = CliRunner().invoke(cli, ["reproduce", "--out", out])
-    assert result.exit_code == 0, result.output
-    said, first = (result.stderr.index(text) for text in ("two is left out", "one: "))
-    assert said < first
-    assert "pip install 'symreln[data]'" in result.stderr
+    result = command("reproduce", "--out", out)
+    assert result.code == 0, result.err
+    assert "two is left out" in result.out
+    assert "pip install 'symreln[data]'" in result.out
     assert scripts.read_text().split() == ["one"]
-    alone = CliRunner().invoke(cli, ["reproduce", "two", "--out", out], standalone_mode=False)
-    assert "pip install 'symreln[data]'" in str(alone.exception)
+    alone = command("reproduce", "two", "--out", out)
+    assert alone.code == 2
+    assert "pip install 'symreln[data]'" in alone.err
 
 
 @pytest.mark.usefixtures("threads")

@@ -9,14 +9,13 @@ import sys
 import array_api_strict
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from symreln.cli import main
 from symreln.errors import InputError
 from symreln.train.arrays import Arithmetic, arithmetic_of
 from symreln.train.machine import Machine, machine
 from symreln.train.record import Recording
 from symreln.train.trainers import replay_gates, train_deep_network, train_network
+from tests.app.command import command
 from tests.train.kinds import KINDS, data, make_settings, strict
 
 STEPS = 501  # 500 updates: what is promised
@@ -152,31 +151,21 @@ def test_trainers_need_nothing_symbolic_and_no_other_library():
 
 
 @pytest.fixture
-def validated(tmp_path, monkeypatch):
+def validated(tmp_path):
     def run(*more):
-        """Exit code, stdout, stderr and error of ``symreln validate``."""
-        found, small = {}, ("--set", "network.steps=40", "--set", "network.hidden=10")
-
-        def work(**_):
-            arguments = ["validate", "xor", "--seeds", "2", *small, "--out", str(tmp_path / "out")]
-            arguments += ["--set", "validation.tolerance=1", *more]
-            found["result"] = CliRunner().invoke(main.cli, arguments, standalone_mode=False)
-            if found["result"].exception is not None:
-                raise found["result"].exception
-            return found["result"].return_value
-
-        monkeypatch.setattr(main.cli, "main", lambda **named: monkeypatch.undo() or work(**named))
-        code, result = main._guarded([]), found["result"]
-        return code, result.stdout, result.stderr, result.exception
+        """Exit code, stdout and stderr of ``symreln validate``."""
+        small = ("--set", "network.steps=40", "--set", "network.hidden=10")
+        asked = ("--seeds", "2", *small, "--set", "validation.tolerance=1", *more)
+        return command("validate", "xor", *asked, "--out", tmp_path / "out")
 
     return run
 
 
 def test_precision_is_told(validated):
-    code, out, said, _ = validated("--json")
+    code, out, said = validated("--json")
     assert code in (0, 3)  # whether theory agrees is no matter here
     assert "memory" not in said
-    code, single, said, _ = validated("--json", "--float32", "--quiet")
+    code, single, said = validated("--json", "--float32", "--quiet")
     assert code in (0, 3)
     assert said == ""
     one, other = json.loads(out), json.loads(single)
@@ -191,8 +180,7 @@ def test_precision_is_told(validated):
 
 def test_a_missing_library_is_refused_before_anything_is_done(validated, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    monkeypatch.setattr("symreln.cli.validate.loaded", lambda request: 1 / 0)
-    code, _, said, error = validated("--backend", "cupy")
+    monkeypatch.setattr("symreln.cli.confront.load", lambda *_, **__: 1 / 0)
+    code, _, said = validated("--backend", "cupy")
     assert code == 2
-    assert "'cupy': it is not installed" in str(error)
-    assert "training" not in said
+    assert "'cupy': it is not installed" in said

@@ -7,10 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy import stats
 
-from symreln.cli.main import cli
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.depth import compare_depth
 from symreln.experiment.distributions import (
@@ -22,6 +20,7 @@ from symreln.experiment.distributions import (
 from symreln.report.chapters.depth import depth_rows, depth_sentences
 from symreln.report.depth_figure import depth_to_json
 from symreln.task_library.load import load
+from tests.app.command import command
 
 SMALL = (
     "network.hidden=8",
@@ -162,10 +161,9 @@ def test_what_cannot_be_compared_is_refused(name, seeds, changes, error, message
 def test_the_command_writes_what_it_prints(tmp_path):
     asked = [part for change in SMALL for part in ("--set", change)]
     asked += ["--seeds", "3", "--out", str(tmp_path), "--quiet"]
-    result = CliRunner().invoke(cli, ["depth", *asked], standalone_mode=False)
-    assert result.exception is None
-    assert "by their loss curves" in result.stdout
-    assert result.stderr == ""
+    result = command("depth", *asked)
+    assert "by their loss curves" in result.out
+    assert (result.code, result.err) == (0, "")
     told = json.loads((tmp_path / "depth.json").read_text())
     assert (told["format"], told["seeds"]) == ("symreln-depth/2", 3)
     assert "Distributions over seeds" in (tmp_path / "depth.html").read_text()
