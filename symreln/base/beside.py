@@ -20,6 +20,7 @@ from queue import PriorityQueue
 from threading import Thread
 from typing import Any, ParamSpec, TypeVar
 
+from symreln.base.pool import end_with_parent
 from symreln.base.processors import cores
 
 P = ParamSpec("P")
@@ -130,22 +131,14 @@ def _send(pool: ProcessPoolExecutor, waiting: _Waiting) -> None:
 def _prepare(modules: tuple[str, ...]) -> None:
     """Make a process ready: it ends with its parent, says nothing, and has none beside itself."""
     global _beside
-    import numpy as np  # here, because most that begin work have no arrays
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, which ends it
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     _beside = None
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.dup2(nowhere, 2)
-    np.seterr(over="raise")  # what overflows is done by those who asked, who say what comes of it
+    # What overflows is done by those who asked, who say what comes of it.
+    import_module("numpy").seterr(over="raise")
     for name in filter(None, modules):
         import_module(name)
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None  # of a process that was begun
-    parent.join()
-    os._exit(1)

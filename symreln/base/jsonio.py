@@ -14,6 +14,7 @@ from typing import Any
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 
 
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 #: Characters up to which an object or a list of plain values stands on one line.
 LINE = 100
 _NUMBERS = {int, float}
@@ -36,39 +37,22 @@ def dumps(value: Json) -> str:
         TypeError: A key is no string, or a value of another type than JSON has.
         ValueError: NaN, infinity, or half a surrogate pair.
     """
-    parts: list[str] = []
-    _write(value, "\n", parts)
-    parts.append("\n")
-    text = "".join(parts)
+    text = _text(value, "\n") + "\n"
     text.encode()
     return text
 
 
-def _write(value: Any, line: str, parts: list[str]) -> None:
-    """Add the text of ``value`` to ``parts``; ``line`` is a line end with its indentation."""
+def _text(value: Any, line: str) -> str:
+    """Return the text of ``value``; ``line`` is a line end with its indentation."""
     text = _on_one_line(value)
     if text is not None:
-        parts.append(text)
-        return
-    inner, separator = line + "  ", ""
-    rows = _rows(value)
-    if rows is not None:
-        parts.append(f"[{inner}{f',{inner}'.join(rows)}{line}]")
-        return
+        return text
+    inner = line + "  "
     if isinstance(value, dict):
-        parts.append("{")
-        for key, item in value.items():
-            parts.append(f"{separator}{inner}{_encode(key)}: ")
-            _write(item, inner, parts)
-            separator = ","
-        parts.append(line + "}")
-        return
-    parts.append("[")
-    for item in value:
-        parts.append(separator + inner)
-        _write(item, inner, parts)
-        separator = ","
-    parts.append(line + "]")
+        parts, ends = [f"{_encode(key)}: {_text(each, inner)}" for key, each in value.items()], "{}"
+    else:
+        parts, ends = _rows(value) or [_text(each, inner) for each in value], "[]"
+    return f"{ends[0]}{inner}{f',{inner}'.join(parts)}{line}{ends[1]}"
 
 
 def _on_one_line(value: Any) -> str | None:
@@ -119,13 +103,21 @@ def write_bytes(path: Path, data: bytes) -> None:
     Raises:
         OSError: It cannot be written; ``filename`` is ``path``.
     """
+    name = draft_name(path)
     try:
-        _write_bytes(path, data)
-    except OSError as error:
-        if error.errno is None:
-            raise
-        # Of the right class by its number. What failed may name no file, or the unfinished one.
-        raise OSError(error.errno, error.strerror, str(path)) from error
+        handle = os.open(name, _NEW, 0o666)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(name, path)
+        _sync_folder(path.parent)
+    except BaseException as error:
+        name.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno is not None:
+            # Of the right class by its number. What failed may name no file, or the unfinished one.
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
 
 
 def draft_name(path: Path) -> Path:
@@ -143,21 +135,6 @@ def written_by(draft: Path) -> int | None:
     """
     found = re.fullmatch(r"\..*\.(\d+)-[0-9a-f]{12}\.tmp", draft.name)
     return found and int(found[1])
-
-
-def _write_bytes(path: Path, data: bytes) -> None:
-    name = draft_name(path)
-    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(name, path)
-    except BaseException:
-        name.unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -33,22 +33,16 @@ def processes(workers: int, shared: Any = None) -> Iterator[Executor]:
     """
     before = active_children()
     executor = _Processes(workers, mp_context=CONTEXT, initializer=_begin, initargs=(shared,))
-    with _killed_is_a_limit(), executor:
-        try:
-            yield executor
-        except BaseException:
-            for child in active_children():
-                if child not in before:
-                    child.kill()  # amid work that nobody waits for any more
-            executor.shutdown(cancel_futures=True)
-            raise
-
-
-@contextmanager
-def _killed_is_a_limit() -> Iterator[None]:
-    """Raise LimitReachedError where a worker was killed."""
     try:
-        yield
+        with executor:
+            try:
+                yield executor
+            except BaseException:
+                for child in active_children():
+                    if child not in before:
+                        child.kill()  # amid work that nobody waits for any more
+                executor.shutdown(cancel_futures=True)
+                raise
     except BrokenExecutor as error:
         msg = (
             "a worker process was killed, as systems do that are short of memory. What is "
@@ -93,11 +87,14 @@ def shared_memory() -> Any:
 def _begin(shared: Any) -> None:
     global _shared
     _shared = shared
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
 
 
-def _end_with_parent() -> None:
-    parent = parent_process()
-    assert parent is not None
+def end_with_parent() -> None:
+    """Let this process end as soon as the one does that has started it."""
+    threading.Thread(target=_end_after, args=(parent_process(),), daemon=True).start()
+
+
+def _end_after(parent: Any) -> None:
     parent.join()
     os._exit(1)

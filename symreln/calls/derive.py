@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import sympy as sp
@@ -86,8 +86,8 @@ class Answer(Derived):
         """Return a derivation that shares what was found of ``derived`` already."""
         if isinstance(derived, cls):
             return derived
-        made = cls(**{f.name: getattr(derived, f.name) for f in fields(derived) if f.init})
-        object.__setattr__(made, "_known", derived._known)
+        made = object.__new__(cls)
+        vars(made).update(vars(derived))
         return made
 
     def __reduce_ex__(self, protocol: object) -> tuple[Any, ...]:
@@ -206,6 +206,14 @@ class Answer(Derived):
         return displayed_formulas(self)
 
 
+#: What only derivations of pathways have, and what those of graphs have in its place.
+_INSTEAD = {
+    "modes": "derivation.components",
+    "formula": "derivation.to_latex()",
+    **dict.fromkeys(("to_numpy", "to_python", "evaluate", "enclose"), "derivation.curves"),
+}
+
+
 @short_repr(eq=False)
 class NetworkDerivation(Answer, networks.NetworkDerivation):
     """Everything derived from a spec of nodes and edges, with what a user asks of it.
@@ -222,63 +230,21 @@ class NetworkDerivation(Answer, networks.NetworkDerivation):
         return self.ask(routing_of)
 
     @property
-    def modes(self) -> Modes:
-        """Not of a graph: its parts hold their modes, and ``curves`` their strengths.
-
-        Raises:
-            NotSupportedError: Always.
-        """
-        _refuse_graph("modes", "derivation.components")
-
-    @property
     def loss(self) -> sp.Expr | None:
         """Of a graph no sum over modes: always None."""
         return None
 
-    def formula(self, name: str) -> Formula:
-        """Not of a graph.
+    def __getattr__(self, name: str) -> Any:
+        """Refuse what only derivations of pathways have.
 
         Raises:
-            NotSupportedError: Always.
+            NotSupportedError: It is such; the message names what graphs have instead.
         """
-        _refuse_graph(f"formula {name}", "derivation.to_latex()")
-
-    def to_numpy(self, name: str) -> NumericFormula:
-        """Not of a graph.
-
-        Raises:
-            NotSupportedError: Always.
-        """
-        _refuse_graph(f"to_numpy {name}", "derivation.curves")
-
-    def to_python(self, library: Library = "numpy") -> str:
-        """Not of a graph.
-
-        Raises:
-            NotSupportedError: Always.
-        """
-        _refuse_graph(f"to_python {library}", "derivation.curves")
-
-    def evaluate(self, times: Times | None = None) -> Prediction:
-        """Not of a graph.
-
-        Raises:
-            NotSupportedError: Always.
-        """
-        _refuse_graph("evaluate", "derivation.curves")
-
-    def enclose(
-        self,
-        times: Sequence[int | Fraction],
-        digits: int = 50,
-        strength0: Fraction | None = None,
-    ) -> dict[str, tuple[arb, ...]]:
-        """Not of a graph.
-
-        Raises:
-            NotSupportedError: Always.
-        """
-        _refuse_graph("enclose", "derivation.curves")
+        if name not in _INSTEAD:
+            msg = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(msg)
+        msg = f"{name}: derived for pathways, not for nodes and edges. These have {_INSTEAD[name]}"
+        raise NotSupportedError(msg)
 
     @property
     def curves(self) -> Curves | str:
@@ -542,12 +508,6 @@ class Outputs(OutputCurves):
         from symreln.report.user_plots import plot_outputs
 
         return plot_outputs(self, output, samples, ax)
-
-
-def _refuse_graph(what: str, instead: str) -> NoReturn:
-    """Refuse what only derivations of pathways have."""
-    msg = f"{what}: derived for pathways, not for nodes and edges. These have {instead}"
-    raise NotSupportedError(msg)
 
 
 def derive(
