@@ -199,11 +199,11 @@ def race(
         True
     """
     spec = spec_of(spec, "race")
-    unheard = {"limit": limit is not None, "points": over is None and points != 3}
-    if by is not None and any(unheard.values()):
-        name = next(name for name, given in unheard.items() if given)
-        msg = f"race: {name} has no meaning with by here. Leave it out"
-        raise InputError(msg)
+    for name, unheard in (("limit", limit is not None), ("points", not over and points != 3)):
+        if by is not None and unheard:
+            alone = " without over" if name == "points" else ""
+            msg = f"race: {name} has no meaning with by{alone}. Leave it out"
+            raise InputError(msg)
     if seeds:
         network_of(spec)
     with phase("racing gates"):

@@ -124,7 +124,7 @@ def test_a_pdf_needs_no_tex_and_belongs_to_its_certificate(tmp_path):
         ("gates xor --method enumerate --samples 1" + 20 * "0", "'--samples': 1"),
         ("gates xor --method kmean", "kmeans"),
         ("gates xor --method enumerate --windows 3", "windows has no meaning with method"),
-        ("race contextual-3 --by context --points 4", "points has no meaning with by"),
+        ("race contextual-3 --by context --points 4", "points has no meaning with by without over"),
         ("tasks xorr", "xor-linear"),
         ("verify {file}.json", "file.json"),
         ("verify \0", "null character"),

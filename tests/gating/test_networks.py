@@ -5,14 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import symreln as sr
-from symreln.cli.main import cli
 from symreln.errors import InputError
 from symreln.gating.observed import observe
 from symreln.gating.replay import _spec_schedule, schedule_errors
 from symreln.gating.selectivity import selectivity
+from tests.app.command import command
 from tests.gating.planted import planted
 
 SMALL = {"network.hidden": 30, "network.steps": 801, "network.init_std": "1/1000"}
@@ -158,9 +157,9 @@ def test_bad_input(method: str, given: dict | str, asked: dict, message: str) ->
     ],
 )
 def test_options_of_another_method(method: str, option: str, tmp_path: Path) -> None:
-    typed = ["gates", "xor", "--method", method, option, "3", "--out", str(tmp_path)]
-    with pytest.raises(InputError, match=f"{option} has no meaning with --method {method}"):
-        CliRunner().invoke(cli, typed, catch_exceptions=False)
+    found = command("gates", "xor", "--method", method, option, 3, "--out", tmp_path)
+    assert found.code == 2
+    assert f'{option[2:]} has no meaning with method="{method}"' in found.err
     with pytest.raises(InputError, match=f"{option[2:]} has no meaning with method="):
         sr.gates("xor", method, **{option[2:]: 3})
 
@@ -169,7 +168,7 @@ def test_the_command_writes_what_the_call_returns(kmeans, tmp_path: Path) -> Non
     sets = [text for key, value in SMALL.items() for text in ("--set", f"{key}={value}")]
     typed = ["gates", "xor", "--method", "kmeans", "--clusters", "4", "--seeds", "3", *sets]
     out = ["--every", "50", "--out", str(tmp_path)]
-    shown = CliRunner().invoke(cli, [*typed, *out], catch_exceptions=False).output
+    shown = command(*typed, *out).out
     assert json.loads((tmp_path / "gates.json").read_text()) == kmeans.to_json()
     assert all(line in shown for line in kmeans.lines())
 

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from symreln.cli.main import cli
 from symreln.errors import InputError
 from symreln.gating.confronted import RacePoint, confront, confronted_points
 from symreln.gating.observed import nearest_observer, observe
@@ -17,6 +15,7 @@ from symreln.gating.race_pieces import Race
 from symreln.gating.race_report import RaceReport, unraced
 from symreln.specs.model import Spec
 from symreln.task_library.load import load
+from tests.app.command import command
 
 
 def units_of(point: RacePoint, pattern: str) -> float:
@@ -90,10 +89,8 @@ def test_units_on_the_boundary_are_told_from_those_beside_it() -> None:
 
 @pytest.mark.slow
 def test_race_over_a_parameter(tmp_path: Path) -> None:
-    runner = CliRunner()
     few = ["--seeds", "1", "--points", "1", "--set", "network.hidden=200", "--out", str(tmp_path)]
-    result = runner.invoke(cli, ["race", "xor", *few], catch_exceptions=False)
-    assert "1100  orbit of size 2" in result.output
+    assert "1100  orbit of size 2" in command("race", "xor", *few).out
     found = json.loads((tmp_path / "race.json").read_text())
     assert [point["fastest_taken"] for point in found["confronted"]["points"]] == [True] * 4
     assert found["candidates"][-1]["realisable"] is False
@@ -104,12 +101,9 @@ def test_race_over_a_parameter(tmp_path: Path) -> None:
 
 
 def test_bad_input() -> None:
-    runner = CliRunner()
     later = ["race", "contextual-3", "--set", "dataset.items=2", "--stage", "2", "--seeds", "1"]
-    with pytest.raises(InputError, match="found --seeds 1 with --stage 2"):
-        runner.invoke(cli, later, catch_exceptions=False)
-    with pytest.raises(InputError, match="found --by colour"):
-        runner.invoke(cli, ["race", "contextual-3", "--by", "colour"], catch_exceptions=False)
+    assert "found --seeds 1 with --stage 2" in command(*later).err
+    assert "found --by colour" in command("race", "contextual-3", "--by", "colour").err
     linear = load("xor", ["network.activation=linear"]).at_values()
     with pytest.raises(InputError, match="a linear network has no gates"):
         observe(linear, seeds=1, steps=[0])
