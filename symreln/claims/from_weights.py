@@ -15,7 +15,7 @@ from symreln.exact.matrix import ExactMatrix
 from symreln.laws import lambda_balanced
 from symreln.specs.arguments import instance_of
 from symreln.specs.finding import Finding
-from symreln.specs.number import exact_fraction, exact_number
+from symreln.specs.number import exact_number
 
 if TYPE_CHECKING:
     from symreln.laws.lambda_balanced import BalancedMatrices
@@ -135,4 +135,4 @@ def _plain(entry: object) -> object:
 
 
 def _number(entry: object) -> Fraction:
-    return exact_fraction(entry) if isinstance(entry, str) else exact_number(entry)
+    return exact_number(entry)

@@ -14,7 +14,7 @@ import numpy as np
 
 from symreln.errors import InputError
 from symreln.specs.finding import Finding, shown
-from symreln.specs.number import exact_fraction, exact_number
+from symreln.specs.number import exact_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,7 +93,7 @@ def exact_value(value: object, where: str, needed: str) -> Fraction:
     """
     number = value.item() if isinstance(value, np.generic) else value
     try:
-        return exact_fraction(number) if isinstance(number, str) else exact_number(number)
+        return exact_number(number)
     except Finding as finding:
         msg = f"{where}: found {finding.found}; {needed}"
         raise InputError(msg) from finding

@@ -40,7 +40,7 @@ from symreln.specs.finding import (
 )
 from symreln.specs.kinds import matrix_of_fractions
 from symreln.specs.model import Dataset, Label
-from symreln.specs.number import DecimalText, WrittenDecimal, exact_float, exact_fraction
+from symreln.specs.number import DecimalText, WrittenDecimal, exact_decimal, exact_fraction
 from symreln.specs.problems import Problems
 from symreln.specs.schema import UserDatasetModel
 
@@ -384,7 +384,7 @@ def matrices_from_npz(data: bytes, file: str) -> tuple[ExactMatrix, ExactMatrix]
     """Return X, shape (n_x, P), and Y, shape (n_y, P), of an NPZ file, whose rows are samples.
 
     Integers are exact; a float is taken as its shortest decimal, so that a stored 0.1 is 1/10
-    (see :func:`symreln.specs.number.exact_float`).
+    (see :func:`symreln.specs.number.exact_number`).
 
     Args:
         data: Contents of the file.
@@ -462,5 +462,5 @@ def _exact(array: np.ndarray, name: str) -> ExactMatrix:
         found += f" and {len(others)} more" * bool(others)
         raise Finding(found, "finite numbers", "Remove the sample, or fill the gap in.")
     # str() of a float32 is its own shortest decimal; going through float64 would lengthen it.
-    decimals = [[exact_float(float(str(value))) for value in row] for row in array.T]
+    decimals = [[exact_decimal(str(value)) for value in row] for row in array.T]
     return matrix_of_fractions(decimals)

@@ -12,12 +12,13 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from symreln.exact.scalar import Scalar
 from symreln.networks.parts import Gain, Gate
 from symreln.specs.expression import Declared
-from symreln.specs.finding import Finding, counted, nearest, quoted, shown
+from symreln.specs.finding import Finding, counted, nearest, need, quoted, read_all, shown
 from symreln.specs.model import Label
 from symreln.specs.number import DecimalText
 from symreln.specs.rational import as_fraction
@@ -73,10 +74,9 @@ def gate_values(
         values = _from_list(gate, samples, declared or Declared())
     else:
         raise Finding(shown(gate), '"all", a formula over labels, or a list of 0, 1 and gains')
-    if not closed and all(value == 0 for value in values):
-        what = f"the gate {quoted(gate)}" if isinstance(gate, str) else "a gate"
-        expected = "a gate open on at least one sample"
-        raise Finding(f"{what} that is 0 on every sample", expected, _label_values(labels))
+    what = f"the gate {quoted(gate)}" if isinstance(gate, str) else "a gate"
+    fits, expected = closed or any(values), "a gate open on at least one sample"
+    need(fits, f"{what} that is 0 on every sample", expected, _label_values(labels))
     return values
 
 
@@ -90,17 +90,16 @@ def _label_values(labels: Mapping[str, tuple[Label, ...]]) -> str:
 
 
 def _from_list(gate: Sequence[object], samples: int, declared: Declared) -> Gate:
-    values = tuple(_gain(value, index, declared) for index, value in enumerate(gate))
-    if len(gate) != samples:
-        raise Finding(
-            f"{counted(len(gate), 'entry')} for {counted(samples, 'sample')}",
-            f"one 0, 1 or gain for every sample ({samples} of them)",
-            'Add or remove entries, or write a formula over labels, or "all".',
-        )
+    entries = ((f"[{index}]", value) for index, value in enumerate(gate))
+    values = tuple(read_all(entries, partial(_gain, declared)))
+    found = f"{counted(len(gate), 'entry')} for {counted(samples, 'sample')}"
+    expected = f"one 0, 1 or gain for every sample ({samples} of them)"
+    hint = 'Add or remove entries, or write a formula over labels, or "all".'
+    need(len(gate) == samples, found, expected, hint)
     return values
 
 
-def _gain(value: object, index: int, declared: Declared) -> Gain:
+def _gain(declared: Declared, value: object) -> Gain:
     """Return one entry of a list.
 
     A bare whole number is 0 or 1, so that a list of sample indices is seen to be none.
@@ -108,16 +107,11 @@ def _gain(value: object, index: int, declared: Declared) -> Gain:
     Raises:
         Finding: It is neither 0, 1 nor a formula.
     """
-    where = f"at index {index} of a gate"
     if isinstance(value, int) and not isinstance(value, bool) and value in (0, 1):
         return int(value)
-    if not isinstance(value, str | float | Fraction | DecimalText):
-        expected = 'an entry 0 or 1, or a gain in quotes, such as "g" or "1/2"'
-        raise Finding(f"{shown(value)} {where}", expected)
-    try:
-        gain = declared.value(value)
-    except Finding as finding:
-        raise finding.reworded(f"{finding.found}, {where}") from None
+    expected = 'an entry 0 or 1, or a gain in quotes, such as "g" or "1/2"'
+    need(isinstance(value, str | float | Fraction | DecimalText), shown(value), expected)
+    gain = declared.value(value)
     number = as_fraction(gain)
     return int(number) if number in (0, 1) else Scalar.of(gain, declared.names)
 

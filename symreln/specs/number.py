@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -101,21 +100,6 @@ def exact_fraction(text: str) -> Fraction:
     return _bounded(value / divisor)
 
 
-def exact_float(value: float) -> Fraction:
-    """Return a float as the exact value of its shortest decimal.
-
-    A file of floats holds 0.1 as the nearest binary fraction; whoever wrote it meant 1/10, and the
-    shortest decimal that rounds to the same float (``repr``) gives that back. The binary value
-    itself would carry a denominator of 2**55 through every formula.
-
-    Raises:
-        Finding: It is infinite or not a number.
-    """
-    if not math.isfinite(value):
-        raise Finding(str(value), "a finite number", "Remove the sample, or fill the gap in.")
-    return exact_decimal(repr(value))
-
-
 def _bounded(value: Fraction) -> Fraction:
     """Return a fraction after checking MAX_BITS.
 
@@ -131,8 +115,13 @@ def _bounded(value: Fraction) -> Fraction:
 def exact_number(value: object) -> Fraction:
     """Return the exact value of a number that was read from TOML or handed in from Python.
 
+    A file of floats holds 0.1 as the nearest binary fraction; whoever wrote it meant 1/10, and the
+    shortest decimal that rounds to the same float (``repr``) gives that back. The binary value
+    itself would carry a denominator of 2**55 through every formula.
+
     Args:
-        value: An int, a ``DecimalText``, a float, a Fraction or a Decimal; not a bool or a text.
+        value: An int, a ``DecimalText``, a float, a Fraction, a Decimal, or a text such as "1/3";
+            not a bool.
 
     Raises:
         Finding: It is something else, not finite, or too large.
@@ -140,14 +129,14 @@ def exact_number(value: object) -> Fraction:
     match value:
         case bool():
             raise Finding(shown(value), "a number", "Write 1 or 0.")
-        case int():
+        case int() | Fraction():
             return _bounded(Fraction(value))
+        case str():
+            return exact_fraction(value)
         case DecimalText():
             return exact_decimal(value.text.replace("_", ""))
         case float():
-            return exact_float(value)
-        case Fraction():
-            return _bounded(value)
+            return exact_decimal(repr(value))
         case Decimal():
             return exact_decimal(str(value))
         case _:
