@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 from fractions import Fraction
+from math import isfinite
 
 from symreln.base.records import record
-from symreln.specs.finding import Finding, cut, quoted, shown
+from symreln.specs.finding import Finding, cut, need, quoted, shown
 
 _MAX_DIGITS = 1200
 """Digits plus the size of the decimal exponent: 1200 of them fit into MAX_BITS, and every float64
@@ -136,6 +137,8 @@ def exact_number(value: object) -> Fraction:
         case DecimalText():
             return exact_decimal(value.text.replace("_", ""))
         case float():
+            hint = "Remove the sample, or fill the gap in."
+            need(isfinite(value), str(value), "a finite number", hint)
             return exact_decimal(repr(value))
         case Decimal():
             return exact_decimal(str(value))
