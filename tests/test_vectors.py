@@ -112,16 +112,16 @@ def test_tables_have_each_pathway_where_equal_modes_have_other_vectors(tmp_path:
     assert signs[1] == [1, 1, -1, -1]
     assert [_cells(tex, f"signs {n}")[-1] for n in (1, 2)] == [[*map(str, row)] for row in signs]
     (vectors,) = [each for each in still_sketches(derivation) if each.name == "vectors"]
-    (samples,) = vectors.shown["pathways"]  # side by side, in one pair of panels
+    inputs, outputs = (each.cells for each in vectors.shown["panels"])  # side by side
     exact = [pathway.to_numpy() for pathway in derivation.pathways]
-    np.testing.assert_array_equal(samples.v, np.hstack([v for _, _, v, _ in exact]))
-    np.testing.assert_array_equal(samples.u, np.hstack([u for u, *_ in exact]))
-    assert samples.widths == {"1,1": 1, "2,1": 1, "3,1": 1, "4,1": 1}
+    np.testing.assert_array_equal(inputs.values, np.hstack([v for _, _, v, _ in exact]))
+    np.testing.assert_array_equal(outputs.values, np.hstack([u for u, *_ in exact]))
+    assert dict(inputs.columns) == {"1,1": 1, "2,1": 1, "3,1": 1, "4,1": 1}
 
 
 def test_the_figure_has_one_pathway_of_those_with_equal_modes_where_there_are_many_rows():
     (vectors,) = [e for e in still_sketches(sr.derive("contextual-3")) if e.name == "vectors"]
-    assert [each.label for each in vectors.shown["pathways"]] == ["common", "off_1"]
+    assert [each.of for each in vectors.shown["panels"][::2]] == ["common", "off_1"]
 
 
 def test_a_table_is_of_the_inputs_that_a_pathway_sees(tmp_path: Path):

@@ -43,6 +43,9 @@ class _Printer(LatexPrinter):
     def _print_Dummy(self, expr: Any) -> str:
         return symbol_latex(expr.name)
 
+    def _print_Integral(self, expr: Any) -> str:
+        return super()._print_Integral(expr).replace(r"\limits", "")
+
     def _print_Pi(self, expr: Any) -> str:
         # In braces of its own, so that it is told from the letter of strengths.
         return r"{\pi}"

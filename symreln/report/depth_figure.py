@@ -6,39 +6,25 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from symreln.base.jsonio import dumps
 from symreln.base.provenance import library_versions
 from symreln.experiment.distributions import MOMENTS, SIGNIFICANT, crossing_times, spread_moments
 from symreln.report import html
 from symreln.report.chapters.depth import NAME, depth_document
-from symreln.report.drawing import (
-    FONT_SIZE,
-    TEXT_WIDTH,
-    drawing,
-    dress,
-    legend_below,
-    plain,
-    styled,
-)
-from symreln.report.figures import TIME
 from symreln.report.folder import npz
-from symreln.report.looks import DASHES, FAINT, INK, look
+from symreln.report.looks import DASHES, FAINT, look
+from symreln.report.plots import TIME, thinned
+from symreln.report.sketch import Curve, Panel, Sketch
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from symreln.document.model import Drawing
     from symreln.experiment.depth import DepthComparison
     from symreln.experiment.distributions import CrossingComparison
 
 FORMAT = "symreln-depth/2"
-#: Points of a drawn curve.
-POINTS = 400
 #: Levels whose crossing times are drawn.
-DRAWN = (0.9, 0.5, 0.25)
-HEIGHT = 3.0  # inches
+_DRAWN = (0.9, 0.5, 0.25)
 
 
 def depth_files(found: DepthComparison) -> dict[str, str | bytes]:
@@ -136,7 +122,6 @@ def _curves(found: DepthComparison) -> bytes:
     return npz({name: curves[:, steps] for name, curves in losses.items()} | {"steps": steps})
 
 
-@styled
 def _depth_drawing(found: DepthComparison) -> Drawing:
     """Draw the distributions of a comparison."""
     depth = len(found.widths)
@@ -149,45 +134,33 @@ def _depth_drawing(found: DepthComparison) -> Drawing:
     if found.switching is not None:
         losses = found.switching.losses * found.relu.losses[:, :1]
         kinds.append(("gated network, switching gates", losses, look("theory")))
-    figure = Figure(figsize=(TEXT_WIDTH, HEIGHT), dpi=72)
-    grid = figure.add_gridspec(1, 2, left=0.08, right=0.98, top=0.91, bottom=0.27, wspace=0.22)
-    left, right = (figure.add_subplot(grid[0, place]) for place in range(2))
-    for name, losses, style in kinds:
-        _band(left, losses, name, style)
-        for level in DRAWN:
-            _distribution(right, crossing_times(losses, level), losses.shape[1], style)
-    for level in DRAWN:
-        _name_level(right, level, crossing_times(found.relu.losses, level))
-    left.set_ylim(bottom=0)
-    right.set_ylim(0, 1.02)
-    levels = ", ".join(f"{level:g}" for level in DRAWN)
-    dress(left, x=TIME, y="loss $L(t)$")
-    dress(right, x=TIME, y=f"share with a loss below {levels} of $L(0)$")
-    legend_below(left)
-    return drawing(NAME, left, pdf=False)
+    bands = tuple(_band(*kind) for kind in kinds)
+    shares = [
+        _distribution(losses, level, style, name=f"{level:g}" * (losses is found.relu.losses))
+        for _, losses, style in kinds
+        for level in _DRAWN
+    ]
+    said = f"share with a loss below {', '.join(f'{level:g}' for level in _DRAWN)} of $L(0)$"
+    sketch = Sketch.of(
+        NAME,
+        Panel(x=TIME, y="loss $L(t)$", curves=bands),
+        Panel(x=TIME, y=said, curves=tuple(shares), top=1.02),
+        height=2.6,
+    )
+    return sketch.draw(pdf=False)
 
 
-def _band(panel: Axes, losses: np.ndarray, name: str, style: dict[str, Any]) -> None:
-    steps = np.unique(np.linspace(0, losses.shape[1] - 1, POINTS).astype(int))
+def _band(name: str, losses: np.ndarray, style: dict[str, Any]) -> Curve:
+    steps = thinned(np.arange(losses.shape[1]))
     low, middle, high = np.quantile(losses[:, steps], (0.05, 0.5, 0.95), axis=0)
-    panel.fill_between(steps, low, high, color=style["color"], alpha=0.18, linewidth=0)
-    panel.plot(steps, middle, label=plain(name), **style)
+    return Curve(x=steps, y=middle, style=style, label=name, low=low, high=high)
 
 
-def _distribution(panel: Axes, times: np.ndarray, end: int, style: dict[str, Any]) -> None:
+def _distribution(losses: np.ndarray, level: float, style: dict[str, Any], name: str) -> Curve:
+    """Return the share of networks whose loss has fallen below a level, over time."""
+    times = crossing_times(losses, level)
     reached = np.sort(times[np.isfinite(times)])
-    if not len(reached):
-        return
     share = np.arange(1, len(reached) + 1) / len(times)
-    panel.step([reached[0], *reached, end - 1], [0, *share, share[-1]], where="post", **style)
-
-
-def _name_level(panel: Axes, level: float, times: np.ndarray) -> None:
-    """Write a level above the last network that falls to it."""
-    reached = times[np.isfinite(times)]
-    if len(reached):
-        panel.annotate(
-            f"{level:g}", (float(reached.max()), len(reached) / len(times)), xytext=(0, 4),
-            textcoords="offset points", ha="center", fontsize=FONT_SIZE - 1, color=INK,
-            annotation_clip=False,
-        )  # fmt: skip
+    x = np.array([*reached[:1], *reached, losses.shape[1] - 1.0])
+    y = np.array([*[0.0] * len(reached[:1]), *share, len(reached) / len(times)])
+    return Curve(x=x, y=y, style=style | {"drawstyle": "steps-post"}, name=name)

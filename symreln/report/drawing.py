@@ -22,12 +22,10 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from symreln.document.escape import clean, typographic
 from symreln.document.model import Drawing
-from symreln.errors import InputError
-from symreln.report.looks import GROUND, INK, PALETTE
+from symreln.report.looks import INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -133,14 +131,6 @@ def styled(draw: Callable[P, R]) -> Callable[P, R]:
     return drawn
 
 
-def legend_outside(ax: Axes) -> None:
-    """Put the legend of ``ax`` to the right of its figure, where it can hide nothing."""
-    handles, labels = ax.get_legend_handles_labels()
-    ax.figure.legend(
-        handles, labels, loc="outside right upper", fontsize=FONT_SIZE - 1, frameon=False
-    )
-
-
 def legend_below(
     ax: Axes, handles: Sequence[Any] = (), labels: Sequence[str] = (), *, columns: int = 3
 ) -> None:
@@ -159,28 +149,6 @@ def legend_below(
         if count == 1 or legend.get_window_extent().width <= figure.bbox.width:
             return
         legend.remove()
-
-
-def legend_inside(ax: Axes) -> None:
-    """Put a legend into ``ax``, whose figure is another's."""
-    if ax.get_legend_handles_labels()[0]:
-        ax.legend(loc="best", fontsize=FONT_SIZE - 1, frameon=False)
-
-
-def stack(ax: Axes, times: NDArray[Any], shares: NDArray[Any], **more: Any) -> list[str]:
-    """Draw shares over time, one upon the other, from 0 to 1; return their colours."""
-    colours = [PALETTE[index % len(PALETTE)] for index in range(len(shares))]
-    ax.stackplot(times, shares, colors=colours, edgecolor=GROUND, linewidth=0.4, alpha=0.85, **more)
-    ax.set_ylim(0, 1)
-    ax.margins(x=0)
-    return colours
-
-
-def check_shape(label: str, values: NDArray[Any], shape: tuple[int, ...]) -> None:
-    """Raise unless an array has the shape that its labels need."""
-    if values.shape != shape:
-        msg = f"figure, {label!r}: shape {values.shape}, not {shape}. Give one value a place."
-        raise InputError(msg)
 
 
 def drawing(name: str, ax: Axes, *, pdf: bool = True) -> Drawing:

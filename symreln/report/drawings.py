@@ -20,12 +20,14 @@ from symreln.report.plots import (
     MOST_CURVES,
     SAME,
     drawn_times,
+    loss_curve,
     loss_sketch,
     modes_sketch,
     modes_sketches,
+    pathway_curves,
     still_sketches,
 )
-from symreln.report.sketch import LossCurve, PathwayModes, Sketch, begin_to_draw
+from symreln.report.sketch import Sketch, begin_to_draw
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -154,22 +156,17 @@ def _graph(derivation: NetworkDerivation) -> Sketch:
         "uses": [count for _, count in derivation.ask(described).edges],
         "parts": {e: n for n, c in enumerate(derivation.components) for e in c.edges},
     }
-    return Sketch(name="graph", function="network_figure.draw_network", shown=shown)
+    return Sketch(name="graph", shown=shown, function="network_figure.draw_network")
 
 
 def _modes(curves: Curves) -> Sketch:
-    return modes_sketch(
-        [
-            PathwayModes(
-                label=item.label,
-                times=curves.times,
-                strengths=item.values[:MOST_CURVES],
-                plateaus=item.plateaus[:MOST_CURVES],
-                symbols=_symbols(item.values[:MOST_CURVES]),
-            )
-            for item in curves.strengths[:MOST_GROUPS]
-        ]
-    )
+    drawn = []
+    for place, item in enumerate(curves.strengths[:MOST_GROUPS]):
+        values = item.values[:MOST_CURVES]
+        plateaus = [float(each) for each in item.plateaus[:MOST_CURVES]]
+        names = _symbols(values)
+        drawn += pathway_curves(place, item.label, curves.times, values, plateaus, names=names)
+    return modes_sketch(drawn)
 
 
 def _symbols(strengths: np.ndarray) -> tuple[str, ...]:
@@ -189,6 +186,4 @@ def _symbol(number: int, count: int) -> str:
 def _loss(curves: Curves) -> Sketch:
     # Losses are differences of numbers of the first one's size: below, only rounding is left.
     seen = np.where(curves.loss > _NOISE * curves.loss[0], curves.loss, np.nan)
-    return loss_sketch(
-        [LossCurve(label="theory (reduction)", role="theory", times=curves.times, loss=seen)]
-    )
+    return loss_sketch([loss_curve("theory (reduction)", "theory", curves.times, seen)])

@@ -26,7 +26,6 @@ from symreln.report.drawing import (
     drawing,
     dress,
     legend_below,
-    legend_outside,
     log_scale,
     new_axes,
     plain,
@@ -194,5 +193,5 @@ def _replay(found: ReplayReport) -> Drawing | None:
         title="Replay against the network",
     )
     panel.tick_params(labelsize=FONT_SIZE - 1)
-    legend_outside(panel)
+    legend_below(panel)
     return drawing("replay", panel, pdf=False)

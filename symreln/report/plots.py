@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,10 +17,21 @@ from symreln.errors import InputError
 from symreln.laws.choice import plateau
 from symreln.laws.law import Regime
 from symreln.report.chapters.vectors import drawn_vectors
-from symreln.report.sketch import LossCurve, MeasuredModes, PathwayModes, Sketch, Vectors
+from symreln.report.looks import (
+    CLOSED,
+    GAIN,
+    INK,
+    OPEN,
+    PALETTE,
+    Role,
+    line_style,
+    look,
+    measured_look,
+)
+from symreln.report.sketch import Cells, Curve, Panel, Sketch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from symreln.claims.curves import ModeCurve, Prediction
     from symreln.claims.derivation import ModeDerivation
@@ -31,6 +43,13 @@ POINTS = 400
 MOST_CURVES = 12
 #: Share of the steps that measured strengths are apart, so that their marks are.
 _MEASURED = 0.035
+#: Rows of vectors up to which they have names.
+_MOST_NAMES = 16
+_ROW, _ROWS = 0.26, 3.2  # inches: height of a row of gates, and of all of them at most
+_NEAR, _DROP = 0.02, 0.05  # shares of the axes: marks within the first are apart by the second
+TIME = r"time $t$ (full-batch steps)"
+#: As the closed form of L(t) is printed, whatever the training descends.
+LOSS = "loss $L(t)$ (mean over samples)"
 #: Runs of samples up to which they are named.
 MOST_GROUPS = 24
 #: Share of the greatest strength below which curves lie on each other in print.
@@ -38,15 +57,6 @@ SAME = 1e-3
 #: The same for pathways with equal modes: they differ by the scatter of initial strengths alone,
 #: which are followed from random units (:mod:`symreln.claims.early`).
 _SAME_MODES = 3e-2
-
-
-def derivation_sketches(
-    derivation: Derivation,
-    prediction: Prediction | None,
-    measured: Sequence[tuple[str, ModeMeasured]] = (),
-) -> tuple[Sketch, ...]:
-    """Sketch the gates, the spectra and, where numbers are there, the predicted strengths."""
-    return (*still_sketches(derivation), *modes_sketches(derivation, prediction, measured))
 
 
 def modes_sketches(
@@ -63,7 +73,7 @@ def modes_sketches(
     """
     if prediction is None or not prediction.modes:
         return []
-    return [modes_sketch(pathway_modes(derivation, prediction, measured))]
+    return [modes_sketch(mode_curves(derivation, prediction, measured))]
 
 
 def still_sketches(derivation: Derivation) -> list[Sketch]:
@@ -85,21 +95,42 @@ def still_sketches(derivation: Derivation) -> list[Sketch]:
 
 def _gates(derivation: Derivation) -> Sketch:
     gates: dict[str, tuple] = {}
-    edges: dict[str, tuple[int, ...]] = {}
+    edges: list[tuple[int, int]] = []
     for begin, phase in derivation.phases:
         for pathway, first in zip(phase.spec.pathways, derivation.spec.pathways, strict=True):
             if not begin or any(switch.step == begin for switch in first.then):
+                edges += [(len(gates), sample) for sample in pathway.boundary]
                 gates[in_phase(pathway.name, begin)] = pathway.gate
-                edges[in_phase(pathway.name, begin)] = pathway.boundary
-    both = zip(gates.values(), edges.values(), strict=True)
-    shown = {
-        "gates": np.array([[gain != 0 for gain in gate] for gate in gates.values()]),
-        "pathways": list(gates),
-        "gains": np.array([[gain not in (0, 1) for gain in gate] for gate in gates.values()]),
-        "boundary": np.array([[n in edge for n in range(len(gate))] for gate, edge in both]),
-        "groups": sample_groups(derivation),
-    }
-    return Sketch(name="gates", function="cells.gate_pattern", shown=shown)
+    values = np.array([[0.5 * (g != 0) + 0.5 * (g == 1) for g in gate] for gate in gates.values()])
+    panel = Panel(
+        x=f"samples ({values.shape[1]})",
+        cells=gate_cells(values, list(gates), sample_groups(derivation)),
+        curves=tuple(_gate_marks(values, edges)),
+    )
+    return Sketch.of("gates", panel, height=0.75 + min(_ROW * len(values), _ROWS))
+
+
+def gate_cells(
+    values: np.ndarray, names: Sequence[str], groups: Sequence[tuple[str, int]]
+) -> Cells:
+    """Return gates of 0, 1/2 and 1 as cells, a row each, over named runs of samples."""
+    return Cells(values=values, rows=tuple(names), columns=tuple(groups), gates=True)
+
+
+def _gate_marks(values: np.ndarray, edges: Sequence[tuple[int, int]]) -> Iterator[Curve]:
+    """Yield what the legend of gates has: shades where there is a gain, strokes on boundaries."""
+    nowhere, style = np.full(1, np.nan), {"linestyle": "", "marker": "s", "markeredgecolor": INK}
+    if (values == 0.5).any():
+        for label, colour in (("0", CLOSED), ("gain", GAIN), ("1", OPEN)):
+            yield Curve(x=nowhere, y=nowhere, label=label, style=style | {"color": colour})
+    if edges:
+        row, column = np.array(edges).T
+        gap = np.full(len(edges), np.nan)  # parts one stroke from the next
+        x, y = (np.stack(ends, axis=1).ravel() for ends in (
+            (column + 0.2, column + 0.8, gap), (row + 0.8, row + 0.2, gap)
+        ))  # fmt: skip
+        style = {"color": INK, "linewidth": 0.8, "zorder": 3}
+        yield Curve(x=x, y=y, label="/ on its boundary", style=style)
 
 
 def sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
@@ -119,22 +150,24 @@ def sample_groups(derivation: Derivation) -> list[tuple[str, int]]:
 
 
 def _vectors(derivation: Derivation) -> list[Sketch]:
-    data, shown = derivation.spec.dataset, []
+    data, panels = derivation.spec.dataset, list[Panel]()
     for beside in drawn_vectors(derivation):
         own = beside[0].first.effective.pathway
         u, _, v, _ = zip(*(one.first.to_numpy() for one in beside), strict=True)
-        names = data.names_of("inputs", own.inputs), data.names_of("outputs", own.outputs)
-        widths = {
-            f"{one.first.number}," * (len(beside) > 1) + str(mode.number): mode.multiplicity
+        columns = tuple(
+            (f"{one.first.number}," * (len(beside) > 1) + str(mode.number), mode.multiplicity)
             for one in beside
             for mode in one.learning
-        }
+        )
         label = short_list([each.name for one in beside for each in one.pathways])
-        drawn = Vectors(label=label, v=np.hstack(v), u=np.hstack(u), names=names, widths=widths)
-        shown.append(drawn)
-    panels = {"pathways": shown}
-    sketch = Sketch(name="vectors", function="figures.singular_vectors", shown=panels)
-    return [sketch] if shown else []
+        for symbol, parts, names in (
+            ("$V$", v, data.names_of("inputs", own.inputs)),
+            ("$U$", u, data.names_of("outputs", own.outputs)),
+        ):
+            rows = tuple(names if len(names) <= _MOST_NAMES else ())
+            cells = Cells(values=np.hstack(parts), rows=rows, columns=columns)
+            panels.append(Panel(title=symbol, of=label, cells=cells))
+    return [Sketch.of("vectors", *panels, height=2.4)] if panels else []
 
 
 def _plateau(mode: ModeDerivation, known: Regime) -> float:
@@ -148,11 +181,11 @@ def _plateau(mode: ModeDerivation, known: Regime) -> float:
     return found
 
 
-def pathway_modes(
+def mode_curves(
     derivation: Derivation,
     prediction: Prediction,
     measured: Sequence[tuple[str, ModeMeasured]] = (),
-) -> list[PathwayModes]:
+) -> list[Curve]:
     """Return the strengths to draw; pathways whose curves lie on each other are one.
 
     Modes are those of the gates that hold, so that a curve ends where its gates do.
@@ -178,20 +211,51 @@ def pathway_modes(
         )
         for name, (begin, end) in spans.items()
     }
-    return [
-        PathwayModes(
-            label=_shared_phase(group),
-            times=times,
-            strengths=strengths[group[0]],
-            plateaus=np.array(
-                [np.nan if c.plateau is None else c.plateau for c in curves[group[0]]]
-            ),
-            symbols=tuple(_symbol(c, alone=len(group) == 1) for c in curves[group[0]]),
+    drawn: list[Curve] = []
+    for place, group in enumerate(_coinciding(list(spans), strengths, _twins(derivation))):
+        own = curves[group[0]]
+        drawn += pathway_curves(
+            place,
+            _shared_phase(group),
+            times,
+            strengths[group[0]],
+            [np.nan if curve.plateau is None else curve.plateau for curve in own],
+            names=[_symbol(curve, alone=len(group) == 1) for curve in own],
             number=_numbers([curves[name][0].label for name in group]),
-            measured=_measured(curves[group[0]], measured),
         )
-        for group in _coinciding(list(spans), strengths, _twins(derivation))
-    ]
+        drawn += _measured(own, measured)
+    return drawn
+
+
+def pathway_curves(
+    place: int,
+    label: str,
+    times: np.ndarray,
+    strengths: np.ndarray,
+    plateaus: Sequence[float],
+    *,
+    names: Sequence[str],
+    number: str = "",
+) -> Iterator[Curve]:
+    r"""Yield the strengths of one pathway's modes over time, and their plateaus as thin lines.
+
+    Args:
+        place: Of the pathway, from 0: it has a colour and dashes of its own.
+        label: Name of the pathway.
+        times: Shape (T,).
+        strengths: Shape (R, T): one row a mode; NaN where it is not drawn.
+        plateaus: Of every mode; NaN where it has none.
+        names: Name of every mode that is written beside its curve, its mathematics in dollars.
+        number: Of the pathway, as it stands in the names: "p = 2"; empty where it has none.
+    """
+    style = line_style(place) | {"linewidth": 1.4}
+    for row, (strength, name) in enumerate(zip(strengths, names, strict=True)):
+        said, note = (label, number) if row == 0 else ("", "")
+        yield Curve(x=times, y=strength, style=style, name=name, label=said, note=note)
+    there = times[np.isfinite(strengths).any(axis=0)]
+    thin = {"color": PALETTE[place % len(PALETTE)], "linewidth": 0.5, "alpha": 0.55}
+    for level in np.unique([each for each in plateaus if np.isfinite(each)]):
+        yield Curve(x=there[[0, -1]], y=np.array([level, level]), style=thin)
 
 
 def _places(label: str) -> tuple[str, str]:
@@ -217,29 +281,18 @@ def _numbers(labels: list[str]) -> str:
 
 def _measured(
     curves: list[ModeCurve], measured: Sequence[tuple[str, ModeMeasured]]
-) -> tuple[MeasuredModes, ...]:
-    """Return the strengths of some modes in trained networks, where they are these modes'."""
-    found = []
+) -> Iterator[Curve]:
+    """Yield the strengths of some modes in trained networks, where they are these modes'."""
+    places = {curve.label for curve in curves}
     for name in dict.fromkeys(name for name, _ in measured):
-        modes = {m.label: m for label, m in measured if label == name}
-        mine = [modes.get(curve.label) for curve in curves]
-        known = next((mode for mode in mine if mode is not None), None)
-        if known is not None:
-            steps = np.array(known.steps, dtype=float)
+        mine = [mode for label, mode in measured if label == name and mode.label in places]
+        for mode in mine:
+            steps = np.array(mode.steps, dtype=float)
             # Large markers must be apart; dots show the curve the better the more there are.
-            gap = _MEASURED * steps[-1] if known.subject == "gdln" else 0.0
+            gap = _MEASURED * steps[-1] if mode.subject == "gdln" else 0.0
             chosen = _apart_by(steps, gap)
-            nothing = np.full(len(steps), np.nan)
-            rows = [nothing if mode is None else mode.mean for mode in mine]
-            found.append(
-                MeasuredModes(
-                    label=name,
-                    role=known.subject,
-                    steps=steps[chosen],
-                    strengths=np.array(rows)[:, chosen],
-                )
-            )
-    return tuple(found)
+            style = measured_look(mode.subject)
+            yield Curve(x=steps[chosen], y=np.array(mode.mean)[chosen], style=style, label=name)
 
 
 def _apart_by(steps: np.ndarray, distance: float) -> list[int]:
@@ -251,14 +304,68 @@ def _apart_by(steps: np.ndarray, distance: float) -> list[int]:
     return chosen[::-1]
 
 
-def modes_sketch(pathways: Sequence[PathwayModes]) -> Sketch:
-    """Return the figure of strengths over time."""
-    return Sketch(name="modes", function="figures.mode_trajectories", shown={"pathways": pathways})
+def modes_sketch(curves: Sequence[Curve]) -> Sketch:
+    """Return the figure of strengths over time; a name that comes again is in the legend once."""
+    labels: set[str] = set()
+    shown = []
+    for curve in curves:
+        shown.append(replace(curve, label="") if curve.label in labels else curve)
+        labels.add(curve.label)
+    panel = Panel(x=TIME, y=r"mode strength $\pi_{p,\alpha}(t)$", curves=tuple(shown))
+    return Sketch.of("modes", panel, height=2.6)
 
 
-def loss_sketch(curves: Sequence[LossCurve]) -> Sketch:
-    """Return the figure of losses over time."""
-    return Sketch(name="loss", function="figures.loss_curves", shown={"curves": curves})
+def loss_curve(
+    label: str,
+    role: Role,
+    times: np.ndarray,
+    loss: np.ndarray,
+    spread: np.ndarray | None = None,
+) -> Curve:
+    """Return a loss over time as a curve of what its role is.
+
+    Args:
+        label: What the curve is: "theory", "ReLU network".
+        role: The same for its look.
+        times: Shape (T,).
+        loss: Shape (T,): for a network, the mean over seeds.
+        spread: Lower and upper edge of the band between seeds, shape (2, T).
+    """
+    low, high = (None, None) if spread is None else spread
+    kind = "area" if role == "relu" else "edges"
+    style = look(role)
+    return Curve(x=times, y=loss, style=style, label=label, low=low, high=high, spread=kind)
+
+
+def loss_panel(curves: Sequence[Curve]) -> Panel:
+    """Return losses on a linear scale."""
+    return Panel(x=TIME, y=LOSS, curves=tuple(curves))
+
+
+def loss_sketch(curves: Sequence[Curve], drops: Sequence[tuple[float, Role]] = ()) -> Sketch:
+    """Return the figure of losses over time, on a linear and a logarithmic scale.
+
+    Args:
+        curves: What is drawn.
+        drops: When losses first fall, and whose: triangles on the linear panel's axis.
+    """
+    bare = tuple(replace(curve, label="") for curve in curves)
+    logarithmic = Panel(x="", y="loss $L(t)$, logarithmic", curves=bare, log="y")
+    marks = _drop_marks(curves, drops)
+    return Sketch.of("loss", loss_panel([*curves, *marks]), logarithmic, height=2.3)
+
+
+def _drop_marks(curves: Sequence[Curve], drops: Sequence[tuple[float, Role]]) -> Iterator[Curve]:
+    """Yield the times of first drops; those that are near each other stand above each other."""
+    wide = float(curves[0].x[-1] - curves[0].x[0])
+    high = max(float(np.nanmax(curve.y)) for curve in curves)
+    for place, (time, role) in enumerate(drops):
+        below = sum(abs(other - time) <= _NEAR * wide for other, _ in drops[:place])
+        style = {
+            "marker": "^", "markersize": 5, "color": look(role)["color"], "clip_on": False,
+            "markeredgecolor": INK, "markeredgewidth": 0.5, "zorder": 5,
+        }  # fmt: skip
+        yield Curve(x=np.array([time]), y=np.array([_DROP * below * high]), style=style)
 
 
 def _spans(derivation: Derivation) -> dict[str, tuple[float, float]]:

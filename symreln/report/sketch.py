@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from symreln.base.beside import hand_over
 from symreln.base.progress import phase
@@ -12,109 +12,84 @@ from symreln.base.records import record
 
 if TYPE_CHECKING:
     import numpy as np
-    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from symreln.document.model import Drawing
-    from symreln.report.looks import Role
 
 
 @record(eq=False)
-class MeasuredModes:
-    """Strengths of one pathway's modes in trained networks.
+class Curve:
+    """A line or single marks, with the spread around them.
 
     Attributes:
-        label: What was trained.
-        role: The same for its look: "gdln" or "relu".
-        steps: Shape (K,).
-        strengths: Shape (R, K): mean over seeds, one row a mode; NaN where none is known.
+        x: Shape (T,).
+        y: Shape (T,); NaN where nothing is drawn.
+        style: How Matplotlib's ``plot`` draws it.
+        label: In the legend; empty where it is not there.
+        note: Mathematics in brackets behind the label, without dollars.
+        name: Written beside the curve where there is room, its mathematics in dollars.
+        low: Shape (T,): lower edge of the spread.
+        high: Shape (T,): upper edge of the spread.
+        spread: How that is drawn.
     """
 
-    label: str
-    role: Role
-    steps: NDArray[np.float64]
-    strengths: NDArray[np.float64]
-
-
-@record(eq=False)
-class PathwayModes:
-    r"""Mode strengths of one pathway over time.
-
-    Attributes:
-        label: Name of the pathway.
-        times: Shape (T,), in the unit of the axis label.
-        strengths: Shape (R, T): one row a mode; NaN where it is not drawn.
-        plateaus: Shape (R,): height that each mode grows to; NaN where it has none.
-        symbols: Name of every mode that is written beside its curve, its mathematics in dollars;
-            none where curves have no names.
-        number: Of the pathway, as it stands in the symbols: "p = 2"; empty where it has none.
-        measured: The same strengths in trained networks.
-    """
-
-    label: str
-    times: NDArray[np.float64]
-    strengths: NDArray[np.float64]
-    plateaus: NDArray[np.float64] | None = None
-    symbols: tuple[str, ...] = ()
-    number: str = ""
-    measured: tuple[MeasuredModes, ...] = ()
-
-
-@record(eq=False)
-class LossCurve:
-    """A loss over time, with the spread between seeds where there is one.
-
-    Attributes:
-        label: What the curve is: "theory", "ReLU network".
-        role: The same for its look.
-        times: Shape (T,).
-        loss: Shape (T,): for a network, the mean over seeds.
-        low: Shape (T,): lower edge of the band.
-        high: Shape (T,): upper edge of the band.
-        drop_time: When the loss first falls below 0.9 of its start; marked where given.
-    """
-
-    label: str
-    role: Role
-    times: NDArray[np.float64]
-    loss: NDArray[np.float64]
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    style: Mapping[str, Any]
+    label: str = ""
+    note: str = ""
+    name: str = ""
     low: NDArray[np.float64] | None = None
     high: NDArray[np.float64] | None = None
-    drop_time: float | None = None
+    spread: Literal["area", "edges", "bars"] = "area"
 
 
 @record(eq=False)
-class GateShare:
-    """A class of gates and what it carries over time.
+class Cells:
+    """A matrix as coloured cells, row 0 at the top.
 
     Attributes:
-        label: Name of the class.
-        gate: One of its gates: "0" or "1" a sample.
-        shares: Share of the units' weight, shape (T,).
+        values: Shape (rows, columns); of gates 0, 1/2 for a gain, and 1.
+        rows: Name of each row; none where rows have no names.
+        columns: Name and width of each run of columns.
+        gates: Whether they are gates, else numbers of both signs.
+        scale: Largest number; by default that of the values.
     """
 
-    label: str
-    gate: str
-    shares: NDArray[np.float64]
+    values: NDArray[np.float64]
+    rows: tuple[str, ...] = ()
+    columns: tuple[tuple[str, int], ...] = ()
+    gates: bool = False
+    scale: float | None = None
 
 
 @record(eq=False)
-class Vectors:
-    """The singular vectors of a pathway, or of some side by side.
+class Panel:
+    """One pair of axes.
 
     Attributes:
-        label: What the panels are called.
-        v: Shape (inputs, modes).
-        u: Shape (outputs, modes).
-        names: Of the inputs, and of the outputs.
-        widths: How many columns each mode has, by its name.
+        x: Name of the horizontal axis, its mathematics in dollars.
+        y: Name of the vertical axis.
+        title: Above it, its mathematics in dollars.
+        of: Behind the title: a text of users.
+        curves: What is drawn, the first at the bottom.
+        cells: A matrix below the curves.
+        stacked: Times, shape (T,), and shares over them, one upon the other: shape (K, T).
+        log: Axes that are logarithmic: "x", "y", or none.
+        top: Where the vertical axis ends.
+        reach: Of a plane without numbers: both axes go from minus this to this.
     """
 
-    label: str
-    v: NDArray[np.float64]
-    u: NDArray[np.float64]
-    names: tuple[list[str], list[str]]
-    widths: dict[str, int]
+    x: str = ""
+    y: str = ""
+    title: str = ""
+    of: str = ""
+    curves: tuple[Curve, ...] = ()
+    cells: Cells | None = None
+    stacked: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    log: str = ""
+    top: float | None = None
+    reach: float | None = None
 
 
 @record(eq=False)
@@ -123,27 +98,34 @@ class Sketch:
 
     Attributes:
         name: Of its files, without extension.
-        function: Draws it; returns its axes, or the first of several.
         shown: What it shows: the arguments of the function.
+        function: Draws it; returns its axes.
     """
 
     name: str
-    function: str
     shown: Mapping[str, Any]
+    function: str = "figures.draw_panels"
 
-    @property
-    def draws(self) -> Callable[..., Axes | tuple[Axes, ...]]:
-        """The function that draws it."""
-        module, _, name = self.function.rpartition(".")
-        return getattr(import_module(f"symreln.report.{module}"), name)
+    @classmethod
+    def of(cls, name: str, *panels: Panel, height: float, columns: int = 3) -> Sketch:
+        """Return the sketch of panels side by side.
+
+        Args:
+            name: Of its files.
+            panels: The legend is that of the first.
+            height: Inches, without the legend.
+            columns: Of the legend.
+        """
+        return cls(name=name, shown={"panels": panels, "height": height, "columns": columns})
 
     @phase("figures")
     def draw(self, *, pdf: bool = True) -> Drawing:
         """Return the figure as files, with a PDF for LaTeX, which takes as long as all the rest."""
         from symreln.report.drawing import drawing
 
-        axes = self.draws(**self.shown)
-        return drawing(self.name, axes[0] if isinstance(axes, tuple) else axes, pdf=pdf)
+        module, _, name = self.function.rpartition(".")
+        draws = getattr(import_module(f"symreln.report.{module}"), name)
+        return drawing(self.name, draws(**self.shown), pdf=pdf)
 
 
 def begin_to_draw(sketches: Iterable[Sketch], *, pdf: bool) -> Callable[[], tuple[Drawing, ...]]:

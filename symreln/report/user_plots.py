@@ -14,9 +14,9 @@ from symreln.claims.orbits import short_list
 from symreln.errors import NoClosedFormError
 from symreln.report.drawing import FONT_SIZE, dress, legend_below, styled
 from symreln.report.drawings import drawn_prediction, network_sketches
-from symreln.report.figures import loss_curve
+from symreln.report.figures import draw_panel
 from symreln.report.looks import INK, PALETTE
-from symreln.report.plots import MOST_CURVES, derivation_sketches
+from symreln.report.plots import MOST_CURVES, loss_panel, modes_sketches
 from symreln.specs.arguments import whole_number
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from symreln.report.sketch import Sketch
 
 
-def new_panel() -> Axes:
+def _new_panel() -> Axes:
     """Return the axes of a new figure of pyplot's, so that notebooks and windows show it."""
     # Here, because pyplot takes time to import and documents are drawn without it.
     from matplotlib import pyplot
@@ -52,7 +52,7 @@ def plot_derivation(derivation: Derived, ax: Axes | None = None) -> Axes:
     """
     sketch, times, loss = _drawn(derivation)
     upper, lower = _panels(ax)
-    sketch.draws(**{**sketch.shown, "ax": upper})
+    draw_panel(upper, sketch.shown["panels"][0], beside=ax is None)
     return _draw_loss(upper, lower, times, loss, below=ax is None)
 
 
@@ -62,7 +62,9 @@ def plot_validation(validation: Validation, ax: Axes | None = None) -> Axes:
     # Here, because it brings everything that trains networks.
     from symreln.report.validation_plots import losses_of
 
-    return loss_curve(losses_of(validation), new_panel() if ax is None else ax)
+    shown = draw_panel(ax or _new_panel(), loss_panel(losses_of(validation)))
+    shown.legend(loc="best", fontsize=FONT_SIZE - 1, frameon=False)
+    return shown
 
 
 @styled
@@ -80,7 +82,7 @@ def plot_outputs(
     alike: dict[bytes, list[int]] = {}
     for sample in chosen:
         alike.setdefault(curves[:, sample].round(9).tobytes(), []).append(sample)
-    drawn = new_panel() if ax is None else ax
+    drawn = ax or _new_panel()
     for place, own in enumerate(alike.values()):
         label = f"sample{'s' * (len(own) > 1)} {short_list([*map(str, own)], 'samples')}"
         color = PALETTE[place % len(PALETTE)]
@@ -115,12 +117,10 @@ def _draw_loss(
     upper.set_xlabel("")
     upper.tick_params(labelbottom=False)
     handles, labels = upper.get_legend_handles_labels()
-    if (legend := upper.get_legend()) is not None:
-        legend.remove()  # a loss leaves the room that strengths do not
-        if below:
-            legend_below(upper, handles, labels)
-        else:
-            lower.legend(handles, labels, loc="best", fontsize=FONT_SIZE - 1, frameon=False)
+    if below:
+        legend_below(upper, handles, labels)
+    else:  # a loss leaves the room that strengths do not
+        lower.legend(handles, labels, loc="best", fontsize=FONT_SIZE - 1, frameon=False)
     return upper
 
 
@@ -135,7 +135,7 @@ def _drawn(derivation: Derived) -> tuple[Sketch, np.ndarray, np.ndarray]:
     assert isinstance(derivation, Derivation)
     prediction = drawn_prediction(derivation, network_of(derivation.spec).steps)
     return (
-        _strengths(derivation_sketches(derivation, prediction)),
+        _strengths(modes_sketches(derivation, prediction)),
         prediction.times,
         prediction.loss,
     )

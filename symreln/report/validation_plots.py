@@ -12,11 +12,21 @@ from symreln.document.words import letter
 from symreln.experiment.metrics import drop_time
 from symreln.experiment.outcome import Validation
 from symreln.report.chapters.mean_field import MOST_GATES
-from symreln.report.plots import loss_sketch, sample_groups, thinned
-from symreln.report.representation_figure import representation_drawing
-from symreln.report.sketch import GateShare, LossCurve, Sketch, begin_to_draw
+from symreln.report.looks import line_style, points, share_colour
+from symreln.report.plots import (
+    TIME,
+    gate_cells,
+    loss_curve,
+    loss_sketch,
+    sample_groups,
+    thinned,
+)
+from symreln.report.representation_figure import representation_sketches
+from symreln.report.sketch import Curve, Panel, Sketch, begin_to_draw
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from symreln.experiment.gate_law import GateLawMeasured
     from symreln.laws.mean_field import MeanField
     from symreln.report.looks import Role
@@ -30,61 +40,79 @@ def validation_drawings(validation: Validation, *, pdf: bool) -> tuple[Drawing, 
         validation: What was confronted.
         pdf: Whether LaTeX is to include them.
     """
-    drawn = begin_to_draw(validation_sketches(validation), pdf=pdf)()
-    found = validation.representations
-    if found is None:
-        return drawn
-    return (*drawn, representation_drawing(found, validation.network_name, pdf=pdf))
+    return begin_to_draw(validation_sketches(validation), pdf=pdf)()
 
 
 def validation_sketches(validation: Validation) -> tuple[Sketch, ...]:
-    """Sketch the losses and, where there are some, gates by the law and by the simulation."""
-    found, derivation, law = validation.mean_field, validation.derivation, validation.law
-    sketches = [loss_sketch(losses_of(validation))]
+    """Sketch the losses and, where there are some, gates and representations."""
+    simulated, derivation, law = validation.mean_field, validation.derivation, validation.law
+    sketches = [_loss_sketch(validation)]
     if law is not None:
         sketches.append(_gate_law_sketch(law))
-    if found is not None and isinstance(derivation, Derivation):
-        sketches.append(_mean_field_sketch(found, derivation))
+    if simulated is not None and isinstance(derivation, Derivation):
+        sketches.append(_mean_field_sketch(simulated, derivation))
+    if validation.representations is not None:
+        names = {"relu": validation.network_name, "gdln": "GDLN"}
+        sketches += representation_sketches(validation.representations, names)
     return tuple(sketches)
 
 
 def _gate_law_sketch(law: GateLawMeasured) -> Sketch:
-    shown = {
-        "predicted": law.predicted,
-        "measured": law.measured,
-        "times": law.steps.astype(float),
-    }
-    return Sketch(name="gate_law", function="figures.law_shares", shown=shown)
+    """Sketch the share of the weight with the first stage's gates, by the law and in networks."""
+    times, orders = law.steps.astype(float), ("first", "second", "third", "fourth")
+    curves = [
+        Curve(x=times, y=share, style=line_style(place), label=f"law, {orders[place]} order")
+        for place, share in enumerate(law.predicted)
+    ]
+    mean, low, high = (f(law.measured, axis=0) for f in (np.mean, np.min, np.max))
+    said = "trained networks, with their range"
+    curves.append(
+        Curve(x=times, y=mean, style=points("relu"), label=said, low=low, high=high, spread="bars")
+    )
+    panel = Panel(x=TIME, y="share of the weight", curves=tuple(curves), log="x", top=1.03)
+    return Sketch.of("gate_law", panel, height=2.3, columns=4)
 
 
-def losses_of(validation: Validation) -> list[LossCurve]:
+def losses_of(validation: Validation) -> list[Curve]:
     """Return the losses to draw: means over samples, as L(t) is printed."""
-    prediction = validation.prediction
-    chosen = thinned(prediction.times)
-    times = prediction.times[chosen]
-    edges = validation.edges
-    aligned = None if edges is None else validation.aligned
+    chosen = thinned(validation.prediction.times)
+    times = validation.prediction.times[chosen]
+    return [
+        loss_curve(label, role, times, loss[chosen], None if spread is None else spread[:, chosen])
+        for label, role, loss, spread in _losses(validation)
+    ]
+
+
+def _loss_sketch(validation: Validation) -> Sketch:
+    """Sketch the losses with the times of their first drops."""
+    drops: list[tuple[float, Role]] = []
+    for _, role, loss, _ in _losses(validation):
+        time = drop_time(loss)
+        if time is not None and role not in ("reduction", "modes"):
+            drops.append((float(time), role))
+    return loss_sketch(losses_of(validation), drops)
+
+
+def _losses(validation: Validation) -> Iterator[tuple[str, Role, np.ndarray, np.ndarray | None]]:
+    """Yield what each loss is called, its role, its values, and the spread between seeds."""
+    prediction, edges = validation.prediction, validation.edges
     runs: list[tuple[str, Role, TrainingRun | None]] = [
         (validation.network_name, "relu", validation.network),
         ("GDLN", "gdln", validation.gdln),
-        ("GDLN, aligned start", "aligned", aligned),
+        ("GDLN, aligned start", "aligned", None if edges is None else validation.aligned),
     ]
-    curves = [
-        _network_curve(name, role, run, times, chosen)
-        for name, role, run in runs
-        if run is not None
-    ]
+    for name, role, run in runs:
+        if run is not None:
+            edges_of = np.quantile(run.losses, (0.05, 0.95), axis=0)
+            yield name, role, run.mean_loss, edges_of if run.seeds > 1 else None
     closed = validation.judged == "closed"
     beside = prediction.reduced if closed else prediction.closed_loss
-    predicted: list[tuple[str, Role, np.ndarray]] = []
     if beside is not None and beside is not prediction.loss and edges is None:
-        label = "integrated reduction" if closed else "aligned strengths alone"
-        curves.append(
-            LossCurve(
-                label=label, role="reduction" if closed else "modes", times=times,
-                loss=beside[chosen],
-            )
-        )  # fmt: skip
+        if closed:
+            yield "integrated reduction", "reduction", beside, None
+        else:
+            yield "aligned strengths alone", "modes", beside, None
+    predicted: list[tuple[str, Role, np.ndarray]] = []
     if validation.mean_field is not None:
         predicted.append(("mean-field simulation", "mean field", validation.mean_field.losses))
     if edges is not None:
@@ -92,51 +120,30 @@ def losses_of(validation: Validation) -> list[LossCurve]:
     if edges is None or not edges.unpredicted:
         label = "theory (closed forms)" if closed else "theory"
         predicted.append((label, "theory", prediction.loss))
-    for label, role, losses in predicted:
+    for label, role, loss in predicted:
         # A loss under machine epsilon is rounding: a difference of sums that cancel.
-        shown = losses if edges is None else np.maximum(losses, np.finfo(float).eps * losses[0])
-        curves.append(
-            LossCurve(
-                label=label,
-                role=role,
-                times=times,
-                loss=shown[chosen],
-                drop_time=_drop(losses),
-            )
-        )
-    return curves
+        shown = loss if edges is None else np.maximum(loss, np.finfo(float).eps * loss[0])
+        yield label, role, shown, None
 
 
 def _mean_field_sketch(found: MeanField, derivation: Derivation) -> Sketch:
-    classes = [
-        GateShare(
-            label=f"{letter(place)} (orbit of size {each.alike})",
-            gate="".join(map(str, each.gate)),
-            shares=each.shares,
+    """Sketch gates as a pattern and, beside it, their shares over time, stacked."""
+    classes = found.classes[:MOST_GATES]
+    names = [f"{letter(place)} (orbit of size {each.alike})" for place, each in enumerate(classes)]
+    gates = np.array([each.gate for each in classes], dtype=float)
+    marks = tuple(
+        Curve(
+            x=np.array([1.03 * gates.shape[1]]),
+            y=np.array([row + 0.5]),
+            style={"marker": "s", "color": share_colour(row), "markersize": 5, "clip_on": False},
         )
-        for place, each in enumerate(found.classes[:MOST_GATES])
-    ]
-    times, groups = found.steps.astype(float), sample_groups(derivation)
-    shown = {"classes": classes, "times": times, "groups": groups}
-    return Sketch(name="mean_field", function="figures.gate_motion", shown=shown)
-
-
-def _network_curve(
-    name: str, role: Role, run: TrainingRun, times: np.ndarray, chosen: np.ndarray
-) -> LossCurve:
-    mean, (low, high) = run.mean_loss, np.quantile(run.losses, (0.05, 0.95), axis=0)
-    several = run.seeds > 1
-    return LossCurve(
-        label=name,
-        role=role,
-        times=times,
-        loss=mean[chosen],
-        low=low[chosen] if several else None,
-        high=high[chosen] if several else None,
-        drop_time=_drop(mean),
+        for row in range(len(classes))
     )
-
-
-def _drop(loss: np.ndarray) -> float | None:
-    found = drop_time(loss)
-    return None if found is None else float(found)
+    pattern = Panel(
+        x=f"samples ({gates.shape[1]})",
+        cells=gate_cells(gates, names, sample_groups(derivation)),
+        curves=marks,
+    )
+    stacked = found.steps.astype(float), np.array([each.shares for each in classes])
+    shares = Panel(x=TIME, y="share of the weight", stacked=stacked)
+    return Sketch.of("mean_field", pattern, shares, height=2.6)

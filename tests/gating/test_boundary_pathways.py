@@ -14,7 +14,7 @@ from symreln.claims.divergence import check_before_deriving
 from symreln.claims.integration import coupled_matrices
 from symreln.cli.main import cli
 from symreln.errors import CertificateError, InputError, SpecError
-from symreln.report.plots import derivation_sketches
+from symreln.report.plots import still_sketches
 from symreln.train.network import GatedPathway
 from symreln.train.record import Recording
 from symreln.train.settings import TrainingSettings
@@ -194,8 +194,9 @@ def test_inputs_that_a_boundary_removes_do_not_make_steps_too_large(tmp_path: Pa
 
 def test_samples_on_a_boundary_are_drawn_as_such(tmp_path: Path) -> None:
     derivation = sr.derive(spec_of(tmp_path))
-    (sketch,) = (each for each in derivation_sketches(derivation, None) if each.name == "gates")
-    assert sketch.shown["boundary"].tolist() == [[False, True], [True, False]]
-    ax = sketch.draws(**sketch.shown)
-    assert len(ax.lines) == 2
-    assert [text.get_text() for text in ax.figure.legends[0].get_texts()] == ["/ on its boundary"]
+    (sketch,) = (each for each in still_sketches(derivation) if each.name == "gates")
+    (marks,) = sketch.shown["panels"][0].curves
+    assert marks.label == "/ on its boundary"
+    strokes = np.stack([marks.x, marks.y], axis=1).reshape(-1, 3, 2)
+    np.testing.assert_allclose(strokes[:, :2].mean(axis=1), [[1.5, 0.5], [0.5, 1.5]])
+    assert "<svg" in sketch.draw(pdf=False).svg

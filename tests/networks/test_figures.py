@@ -76,7 +76,7 @@ def test_losses_below_rounding_are_not_drawn() -> None:
     small = ["parameters.M.value=2", "dataset.items=2", *(f"network.{text}" for text in numbers)]
     derivation = sr.derive(sr.load("routing", small))
     *_, loss = network_sketches(derivation)
-    values = loss.shown["curves"][0].loss
+    values = loss.shown["panels"][0].curves[0].y
     assert np.isnan(values[-1])
     assert np.nanmin(values) > 1e-13 * values[0]
 

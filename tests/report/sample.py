@@ -25,23 +25,18 @@ from symreln.document.model import (
     equation,
     prose,
 )
-from symreln.report.cells import gate_pattern
-from symreln.report.drawing import drawing
-from symreln.report.figures import mode_trajectories
-from symreln.report.sketch import PathwayModes
+from symreln.report.plots import gate_cells, modes_sketch, pathway_curves
+from symreln.report.sketch import Panel, Sketch
 from tests.report.corpus import HOSTILE
 
 
 def drawings() -> tuple[Drawing, ...]:
     times = np.linspace(0.0, 8.0, 50)
-    modes = PathwayModes(
-        label="common", times=times, strengths=np.tanh(times)[None], plateaus=np.ones(1)
-    )
-    gates = np.array([[1, 1, 1, 1], [0, 0, 1, 1]], dtype=bool)
-    return (
-        drawing("modes", mode_trajectories([modes])),
-        drawing("gates", gate_pattern(gates, ["common", "off_1"], groups=[("a", 2), ("b", 2)])),
-    )
+    modes = pathway_curves(0, "common", times, np.tanh(times)[None], [1.0], names=[""])
+    gates = np.array([[1.0, 1, 1, 1], [0, 0, 1, 1]])
+    cells = gate_cells(gates, ["common", "off_1"], [("a", 2), ("b", 2)])
+    sketches = modes_sketch([*modes]), Sketch.of("gates", Panel(cells=cells), height=1.2)
+    return tuple(sketch.draw() for sketch in sketches)
 
 
 SOLUTION = r"\pi_{\alpha}(t) = \frac{s/d}{1 + \left(\frac{s}{d \pi_{0}} - 1\right) e^{-2 s t/\tau}}"

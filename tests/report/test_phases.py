@@ -18,9 +18,7 @@ from symreln.claims.phases import in_phase
 from symreln.document.model import Figure
 from symreln.report.chapters.agreement import agreement_chapter
 from symreln.report.content import derivation_chapters
-from symreln.report.figures import mode_trajectories
-from symreln.report.plots import derivation_sketches
-from symreln.report.sketch import PathwayModes
+from symreln.report.plots import modes_sketches, pathway_curves, still_sketches
 from symreln.report.terminal import show_summary, summary_of
 
 SPEC = {
@@ -48,8 +46,8 @@ def derivation() -> Derivation:
 
 @lru_cache(maxsize=1)
 def sketches() -> dict[str, Any]:
-    found = derivation_sketches(derivation(), derivation().evaluate())
-    return {sketch.name: sketch.shown for sketch in found}
+    found = modes_sketches(derivation(), derivation().evaluate())
+    return {each.name: each.shown["panels"][0] for each in (*still_sketches(derivation()), *found)}
 
 
 def test_phases_are_the_derivation_and_those_after_each_switch():
@@ -88,35 +86,31 @@ def test_a_spec_whose_gates_stay_is_shown_as_ever(capsys):
 
 
 def test_gates_have_a_row_from_each_step_at_which_they_switch():
-    gates = sketches()["gates"]
-    assert dict(zip(gates["pathways"], gates["gates"].tolist(), strict=True)) == {
-        "stays": [True, False],
-        "turns": [False, True],
-        "turns, step 60": [True, True],
+    cells = sketches()["gates"].cells
+    assert dict(zip(cells.rows, cells.values.tolist(), strict=True)) == {
+        "stays": [1, 0],
+        "turns": [0, 1],
+        "turns, step 60": [1, 1],
     }
-    assert not gates["gains"].any()
 
 
 def test_strengths_are_drawn_while_the_gates_of_their_modes_hold():
     prediction = derivation().evaluate()
-    curves = {each.label: each for each in sketches()["modes"]["pathways"]}
+    curves = {each.label: each for each in sketches()["modes"].curves if each.label}
     assert set(curves) == {"stays", "turns", "stays, step 60", "turns, step 60"}
     for label, each in curves.items():
-        times, values = each.times, each.strengths
+        times, values = each.x, each.y
         held = times >= 60 if label.endswith("step 60") else times < 60
-        assert np.isnan(values[:, ~held]).all()
-        known = [mode.best for mode in prediction.modes if mode.pathway == label]
-        np.testing.assert_array_equal(values[:, held], np.array(known)[:, held])
+        assert np.isnan(values[~held]).all()
+        known = next(mode.best for mode in prediction.modes if mode.pathway == label)
+        np.testing.assert_array_equal(values[held], known[held])
 
 
 def test_plateaus_are_as_long_as_their_curves():
     times = np.arange(5.0)
     strengths = np.array([[np.nan, np.nan, 1.0, 2.0, np.nan]])
-    part = PathwayModes(label="p", times=times, strengths=strengths, plateaus=np.array([3.0]))
-    axes = mode_trajectories([part])
-    assert list(axes.lines[-1].get_xdata()) == [2.0, 3.0]
-    whole = PathwayModes(label="p", times=times, strengths=times[None], plateaus=np.array([3.0]))
-    assert list(mode_trajectories([whole]).lines[-1].get_xdata()) == [0, 1]  # of the axes
+    *_, plateau = pathway_curves(0, "p", times, strengths, [3.0], names=[""])
+    assert list(plateau.x) == [2.0, 3.0]
 
 
 def test_the_document_says_what_holds_when():

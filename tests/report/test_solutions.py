@@ -18,7 +18,7 @@ from symreln.document.words import Notation, scalar_latex
 from symreln.exact.scalar import Scalar
 from symreln.laws.depth import Depth
 from symreln.report.content import derivation_chapters
-from symreln.report.plots import derivation_sketches
+from symreln.report.plots import modes_sketches
 
 TABLES = {
     "dataset": {"X": [[1, 0], [0, 1]], "Y": [[3, 0], [0, 1]]},
@@ -88,10 +88,11 @@ def test_the_solution_of_a_shared_chain_has_two_lines():
 
 def test_heights_are_lowered_by_weight_decay_in_figures_and_words():
     found = derived(weight_decay="3/4")
-    sketches = {each.name: each.shown for each in derivation_sketches(found, found.evaluate())}
+    (sketch,) = modes_sketches(found, found.evaluate())
     # s = 3/2 and 1/2, d = 1/2: (3/2 − 3/4)/(1/2), and 0 where s is below.
-    (modes,) = sketches["modes"]["pathways"]
-    np.testing.assert_allclose(modes.plateaus, [1.5, 0.0])
+    curves = sketch.shown["panels"][0].curves
+    plateaus = [each.y[0] for each in curves if len(each.y) == 2]
+    np.testing.assert_allclose(plateaus, [0.0, 1.5])
     text = shown(found)
     assert text.replace("\\\\", "\\").count(r"(s - \lambda)/d") >= 3
     assert "and with it to" in text

@@ -93,11 +93,10 @@ def test_the_record_and_the_document_hold_the_classes():
 
 def test_the_curve_and_the_gates_are_drawn():
     loss, _, gates = validation_sketches(xor())
-    assert [curve.label for curve in loss.shown["curves"]][-2:] == [
-        "mean-field simulation",
-        "theory (closed forms)",
-    ]
-    assert gates.shown["classes"][0].gate == "".join(map(str, xor().mean_field.classes[0].gate))
-    np.testing.assert_array_equal(gates.shown["times"], xor().mean_field.steps)
+    labels = [curve.label for curve in loss.shown["panels"][0].curves if curve.label]
+    assert labels[-2:] == ["mean-field simulation", "theory (closed forms)"]
+    pattern, shares = gates.shown["panels"]
+    np.testing.assert_array_equal(pattern.cells.values[0], xor().mean_field.classes[0].gate)
+    np.testing.assert_array_equal(shares.stacked[0], xor().mean_field.steps)
     assert "<svg" in gates.draw(pdf=False).svg
     assert "<svg" in loss.draw(pdf=False).svg

@@ -28,7 +28,7 @@ from symreln.experiment.representation import (
     turned_onto,
 )
 from symreln.report.chapters.representations import representation_chapter
-from symreln.report.representation_figure import representation_drawing
+from symreln.report.representation_figure import representation_sketches
 from symreln.task_library.load import load
 from symreln.verdict.judge import Level
 
@@ -193,9 +193,11 @@ def test_they_are_the_networks_of_the_validation(compared):
 
 def test_chapter_figure_and_json_say_what_was_measured(compared):
     validation, found = compared
-    drawing = representation_drawing(found, validation.network_name, pdf=False)
-    assert drawing.svg.startswith("<?xml")
-    assert drawing.svg == representation_drawing(found, validation.network_name, pdf=False).svg
+    names = {"relu": validation.network_name, "gdln": "GDLN"}
+    for sketch in representation_sketches(found, names):
+        drawing = sketch.draw(pdf=False)
+        assert drawing.svg.startswith("<?xml")
+        assert drawing.svg == sketch.draw(pdf=False).svg
     table = representation_chapter(found, "linear network").blocks[1]
     rows = [[cell[0].value for cell in row] for row in table.rows]
     assert [row[0] for row in rows] == ["linear network"] * 2 + ["GDLN"] * 2

@@ -27,8 +27,15 @@ def representation_chapter(found: RepresentationComparison, network_name: str) -
         Figure(
             name=NAME,
             caption=(
-                "Representations. Above: similarities of all pairs of samples, on one scale. "
-                "Below: paths of the samples from the common start, in the plane that shows "
+                "Representations: similarities of all pairs of samples, on one scale, where the "
+                "predicted ones have half their final spread and at the end."
+            ),
+            alt="Matrices of similarities, predicted and trained.",
+        ),
+        Figure(
+            name="paths",
+            caption=(
+                "Paths of the samples from the common start, in the plane that shows "
                 "the network's distances at the end best (classical scaling, every moment "
                 "turned onto the next in all dimensions, theory onto the network; it shows "
                 f"{100 * found.shown['theory']:.0f} % of the predicted spread at the end and "
@@ -36,7 +43,7 @@ def representation_chapter(found: RepresentationComparison, network_name: str) -
                 "correlation with the prediction over time, and dotted the distance "
                 "relative to the network's size."
             ),
-            alt="Matrices of similarities and paths of samples, predicted and trained.",
+            alt="Paths of samples, predicted and trained, and their agreement.",
         ),
     ]
     return Section(title="Representations", blocks=tuple(blocks), label="sec:representations")
