@@ -177,12 +177,12 @@ PRINTING = (
     _option("--json as_json", "Print the JSON on stdout.", is_flag=True),
     _option("--quiet -q", "No progress on stderr.", is_flag=True),
 )
-_BACKENDS = click.Choice(["numpy", "torch", "cupy", "jax"])
+_BACKENDS = click.Choice(["numpy", "torch"])
 #: What networks are trained with.
 TRAINING = (
     _option(
         "--backend",
-        "Library that trains: numpy, torch, cupy or jax; all but numpy have to be installed.",
+        "Library that trains: numpy or torch, which has to be installed.",
         metavar="LIBRARY",
         type=_BACKENDS,
         default="numpy",

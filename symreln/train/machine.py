@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -25,7 +25,7 @@ from symreln.errors import InputError
 from symreln.train.arrays import Array, Precision
 from symreln.train.settings import TrainingSettings
 
-Library = Literal["numpy", "torch", "cupy", "jax"]
+Library = Literal["numpy", "torch"]
 _LIBRARIES: tuple[str, ...] = get_args(Library)
 
 
@@ -35,8 +35,8 @@ class Machine:
 
     Attributes:
         backend: The library.
-        device: As the library calls it, such as "cuda:1" or "cpu" (for cupy a number); None for a
-            graphics card where the library finds one, else the processor.
+        device: As torch calls it, such as "cuda:1" or "cpu"; None for a graphics card where there
+            is one, else the processor.
         precision: float32 only where that is asked for.
     """
 
@@ -51,7 +51,7 @@ class Machine:
         if self.backend == "numpy" and self.device not in (None, "cpu"):
             msg = (
                 f"device: found {self.device!r}, and numpy computes on the processor alone. Give a "
-                "backend that has devices: torch, cupy or jax."
+                "backend that has devices: torch."
             )
             raise InputError(msg)
 
@@ -78,11 +78,12 @@ class Machine:
                 f"{self.backend}), or leave the backend out: numpy computes on the processor."
             )
             raise InputError(msg)
-        library = importlib.import_module(self.backend)
+        torch = importlib.import_module(self.backend)
         try:
-            return _MOVERS[self.backend](library, self, data)
+            device = self.device or ("cuda" if torch.cuda.is_available() else "cpu")
+            return tuple(torch.as_tensor(np.array(each), device=device) for each in data)
         except Exception as error:
-            # Every library has errors of its own for a device or a driver that is not there.
+            # It has errors of many kinds for a device or a driver that is not there.
             where = "" if self.device is None else f", device {self.device!r}"
             said = (str(error).strip().splitlines() or [""])[0]
             msg = (
@@ -120,30 +121,3 @@ def prepared(
         inputs, targets = here.arrays(inputs, targets)
     asked = here.precision if settings.precision == "float64" else settings.precision
     return inputs, targets, replace(settings, precision=asked)
-
-
-def _torch(torch: Any, here: Machine, data: tuple[np.ndarray, ...]) -> tuple[Array, ...]:
-    device = here.device or ("cuda" if torch.cuda.is_available() else "cpu")
-    return tuple(torch.as_tensor(np.array(each), device=device) for each in data)
-
-
-def _cupy(cupy: Any, here: Machine, data: tuple[np.ndarray, ...]) -> tuple[Array, ...]:
-    number = (here.device or "0").removeprefix("cuda:")
-    with cupy.cuda.Device(int(number)):
-        return tuple(cupy.asarray(each) for each in data)
-
-
-def _jax(jax: Any, here: Machine, data: tuple[np.ndarray, ...]) -> tuple[Array, ...]:
-    if here.precision == "float64":
-        jax.config.update("jax_enable_x64", True)  # its default rounds every array to float32
-    platform, _, number = (here.device or "").partition(":")
-    devices = jax.devices(platform) if platform else jax.devices()
-    chosen = devices[int(number or 0)]
-    return tuple(jax.numpy.asarray(each, device=chosen) for each in data)
-
-
-_MOVERS: dict[str, Callable[[Any, Machine, tuple[np.ndarray, ...]], tuple[Array, ...]]] = {
-    "torch": _torch,
-    "cupy": _cupy,
-    "jax": _jax,
-}

@@ -171,9 +171,7 @@ class Program:
         """Inverse of :meth:`take`: an axis of ``size`` entries, zero but at the indices."""
         if tuple(indices) == tuple(range(size)):
             return part
-        inverse = np.full(size, len(indices))
-        inverse[list(indices)] = np.arange(len(indices))
-        more = self.do.index(indices), self.do.index(inverse), axis
+        more = self.do.index(indices), axis
         shape = [part.rows, part.columns]
         shape[axis] = size
         return self._write("spread", part, more=more, out=self.room(*shape, padded=True))
@@ -229,20 +227,13 @@ class State:
         for one in operations:
             places, out = [slot.place for slot in one.slots], one.out.place
             method = getattr(self.do, one.name)
-            if not self.do.buffered:
-                calls.append(partial(self._renew, out, method, places, one.more))
             # Buffers stay what they are from step to step, and so does a view of them.
-            elif one.name == "transpose":
+            if one.name == "transpose":
                 values[out] = self.do.transpose(values[places[0]])
             else:
                 arrays = [values[place] for place in places]
                 calls.append(partial(method, *arrays, *one.more, out=values[out]))
         return calls
-
-    def _renew(
-        self, out: int, method: Callable[..., Array], places: list[int], more: tuple
-    ) -> None:
-        self.values[out] = method(*[self.values[place] for place in places], *more)
 
     def evaluate(self) -> Array:
         """Mean loss 1/(2P) Σ_μ ‖y_μ − ŷ_μ‖² of each seed at the present weights. Shape (S,)."""
@@ -250,7 +241,7 @@ class State:
             now = np.swapaxes(self.gates[:, self.step], 1, 2)
             cuts = np.cumsum([slot.columns for slot in self.program.gates])[:-1]
             for slot, gate in zip(self.program.gates, np.split(now, cuts, axis=2), strict=True):
-                self._put(slot, gate)
+                self.do.put(gate, self.values[slot.place])
             self.step += 1
         for call in self._evaluation:
             call()
@@ -265,12 +256,9 @@ class State:
         """
         if factors is not None:
             assert self.program.factors is not None
-            self._put(self.program.factors, factors)
+            self.do.put(factors, self.values[self.program.factors.place])
         for call in self._update:
             call()
-
-    def _put(self, slot: Slot, values: np.ndarray) -> None:
-        self.values[slot.place] = self.do.put(values, self.values[slot.place])
 
     def weights(self) -> Weights:
         """Copies of the present weights, one matrix an edge."""

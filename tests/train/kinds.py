@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-import array_api_strict
 import numpy as np
 
 from symreln.train.network import GatedPathway, pathway_network
@@ -29,11 +28,6 @@ def data() -> Data:
     """Inputs (4, 7) and targets (3, 7) without any structure."""
     rng = np.random.default_rng(11)
     return rng.standard_normal((4, 7)), rng.standard_normal((3, 7))
-
-
-def strict(arrays: Sequence[np.ndarray]) -> tuple:
-    """The same arrays in a library that has the array API standard and nothing more."""
-    return tuple(array_api_strict.asarray(array) for array in arrays)
 
 
 def make_settings(**changes) -> TrainingSettings:

@@ -21,7 +21,7 @@ from symreln.train.network import (
 )
 from symreln.train.trainers import train_gated_network, train_network
 from symreln.train.weights import LayerWeights
-from tests.train.kinds import KINDS, data, make_settings, matrices
+from tests.train.kinds import data, make_settings
 
 
 @pytest.mark.parametrize("activation", ["relu", "linear"])
@@ -44,11 +44,6 @@ def test_divergence_names_step_seed_rate_and_limit(activation, workers):
     assert np.isfinite(until(int(found[1])).losses).all()
     with pytest.raises(InputError, match=f"at step {found[1]} "):
         until(int(found[1]) + 1)
-
-
-def test_divergence_speaks_of_batches():
-    with pytest.raises(InputError, match=r"Batches of 2 may need 3\.5 times less"):
-        train_network(*data(), make_settings(learning_rate=50.0, batch_size=2, steps=200))
 
 
 @pytest.mark.parametrize("weight_decay", [0.0, 100.0])
@@ -139,10 +134,3 @@ def test_what_a_worker_hands_over_is_in_the_pipe_at_once(monkeypatch):
     found = train_network(*data(), make_settings(steps=5000), seeds=2, workers=2)
     assert found.losses.shape == (2, 5000)
     assert [len(pickle.dumps(each.result())) < select.PIPE_BUF for each in handed] == [True] * 2
-
-
-def test_kinds_share_one_form_of_result():
-    for kind in KINDS.values():
-        found = kind.train(data(), make_settings(steps=2), seeds=2, rng=0)
-        assert [w.shape[0] for w in matrices(found)] == [2] * len(kind.chains) * kind.layers
-        assert bool(found.weights) != bool(found.matrices)

@@ -6,32 +6,28 @@ import json
 import subprocess
 import sys
 
-import array_api_strict
 import numpy as np
 import pytest
 
 from symreln.errors import InputError
-from symreln.train.arrays import Arithmetic, arithmetic_of
 from symreln.train.machine import Machine, machine
 from symreln.train.record import Recording
 from symreln.train.trainers import replay_gates, train_deep_network, train_network
 from tests.app.command import command
-from tests.train.kinds import KINDS, data, make_settings, strict
+from tests.train.kinds import KINDS, data, make_settings
 
 STEPS = 501  # 500 updates: what is promised
 
 
-@pytest.fixture(params=["torch", "jax"])
-def library(request):
-    pytest.importorskip(request.param)
-    return Machine(backend=request.param, device="cpu")
+@pytest.fixture
+def library():
+    pytest.importorskip("torch")
+    return Machine(backend="torch", device="cpu")
 
 
 @pytest.mark.parametrize("name", KINDS)
 @pytest.mark.parametrize("changes", [{}, {"batch_size": 3, "weight_decay": 0.01}])
 def test_500_steps_are_those_of_numpy(library, name, changes):
-    if library.backend == "jax" and changes:
-        pytest.skip("jax takes a step at a time, which is slow; torch has the same source")
     chosen = make_settings(steps=STEPS, init_std=0.3, **changes)
     record = Recording(quantities=("outputs",), steps=(0, STEPS - 1))
     here, there = (
@@ -53,14 +49,7 @@ def test_replayed_gates_are_those_of_numpy(library):
     np.testing.assert_allclose(replayed.losses, run.losses, rtol=1e-10)
 
 
-def test_memory_is_not_shared_with_the_data(library):
-    arrays = library.arrays(*data())
-    train_network(*arrays, make_settings(), seeds=2, rng=0)
-    for array, was in zip(arrays, data(), strict=True):
-        np.testing.assert_array_equal(arithmetic_of(array).numpy(array), was)
-
-
-@pytest.mark.parametrize("backend", ["numpy", "torch", "jax"])
+@pytest.mark.parametrize("backend", ["numpy", "torch"])
 def test_float32_is_taken_where_it_is_asked_for(backend):
     if backend != "numpy":
         pytest.importorskip(backend)
@@ -78,7 +67,7 @@ def test_float32_is_taken_where_it_is_asked_for(backend):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"backend": "tensorflow"}, "backend: found 'tensorflow'. Give one of numpy, torch, cupy"),
+        ({"backend": "tensorflow"}, "backend: found 'tensorflow'. Give one of numpy, torch"),
         ({"device": "cuda:0"}, "numpy computes on the processor alone"),
     ],
 )
@@ -89,8 +78,8 @@ def test_what_there_is_not_is_refused(given, message):
 
 def test_a_library_that_is_not_installed_is_named(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(InputError, match=r"'cupy': it is not installed.*pip install cupy"):
-        Machine(backend="cupy").arrays(np.ones((1, 1)))
+    with pytest.raises(InputError, match=r"'torch': it is not installed.*pip install torch"):
+        Machine(backend="torch").arrays(np.ones((1, 1)))
 
 
 def test_a_device_that_is_not_there_is_named(library):
@@ -99,46 +88,23 @@ def test_a_device_that_is_not_there_is_named(library):
         there_is_not.arrays(np.ones((1, 1)))
 
 
-def test_trainers_take_the_machine_that_is_used(library):
+def test_trainers_take_the_machine_that_is_used_and_leave_the_data(library):
+    arrays = library.arrays(*data())
+    train_network(*arrays, make_settings(), seeds=2, rng=0)
+    for array, was in zip(arrays, data(), strict=True):
+        np.testing.assert_array_equal(array.numpy(), was)
     with library.used():
+        assert machine() is library
         there = train_network(*data(), make_settings(), seeds=2, rng=0)
+    assert machine() == Machine()
     here = train_network(*data(), make_settings(), seeds=2, rng=0)
     np.testing.assert_allclose(there.losses, here.losses, rtol=1e-12)
-
-
-def test_library_is_found_by_the_data():
-    assert [arithmetic_of(x).on_host for x in (data()[0], [[1.0]])] == [True, True]
-    assert type(arithmetic_of(strict(data())[0])) is Arithmetic
-
-
-def test_single_precision_is_refused(monkeypatch):
-    # As jax does unless told otherwise: float64 is asked for, float32 comes.
-    do = Arithmetic(strict(data())[0])
-
-    class Narrow:
-        __name__ = "narrow"
-        float64 = array_api_strict.float64
-
-        @staticmethod
-        def asarray(values, **_):
-            return array_api_strict.asarray(values, dtype=array_api_strict.float32)
-
-    monkeypatch.setattr(do, "xp", Narrow())
-    with pytest.raises(InputError, match=r"narrow gives .*float32 where float64.*jax_enable_x64"):
-        do.array(data()[0])
-
-
-def test_a_machine_is_used_until_its_context_ends():
-    single = Machine(precision="float32")
-    with single.used():
-        assert machine() is single
-    assert machine() == Machine()
 
 
 def test_trainers_need_nothing_symbolic_and_no_other_library():
     code = (
         "import sys, symreln.train.trainers;"
-        "heavy = {'flint', 'sympy', 'mpmath', 'torch', 'jax', 'cupy', 'scipy', 'symreln.exact'};"
+        "heavy = {'flint', 'sympy', 'mpmath', 'torch', 'scipy', 'symreln.exact'};"
         "print(sorted(heavy & set(sys.modules)))"
     )
     found = subprocess.run(
@@ -181,6 +147,6 @@ def test_precision_is_told(validated):
 def test_a_missing_library_is_refused_before_anything_is_done(validated, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setattr("symreln.cli.confront.load", lambda *_, **__: 1 / 0)
-    code, _, said = validated("--backend", "cupy")
+    code, _, said = validated("--backend", "torch")
     assert code == 2
-    assert "'cupy': it is not installed" in said
+    assert "'torch': it is not installed" in said

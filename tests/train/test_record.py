@@ -164,14 +164,6 @@ def test_a_silent_sample_does_not_decide_whose_unit_it_is():
     assert nearest_gates(seen[:1] > 0, gates[:2])[0] == 0  # by counting it is the other's
 
 
-def test_nearest_gate_ties_go_to_the_first():
-    patterns = np.array([[1, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]], dtype=bool)
-    gates = np.array([[1, 1, 0, 0], [0, 0, 0, 0], [0, 0, 1, 1]])
-    index, distance = nearest_gates(patterns, gates)
-    np.testing.assert_array_equal(index, [0, 0, 2])  # the first is one sample from 0 and from 1
-    np.testing.assert_array_equal(distance, [1, 0, 0])
-
-
 @pytest.mark.parametrize("workers", [1, 2])
 def test_progress_goes_up_to_the_total(workers, monkeypatch):
     monkeypatch.setattr(running, "CACHE_BYTES", 1)  # four chunks of one seed

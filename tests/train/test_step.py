@@ -17,8 +17,6 @@ from symreln.train.network import (
     GatedEdge,
     GatedNetwork,
     GatedNode,
-    GatedPathway,
-    dense_network,
     pathway_network,
 )
 from symreln.train.record import Recording
@@ -33,7 +31,7 @@ from symreln.train.weights import LayerWeights, seed_children
 from tests.networks.examples import backpropagated, random_data, start
 from tests.networks.test_flow import arrays
 from tests.strategies import examples
-from tests.train.kinds import GAINED, KINDS, PATHWAYS, WHOLE, data, make_settings, matrices, same
+from tests.train.kinds import GAINED, KINDS, PATHWAYS, data, make_settings, matrices
 
 RATE = 0.02
 SHIFT = 1e-6
@@ -83,47 +81,6 @@ def test_a_step_goes_down_the_gradient(kind, changes):
                 assert found == pytest.approx(slope, abs=2e-6)
                 moved += abs(slope) > 1e-2
     assert moved > 10
-
-
-def test_one_step_of_relu_by_hand():
-    # Two samples, P = 2; the second unit is closed on the first sample, the first on the second.
-    start = LayerWeights(w1=np.array([[[1.0], [-2.0]]]), w2=np.array([[[0.5, 1.0]]]))
-    chosen = make_settings(hidden=2, learning_rate=0.1, loss="sum", steps=2)
-    run = train_network([[1.0, -1.0]], [[2.0, 3.0]], chosen, initial=start)
-    # Sample 1: hidden (1, 0), y - yhat = 2 - 0.5 = 1.5.  Sample 2: hidden (0, 2), 3 - 2 = 1.
-    # w2 += 0.1 (1.5*1, 1*2);  w1 += 0.1 (0.5*1.5*1, 1.0*1*(-1)).
-    np.testing.assert_allclose(run.weights[0].w2[0], [[0.65, 1.2]], rtol=1e-15)
-    np.testing.assert_allclose(run.weights[0].w1[0], [[1.075], [-2.1]], rtol=1e-15)
-    # Mean loss although the summed one is descended: (1.5^2 + 1)/4, then with
-    # yhat = 1.075*0.65 and 2.1*1.2.
-    after = ((2 - 1.075 * 0.65) ** 2 + (3 - 2.1 * 1.2) ** 2) / 4
-    np.testing.assert_allclose(run.losses[0], [0.8125, after], rtol=1e-15)
-
-
-def test_one_step_of_pathways_by_hand():
-    # Two scalar pathways: "all" on both samples, "second" on the second sample only.
-    pathways = [
-        GatedPathway(name="all", gate=[1, 1], inputs=[0], outputs=[0], hidden=1),
-        GatedPathway(name="second", gate=[0, 1], inputs=[0], outputs=[0], hidden=1, stage=2),
-    ]
-    one, two = (LayerWeights(w1=np.array([[[w]]]), w2=np.array([[[1.0]]])) for w in (1.0, 2.0))
-    chosen, found = make_settings(loss="sum", learning_rate=0.1, steps=2), {}
-    for training in ("joint", "staged"):
-        run = train_gdln(
-            [[1.0, 1.0]],
-            [[3.0, 5.0]],
-            pathways,
-            chosen,
-            training=training,
-            initial={"all": one, "second": two},
-        )
-        found[training] = [w.w1.item() for w in run.weights] + [w.w2.item() for w in run.weights]
-        # Residuals of both pathways: 3 - 1 = 2, 5 - 1 - 2 = 2; mean loss (4 + 4)/4.
-        assert run.losses[0, 0] == 2.0
-    # Joint, "all" pulls with 2 + 2 = 4; staged with (3 - 1) + (5 - 1) = 6, not seeing "second".
-    # "second" pulls with 2 in both: w1 = 2 + 0.1*1*2, w2 = 1 + 0.1*2*2.
-    np.testing.assert_allclose(found["joint"], [1.4, 2.2, 1.4, 1.4], rtol=1e-15)
-    np.testing.assert_allclose(found["staged"], [1.6, 2.2, 1.6, 1.4], rtol=1e-15)
 
 
 @pytest.mark.parametrize("loss", ["sum", "mean"])
@@ -239,21 +196,6 @@ def test_stages_of_a_shared_edge_add_up():
     assert run.losses[0, 0] == pytest.approx((both**2).sum() / 14, rel=1e-13)
 
 
-def test_a_deep_linear_chain_follows_its_scalar_equation():
-    """Four layers of one unit: w' = w³ (s − d w⁴) per step, exactly."""
-    x, y, layers = np.array([[2.0, 0.0]]), np.array([[3.0, 0.0]]), 4
-    network = dense_network(1, (1,) * (layers - 1), 1, relu=False)
-    initial = by_name(network, [np.full((1, 1), 0.6)] * layers)
-    run = train_gated_network(
-        x, y, network, make_settings(steps=200, learning_rate=0.01), initial=initial
-    )
-    s, d, w, losses = 3.0, 2.0, 0.6, []  # Sigma^yx = 6/2, Sigma^x = 4/2
-    for _ in range(200):
-        losses.append(9 / 4 - s * w**4 + d * w**8 / 2)
-        w += 0.01 * w**3 * (s - d * w**4)
-    np.testing.assert_allclose(run.losses[0], losses, rtol=1e-12, atol=1e-13)
-
-
 # -- one network written in two ways --------------------------------------------------------------
 
 
@@ -292,23 +234,6 @@ def test_one_hidden_layer_is_that_of_the_deep_trainer(changes):
     np.testing.assert_allclose(here.snapshots["outputs"], there.snapshots["outputs"], atol=1e-12)
 
 
-def test_one_open_pathway_is_the_linear_network():
-    whole = replace(WHOLE, hidden=5)
-    settings = make_settings(activation="linear")
-    linear = train_network(*data(), settings, seeds=2, rng=0)
-    same(linear, train_gdln(*data(), [whole], settings, seeds=2, rng=0), 2)
-
-
-def test_staged_with_one_stage_is_joint():
-    alike = [replace(pathway, stage=4) for pathway in PATHWAYS]
-    joint, staged, apart = (
-        train_gdln(*data(), some, make_settings(), training=training, seeds=3, rng=1)
-        for some, training in ((alike, "joint"), (alike, "staged"), (PATHWAYS, "staged"))
-    )
-    same(joint, staged, 3)
-    assert np.abs(apart.losses - joint.losses).max() > 1e-3  # stages do change the training
-
-
 def test_early_stages_do_not_notice_later_ones():
     with_later, alone, joint = (
         train_gdln(*data(), some, make_settings(steps=60), training=training, seeds=2, rng=5)
@@ -335,57 +260,7 @@ def test_closed_samples_and_masked_inputs_have_no_say():
     assert np.abs(changed.weights[0].w1 - after.weights[0].w1).max() > 1e-6
 
 
-def test_both_losses_mean_the_same_decay():
-    mean = make_settings(learning_rate=0.07, weight_decay=0.3, steps=50)
-    summed = replace(mean, loss="sum", learning_rate=0.07 / 7)
-    one, other = (train_network(*data(), s, seeds=2, rng=0).losses for s in (mean, summed))
-    np.testing.assert_allclose(one, other, rtol=1e-11)
-
-
-def test_edges_that_no_sample_passes_only_decay():
-    ends = ("x a", "a y", "x dark", "dark y")
-    network = GatedNetwork(
-        nodes=(
-            GatedNode(name="x", size=4, inputs=range(4)),
-            GatedNode(name="a", size=2),
-            GatedNode(name="dark", size=2, gate=(0,) * 7),
-            GatedNode(name="y", size=3, outputs=range(3)),
-        ),
-        edges=tuple(GatedEdge(name=e, source=e.split()[0], target=e.split()[1]) for e in ends),
-    )
-    chosen = make_settings(steps=11, weight_decay=0.5)
-    before = train_gated_network(*data(), network, replace(chosen, steps=1), rng=0).matrices
-    after = train_gated_network(*data(), network, chosen, rng=0).matrices
-    for place in (2, 3):
-        np.testing.assert_allclose(after[place], before[place] * 0.99**10, rtol=1e-13)
-
-
 # -- given gates ----------------------------------------------------------------------------------
-
-
-def test_pathways_replay_a_relu_network_whose_gates_are_constant():
-    # Inputs e1, e2, weights of opposite signs: a unit is open on one sample, and the weight that
-    # keeps it closed on the other gets no gradient, so its gate never moves.
-    rng = np.random.default_rng(8)
-    inputs, targets = np.eye(2), rng.standard_normal((3, 2))
-    size = 0.1 + rng.random((1, 6, 2))
-    signs = np.array([[1, -1]] * 4 + [[-1, 1]] * 2)
-    w1, w2 = size * signs, 0.1 * rng.standard_normal((1, 3, 6))
-    settings = make_settings(hidden=6, learning_rate=0.05, steps=400)
-    network = train_network(inputs, targets, settings, initial=LayerWeights(w1=w1, w2=w2))
-    pathways = [
-        GatedPathway(name="first", gate=[1, 0], inputs=range(2), outputs=range(3), hidden=4),
-        GatedPathway(name="second", gate=[0, 1], inputs=range(2), outputs=range(3), hidden=2),
-    ]
-    initial = {
-        "first": LayerWeights(w1=w1[:, :4], w2=w2[:, :, :4]),
-        "second": LayerWeights(w1=w1[:, 4:], w2=w2[:, :, 4:]),
-    }
-    gdln = train_gdln(inputs, targets, pathways, settings, initial=initial)
-    assert network.losses[0, -1] < 0.5 * network.losses[0, 0]
-    # The same arithmetic in another order, 400 steps of contracting dynamics.
-    np.testing.assert_allclose(gdln.losses, network.losses, rtol=1e-11)
-    np.testing.assert_allclose(gdln.weights[0].w1, network.weights[0].w1[:, :4], rtol=1e-11)
 
 
 @pytest.mark.parametrize("widths", [(12,), (7, 8, 6)])
