@@ -12,7 +12,8 @@ import pytest
 
 import symreln as sr
 from symreln.base import summaries
-from symreln.base.summaries import brief, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import brief
 from symreln.sweeps.axes import read_axes
 from symreln.sweeps.summary import summarise
 from symreln.sweeps.tasks import plan
@@ -121,7 +122,7 @@ def test_every_field_is_named_and_plain_ones_are_whole(validation):
     assert "name='off_1'" in spec
 
 
-@short_repr(kw_only=False)
+@record(kw_only=False)
 class Large:
     """A result of many fields that hold much."""
 
@@ -141,7 +142,7 @@ def test_whatever_a_field_holds():
     assert "array 1000000 from 0 to 1e+06" in repr(large)
     names = [f"field_{n}" for n in range(500)]
     wide = type("Wide", (), {"__annotations__": dict.fromkeys(names, int)})
-    assert len(repr(short_repr(wide)(**dict.fromkeys(names, 1))).splitlines()) == LINES
+    assert len(repr(record(wide)(**dict.fromkeys(names, 1))).splitlines()) == LINES
 
 
 def test_no_line_breaks_before_a_percent_sign():

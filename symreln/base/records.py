@@ -9,6 +9,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Self, TypeVar, dataclass_transform, overload
 
+from symreln.base.summaries import screen_repr
+
 Class = TypeVar("Class", bound=type)
 
 
@@ -20,7 +22,7 @@ def record(*, kw_only: bool = True, eq: bool = True) -> Callable[[Class], Class]
     frozen_default=True, kw_only_default=True, field_specifiers=(dataclasses.field,)
 )
 def record(cls: Any = None, /, *, kw_only: bool = True, eq: bool = True) -> Any:
-    """Make a dataclass whose instances do not change.
+    """Make a dataclass whose instances do not change, and whose repr is of at most a screen.
 
     All but ``__init__`` is shared code: ``dataclass(frozen=True)`` compiles five functions a class,
     which for all classes takes a twentieth of a short command's time.
@@ -35,7 +37,7 @@ def record(cls: Any = None, /, *, kw_only: bool = True, eq: bool = True) -> Any:
     dataclasses.dataclass(cls, kw_only=kw_only, eq=False, repr=False)
     own = {"__setattr__": _set_once(cls), "__delattr__": _keep}
     if cls.__repr__ is object.__repr__:
-        own["__repr__"] = full_repr
+        own["__repr__"] = screen_repr
     if eq:
         own |= _compared(cls)
     for name, function in own.items():
@@ -75,13 +77,6 @@ def _compared(cls: Any) -> dict[str, Any]:
         return values(self) == values(other) if type(other) is type(self) else NotImplemented
 
     return {"__eq__": equal, "__hash__": lambda self: hash(values(self))}
-
-
-def full_repr(self: Any) -> str:
-    """Return every field of every value within it, as a dataclass's own repr."""
-    shown = (field.name for field in dataclasses.fields(self) if field.repr)
-    fields = ", ".join(f"{name}={getattr(self, name)!r}" for name in shown)
-    return f"{type(self).__qualname__}({fields})"
 
 
 class Immutable:

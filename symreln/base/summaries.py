@@ -1,21 +1,17 @@
 """Reprs that fit on a screen, whatever a result holds; lists that fit in a sentence.
 
 A dataclass's own repr prints every field of every value within it: a confrontation's is a third of
-a million characters. :func:`short_repr` prints a line a field instead, or the class's summary.
+a million characters. :func:`screen_repr` prints a line a field instead, or the class's summary.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from enum import Enum
-from functools import partial
-from typing import Any, TypeVar, dataclass_transform, overload
+from typing import Any, TypeVar
 
-from symreln.base.records import full_repr, record
-
-Class = TypeVar("Class", bound=type)
 Value = TypeVar("Value")
 
 #: Names in a list, if nobody says how many.
@@ -43,26 +39,6 @@ def few(names: Iterable[str], most: int = MOST_NAMED) -> str:
     return ", ".join(known[:most]) + more
 
 
-@overload
-def short_repr(cls: Class, /) -> Class: ...
-@overload
-def short_repr(*, kw_only: bool = True, eq: bool = True) -> Callable[[Class], Class]: ...
-@dataclass_transform(
-    frozen_default=True, kw_only_default=True, field_specifiers=(dataclasses.field,)
-)
-def short_repr(cls: Any = None, /, **how: bool) -> Any:
-    """Make a :func:`record` whose repr is of at most a screen.
-
-    Where the class has a method ``_summary()``, its first ten lines are the repr; else it is every
-    field, in a line each where they do not fit in one. ``_headline()``, where there is one, is
-    what stands for an instance within others.
-    """
-    if cls is None:
-        return partial(short_repr, **how)
-    cls.__repr__ = _repr
-    return record(cls, **how)
-
-
 class ByName(Mapping[str, Value]):
     """A mapping of what was found by name, in the field ``found``."""
 
@@ -81,7 +57,13 @@ class ByName(Mapping[str, Value]):
         return len(self.found)
 
 
-def _repr(self: Any) -> str:
+def screen_repr(self: Any) -> str:
+    """Return a repr of a dataclass of at most a screen.
+
+    Where the class has a method ``_summary()``, its first ten lines; else every field, in a line
+    each where they do not fit in one. ``_headline()``, where there is one, is what stands for an
+    instance within others.
+    """
     summary = getattr(self, "_summary", None)
     if summary is not None:
         lines = [line for text in summary() for line in _wrapped(text)]
@@ -123,7 +105,7 @@ def _brief(value: object, room: int) -> str:
     share = max(room // _MOST_ITEMS, _LEAST_ROOM)
     if isinstance(value, str):
         return repr(value if len(value) <= room else value[:room])
-    if hasattr(value, "dtype") and hasattr(value, "shape"):
+    if hasattr(value, "dtype") and hasattr(value, "flat"):
         return _array(value)
     if isinstance(value, Mapping):
         texts = (f"{k!r}: {brief(v, share)}" for k, v in value.items())
@@ -163,7 +145,7 @@ def _number(value: Any) -> str:
 
 def _nested(value: Any, room: int) -> str:
     """Return a dataclass within another value: its plain fields, and that there are others."""
-    if type(value).__repr__ not in (_repr, full_repr):
+    if type(value).__repr__ is not screen_repr:
         return repr(value)  # its own, of a line
     name, texts, left = type(value).__name__, [], False
     for field in dataclasses.fields(value):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from symreln.base.progress import phase
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.base.tables import plain_table
 from symreln.calls.answers import AbstractAnswer
 from symreln.experiment import depth as depths
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from symreln.specs.model import Spec
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class DepthAnswer(AbstractAnswer):
     """What :func:`symreln.depth` found.
 

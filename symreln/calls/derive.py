@@ -14,7 +14,6 @@ import numpy as np
 import sympy as sp
 
 from symreln.base.records import record
-from symreln.base.summaries import short_repr
 from symreln.claims import derivation as pathways
 from symreln.claims import enclosing, prediction, solve
 from symreln.claims.claim import lines_of
@@ -214,7 +213,7 @@ _INSTEAD = {
 }
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class NetworkDerivation(Answer, networks.NetworkDerivation):
     """Everything derived from a spec of nodes and edges, with what a user asks of it.
 
@@ -252,7 +251,7 @@ class NetworkDerivation(Answer, networks.NetworkDerivation):
         return self.ask(in_numbers).found
 
 
-@short_repr
+@record
 class Derivation(Answer, pathways.Derivation):
     """Everything derived from a spec of pathways, with what a user asks of it.
 

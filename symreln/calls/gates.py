@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from symreln.base.jsonio import dumps
 from symreln.base.progress import phase
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.base.tables import unmarked
 from symreln.calls.answers import AbstractAnswer
 from symreln.claims.integration import network_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from symreln.gating.serialise import Result
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class GateAnswer(AbstractAnswer):
     """What :func:`symreln.gates`, :func:`symreln.race` and :func:`symreln.replay` found.
 
@@ -66,7 +66,7 @@ class GateAnswer(AbstractAnswer):
         return {}
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class FoundGates(GateAnswer):
     """Gates that were found, and a spec with them.
 

@@ -24,7 +24,7 @@ from symreln.base.jsonio import dumps
 from symreln.base.processors import cores
 from symreln.base.progress import phase
 from symreln.base.provenance import library_versions
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.base.tables import unmarked
 from symreln.calls.answers import AbstractAnswer
 from symreln.calls.paper_page import Page
@@ -74,7 +74,7 @@ _NEEDS = {"real-data": ("sklearn", "data")}
 _LONG = ("depth", "equal-structures")
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Reproduction(AbstractAnswer):
     """What :func:`symreln.reproduce` found.
 

@@ -12,7 +12,7 @@ from symreln.base import pool
 from symreln.base.jsonio import dumps
 from symreln.base.processors import cores
 from symreln.base.progress import phase
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.base.tables import plain_table
 from symreln.calls.answers import AbstractAnswer
 from symreln.errors import InputError, NotSupportedError
@@ -33,7 +33,7 @@ from symreln.task_library.registry import SPECS
 _SPEC = "spec.toml"
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class SweepAnswer(AbstractAnswer):
     """What :func:`symreln.sweep` found.
 

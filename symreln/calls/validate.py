@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.calls.derive import Derivation, NetworkDerivation, derive
 from symreln.claims.divergence import check_before_deriving
 from symreln.errors import NotSupportedError
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Validation(outcome.Validation):
     """A derivation confronted with trained networks, with what a user asks of it.
 

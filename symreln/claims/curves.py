@@ -7,7 +7,6 @@ from typing import Literal
 import numpy as np
 
 from symreln.base.records import record
-from symreln.base.summaries import short_repr
 from symreln.claims.constants import Constant, count_free
 from symreln.errors import InputError
 from symreln.specs.finding import nearest, shown
@@ -16,7 +15,7 @@ from symreln.specs.finding import nearest, shown
 Judged = Literal["closed", "reduced"]
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class ModeCurve:
     """Predicted strength of one mode.
 

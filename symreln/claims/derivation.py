@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.claims.claim import Asked, Step
 from symreln.errors import InputError
 from symreln.exact.singular import Columns, exact_root, singular_vectors
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from symreln.verdict.judge import DiagonalisabilityVerdict, StageVerdict
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Derived(Asked, ABC):
     """What is derived of a spec, of pathways or of nodes and edges, and what rules find in it.
 
@@ -64,7 +64,7 @@ class Derived(Asked, ABC):
         return f"{type(self).__name__}({self.spec.title!r}, {self.level.value})"
 
 
-@short_repr
+@record
 class ModeDerivation:
     """One mode of a pathway.
 
@@ -101,7 +101,7 @@ class ModeDerivation:
         return self.s.is_zero
 
 
-@short_repr
+@record
 class PathwayDerivation:
     """One pathway with everything derived for it.
 
@@ -236,7 +236,7 @@ class PathwayDerivation:
         return ", ".join(map(str, self.class_numbers[class_index]))
 
 
-@short_repr
+@record
 class StageDerivation:
     """The pathways that learn together.
 
@@ -255,7 +255,7 @@ class StageDerivation:
     final_loss: Scalar
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Driver:
     """The one earlier mode that drives a later one.
 
@@ -270,7 +270,7 @@ class Driver:
     across: Scalar
 
 
-@short_repr
+@record
 class Derivation(Derived):
     """Everything derived from a spec of pathways.
 

@@ -23,7 +23,8 @@ import numpy as np
 
 from symreln.base.beside import begin
 from symreln.base.progress import phase
-from symreln.base.summaries import ByName, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import ByName
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.solve import at_values
 from symreln.exact.algebraic import order_key
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 SEED = 20_614
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class EarlyStrengths(ByName[EarlyStrength]):
     """What the early phase says of a derivation's modes, by the label of their strength.
 

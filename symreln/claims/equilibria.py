@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from symreln.base.summaries import few, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import few
 from symreln.claims.claim import Claim, Step
 from symreln.document.model import Block, Content, Math, Table
 from symreln.document.symbols import symbol_latex
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 _MOST_MODES = 40
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Race(Claim):
     """Modes that compete, and how the competition ends.
 
@@ -121,7 +122,7 @@ def _drives(system: Competition, phi: Sequence[tuple[Scalar, ...]]) -> Iterator[
         yield drive
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Equilibria(Claim):
     """Where the coupled modes of all stages come to rest.
 

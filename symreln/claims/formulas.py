@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symreln.base.records import record
-from symreln.base.summaries import ByName, few, short_repr
+from symreln.base.summaries import ByName, few
 from symreln.claims.derivation import Derivation
 from symreln.claims.head_start import mode_laws
 from symreln.claims.integration import check_range
@@ -101,7 +101,7 @@ class Formula:
         return rf"$\displaystyle {self.to_latex()}$"
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Formulas(ByName[Formula]):
     """The closed forms of a derivation by name: of every mode that learns, and of the loss.
 

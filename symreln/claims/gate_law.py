@@ -14,8 +14,8 @@ import numpy as np
 from numpy.random import default_rng
 
 from symreln.base.beside import offer
+from symreln.base.records import record
 from symreln.base.rounding import percent
-from symreln.base.summaries import short_repr
 from symreln.claims.claim import Claim
 from symreln.claims.early import unsupported_pathways
 from symreln.claims.integration import network_of
@@ -43,7 +43,7 @@ _SEED = 11_235
 _MOST_INTEGRATED = 2e10
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class PathwayGates(Claim):
     """What becomes of the gate of a pathway's units, and of those that symmetries map it onto.
 
@@ -102,7 +102,7 @@ class PathwayGates(Claim):
         }
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class LawOfGates(Claim):
     """How long the gates of a spec can be trusted.
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.base.records import record
-from symreln.base.summaries import ByName, few, short_repr
+from symreln.base.summaries import ByName, few
 from symreln.claims.head_copies import ABOVE, LATE, OUTRUN, Columns, Copies, in_time, shared_out
 from symreln.claims.head_growth import Drive, Earlier, Seen
 from symreln.claims.number_systems import Numbers, Vectors, in_floats
@@ -34,7 +34,7 @@ _Found = tuple[Copies, ...] | str
 _AFTER = "a mode of an earlier stage has no closed form"
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class ModeLaws(ByName[tuple[Copies, ...]]):
     """The closed forms of modes that learn, by label: one for copies that start alike.
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from symreln.base.records import record
 from symreln.base.rounding import percent, positional
-from symreln.base.summaries import short_repr
 from symreln.claims.claim import DIGITS, Claim
 from symreln.claims.halving import ball_laws
 from symreln.claims.head_start import without_form
@@ -32,7 +32,7 @@ _MOST_MODES = 24
 _UNSTATED = "not stated"
 
 
-@short_repr
+@record
 class _Ahead(Claim):
     """One mode that earlier stages drive.
 
@@ -118,7 +118,7 @@ class _Ahead(Claim):
             )
 
 
-@short_repr
+@record
 class HeadStarts(Claim):
     """The modes of later stages that earlier ones drive while they learn.
 

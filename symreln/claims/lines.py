@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.claims.claim import Claim, Step
 from symreln.claims.flow_lines import alignment_lines, basis_lines, flow_lines
 from symreln.claims.mode_lines import loss_lines, matrix_lines, mode_lines
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
 
 
-@short_repr
+@record
 class DerivationLines(Claim):
     """The lines of a derivation, all of which hold.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.claims.head_start import are_followed, copy_turns, mode_laws
 from symreln.claims.linear_flow import is_linear, linear_curves
 from symreln.claims.prediction import (
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class OutputCurves:
     """Predicted outputs of a network, float64.
 

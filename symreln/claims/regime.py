@@ -34,7 +34,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from flint import arb
 
-from symreln.base.summaries import few, short_repr
+from symreln.base.records import record
+from symreln.base.summaries import few
 from symreln.claims.claim import Claim, Step
 from symreln.claims.probes import learning_modes
 from symreln.claims.solve import at_values
@@ -60,7 +61,7 @@ _MEANS = {
 }
 
 
-@short_repr
+@record
 class Regime(Claim):
     """What the initial weights do to the modes that learn.
 
@@ -252,7 +253,7 @@ def _quotient(pathway: PathwayDerivation, place: int) -> float | None:
     return float((v * seen).sum() / v.shape[1])
 
 
-@short_repr
+@record
 class _HalfSpeed(Claim):
     """The reduction to a linear network."""
 

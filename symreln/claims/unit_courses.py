@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.claims.head_copies import Copies
 from symreln.claims.head_start import mode_laws
 from symreln.claims.integration import check_range, gate_floats, network_of
@@ -79,7 +79,7 @@ def telling_samples(derivation: Derivation, pathway: PathwayDerivation) -> np.nd
     return tells
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Course:
     """The units of one pathway over time.
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from flint import arb
 
 from symreln.base.records import record
-from symreln.base.summaries import short_repr
 from symreln.claims.claim import Claim, Step
 from symreln.claims.solve import at_values
 from symreln.document.model import Block, Math
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation, PathwayDerivation
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class NarrowPathway(Claim):
     """A pathway whose units do not suffice for its modes.
 

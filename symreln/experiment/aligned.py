@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.claims.probes import probe_bases
 from symreln.claims.widths import narrow_pathways
 from symreln.experiment.narrow import held_modes
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from symreln.train.run import TrainingRun
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class PathwayAlignment:
     """Alignment of one pathway's map with its predicted modes at the last step.
 
@@ -95,7 +95,7 @@ def _learned(
     return [[each[name] for name in names] for each in held]
 
 
-@short_repr
+@record
 class SplitNetwork:
     """ReLU networks seen as pathways: means over seeds."""
 
@@ -131,7 +131,7 @@ def split_network(derivation: Derivation, network: TrainingRun, inputs: np.ndarr
     )
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Alignment:
     """Agreement of maps with predicted modes; leading axes (…) are those of the maps.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.claims.prediction import closed_forms
 from symreln.experiment.closed import predict_aligned
 from symreln.experiment.metrics import CurveComparison, Distance, compare, mutual_distance, point
@@ -28,7 +28,7 @@ def is_aligned(pair: str) -> bool:
     return pair.endswith("_vs_aligned")
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class CurvePair:
     """Two kinds of curves, each the mean over its rows.
 

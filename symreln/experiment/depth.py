@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from symreln.base.progress import phase
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.claims.integration import network_of
 from symreln.errors import InputError, NotSupportedError
 from symreln.experiment.distributions import (
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from symreln.train.run import TrainingRun
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class DepthComparison:
     """Distributions over seeds.
 
@@ -174,7 +174,7 @@ def _relative(run: TrainingRun) -> np.ndarray:
     return run.losses / run.losses[:, :1]
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class FirstDrop:
     """The first drop of every ReLU network's loss beside what its early phase says.
 

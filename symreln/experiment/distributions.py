@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from symreln.base.records import record
-from symreln.base.summaries import short_repr
 from symreln.experiment.metrics import Interval
 
 #: Shares of the first loss whose crossing times are compared.
@@ -26,7 +25,7 @@ SIGNIFICANT = 0.05
 SEED = 2025
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class CrossingComparison:
     """When the losses of two samples first fall below a share of where they start.
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.laws.chain_start import ALIGNED, DRAWS, SEED, runge_kutta
 from symreln.laws.network_flow import NetworkFlow
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 STEP = 0.2
 
 
-@short_repr
+@record
 class EdgeStart:
     """An effective start.
 

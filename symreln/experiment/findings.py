@@ -10,7 +10,6 @@ from __future__ import annotations
 from functools import cached_property
 
 from symreln.base.records import record
-from symreln.base.summaries import short_repr
 
 ALIGNMENT, GATES, SCALE, STEP, FLOW, WIDTH, NETWORKS, STAGES, FORMS, BATCHES = (
     "alignment",
@@ -76,7 +75,7 @@ class Finding:
         return not self.explains and self.low < self.before / 2
 
 
-@short_repr
+@record
 class PairDiagnosis:
     """Why one pair of curves disagrees.
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.records import record
-from symreln.base.summaries import short_repr
 from symreln.claims.gate_law import gate_law_of
 from symreln.claims.head_start import are_followed, copy_turns, mode_laws
 from symreln.claims.integration import gate_floats, network_of
@@ -47,7 +46,7 @@ USUAL_COST = 2e11
 ORDERS = 2
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class GateLawMeasured:
     """The law of gates beside trained networks.
 

@@ -26,7 +26,6 @@ from scipy.special import ndtri, stdtrit
 
 from symreln.base.records import record
 from symreln.base.rounding import percent, positional
-from symreln.base.summaries import short_repr
 from symreln.document.model import Content, Math
 from symreln.errors import InputError
 
@@ -280,7 +279,7 @@ def metric_cells(found: CurveComparison, tolerance: float | None = None) -> dict
     return cells | {METRICS[0].name: percent(found.max_abs_over_initial, tolerance)}
 
 
-@short_repr
+@record
 class SeedFloor:
     """What each seed's curve (A) differs from the mean of the others (B).
 
@@ -298,7 +297,7 @@ class SeedFloor:
     each: tuple[CurveComparison, ...]
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class GateDrift:
     """How far hidden activity patterns are from those of the last snapshot.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.claims.probes import probe_bases
 from symreln.claims.widths import narrow_pathways
 from symreln.laws.choice import plateau
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from symreln.train.run import TrainingRun
 
 
-@short_repr
+@record
 class NarrowOutcome:
     """What the trained networks hold of one pathway's modes at the last step.
 

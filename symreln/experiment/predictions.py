@@ -26,7 +26,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from symreln.base.progress import phase
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.claims.early import early_strengths
 from symreln.claims.integration import network_of
 from symreln.claims.mean_field import run_mean_field, why_no_mean_field
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from symreln.laws.mean_field import MeanField
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Predictions:
     """Predictions of one derivation, none of which has seen a trained network.
 

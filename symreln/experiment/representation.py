@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.claims.derivation import Derivation
 from symreln.claims.prediction import first_starts, matrices_of
 from symreln.claims.probes import probe_bases
@@ -50,7 +50,7 @@ MOMENTS = 16
 _MOST_BYTES = 1 << 28
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Subject:
     """Similarities of one kind of networks beside the predicted ones.
 
@@ -70,7 +70,7 @@ class Subject:
     floor: np.ndarray | None
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class RepresentationComparison:
     """Predicted and trained representations.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.claims.integration import network_of
 from symreln.claims.network.components import components
 from symreln.errors import LimitReachedError, NotSupportedError
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 ALIGNED, RANDOM = "theory_vs_aligned", "theory_vs_gdln"
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Descent:
     """Gradient descent on the scalar modes of a graph, step by step.
 
@@ -56,7 +56,7 @@ _SPANS = (1, 4, 16, 64)
 _RISE = 8
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class ScalarModes:
     """The scalar modes of all parts of a graph.
 
@@ -298,7 +298,7 @@ def _descent(
     return losses, [float(total[0, 0]) for total in flow.totals(weights)]
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class EdgeModes:
     """What a confrontation of nodes and edges says of their scalar modes.
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import stdtrit
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.claims.probes import probe_bases
 from symreln.claims.widths import own_curves
 from symreln.experiment.metrics import LEVEL, Interval
@@ -37,7 +37,7 @@ METHOD = (
 )
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class ModeMeasured:
     """One mode, predicted and measured at the steps that were recorded.
 

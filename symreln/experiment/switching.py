@@ -24,7 +24,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.experiment.metrics import DROP
 from symreln.train.network import dense_network
 from symreln.train.record import Recording
@@ -48,7 +48,7 @@ FROZEN = 1e6
 BLOCK = 500
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class EarlyPhase:
     """Networks in the frozen residual Y, up to where their loss would drop.
 
@@ -111,7 +111,7 @@ def early_phase(
     return EarlyPhase(steps=found, losses=losses, weights=tuple(at_drop))
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class SwitchingRun:
     """Gated networks whose gates are read off their own units.
 

@@ -17,7 +17,6 @@ from math import log
 import numpy as np
 
 from symreln.base.records import record
-from symreln.base.summaries import short_repr
 from symreln.errors import InputError
 from symreln.gating.enumerate import pattern
 
@@ -32,7 +31,7 @@ DIGITS = 9
 DRAWN = 1500
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Rows:
     """Different rows and how much each counts.
 
@@ -64,7 +63,7 @@ class GateCluster:
     centroid: tuple[float, ...]
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Clustering:
     """Clusters of activity patterns by decreasing weight, and the gates that they are.
 

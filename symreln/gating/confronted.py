@@ -11,7 +11,6 @@ from fractions import Fraction
 import numpy as np
 
 from symreln.base.records import record
-from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
 from symreln.gating.observed import ObservedNetworks, nearest_observer, observe, wide_shares
 from symreln.gating.race_pieces import Race
@@ -55,7 +54,7 @@ class ClassShare:
         return float(apart / total)
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class RacePoint(Result):
     """Networks trained at one value of the parameter.
 

@@ -22,7 +22,6 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from symreln.base.records import record
-from symreln.base.summaries import short_repr
 from symreln.errors import InputError
 from symreln.gating.clustering import (
     Clustering,
@@ -137,7 +136,7 @@ def stability(runs: Sequence[Clustering], wanted: Sequence[np.ndarray]) -> Stabi
     )
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Coverage(Result):
     """What part of the networks' weight ‖w1‖ ‖w2‖ gates account for, at each look.
 
@@ -199,7 +198,7 @@ def coverage(trained: ObservedNetworks, gates: Sequence[np.ndarray]) -> Coverage
     return Coverage(updates=trained.steps, exact=exact, agreement=agreement, patterns=patterns)
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class WindowedGates:
     """Gates that are constant in each window.
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from symreln.base.progress import phase
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.claims.integration import network_of
 from symreln.claims.mean_field import SEED, descent_of, takes_minutes
 from symreln.errors import InputError
@@ -29,7 +29,7 @@ from symreln.train.weights import LayerWeights
 NEAR = 1e-4
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class ObservedNetworks:
     """Networks of one spec, trained from known initial weights.
 

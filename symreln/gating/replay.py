@@ -17,7 +17,6 @@ import numpy as np
 
 from symreln.base.progress import phase
 from symreln.base.records import record
-from symreln.base.summaries import short_repr
 from symreln.claims.integration import network_of
 from symreln.errors import InputError
 from symreln.experiment.metrics import compare, seed_floor
@@ -46,7 +45,7 @@ METRIC = "max |dL|/L(0) against the same network"
 _SAMPLED_BYTES = 300_000_000
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class GateSchedule:
     """Gates of every hidden unit, constant from one switch to the next.
 

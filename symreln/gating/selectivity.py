@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.gating.enumerate import pattern
 from symreln.gating.observed import ObservedNetworks
 from symreln.train.weights import LayerWeights
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Selectivity:
     """Indices of responses, NaN where a response does not vary (or is nowhere).
 

@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from symreln.base.records import record
-from symreln.base.summaries import short_repr
 from symreln.laws.integrate import PRECISE, integrate
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ class Coupling(Protocol):
         ...
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Trajectory:
     """What following a flow gives.
 

@@ -31,7 +31,7 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.errors import InputError
 from symreln.laws.depth import Clock, Depth
 from symreln.laws.ops import NUMPY
@@ -51,7 +51,7 @@ _SETTLED = 38.0
 _SPACING = 2e-3
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class ChainStart:
     """Effective starts of modes of L random layers.
 

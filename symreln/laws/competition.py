@@ -28,7 +28,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from symreln.base.records import record
-from symreln.base.summaries import short_repr
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.field import Field
 from symreln.exact.scalar import Scalar
@@ -60,7 +59,7 @@ class Equilibrium:
     drives: tuple[Coefficients, ...]
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Competition:
     """Classes of modes that act on each other, directly or through others.
 

@@ -27,7 +27,6 @@ from typing import Any
 import numpy as np
 
 from symreln.base.records import record
-from symreln.base.summaries import short_repr
 from symreln.errors import NotSupportedError
 from symreln.laws.block_flow import BlockFlow, MatrixCoupling, Trajectory
 from symreln.laws.integrate import PRECISE
@@ -38,7 +37,7 @@ from symreln.laws.spans import orthonormal_span
 SparseArray = Any
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class GatedData:
     """Features of every pathway and the targets, sparse.
 
@@ -80,7 +79,7 @@ class EqualModes:
     factor: float = 1.0
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class CoupledMatrices:
     """The reduced flow of a gated deep linear network with one hidden layer.
 

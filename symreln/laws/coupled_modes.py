@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy as sp
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.laws.integrate import integrate
 from symreln.laws.law import TIME, TIME_CONSTANT
 from symreln.laws.line import CANCELS, Line, vanish
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-@short_repr
+@record
 class CoupledModes:
     r"""Modes whose strengths compete.
 

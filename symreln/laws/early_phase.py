@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.base.processors import one_blas_thread
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.errors import InputError
 from symreln.laws.spans import orthonormal_span
 
@@ -72,7 +72,7 @@ MOST_LOOKS = 40
 _FINEST = 1e-3
 
 
-@short_repr
+@record
 class EarlyStrength:
     """What the early phase says of one mode; the same for all modes of its symmetry orbit.
 
@@ -100,7 +100,7 @@ class EarlyStrength:
     orbit: tuple[str, ...] = ()
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class EarlyMode:
     """Equal modes that are asked for.
 

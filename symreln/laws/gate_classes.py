@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.networks.orbits import paired
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _SAME = 1e-9
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class GateClass:
     """Gates that are alike.
 

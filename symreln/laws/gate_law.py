@@ -37,7 +37,6 @@ import numpy as np
 
 from symreln.base.processors import one_blas_thread
 from symreln.base.records import record
-from symreln.base.summaries import short_repr
 
 #: Units that are drawn: the standard error of a share is then below 0.5 %.
 DRAWN = 10_000
@@ -49,7 +48,7 @@ _EDGE = 1e-9
 _CHUNK = 2_000
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class GateShares:
     """Shares at T times of a pathway's units with its gate.
 
@@ -73,7 +72,7 @@ class GateShares:
         return self.walls > 0
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class LinearUnits:
     """Hidden units of one pathway, which move linearly.
 

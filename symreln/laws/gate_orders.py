@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.processors import one_blas_thread
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.laws.mean_field import Particles, look_steps
 from symreln.laws.spans import orthonormal_span
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Watch = Callable[[np.ndarray, np.ndarray], float]
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class GateOrders:
     """What the orders from the second on say.
 

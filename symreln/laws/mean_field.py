@@ -28,7 +28,7 @@ from math import sqrt
 import numpy as np
 
 from symreln.base.processors import one_blas_thread
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.errors import InputError
 from symreln.laws.gate_classes import GateClass, gate_classes, sample_relations
 from symreln.laws.spans import orthonormal_span
@@ -40,7 +40,7 @@ DRAWS, UNITS = 2, 1000
 _LOOKS = 60
 
 
-@short_repr
+@record
 class Descent:
     """How the units are trained.
 
@@ -59,7 +59,7 @@ class Descent:
     weight_decay: float = 0.0
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class MeanField:
     """What a mean-field simulation gives.
 
@@ -150,7 +150,7 @@ def look_steps(steps: int) -> np.ndarray:
     return np.unique(np.concatenate([evenly, by_ratio]).round().astype(int).clip(max=steps - 1))
 
 
-@short_repr(kw_only=False, eq=False)
+@record(kw_only=False, eq=False)
 class Particles:
     """Weights of particles, each standing for so many units of the network; changed in place.
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.errors import InputError
 from symreln.laws.integrate import integrate
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from symreln.networks.bundles import NetworkData
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class NetworkFlow:
     """Weights on the edges of a graph and what drives them.
 

@@ -13,7 +13,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from symreln.base.linked import linked
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.exact.matrix import ExactMatrix
 from symreln.networks.effective import effective_dataset
 from symreln.networks.pathway import PathwaySpec
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from symreln.networks.model import Network, Path
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Bundle:
     """Pathways that see the same data.
 
@@ -44,7 +44,7 @@ class Bundle:
     effective: EffectiveDataset
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class NetworkData:
     r"""A graph on a dataset: pathways, bundles and their exact correlations.
 

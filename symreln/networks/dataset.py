@@ -9,15 +9,15 @@ from typing import Literal
 
 import numpy as np
 
-from symreln.base.records import Immutable
-from symreln.base.summaries import few, short_repr
+from symreln.base.records import Immutable, record
+from symreln.base.summaries import few
 from symreln.errors import InputTypeError
 from symreln.exact.matrix import ExactMatrix
 
 Label = int | str
 
 
-@short_repr
+@record
 class Dataset(Immutable):
     """Inputs and targets, one column a sample.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.errors import LimitReachedError
 from symreln.exact.linear import complement_projector
 from symreln.exact.matrix import ExactMatrix
@@ -27,7 +27,7 @@ MOST_TERMS = 1000
 MOST_BITS = 20_000
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class OrbitImage:
     """A pathway that a symmetry maps to this one.
 
@@ -42,7 +42,7 @@ class OrbitImage:
     inputs: np.ndarray
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class EffectiveDataset:
     r"""Inputs and targets under one pathway's gate and masks, with their correlations.
 

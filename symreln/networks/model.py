@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import TypeVar
 
 from symreln.base.records import record
-from symreln.base.summaries import short_repr
 from symreln.errors import LimitReachedError, Problem, SpecError
 from symreln.networks.parts import Edge, Gain, Gate, Node, gate_at
 
@@ -48,7 +47,7 @@ class Path:
         return self.nodes[-1]
 
 
-@short_repr
+@record
 class Network:
     """Nodes and edges without cycles; every node lies between an input and an output.
 

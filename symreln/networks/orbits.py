@@ -24,7 +24,7 @@ from math import prod
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.exact.matrix import ExactMatrix
 from symreln.networks.dataset import Dataset
 from symreln.networks.pathway import PathwaySpec
@@ -33,7 +33,7 @@ from symreln.networks.pathway import PathwaySpec
 _BRANCHES = 2000
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class SampleGroup:
     """Permutations of the samples that keep given relations.
 

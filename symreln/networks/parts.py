@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from symreln.base.records import record
-from symreln.base.summaries import short_repr
 from symreln.exact.scalar import Scalar
 
 Gain = int | Scalar
@@ -26,7 +25,7 @@ def gate_at(gate: Gate, values: Mapping[str, Fraction]) -> Gate:
     return tuple(int(gain == 1) if gain == 0 or gain == 1 else gain for gain in found)
 
 
-@short_repr
+@record
 class Switch:
     """A gate that is taken during the training.
 
@@ -41,7 +40,7 @@ class Switch:
     gate_text: str
 
 
-@short_repr
+@record
 class Node:
     """A layer or a part of one: units that are gated together.
 

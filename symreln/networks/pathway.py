@@ -8,13 +8,13 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.exact.scalar import Scalar
 from symreln.networks.model import Network, Path
 from symreln.networks.parts import Edge, Gate, Node, Switch, gate_at
 
 
-@short_repr
+@record
 class PathwaySpec:
     """One pathway of the gated deep linear network, as asked for.
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ _STEP, _FIRST, _SECOND = (
 _SHIFTS = tuple(np.uint64(shift) for shift in (30, 27, 31))
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Symmetry:
     """Permutations that map a spec onto itself, proven.
 

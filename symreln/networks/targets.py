@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.exact.matrix import ExactMatrix
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Learned(Protocol):
         ...
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Targets:
     """Targets of a stage, shape (n_y, P).
 

@@ -14,7 +14,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from symreln.base.records import Immutable, record
-from symreln.base.summaries import short_repr
 from symreln.exact.domain import Range
 from symreln.networks.dataset import Dataset, Label
 from symreln.networks.model import Network
@@ -118,7 +117,7 @@ class SizeSymbol:
         return sp.Symbol(self.name, integer=True, positive=True)
 
 
-@short_repr
+@record
 class PathwayFamily:
     """Pathways that are written as one entry with ``each``: one for every value of a label.
 
@@ -235,7 +234,7 @@ class ValidationSpec:
     )
 
 
-@short_repr
+@record
 class Spec(Immutable):
     """A checked spec: the only thing that the derivation takes.
 

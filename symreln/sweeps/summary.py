@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.experiment.metrics import (
     Distance,
     SeedFloor,
@@ -20,7 +20,7 @@ from symreln.experiment.verdicts import Verdict, loss_verdict
 from symreln.sweeps.tasks import Failure, Plan, result_of
 
 
-@short_repr
+@record
 class SummaryRow:
     """One combination.
 
@@ -49,7 +49,7 @@ class SummaryRow:
     failures: tuple[Failure, ...] = ()
 
 
-@short_repr
+@record
 class Summary:
     """A whole sweep.
 

@@ -24,7 +24,6 @@ from symreln.base.jsonio import write_bytes
 from symreln.base.processors import one_blas_thread
 from symreln.base.provenance import library_versions
 from symreln.base.records import record
-from symreln.base.summaries import short_repr
 from symreln.claims.derivation import Derivation
 from symreln.claims.divergence import check_before_deriving
 from symreln.claims.solve import at_values
@@ -47,7 +46,7 @@ _MOST_TASKS = 1_000_000
 _DAMAGE = (OSError, ValueError, LookupError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 
-@short_repr
+@record
 class Task:
     """The theory of a combination, or networks of it with consecutive seeds.
 
@@ -96,7 +95,7 @@ class Failure:
     exit_code: int
 
 
-@short_repr
+@record
 class Plan:
     """A whole sweep.
 

@@ -17,7 +17,7 @@ from typing import final
 import numpy as np
 
 from symreln.base.processors import one_blas_thread
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.errors import InputError
 from symreln.train.model import Model
 from symreln.train.program import State
@@ -28,7 +28,7 @@ from symreln.train.weights import Weights
 _BLOCK = 64  # steps between two looks at finiteness and two reports of progress
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Chunk:
     """Results of some seeds, first axis seeds; fields as in ``TrainingRun``."""
 

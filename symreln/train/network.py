@@ -13,7 +13,6 @@ from itertools import pairwise
 import numpy as np
 
 from symreln.base.records import record
-from symreln.base.summaries import short_repr
 from symreln.errors import LimitReachedError
 
 MAX_MAPS = 1000
@@ -22,7 +21,7 @@ MAX_MAPS = 1000
 Gate = tuple[float, ...] | None
 
 
-@short_repr
+@record
 class GatedNode:
     """Units that are gated together.
 
@@ -69,7 +68,7 @@ class GatedEdge:
     gate: Gate = None
 
 
-@short_repr
+@record
 class GatedNetwork:
     """Nodes and edges without cycles.
 
@@ -200,7 +199,7 @@ class GatedNetwork:
         return tuple(found)
 
 
-@short_repr
+@record
 class GatedPathway:
     """One pathway of a GDLN: ŷ_μ gets g(μ) O W2 W1 I x_μ.
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.train.assignment import nearest_outputs
 from symreln.train.model import Model
 from symreln.train.network import GatedNetwork, off_boundary, own_inputs
@@ -28,7 +28,7 @@ _Quantity = Literal[
 BOUNDARY = 1e-3
 
 
-@short_repr
+@record
 class Recording:
     r"""Which quantities are kept at which steps. The losses of all steps always are.
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from symreln.base import pool
 from symreln.base.processors import cores
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.train.chunk import Chunk, train_chunk
 from symreln.train.model import Model
 from symreln.train.program import Program
@@ -71,7 +71,7 @@ class Running(TypedDict, total=False):
     progress: Progress | None
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class TrainingRun:
     """Recorded training of many seeds.
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.train.network import GatedNetwork
 
 Weights = tuple[np.ndarray, ...]
 """One matrix an edge, each of shape (seeds, units of the target, units of the source)."""
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class LayerWeights:
     """Weights of one hidden layer's two sides, for all seeds; ŷ = W2 σ(W1 x).
 

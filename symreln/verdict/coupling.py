@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.linked import components
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.exact.integer_matrix import merged
 from symreln.exact.linear import rank
 from symreln.exact.matrix import ExactMatrix
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 Actions = tuple[tuple[ExactMatrix, ...], ...]
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class ModeCoupling:
     """One class of modes of a source pathway acting on one class of a target pathway.
 
@@ -152,7 +152,7 @@ class ModeCoupling:
         return _common_basis_overlaps(self.stage[p], a, self.stage[j], i)
 
 
-@short_repr
+@record
 class StageCouplings:
     """All couplings of a stage.
 

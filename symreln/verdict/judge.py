@@ -14,7 +14,6 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from symreln.base.records import record
-from symreln.base.summaries import short_repr
 from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.truth import Truth
 from symreln.verdict.closure import Closure, node_name, symmetric_closure
@@ -56,7 +55,7 @@ class Level(Enum):
         return list(Level).index(self)
 
 
-@short_repr
+@record
 class StageVerdict:
     """What holds for the pathways of one stage.
 
@@ -92,7 +91,7 @@ class StageVerdict:
         return converged_pathways(self.modes, self.d_eff)
 
 
-@short_repr
+@record
 class DiagonalisabilityVerdict:
     """Whether the pathways are mutually diagonalisable (the papers' "mutually diagonalizable").
 

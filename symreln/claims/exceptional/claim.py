@@ -10,7 +10,7 @@ import sympy as sp
 from flint import fmpz_mpoly
 
 from symreln.base.records import record
-from symreln.base.summaries import few, short_repr
+from symreln.base.summaries import few
 from symreln.claims.claim import Claim
 from symreln.claims.exceptional.conditions import Effect
 from symreln.document.mathtext import to_latex
@@ -72,7 +72,7 @@ class Consequence(Claim):
         return "possible: " * (not self.proven) + self.what + (f" ({where})" if where else "")
 
 
-@short_repr
+@record
 class ExceptionalSet(Claim):
     """The zeros of one irreducible polynomial.
 
@@ -159,7 +159,7 @@ class ExceptionalSet(Claim):
         return shown, middle, typeset(self.happens)
 
 
-@short_repr
+@record
 class ExceptionalSets(Claim):
     """Where the generic answer does not hold as it stands.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy as sp
 
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.claims.families.task import task_of
 from symreln.claims.texts import Json, Texts
 from symreln.laws.choice import printed
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from symreln.specs.model import Spec
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class FamilyMode:
     """One mode for every size, of a pathway or of each pathway that a template stands for.
 
@@ -71,7 +71,7 @@ class FamilyMode:
         return self.law.half_time.xreplace({HEAD_START: self.strength0})
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class HeadStart:
     """Where a mode of a later stage starts in effect, because an earlier one still learns.
 
@@ -88,7 +88,7 @@ class HeadStart:
     strength0: sp.Expr | None
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class FamilyStage:
     """One stage for every size: one pathway, or one for each context.
 
@@ -109,7 +109,7 @@ class FamilyStage:
     after: list[Scalar]
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class FamilyDerivation:
     """Everything derived for every size at once.
 

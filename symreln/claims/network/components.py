@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import sympy as sp
 
 from symreln.base.progress import phase
-from symreln.base.summaries import short_repr
+from symreln.base.records import record
 from symreln.claims.claim import Claim
 from symreln.claims.solve import derive_unchecked
 from symreln.document.mathtext import slashed_latex, to_latex
@@ -51,7 +51,7 @@ MOST_ROWS = 24
 _COMMUTES = "Sigma^x commutes with Sigma^yx^T Sigma^yx"
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Component(Claim):
     """One part.
 

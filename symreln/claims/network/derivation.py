@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symreln.base.records import record
-from symreln.base.summaries import short_repr
 from symreln.claims.derivation import Derived
 from symreln.verdict.judge import Level
 
@@ -28,7 +27,7 @@ class PartsVerdict:
     reasons: tuple[str, ...]
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class NetworkDerivation(Derived):
     """Everything derived of nodes and edges on a dataset, for all values of the parameters.
 

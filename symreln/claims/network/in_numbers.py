@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symreln.base.records import record
-from symreln.base.summaries import short_repr
 from symreln.claims.claim import Claim
 from symreln.claims.network.components import components
 from symreln.document.model import Block, Figure, Math, Section, prose
@@ -133,7 +132,7 @@ _MOST_WEIGHTS = 50_000
 """Weights of the whole graph up to which the full flow is integrated: seconds."""
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Strengths:
     """Strengths of the modes of pathways that see the same data.
 
@@ -148,7 +147,7 @@ class Strengths:
     plateaus: np.ndarray
 
 
-@short_repr(eq=False)
+@record(eq=False)
 class Curves:
     """What the reduction predicts at the declared values.
 
