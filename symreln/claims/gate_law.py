@@ -26,7 +26,7 @@ from symreln.claims.regime import regime_of
 from symreln.claims.solve import at_values
 from symreln.claims.unit_courses import courses, crossings, dies_out, is_closed
 from symreln.claims.widths import own_curves
-from symreln.document.model import Block, Section, Strong, Table, equation
+from symreln.document.model import Block, Details, Section, Strong, Table
 from symreln.document.typeset import say, typeset
 from symreln.errors import InputError
 from symreln.laws.gate_law import GateShares, LinearUnits
@@ -220,25 +220,16 @@ class LawOfGates(Claim):
             yield Section(title="The law of gates", blocks=tuple(blocks), label="sec:gatelaw")
 
     def _blocks(self) -> Iterator[Block]:
-        for line in self.derived:
-            if line.main:
-                yield say(line.says)
-                yield equation(*line.equation)
         exact = any(each.shares is not None and each.shares.exact for each in self.found)
-        share = (
-            "The share of units that still have the gate is an orthant probability of $K(t)$, "
-            "given that the leading mode opened it. "
-        )
+        share = "orthant probabilities of their Gaussian pre-activations" * (not exact)
         yield say(
-            share
-            * (not exact)
-            + "The share of weight is the mean of $\\|w\\| \\|b\\|$ over that orthant. At first "
-            "order, units that have left the gate keep moving as if they had not, and they change "
-            "no drive. "
-            "{verdict}",
+            "Hidden units start as Gaussians and move linearly while they keep their gate; the "
+            "share of weight $\\|w\\| \\|b\\|$ that keeps it follows before anything is trained"
+            + f", from {share}" * bool(share)
+            + ". At first order, units that have left keep moving as if they had not. {verdict}",
             verdict=Strong(typeset(f"{self.sentence[:1].upper()}{self.sentence[1:]}.")),
         )
-        yield Table(
+        table = Table(
             header=(
                 "pathways",
                 f"{percent(self.tolerance)} left",
@@ -253,6 +244,8 @@ class LawOfGates(Claim):
             ),
             alignment="lrrrr",
         )
+        yield Details(summary="Shares of weight and units, pathway by pathway", blocks=(table,))
+        yield from _folded_lines(self.derived).says()
 
     @property
     def _closed(self) -> str:
@@ -345,10 +338,14 @@ def gate_lines_of(derivation: Derivation) -> DerivationLines | None:
     law = derivation.ask(gate_law_of)
     if law is None or not law.derived:
         return None
+    return _folded_lines(law.derived)
+
+
+def _folded_lines(derived: tuple[Line, ...]) -> DerivationLines:
+    """Return the lines that lead to the law, said at length in a fold."""
     return DerivationLines(
-        derived=law.derived,
+        derived=derived,
         title="The law of gates, line by line",
-        label="sec:gatelines",
         about="law of gates",
         elsewhere=True,
     )

@@ -12,11 +12,10 @@ from symreln.claims.claim import DIGITS, Claim
 from symreln.claims.halving import ball_laws
 from symreln.claims.head_start import without_form
 from symreln.claims.orbits import symbols_of
-from symreln.document.model import Block, Math, Table, equation
+from symreln.document.model import Block, Math, Table
 from symreln.document.numerals import decimal_latex
 from symreln.document.typeset import phrase, say, typeset
 from symreln.exact.enclosure import ball, decimal_of
-from symreln.laws.sigmoid_drive import GROWN, formula
 from symreln.specs.finding import counted
 
 if TYPE_CHECKING:
@@ -140,16 +139,13 @@ class HeadStarts(Claim):
 
     def says(self) -> Iterator[Block]:
         """Say what drives later stages, the formula, and where their modes start in effect."""
-        yield from _what_drives()
-        if self.modes:
-            yield from self._sigmoids()
-        if any(each.shared for each in self.modes):
+        if any(each.at_once is None for mode in self.modes for each in mode.copies):
             yield say(
-                "Earlier stages can rotate modes of one pathway into each other. Such modes share "
-                "hidden units: their columns $b = (1 + s/\\tau)^{-t_m} \\Phi^{\\top} q$ are not "
-                "orthogonal. The part of a column along modes that are learned before decays. The "
-                "mode grows from the orthogonal part $b_\\perp$: "
-                "$\\tilde{\\pi}_0 = \\pi_0 |b_\\perp|^2$."
+                "An earlier mode counts as learned at its half-time where several earlier modes "
+                "drive a mode, where the plane is left, where hidden units are shared, or where "
+                "conjugate modes have no formula of their own. The "
+                "relative error of $\\tilde{\\pi}_0$ is then of the order $r s/s_\\alpha^2$ where "
+                "drives do not commute; it does not tend to 0 with $\\pi_0$."
             )
         if self.outrun:
             yield say(
@@ -197,30 +193,6 @@ class HeadStarts(Claim):
             most=_MOST_MODES,
         )
 
-    def _sigmoids(self) -> Iterator[Block]:
-        """Say what it makes of starts that earlier modes are not learned at once."""
-        unstated = [c.at_once is None for each in self.modes for c in each.copies]
-        if not all(unstated):
-            yield say(
-                "An earlier mode is not learned at once, but as a sigmoid. Where one mode "
-                "$\\alpha$ takes $E_p v$ from $r u'$ to $s u$ and nothing out of this plane, with "
-                "$\\gamma = u^{\\top} u'$, this is, to leading order in $\\pi_0$ and $1/\\tau$,"
-            )
-            yield equation(rf"\tilde{{\pi}}_0 &= \pi_0 {GROWN},", *formula())
-            yield say(
-                "Here $u$ and $u'$ are unit vectors, and $r$ and $s$ how strongly the mode is "
-                "driven before and after. A switch at the half-time would have $\\chi = 1$, and so "
-                "has $u' = u$."
-            )
-        if any(unstated):
-            yield say(
-                "An earlier mode counts as learned at its half-time where several earlier modes "
-                "drive a mode, where the plane is left, where hidden units are shared, or where "
-                "conjugate modes have no formula of their own. The "
-                "relative error of $\\tilde{\\pi}_0$ is then of the order $r s/s_\\alpha^2$ where "
-                "drives do not commute; it does not tend to 0 with $\\pi_0$."
-            )
-
     def lines(self) -> Iterator[str]:
         """Say on the terminal how much stronger later stages start in effect."""
         if self.outrun:
@@ -231,35 +203,6 @@ class HeadStarts(Claim):
         low, high = (positional(end, 3) for end in (min(factors), max(factors)))
         several = low if low == high else f"{low} to {high}"
         yield f"effective start π̃₀ of later stages: {several} times π₀, derived"
-
-
-def _what_drives() -> Iterator[Block]:
-    """Yield what drives later stages, and the formula."""
-    yield say(
-        "**Head start.** While earlier stages learn, a pathway $p$ of a later stage is driven by "
-        "its own residual and by what the modes $\\alpha$ of earlier pathways $j$, with plateaus "
-        "$h_\\alpha$, have not learned yet:"
-    )
-    yield equation(
-        r"E_p(t) = \Sigma^{yx}(p) + \sum_\alpha D_\alpha \left(1 - \frac{\pi_\alpha(t)}"
-        r"{h_\alpha}\right), \qquad D_\alpha = h_\alpha\, O_p u_\alpha v_\alpha^{\top} "
-        r"\Sigma^{x}(j, p)."
-    )
-    yield say(
-        "The weights of $p$ are still small then, and grow linearly. Since $\\int_0^\\infty (1 - "
-        "\\pi_\\alpha/h_\\alpha)\\, dt$ is the half-time $t_\\alpha$, each earlier mode counts "
-        "in full until then and not at all afterwards, to leading order: between half-times "
-        "$E_p$ is a constant $E_k$ for $T_k$ steps, each of which multiplies the "
-        "amplitudes of inputs and outputs by $1 + F_k/\\tau$. Initial weights are, in the "
-        "mean, equally large in all directions. From the last half-time $t_m$ on a mode "
-        "$(s, u, v)$ with plateau $h$ and $q = (v, u)/\\sqrt{2}$ follows its own closed form "
-        "from"
-    )
-    yield equation(
-        r"\tilde{\pi}_0 = \pi_0 \left(1 + \frac{s}{\tau}\right)^{-2 t_m} q^{\top} \Phi "
-        r"\Phi^{\top} q, \qquad \Phi = \prod_k \left(1 + \frac{F_k}{\tau}\right)^{T_k}, "
-        r"\qquad F_k = \begin{pmatrix} 0 & E_k^{\top} \\ E_k & 0 \end{pmatrix}."
-    )
 
 
 def head_starts_of(derivation: Derivation) -> HeadStarts | None:

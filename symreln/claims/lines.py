@@ -16,7 +16,7 @@ from symreln.claims.flow_lines import alignment_lines, basis_lines, flow_lines
 from symreln.claims.mode_lines import loss_lines, matrix_lines, mode_lines
 from symreln.claims.start_lines import start_lines
 from symreln.claims.widths import narrow_pathways
-from symreln.document.model import Block, Content, Details, Items, Section, equation
+from symreln.document.model import Block, Content, Details, Items, equation
 from symreln.document.typeset import phrase, say
 from symreln.laws.line import Line, checked, proven_once
 from symreln.laws.width import narrow_lines
@@ -32,14 +32,12 @@ class DerivationLines(Claim):
     Attributes:
         derived: Them, in their order.
         title: Of the chapter.
-        label: Of the chapter.
         about: What is derived, for the terminal.
         elsewhere: Whether the main ones are said in another chapter.
     """
 
     derived: tuple[Line, ...]
     title: str = "The derivation, line by line"
-    label: str = "sec:lines"
     about: str = "derivation"
     elsewhere: bool = False
 
@@ -70,18 +68,17 @@ class DerivationLines(Claim):
         return f"{len(self.derived)} lines, all checked"
 
     def says(self) -> Iterator[Block]:
-        """Say the main lines in a chapter of their own; a page has the others folded."""
+        """Say the main lines, with all others and every reason and check in folds."""
         numbered = [*enumerate(self.derived, start=1)]
         if self.elsewhere:
-            summary = f"{self.title}: {self._counted()}"
-            yield Details(summary=summary, blocks=_at_length(numbered))
+            yield Details(summary=f"{self.title}: {self._counted()}", blocks=_at_length(numbered))
             return
-        opening = say(
+        yield say(
             f"{self._counted()}; the {len(self.main)} main ones are these. All of them, each with "
             "its reason and how it was checked, are folded in derivation.html and listed in "
             "derivation.json."
         )
-        yield Section(title=self.title, label=self.label, blocks=(opening, *_folded(numbered)))
+        yield from _folded(numbered)
 
     def lines(self) -> Iterator[str]:
         """Say in the terminal how many there are."""

@@ -167,7 +167,6 @@ def loss_lines(derivation: Derivation) -> Iterator[Line]:
         check="no error is left at the plateaus, and the sum over modes there is what they take "
         "off the loss of the samples, exact, stage by stage",
         holds=derivation.ask(reach_least_loss),
-        main=True,
     )
 
 
@@ -195,5 +194,4 @@ def _cross_terms() -> Line:
         check=f"both sides subtracted, bases shortened by orthonormality, {IN_LETTERS}; two modes "
         "of either pathway as matrices and as the sum",
         holds=reduced_loss_holds(1) and sp.expand(traced - summed) == 0,
-        main=True,
     )

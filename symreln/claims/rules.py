@@ -35,8 +35,8 @@ from symreln.claims.widths import narrow_pathways, width_of
 from symreln.document.model import Block
 
 PATHWAYS = (
-    Shown(rule=derivation_lines, place="lines", key="lines", printed=True, checked="all"),
-    Shown(rule=gate_lines_of, place="lines", key="gate_lines", always=False, printed=True),
+    Shown(rule=derivation_lines, key="lines", printed=True, checked="all"),
+    Shown(rule=gate_lines_of, key="gate_lines", always=False, printed=True),
     Shown(rule=half_speed_of, checked="start"),
     Shown(rule=every_size, place="chapter", key="family"),
     Shown(rule=exceptional_sets, place="chapter", key="exceptional", printed=True),

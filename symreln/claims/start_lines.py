@@ -224,6 +224,7 @@ def _ahead() -> Iterator[Line]:
             -primitive.subs(fades, faded.subs(TIME, 0)) - total,
         )
         and cancelled(sp.exp(2 * step * total) / sp.exp(2 * step * half)).subs(STRENGTH0, 0) == 1,
+        main=True,
     )
     yield _product()
 

@@ -268,7 +268,6 @@ def _connected() -> Line:
             first,
             second * 2 - order,
         ),
-        main=True,
     )
 
 

@@ -15,6 +15,7 @@ from symreln.document.model import (
     Drawing,
     Figure,
     Interactive,
+    Section,
     Source,
     contents,
     flat,
@@ -22,12 +23,12 @@ from symreln.document.model import (
     with_drawn,
 )
 from symreln.report.abbreviations import abbreviations
-from symreln.report.chapters.closing import checks_chapter, provenance_chapter
-from symreln.report.chapters.data import correlation_chapter, data_chapter
-from symreln.report.chapters.dynamics import dynamics_chapter, modes_figure
+from symreln.report.chapters.closing import closing_chapter
+from symreln.report.chapters.curves import modes_figure
+from symreln.report.chapters.data import data_chapter
+from symreln.report.chapters.derivation import derivation_chapter
 from symreln.report.chapters.formulas import MOST_ROWS
 from symreln.report.chapters.result import result_chapter
-from symreln.report.chapters.spectrum import spectrum_chapter
 from symreln.report.chapters.verdict import verdict_chapter
 
 if TYPE_CHECKING:
@@ -117,10 +118,13 @@ def _of_network(derivation: NetworkDerivation, validation: Validation | None) ->
     return (
         network_result(derivation, validation, _figures(network_figures(derivation), validation)),
         *said_at(derivation, "chapter"),
-        *said_at(derivation, "lines"),
+        Section(
+            title="The derivation, line by line",
+            blocks=tuple(said_at(derivation, "lines")),
+            label="sec:lines",
+        ),
         *_confronted(validation),
-        checks_chapter(derivation),
-        provenance_chapter(derivation, None),
+        closing_chapter(derivation, None),
     )
 
 
@@ -130,16 +134,12 @@ def _of_pathways(derivation: Derivation, validation: Validation | None) -> tuple
     modes = modes_figure(derivation, confronted=validation is not None, method=method)
     return (
         result_chapter(derivation, validation, _figures((modes,), validation), names),
-        data_chapter(derivation),
-        correlation_chapter(derivation),
-        spectrum_chapter(derivation, names),
+        data_chapter(derivation, names),
         verdict_chapter(derivation),
-        dynamics_chapter(derivation, names),
+        derivation_chapter(derivation, names),
         *said_at(derivation, "chapter"),
-        *said_at(derivation, "lines"),
         *_confronted(validation),
-        checks_chapter(derivation),
-        provenance_chapter(derivation, validation),
+        closing_chapter(derivation, validation),
     )
 
 

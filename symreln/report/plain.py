@@ -16,9 +16,8 @@ from symreln.exact.algebraic import AlgebraicNumber
 from symreln.exact.scalar import Scalar
 from symreln.laws.choice import law_of
 from symreln.laws.law import HEAD_START, STRENGTH0, TIME_CONSTANT
-from symreln.report.chapters.formulas import first_modes, other_modes
+from symreln.report.chapters.formulas import first_modes, implicit, other_modes
 from symreln.report.chapters.loss import any_coupled
-from symreln.report.chapters.solution import implicit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator

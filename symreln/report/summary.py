@@ -91,7 +91,7 @@ def _mode_line(orbit: PathwayOrbit, mode: ModeDerivation, notation: Notation) ->
 def checks_line(derivation: Derived) -> str:
     """Return how many checks hold, and which constants are free."""
     constants = derivation.ask(printed_constants)
-    return f"{checks_text(derivation)}; free constants: {count_free(constants)}"
+    return f"checks: {checks_text(derivation)}; free constants: {count_free(constants)}"
 
 
 def checks_text(derivation: Derived) -> str:
@@ -103,7 +103,7 @@ def checks_text(derivation: Derived) -> str:
     others = {Truth.REFUTED: "disproved", Truth.UNDECIDED: "undecided"}
     rest = [f"{outcomes.count(x)} {word}" for x, word in others.items() if x in outcomes]
     counted = f"{outcomes.count(Truth.PROVEN)} of {len(outcomes)} proven"
-    return f"checks: {', '.join([counted, *rest])}"
+    return ", ".join([counted, *rest])
 
 
 def short(text: str, room: int = LINE) -> str:

@@ -85,7 +85,7 @@ def summary_of(derivation: Derived, written: Sequence[Path] = ()) -> Summary:
         "phases": phases,
         "tail": [
             *printed_of(derivation),
-            checks_text(derivation),
+            f"checks: {checks_text(derivation)}",
             constants_text(derivation.ask(printed_constants)),
             *_open_steps(derivation),
         ],

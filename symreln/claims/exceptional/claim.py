@@ -14,7 +14,7 @@ from symreln.base.summaries import few
 from symreln.claims.claim import Claim
 from symreln.claims.exceptional.conditions import Effect
 from symreln.document.mathtext import to_latex
-from symreln.document.model import Block, Content, Details, Items, Math, Section, Table, Theorem
+from symreln.document.model import Block, Content, Details, Items, Math, Section, Table
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import phrase, say, typeset
 from symreln.document.words import NONE
@@ -233,31 +233,14 @@ class ExceptionalSets(Claim):
                 f"learn{'s' * (not many)}, and which loss remains, is decided at the declared "
                 "values of the parameters."
             )
-        yield Theorem(
-            kind="Remark",
-            blocks=(
-                say(
-                    r"The characteristic polynomial of $M + t \Sigma^{x}$ is an identity in the "
-                    "parameters, so the pairs $(s, d)$ hold wherever the data are finite. Where "
-                    "pairs coincide the formulas stay true: spectral projectors are bounded, so "
-                    "they have limit points on every path to such a point, and the limit points "
-                    "satisfy every proven equation. The modes are no longer unique there. The "
-                    "verdict is about their spaces, and may differ. Where couplings vanish or "
-                    "agree at certain values, a stronger level may hold there, with the same "
-                    "formulas."
-                ),
-            ),
-        )
         header = ("set", "values", "what happens")
         if self.breaking:
             yield _table(header, self.breaking)
         if self.harmless:
-            note = say(
-                "On these sets every formula of this document stays true. Where modes coincide in "
-                "$s$ and $d$, they are no longer unique and the verdict may differ."
+            yield Details(
+                summary="Where modes coincide; every formula stays true there",
+                blocks=(_coinciding(), _table(header, self.harmless)),
             )
-            inside = (note, _table(header, self.harmless))
-            yield Details(summary="Where modes coincide", blocks=inside)
         if self.outside:
             header = ("set", "why it is outside", "what would happen")
             yield Details(
@@ -293,3 +276,15 @@ class ExceptionalSets(Claim):
 
 def _table(header: tuple[str, str, str], items: Sequence[ExceptionalSet]) -> Table:
     return Table(header=header, rows=tuple(item.row for item in items), alignment="lpp", most=MOST)
+
+
+def _coinciding() -> Block:
+    """Say why formulas stay true where modes coincide."""
+    return say(
+        r"The characteristic polynomial of $M + t \Sigma^{x}$ is an identity in the parameters, so "
+        "the pairs $(s, d)$ hold wherever the data are finite. Where pairs coincide, spectral "
+        "projectors are bounded, so that they have limit points on every path to such a point, and "
+        "the limit points satisfy every proven equation. The modes are no longer unique there. The "
+        "verdict is about their spaces, and may differ. Where couplings vanish or agree at certain "
+        "values, a stronger level may hold there, with the same formulas."
+    )

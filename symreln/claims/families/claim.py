@@ -280,7 +280,7 @@ class EverySize(Claim):
             r"by $\Sigma^{yx}(p)$ with these put back, $r u'$ in the place of $s u$. It grows at "
             "first $r/s$ times as fast as alone; afterwards only the residual drives it. What is "
             r"put back is orthogonal to what is left, so that $\gamma = u^{\top} u' = s/r$. With "
-            r"these letters [#sec:dynamics] has $\tilde{\pi}_0$, from which it starts in effect."
+            r"these letters [#sec:lines] has $\tilde{\pi}_0$, from which it starts in effect."
         )
         header = ("r/s", r"\gamma", r"\nu_r", r"\nu_s", r"\nu_{\gamma}")
         yield Table(

@@ -187,7 +187,7 @@ def _strengths(validation: Validation) -> list[Block]:
         prose(
             Strong("Initial strengths"),
             " are those of ",
-            Reference("sec:dynamics"),
+            Reference("sec:lines"),
             f".{places} A pathway of the GDLN has the units that give it this strength, so that "
             "the GDLN tests the reduction, and a ReLU network the initial strengths too.",
         ),

@@ -6,24 +6,27 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symreln.base.provenance import library_versions
-from symreln.claims.constants import constants_table, count_free, printed_constants
+from symreln.claims.constants import constants_table, printed_constants
 from symreln.claims.derivation import of_pathways
-from symreln.document.model import Block, Code, Math, Section, Strong, Table, prose
+from symreln.document.model import Block, Code, Details, Math, Section, Strong, Table, prose
 from symreln.document.symbols import symbol_latex
-from symreln.document.typeset import typeset
+from symreln.document.typeset import say, typeset
 from symreln.document.words import written
 from symreln.pipeline.certificate import certificate
+from symreln.report.summary import checks_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from symreln.claims.derivation import Derived
-    from symreln.document.inlines import Content, Inline
+    from symreln.document.inlines import Content
     from symreln.experiment.confront import Validation
     from symreln.specs.model import NetworkSpec
 
 #: Names of a network's settings, in the order of the table.
 _SETTINGS = {
     "hidden": "hidden units",
-    "init_std": "standard deviation of initial weights",
+    "init_std": "std of initial weights",
     "init_std_out": "of the second layer's",
     "layers": "layers of weights",
     "weight_decay": "weight decay",
@@ -39,68 +42,63 @@ _SETTINGS = {
 MOST_NAMED = 8
 
 
-def checks_chapter(derivation: Derived) -> Section:
-    """Return the list of checks."""
-    note: list[Inline | str] = [
-        "The certificate beside it can be checked again by ",
-        Code("symreln verify certificate.json"),
-        ", which uses rational arithmetic alone.",
-    ]
-    if derivation.ask(certificate) is None:
-        note = [
-            "No certificate comes with it: of nodes and edges there is one where they are a "
-            "routing network."
-        ]
-    return Section(
-        title="Checks",
-        label="sec:checks",
-        blocks=(
-            prose(
-                "Every step below was checked by the program while it wrote this document. ", *note
-            ),
-            Table(
-                header=("step", "claim", "check", "outcome"),
-                rows=tuple(
-                    (
-                        step.name,
-                        typeset(step.statement),
-                        typeset(step.check),
-                        Strong(step.outcome.value),
-                    )
-                    for step in derivation.steps
-                ),
-                alignment="pppl",
-            ),
-        ),
+def closing_chapter(derivation: Derived, validation: Validation | None) -> Section:
+    """Return the constants, the checks, and the hyper-parameters, seeds and versions."""
+    constants = derivation.ask(printed_constants) if validation is None else validation.constants
+    versions = ", ".join(f"{name} {value}" for name, value in library_versions().items())
+    blocks: tuple[Block, ...] = (
+        *constants_table(constants),
+        _in_two_columns(list(_settings_of(derivation, validation))),
+        prose(f"Made with {versions}."),
+        *_checks(derivation),
+    )
+    return Section(title="Provenance and checks", blocks=blocks, label="sec:provenance")
+
+
+def _checks(derivation: Derived) -> Iterator[Block]:
+    """Yield what was checked, and how that is checked again."""
+    again = (
+        "No certificate comes with it: of nodes and edges there is one where they are a routing "
+        "network."
+        if derivation.ask(certificate) is None
+        else "The certificate beside it can be checked again by `symreln verify certificate.json`, "
+        "which uses rational arithmetic alone."
+    )
+    yield say(f"Every step was checked by the program while it wrote this document. {again}")
+    rows = tuple(
+        (step.name, typeset(step.statement), typeset(step.check), Strong(step.outcome.value))
+        for step in derivation.steps
+    )
+    table = Table(header=("step", "claim", "check", "outcome"), rows=rows, alignment="pppl")
+    yield Details(summary=f"What was checked: {checks_text(derivation)}", blocks=(table,))
+
+
+def _in_two_columns(rows: list[tuple[Content, ...]]) -> Table:
+    """Return (quantity, value) pairs, two on a row."""
+    half = (len(rows) + 1) // 2
+    right = [*rows[half:], ("", "")]
+    return Table(
+        header=("quantity", "value", "quantity", "value"),
+        rows=tuple((*one, *other) for one, other in zip(rows[:half], right, strict=False)),
+        alignment="plpl",
     )
 
 
-def provenance_chapter(derivation: Derived, validation: Validation | None) -> Section:
-    """Return the table of hyper-parameters, seeds and versions."""
+def _settings_of(
+    derivation: Derived, validation: Validation | None
+) -> Iterator[tuple[Content, ...]]:
+    """Yield (quantity, value) of the dataset, the network and its training."""
     spec = derivation.spec
-    rows: list[tuple[Content, ...]] = [("spec", spec.source or "built in Python")]
+    yield "spec", spec.source or "built in Python"
     sizes = {size.option: Math(f"{symbol_latex(size.name)} = {size.value}") for size in spec.sizes}
-    rows += [
-        (f"dataset: {name}", sizes.get(name, typeset(_once(value))))
-        for name, value in spec.dataset.options.items()
-    ]
+    for name, value in spec.dataset.options.items():
+        yield f"dataset: {name}", sizes.get(name, typeset(_once(value)))
     if spec.network is not None:
         edges = spec.graph is not None
-        rows += _edge_rows(spec.network) if edges else _settings(spec.network, *spec.network.keys)
+        yield from _edge_rows(spec.network) if edges else _settings(spec.network)
     if validation is not None:
-        rows += [
-            ("hidden units of a pathway of the GDLN", _pathway_units(validation)),
-            ("seeds", f"{validation.seeds} of each kind"),
-            ("seed of the random streams", str(validation.rng)),
-        ]
-    constants = derivation.ask(printed_constants) if validation is None else validation.constants
-    rows += [("free constants", str(count_free(constants)))]
-    rows += [(f"version: {name}", value) for name, value in library_versions().items()]
-    blocks: tuple[Block, ...] = (
-        Table(header=("quantity", "value"), rows=tuple(rows), alignment="lp"),
-        *constants_table(constants),
-    )
-    return Section(title="Provenance", blocks=blocks, label="sec:provenance")
+        yield "hidden units of a pathway of the GDLN", _pathway_units(validation)
+        yield "seeds", f"{validation.seeds} of each kind, random streams from {validation.rng}"
 
 
 def _edge_rows(network: NetworkSpec) -> list[tuple[Content, ...]]:
@@ -109,8 +107,8 @@ def _edge_rows(network: NetworkSpec) -> list[tuple[Content, ...]]:
 
 
 def _settings(network: NetworkSpec, *keys: str) -> list[tuple[Content, ...]]:
-    """Return (name, value) of some settings."""
-    shown = {key: getattr(network, key) for key in _SETTINGS if key in keys}
+    """Return (name, value) of some settings, or of all."""
+    shown = {key: getattr(network, key) for key in _SETTINGS if key in (keys or network.keys)}
     shown["loss"] = f"{network.loss} over samples, full batch"
     return [
         (_SETTINGS[key], Code(written(value)) if isinstance(value, Fraction) else str(value))

@@ -1,4 +1,4 @@
-"""Dataset, parameters, pathways, effective datasets and their correlations."""
+"""Dataset, parameters, pathways, their correlations and modes."""
 
 from __future__ import annotations
 
@@ -32,14 +32,15 @@ from symreln.document.model import (
     prose,
 )
 from symreln.document.symbols import symbol_latex
-from symreln.document.typeset import say, typeset
+from symreln.document.typeset import phrase, say, typeset
 from symreln.document.words import Notation, assumption, written
-from symreln.laws.law import Regime
+from symreln.report.chapters.spectrum import spectrum_blocks
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, PathwayDerivation
-    from symreln.document.inlines import Content, Inline
-    from symreln.specs.model import Dataset, SizeSymbol, Spec
+    from symreln.document.inlines import Content
+    from symreln.report.abbreviations import Abbreviations
+    from symreln.specs.model import SizeSymbol, Spec
 
 #: Named matrices up to this many entries are printed, larger ones drawn.
 _PRINTED_ENTRIES = 160
@@ -51,92 +52,36 @@ MOST_ENTRIES = 25_000
 MOST_CORRELATIONS = 8
 
 
-def _described(dataset: Dataset) -> tuple[Inline | str, ...]:
-    """Return what the data are; a task's own sentence has the symbols of its parameters."""
-    if not dataset.task:
-        return (dataset.description or "A dataset given by its matrices.",)
-    return typeset(dataset.description)
+def data_chapter(derivation: Derivation, names: Abbreviations) -> Section:
+    """Return the chapter on the dataset, the gates, and what pathways see.
 
-
-def data_chapter(derivation: Derivation) -> Section:
-    """Return the chapter on the dataset and the gates."""
+    Args:
+        derivation: What is shown.
+        names: What the document calls the long parts of formulas.
+    """
     spec = derivation.spec
     dataset = spec.dataset
     blocks: list[Block] = [
-        prose(*_described(dataset)),
         say(
-            "There are {samples} samples with {n_x} inputs and {n_y} outputs, one column a "
-            r"sample, $x_\mu$ and $y_\mu$, in $X$ and $Y$; every entry is exact.",
-            samples=Math(f"P = {dataset.samples}"),
-            n_x=Math(f"n_x = {dataset.n_x}"),
-            n_y=Math(f"n_y = {dataset.n_y}"),
+            f"There are $P = {dataset.samples}$ samples with $n_x = {dataset.n_x}$ inputs and "
+            f"$n_y = {dataset.n_y}$ outputs, "
+            r"one column a sample, $x_\mu$ and $y_\mu$, in $X$ and $Y$; every entry is exact."
         ),
     ]
     if max(dataset.samples, dataset.n_x, dataset.n_y) <= SMALL:
-        blocks.append(
-            equation(
-                *(
-                    f"{name} &= {matrix_latex(Notation.of(spec).entries(matrix))}"
-                    for name, matrix in (("X", dataset.inputs), ("Y", dataset.targets))
-                )
-            )
-        )
+        entries = Notation.of(spec).entries
+        rows = (("X", dataset.inputs), ("Y", dataset.targets))
+        blocks.append(equation(*(f"{name} &= {matrix_latex(entries(m))}" for name, m in rows)))
     if spec.parameters or spec.sizes:
         blocks.append(_parameters(spec))
-    blocks += [_read_as(spec), _pathway_table(spec), _gates_figure(spec)]
-    return Section(title="Dataset and pathways", blocks=tuple(blocks), label="sec:data")
-
-
-def _read_as(spec: Spec) -> Block:
-    """Say what a pathway contributes to the output."""
-    gains = any(pathway.has_gains for pathway in spec.pathways)
-    projector = _projector(spec)
-    return prose(
-        "The network is read as a gated deep linear network: pathway ",
-        Math("p"),
-        " with layers of weights ",
-        Math(_layer_names(spec)),
-        ", gate ",
-        Math(r"g_p(\mu)" + r" \in \{0, 1\}" * (not gains)),
-        " (0, 1, or a gain that multiplies what the pathway gives out)" * gains,
-        ", input mask ",
-        Math("I_p"),
-        " and output mask ",
-        Math("O_p"),
-        " contributes ",
-        Math(rf"g_p(\mu)\, O_p {_layers(spec)} {projector}I_p x_\mu"),
-        " to the output.",
-        *(
-            (
-                " Samples with / in the gate are on its boundary: ",
-                Math(r"\Pi_p"),
-                " projects on what is orthogonal to their inputs, so that units of the pathway "
-                "have a pre-activation of 0 on them.",
-            )
-            if projector
-            else ()
-        ),
-    )
+    blocks += [_pathway_table(spec), _gates_figure(spec), *_correlations(derivation)]
+    blocks += spectrum_blocks(derivation, names)
+    return Section(title="Data, pathways and modes", blocks=tuple(blocks), label="sec:data")
 
 
 def _projector(spec: Spec) -> str:
     """Return the LaTeX of the projector off boundary samples, empty where there are none."""
     return r"\Pi_p " if any(pathway.boundary for pathway in spec.pathways) else ""
-
-
-def _layers(spec: Spec) -> str:
-    """Return the LaTeX of the product of a pathway's layers."""
-    count = Regime.of(spec).layers
-    if count <= 3:
-        return " ".join(f"W^{{({layer})}}_p" for layer in range(count, 0, -1))
-    return rf"W^{{({count})}}_p \cdots W^{{(1)}}_p"
-
-
-def _layer_names(spec: Spec) -> str:
-    """Return the LaTeX of a list of a pathway's layers."""
-    count = Regime.of(spec).layers
-    names = [f"W^{{({layer})}}_p" for layer in range(1, count + 1)]
-    return ", ".join(names if count <= 3 else [names[0], r"\ldots", names[-1]])
 
 
 def _pathway_table(spec: Spec) -> Table:
@@ -175,34 +120,26 @@ def _gates_figure(spec: Spec) -> Figure:
     )
 
 
-def _parameters(spec: Spec) -> Table:
+def _parameters(spec: Spec) -> Items:
     """Return the declared symbols: those in the data, and those that stand for sizes."""
-    rows: list[tuple[Content, ...]] = [
-        (
-            Math(symbol_latex(size.name)),
-            (f"number of {size.option}, ", Math(_range(size))),
-            Code(str(size.value)),
+    sizes = [
+        phrase(
+            f"${symbol_latex(size.name)}$, the number of {size.option}: ${_range(size)}$, "
+            f"{size.value} in all sections but the one for every size."
         )
         for size in spec.sizes
     ]
-    rows += [
-        (
-            Math(symbol_latex(p.name)),
-            assumption(p),
-            "none" if p.value is None else Code(written(p.value)),
+    declared = [
+        phrase(
+            f"${symbol_latex(p.name)}$: {{assumed}}{{value}}. Formulas hold for all these values.",
+            assumed=assumption(p),
+            value="" if p.value is None else f", {written(p.value)} where numbers are needed",
         )
         for p in spec.parameters
     ]
-    more = " Sizes are symbols in one section only, which has the answer for all of them."
-    marked = [p.name for p in spec.parameters if p.given != p.name]
-    bars = " Formulas use letters without the bar for something else." if marked else ""
-    return Table(
-        header=("parameter", "assumed", "value where numbers are needed"),
-        rows=tuple(rows),
-        caption="Declared parameters. Formulas hold for all values that are allowed."
-        + more * bool(spec.sizes)
-        + bars,
-    )
+    marked = any(p.given != p.name for p in spec.parameters)
+    bars = [phrase("Formulas use letters without the bar for something else.")] * marked
+    return Items((*sizes, *declared, *bars))
 
 
 def _range(size: SizeSymbol) -> str:
@@ -214,57 +151,47 @@ def _short(text: str) -> str:
     return text if len(text) <= 36 else text[:35] + "…"
 
 
-def correlation_chapter(derivation: Derivation) -> Section:
-    """Return the chapter on effective datasets and correlations."""
-    named = NamedMatrices()
+def _correlations(derivation: Derivation) -> list[Block]:
+    """Say which correlations pathways see; the matrices are folded."""
+    projector = _projector(derivation.spec)
     gains = any(pathway.has_gains for pathway in derivation.spec.pathways)
+    seen = ", off what its boundary samples (/ in the gate) span" * bool(projector)
     blocks: list[Block] = [
         say(
-            "Pathway $p$ sees the effective dataset {projector}, {gains}. Its correlations "
-            "carry $1/P$ over the whole dataset:",
-            projector=Math(rf"X_p = {_projector(derivation.spec)}I_p X \operatorname{{diag}}(g_p)"),
-            gains=Math(r"Y_p = O_p Y" + r" \operatorname{diag}(g_p)" * (not gains)),
+            f"Pathway $p$ sees the inputs $X_p$ of its mask $I_p$ on its open samples{seen}, and 0 "
+            "elsewhere; $O_p$ masks its outputs"
+            + ", and a gain multiplies both" * gains
+            + ". The correlations that drive it are"
         ),
         equation(
-            r"\Sigma^{yx}(p) &= \tfrac{1}{P}\, Y_p X_p^{\top}, \qquad "
-            r"\Sigma^{x}(j, p) = \tfrac{1}{P}\, X_j X_p^{\top},",
-            r"\Sigma^{x}(p) &= \Sigma^{x}(p, p), \qquad "
-            r"\Sigma^{y} = \tfrac{1}{P}\, Y Y^{\top}.",
+            r"\Sigma^{yx}(p) = \tfrac{1}{P}\, O_p Y X_p^{\top}, \qquad "
+            r"\Sigma^{x}(j, p) = \tfrac{1}{P}\, X_j X_p^{\top}, \qquad "
+            r"\Sigma^{x}(p) = \Sigma^{x}(p, p).",
             label="eq:correlations",
         ),
     ]
     if len(derivation.stages) > 1:
         blocks.append(
-            prose(
-                "A pathway of a later stage learns what the earlier stages leave. Here they are "
-                "taken as converged: their outputs are the orthogonal projection of the targets "
-                "onto the row space of their gated inputs (with one pathway, ",
-                Math(r"W^{*} = \Sigma^{yx} (\Sigma^{x})^{+}"),
-                "), which is rational, so the residual dataset is exact.",
+            say(
+                "For later stages $Y$ is what earlier stages leave once they have converged: the "
+                "targets less their orthogonal projection onto the gated inputs, which is exact."
             )
         )
+    named = NamedMatrices()
     shown = [
-        (pathway, images, _correlations(derivation, pathway, named))
+        (pathway, images, _pair(derivation, pathway, named))
         for pathway, images in _shown(derivation)
     ]
-    blocks += _block_words([line for *_, matrices in shown for line in matrices.lines])
-    for pathway, images, matrices in shown:
-        blocks.append(matrices)
+    matrices = _block_words([line for *_, each in shown for line in each.lines])
+    for pathway, images, each in shown:
+        matrices.append(each)
         if images:
-            blocks.append(
-                prose(
-                    *typeset(
-                        f"A symmetry of the dataset maps pathway {pathway.number} to "
-                        f"{PathwayOrbit(pathways=images).title}: their correlations are these, "
-                        "permuted."
-                    )
-                )
-            )
+            whose = PathwayOrbit(pathways=images).title
+            text = f"A symmetry of the dataset maps pathway {pathway.number} to {whose}: their "
+            matrices.append(prose(*typeset(f"{text}correlations are these, permuted.")))
     if named.patterns:
-        blocks.append(_names(named))
-    return Section(
-        title="Effective datasets and correlations", blocks=tuple(blocks), label="sec:correlations"
-    )
+        matrices.append(_names(named))
+    return [*blocks, Details(summary="The correlation matrices", blocks=tuple(matrices))]
 
 
 def _block_words(lines: list[str]) -> list[Block]:
@@ -299,9 +226,8 @@ def _shown(
     return [(first, tuple(others)) for first, *others in images.values()]
 
 
-def _correlations(
-    derivation: Derivation, pathway: PathwayDerivation, named: NamedMatrices
-) -> Equation:
+def _pair(derivation: Derivation, pathway: PathwayDerivation, named: NamedMatrices) -> Equation:
+    """Return the two correlations of a pathway."""
     effective = pathway.effective
     spec, dataset = derivation.spec, derivation.spec.dataset
     inputs = groups_of(effective.pathway.inputs, dataset.input_groups)
@@ -331,13 +257,10 @@ def _field(derivation: Derivation) -> str:
     return rf"\mathbb{{Q}}({names})" if names else r"\mathbb{Q}"
 
 
-def _names(named: NamedMatrices) -> Details:
-    items = tuple(
-        _name(f"{named.letter}_{{{number}}}", pattern) for pattern, number in named.patterns.items()
-    )
-    return Details(
-        summary="The integer matrices that the blocks are made of", blocks=(Items(items),)
-    )
+def _names(named: NamedMatrices) -> Items:
+    """Define the matrices of whole numbers that blocks are made of."""
+    found = named.patterns.items()
+    return Items(tuple(_name(f"{named.letter}_{{{n}}}", pattern) for pattern, n in found))
 
 
 def _name(name: str, pattern: Pattern) -> Content:

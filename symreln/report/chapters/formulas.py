@@ -14,11 +14,12 @@ from symreln.claims.halving import HalfTime, half_time
 from symreln.claims.head_formulas import some_driven
 from symreln.claims.later_stages import head_starts_of
 from symreln.claims.orbits import PathwayOrbit, mode_orbits, plateaus_latex
+from symreln.document.mathtext import to_latex
 from symreln.document.model import Block, Math, Reference, Table, equation, prose
 from symreln.document.numerals import decimal_latex
-from symreln.document.typeset import typeset
+from symreln.document.typeset import say, typeset
 from symreln.document.words import NONE, Notation, decimal_cell, evaluable, height_cell, number_cell
-from symreln.report.chapters.solution import implicit, implicit_formula
+from symreln.laws.depth import Depth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,6 +117,37 @@ def _formula(group: PathwayOrbit, mode: ModeDerivation, names: Abbreviations) ->
     if implicit(mode):
         return implicit_formula(group, mode, names)
     return rf"{group.symbol(mode)}(t) &= {names.latex(group.strength(mode))}"
+
+
+def implicit(mode: ModeDerivation) -> bool:
+    """Whether only the time is in closed form, as a function of the strength."""
+    return isinstance(mode.strength, Depth) and mode.strength.expr is None
+
+
+def implicit_formula(group: PathwayOrbit, mode: ModeDerivation, names: Abbreviations) -> str:
+    """Return the line of such a solution: its factor and the variable of T."""
+    strength = mode.strength
+    assert isinstance(strength, Depth)
+    scale, height = (group.renamed(mode, e) for e in (strength.scale, strength.plateau))
+    power = rf"1/{to_latex(strength.layers)}"
+    share = r"\pi" if height == 1 else rf"\left(\frac{{\pi}}{{{names.latex(height)}}}\right)"
+    return (
+        rf"t({group.symbol(mode)} = \pi) &= {names.latex(scale)} "
+        rf"\left[T(\rho) - T(\rho_0)\right], \quad \rho = {share}^{{{power}}}"
+    )
+
+
+def implicit_blocks(derivation: Derivation) -> list[Block]:
+    """Say what T is, where the time is a function of the strength."""
+    modes = (mode for pathway in derivation.pathways for mode in pathway.modes if implicit(mode))
+    mode = next(modes, None)
+    if mode is None:
+        return []
+    assert isinstance(mode.strength, Depth)
+    return [
+        say(r"Here $\rho_0$ is the $\rho$ of $\pi_0$, and"),
+        equation(rf"T(\rho) = {to_latex(mode.strength.stage)}."),
+    ]
 
 
 def modes_table(
@@ -230,7 +262,7 @@ def _caption(derivation: Derivation, shown: Sequence[Chosen], label: str, timed:
         content += _timed(derivation, shown)
     content += typeset(_without_half_times(derivation, shown))
     if label and other_modes(derivation):
-        content += [" The other modes are in ", Reference("sec:spectrum"), "."]
+        content.append(" The other modes are in the full document and the JSON.")
     left = sum(max(0, len(group.learning) - MOST_ROWS) for group in mode_orbits(derivation))
     if left:
         content.append(f" {left} slower modes are in derivation.json.")

@@ -58,7 +58,6 @@ def loss_equation(derivation: Derivation) -> list[Block]:
         equation(
             rf"L(t) = {initial} - \sum_\alpha m_\alpha \left( s_\alpha \pi_\alpha(t) "
             rf"- \tfrac{{1}}{{2}} {d}\, \pi_\alpha(t)^2 \right).",
-            label="eq:loss",
         ),
         prose(
             "It falls from ",

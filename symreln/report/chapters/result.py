@@ -1,33 +1,34 @@
-"""The first page: the verdict, the closed forms and the loss, the modes, and what agrees."""
+"""The first page: what task and network, the verdict, the closed forms, and what agrees."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.claims.constants import Constant, free_constants, printed_constants
+from symreln.claims.constants import constants_text, printed_constants
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.families.claim import every_size
 from symreln.claims.later_stages import head_starts_of
-from symreln.claims.linear_flow import is_linear
+from symreln.claims.linear_flow import SOLUTION, is_linear
 from symreln.claims.phases import until_text
-from symreln.document.model import Block, Items, Math, Reference, Section, Strong, prose
+from symreln.document.model import Block, Math, Reference, Section, Strong, equation, prose
 from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import phrase, say, typeset
 from symreln.document.words import Notation, scalar_latex
-from symreln.exact.truth import Truth
 from symreln.laws.choice import law_of
 from symreln.laws.law import Law
+from symreln.report.chapters.derivation import FIRST_EQUATIONS, written_system
 from symreln.report.chapters.formulas import (
     MODES,
     first_modes,
     formula_blocks,
     formulas_first,
     formulas_later,
+    implicit_blocks,
     modes_table,
 )
 from symreln.report.chapters.loss import loss_equation
-from symreln.report.chapters.reductions import linear_solution, matrix_equations, mode_equations
-from symreln.report.chapters.solution import start_content, time_constant_latex
+from symreln.report.chapters.starts import start_content, time_constant_content
+from symreln.report.summary import checks_text
 from symreln.verdict.judge import Level
 
 if TYPE_CHECKING:
@@ -79,13 +80,57 @@ def result_chapter(
     """
     sizes = derivation.ask(every_size)
     shown = first_modes(derivation)
-    blocks: list[Block] = [] if sizes is None else [*sizes.first_page()]
+    blocks: list[Block] = [_opening(derivation)]
+    if sizes is not None:
+        blocks += sizes.first_page()
     blocks.append(prose(*_verdict(derivation)))
     blocks += _formulas(derivation, names)
     if shown:
         blocks.append(modes_table(derivation, shown, names, label=MODES))
     blocks += figures
     return first_page(blocks, derivation, validation)
+
+
+def _opening(derivation: Derivation) -> Block:
+    """Say what task and which network this is, and what the letters mean."""
+    spec = derivation.spec
+    later = (
+        "; pathways of a later **stage** learn what those of earlier stages leave"
+        if len(derivation.stages) > 1
+        else ""
+    )
+    names = [f"${symbol_latex(p.name)}$" for p in spec.parameters]
+    declared = f" {', '.join(names)}: parameter{'s' * (len(names) > 1)} of the data."
+    return say(
+        "{task} {network} It is described as a gated deep linear network: a **pathway** $p$ is "
+        f"the part of the hidden units that is open on the same samples{later}. "
+        r"A **mode** $\alpha$ of it is a direction of its inputs that predicts one of the "
+        r"outputs: $s$ is the singular value of their correlation, $d$ the variance of the inputs "
+        r"along it, and $\pi(t)$ its strength in the weights." + declared * bool(names),
+        task=described(derivation),
+        network=_network(derivation),
+    )
+
+
+def described(derivation: Derivation) -> Content:
+    """Return what the data are; a task's own sentence has the symbols of its parameters."""
+    dataset = derivation.spec.dataset
+    if dataset.task:
+        return typeset(dataset.description)
+    return dataset.description or "A dataset given by its matrices."
+
+
+def _network(derivation: Derivation) -> Content:
+    network = derivation.spec.network
+    if network is None:
+        return "No network is named, so that time and initial strengths stay symbols."
+    layers = derivation.known.layers
+    deep = f" and {layers} layers of weights" if layers != 2 else ""
+    kind = "ReLU" if network.activation == "relu" else network.activation
+    return phrase(
+        f"A {kind} network with $H = {network.hidden}$ hidden units{deep} learns it by full-batch "
+        "gradient descent."
+    )
 
 
 def _verdict(derivation: Derivation) -> list:
@@ -105,33 +150,41 @@ def _verdict(derivation: Derivation) -> list:
 
 
 def _formulas(derivation: Derivation, names: Abbreviations) -> Iterator[Block]:
-    """Yield the trajectories and the loss, or the equations that are integrated in their place."""
+    """Yield the trajectories and the loss, or what is integrated in their place."""
     if derivation.closed:
         if law_of(derivation.known).closed:
             yield from formula_blocks(formulas_first(derivation), names)
+            yield from implicit_blocks(derivation)
         else:
-            yield say("The strengths obey [#eq:mode], which is integrated.")
+            yield say("Each strength obeys an equation of its own, which is integrated.")
         if formulas_later(derivation):
             which = " of the other modes" * bool(formulas_first(derivation))
-            yield say(f"The closed forms{which} are in [#sec:dynamics].")
+            yield prose(f"The closed forms{which} are in the full document and the JSON.")
         yield from names.blocks()
         yield from loss_equation(derivation)
         yield _origins(derivation)
         return
-    if any(stage.verdict.level is Level.COUPLED_MODES for stage in derivation.stages):
-        yield from mode_equations()
-        yield from _winners(derivation)
-    if derivation.level is Level.COUPLED_MATRICES:
-        yield from linear_solution() if is_linear(derivation) else matrix_equations()
+    for stage in derivation.stages:
+        system = written_system(derivation, stage)
+        if system is not None and len(system.lines) <= FIRST_EQUATIONS:
+            yield say("Modes compete; the strengths of an aligned start obey [@Saxe2022]")
+            yield system
+    yield from _winners(derivation)
+    if is_linear(derivation):
+        yield say(r"With one layer, strengths are $\pi = u^{\top} W_p v$ of the weights")
+        yield equation(SOLUTION[0], f"{SOLUTION[2]}.")
     yield from names.blocks()
     notation = Notation.of(derivation.spec)
     yield say(
-        "The loss starts from {initial} with all outputs zero. The least value that the pathways "
+        "The equations that are integrated are in [#sec:lines]. "
+        * (not is_linear(derivation))
+        + "The loss starts from {initial} with all outputs zero. The least value that the pathways "
         "can reach{later} is {final}.",
         initial=Math(scalar_latex(derivation.initial_loss, notation)),
         final=Math(scalar_latex(derivation.least_loss, notation)),
         later=" with the gates taken last" if derivation.later else "",
     )
+    yield _origins(derivation)
 
 
 def _winners(derivation: Derivation) -> Iterator[Block]:
@@ -157,19 +210,13 @@ def _listed(labels: list[str], most: int = 8) -> list:
 
 def _origins(derivation: Derivation) -> Block:
     """Say what time and the initial strengths are, and where they come from."""
-    network = derivation.spec.network
-    if network is None or derivation.tau is None:
+    if derivation.spec.network is None or derivation.tau is None:
         return say(
-            r"The spec names no network: the time constant $\tau$ and the initial strength "
-            r"$\pi_0$ stay symbols ([#sec:dynamics])."
+            r"Time $t$ counts steps in units of which $\tau$ is $1/\eta$ for a mean loss and "
+            r"$1/(P\eta)$ for a sum over samples, with the learning rate $\eta$; the strengths "
+            r"start from $\pi_0$."
         )
-    content: list = [
-        *phrase("Time $t$ counts full-batch steps; the time constant is "),
-        Math(rf"\tau = {time_constant_latex(derivation)}"),
-        " steps.",
-    ]
-    if derivation.strength0 is not None:
-        content += [" ", *start_content(derivation), " (", Reference("sec:dynamics"), ")."]
+    content = [*time_constant_content(derivation), *start_content(derivation)]
     ahead = derivation.ask(head_starts_of)
     if ahead is not None and ahead.tabled:
         content += phrase(
@@ -190,30 +237,10 @@ def first_page(blocks: list[Block], derivation: Derived, validation: Validation 
     return Section(title="Result", label="sec:result", blocks=(*blocks, trusted))
 
 
-def _trust(derivation: Derived, validation: Validation | None) -> Items:
+def _trust(derivation: Derived, validation: Validation | None) -> Block:
     """Say what was proven, and which numbers of the prediction are free."""
-    proven = sum(step.outcome is Truth.PROVEN for step in derivation.steps)
-    return Items(
-        (
-            (
-                f"{proven} of {len(derivation.steps)} checks are exact proofs (",
-                Reference("sec:checks"),
-                ").",
-            ),
-            _free(
-                derivation.ask(printed_constants) if validation is None else validation.constants
-            ),
-        )
-    )
-
-
-def _free(constants: tuple[Constant, ...]) -> Content:
-    count, names = free_constants(constants)
-    return (
-        "Free constants: ",
-        Strong(str(count)),
-        *typeset(names),
-        ", from ",
-        Reference("sec:provenance"),
-        ".",
+    found = derivation.ask(printed_constants) if validation is None else validation.constants
+    return say(
+        f"Checks: {checks_text(derivation)}. F{{rest}} ([#sec:provenance]).",
+        rest=typeset(constants_text(found)[1:]),
     )

@@ -1,4 +1,4 @@
-"""Joint spectrum of every pathway: the modes, their speed and their height."""
+"""Modes that are not on the first page, numbers without radicals, and singular vectors."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from symreln.claims.orbits import PathwayOrbit, mode_orbits, plateaus_latex
+from symreln.claims.orbits import PathwayOrbit, mode_orbits
 from symreln.document.mathtext import to_latex
-from symreln.document.model import Block, Math, Reference, Section, Table, equation
+from symreln.document.model import Block, Details, Math, Table
 from symreln.document.numerals import decimal_latex
-from symreln.document.typeset import say
 from symreln.document.widths import latex_width
 from symreln.document.words import NONE, Values, evaluable
 from symreln.report.chapters.formulas import (
     MOST_ROWS,
     NUMBERS,
-    first_modes,
     modes_table,
     other_modes,
 )
@@ -24,7 +22,7 @@ from symreln.report.chapters.vectors import vector_blocks
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation
-    from symreln.document.inlines import Content, Inline
+    from symreln.document.inlines import Content
     from symreln.exact.algebraic import AlgebraicNumber
     from symreln.report.abbreviations import Abbreviations
 
@@ -32,64 +30,17 @@ if TYPE_CHECKING:
 MOST_POLYNOMIAL_TERMS, LONGEST_POLYNOMIAL = 8, 70.0
 
 
-def spectrum_chapter(derivation: Derivation, names: Abbreviations) -> Section:
-    """Return the chapter on the spectra, where the document's abbreviations are defined."""
-    groups, others = mode_orbits(derivation), other_modes(derivation)
-    heights = plateaus_latex(groups)
-    blocks: list[Block] = [
-        say(
-            r"With $M = (\Sigma^{yx})^{\top} \Sigma^{yx}$, orthonormal $U$ and orthogonal $V$ "
-            "with"
-        ),
-        equation(
-            r"\Sigma^{yx} = U S V^{\top}, \qquad \Sigma^{x} = V D V^{\top}",
-            label="eq:svd",
-        ),
-        say(
-            r"exist if and only if $\Sigma^{x}$ commutes with $M$. The modes are the joint "
-            r"eigenspaces, $s_\alpha^2$ and $d_\alpha$ the eigenvalues of $M$ and "
-            r"$\Sigma^{x}$. The speed of a mode is set by $s$, its plateau is "
-            "$s/d${effective}{lowered}. A decimal such as "
-            "$0.577350(1)$ is certified: its last digit is off by at most the number in brackets.",
-            effective=tuple(_effective(groups, heights)),
-            lowered=tuple(_lowered(derivation)),
-        ),
-    ]
-    if first_modes(derivation):
-        more = "; the others follow" if others else ""
-        blocks.append(say(f"[#tab:modes] has the modes{more}."))
-    blocks += [modes_table(derivation, [chosen], names) for chosen in others]
-    blocks += _definitions(derivation, groups)
-    blocks += vector_blocks(derivation)
-    return Section(title="Joint spectrum", blocks=tuple(blocks), label="sec:spectrum")
+def spectrum_blocks(derivation: Derivation, names: Abbreviations) -> list[Block]:
+    """Return the modes that are not on the first page, and the vectors of all.
 
-
-def _effective(groups: list[PathwayOrbit], heights: str) -> list[Inline | str]:
-    """Say what replaces d where couplings change a height, or that no mode has one."""
-    if not _settled(groups):
-        return [" where a joint eigenbasis exists and no other pathway interferes"]
-    if heights == "s/d":
-        return []
-    return [
-        ", where pathways couple to ",
-        Math(heights),
-        " with the ",
-        Math(r"d_{\mathrm{eff}}"),
-        " of ",
-        Reference("eq:deff"),
-    ]
-
-
-def _lowered(derivation: Derivation) -> list[Inline | str]:
-    """Say where weight decay keeps the strengths."""
-    if not derivation.known.lowers_plateaus:
-        return []
-    return [" without weight decay, and with it to ", Math(r"(s - \lambda)/d"), " or 0"]
-
-
-def _settled(groups: list[PathwayOrbit]) -> bool:
-    """Return whether some mode has a height of its own."""
-    return any(mode.d_eff is not None for group in groups for mode in group.learning)
+    Args:
+        derivation: What is shown.
+        names: What the document calls the long parts of formulas.
+    """
+    others = [modes_table(derivation, [chosen], names) for chosen in other_modes(derivation)]
+    folded = [Details(summary="The other modes", blocks=tuple(others))] if others else []
+    numbers = _definitions(derivation, mode_orbits(derivation))
+    return [*numbers, *folded, *vector_blocks(derivation)]
 
 
 def _definitions(derivation: Derivation, groups: list[PathwayOrbit]) -> list[Block]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from symreln.claims.orbits import PathwayOrbit, mode_orbits
 from symreln.document.mathtext import to_latex
-from symreln.document.model import Block, Figure, Math, Table
+from symreln.document.model import Block, Details, Figure, Math, Table
 from symreln.document.typeset import say, typeset
 from symreln.document.widths import latex_width
 from symreln.document.words import NONE
@@ -40,19 +40,17 @@ def vector_blocks(derivation: Derivation) -> list[Block]:
     figure = Figure(
         name="vectors",
         caption="Singular vectors: rows of V are inputs, of U outputs; columns are modes by "
-        "decreasing s, of several dimensions side by side; of several pathways they are p, α. Blue "
-        "is positive, red negative. derivation.json has those of all pathways.",
+        "decreasing s. Blue is positive, red negative. derivation.json has those of all pathways.",
         alt="Heat maps of singular vectors.",
     )
-    return [
-        say(
-            "What a mode distinguishes are its singular vectors: columns of $V$ over the inputs, "
-            f"of $U$ over the outputs.{choice} As exact matrices they are "
-            "`derivation.pathways[i].u` and `.v`."
-        ),
-        *(table for group in groups for table in _tables(derivation, group)),
-        *([figure] if drawn_vectors(derivation) else []),
-    ]
+    words = say(
+        "What a mode distinguishes are its singular vectors: columns of $V$ over the inputs, of "
+        f"$U$ over the outputs.{choice} As exact matrices they are `derivation.pathways[i].u` and "
+        "`.v`."
+    )
+    tables = tuple(table for group in groups for table in _tables(derivation, group))
+    folded = [Details(summary="Singular vectors as tables", blocks=tables)] if tables else []
+    return [words, *([figure] if drawn_vectors(derivation) else []), *folded]
 
 
 def drawn_vectors(derivation: Derivation) -> list[list[PathwayOrbit]]:

@@ -6,17 +6,13 @@ import re
 from typing import TYPE_CHECKING
 
 from symreln.claims.couplings import couplings_of
-from symreln.claims.orbits import listed_symbols
 from symreln.document.model import (
     Block,
     Items,
     Math,
-    Reference,
     Section,
-    Strong,
     Table,
     Theorem,
-    equation,
     prose,
 )
 from symreln.document.typeset import say, typeset
@@ -54,7 +50,8 @@ def _lemma() -> Theorem:
         label="thm:commute",
         blocks=(
             say(
-                "Orthogonal $V$ and orthonormal $U$ with [#eq:svd] exist if and only if "
+                r"Orthogonal $V$ and orthonormal $U$ that make $\Sigma^{yx} = U S V^{\top}$ and "
+                r"$\Sigma^{x} = V D V^{\top}$ diagonal together exist if and only if "
                 r"$\Sigma^{x} M = M \Sigma^{x}$ for $M = (\Sigma^{yx})^{\top} \Sigma^{yx}$."
             ),
         ),
@@ -108,11 +105,14 @@ def _as_content(reason: str) -> Content:
 
 
 def _proof(derivation: Derivation, stage: StageDerivation) -> list[Block]:
-    blocks: list[Block] = [
-        prose("By ", Reference("thm:commute"), " it is enough to compute commutators:"),
-        _commutators(stage),
-    ]
     broken = [p for p in stage.pathways if not p.spectrum.commutes]
+    count = len(stage.pathways)
+    blocks: list[Block] = [
+        say(
+            f"By [#thm:commute] it is enough to compute $[M, \\Sigma^{{x}}]$, exactly: of "
+            f"{count - len(broken)} of {count} pathways it is 0."
+        )
+    ]
     if broken:
         blocks.append(_witnesses(derivation, broken))
     couplings = stage.verdict.couplings
@@ -129,7 +129,7 @@ def _proof(derivation: Derivation, stage: StageDerivation) -> list[Block]:
     place = derivation.stages.index(stage)
     blocks += derivation.ask(couplings_of)[place].says()
     if stage.verdict.level is Level.CLOSED_BY_SYMMETRY:
-        blocks += _symmetry_blocks(derivation, stage)
+        blocks.append(_symmetry(stage))
     elif stage.verdict.level is Level.COUPLED_MODES:
         blocks.append(
             prose(
@@ -138,32 +138,6 @@ def _proof(derivation: Derivation, stage: StageDerivation) -> list[Block]:
             )
         )
     return blocks
-
-
-def _commutators(stage: StageDerivation) -> Table:
-    rows = []
-    for refuted in (False, True):
-        names = [
-            f"{pathway.number}, {pathway.name}"
-            for pathway in stage.pathways
-            if (pathway.spectrum.commutator is not None) is refuted
-        ]
-        if len(names) > MOST_LINES:
-            names = [f"{names[0]} … {names[-1]} ({len(names)} pathways)"]
-        rows += [
-            (
-                name,
-                Math(r"[M, \Sigma^{x}] \neq 0" if refuted else r"[M, \Sigma^{x}] = 0"),
-                Strong("disproved" if refuted else "proven"),
-            )
-            for name in names
-        ]
-    return Table(
-        header=("pathway", "commutator", "joint eigenbasis"),
-        rows=tuple(rows),
-        caption=f"Stage {stage.stage}: commutators, computed exactly.",
-        alignment="lcl",
-    )
 
 
 def _witnesses(derivation: Derivation, broken: list[PathwayDerivation]) -> Table:
@@ -207,52 +181,18 @@ def _witness(value: Scalar, derivation: Derivation) -> Content:
     return Math(scalar_latex(value, notation))
 
 
-def _symmetry_blocks(derivation: Derivation, stage: StageDerivation) -> list[Block]:
-    notation = Notation.of(derivation.spec)
-    across = acts_across(stage.verdict.couplings, stage.verdict.components)
-    blocks: list[Block] = [
-        say(
-            "Modes that couple have equal $s$ and start equal. The coupling terms of all partners "
-            "of a mode add up to a multiple of the mode's own term, by one factor for every mode. "
-            "(A single coupling term may point out of the span of $U_p$; the sum does not.) So "
-            "the modes stay equal, and their common strength solves the two-layer equation with"
+def _symmetry(stage: StageDerivation) -> Block:
+    """Say how couplings close by symmetry; the derivation has the equation."""
+    if acts_across(stage.verdict.couplings, stage.verdict.components):
+        return say(
+            r"Modes fall into parts of equal $s$, $d$ and $d_{\mathrm{eff}}$; those of a part "
+            "start equal. The coupling terms of the other modes of its part add up to a multiple "
+            "of a mode's own term, by one factor for the whole part; those of any other part add "
+            r"up to 0. So the modes of a part stay equal, with $d_{\mathrm{eff}}$ in place of $d$."
         )
-        if not across
-        else say(
-            r"Modes fall into parts of equal $s$, $d$ and $d_{\mathrm{eff}}$; those of a "
-            "part start equal. The coupling terms of the other modes of its part add up to a "
-            "multiple of a mode's own term, by one factor for the whole part; those of any other "
-            "part add up to 0. So the modes of a part stay equal, and their common strength solves "
-            "the two-layer equation with a sum over the part,"
-        ),
-        equation(r"d_{\mathrm{eff}} = d_p + \sum_{j \neq p} k_{pj}\, g_{jp}.", label="eq:deff"),
-    ]
-    rows: dict[tuple[Content, Content], list[str]] = {}
-    for pathway in stage.pathways:
-        for mode in pathway.modes:
-            if mode.is_null or mode.d is None or mode.d_eff is None:
-                continue
-            key = (
-                number_cell(mode.d, notation),
-                number_cell(mode.d_eff, notation),
-            )
-            rows.setdefault(key, []).append(mode.label)
-    blocks.append(
-        Table(
-            header=("modes", Math("d"), Math(r"d_{\mathrm{eff}}")),
-            rows=tuple(
-                (_math_list(listed_symbols(derivation, labels)), d, d_eff)
-                for (d, d_eff), labels in rows.items()
-            ),
-            caption=f"Stage {stage.stage}: effective eigenvalues, from equal starts.",
-            alignment="pcc",
-        )
+    return say(
+        "Modes that couple have equal $s$ and start equal. The coupling terms of all partners of a "
+        "mode add up to a multiple of the mode's own term, by one factor for every mode. (A single "
+        "coupling term may point out of the span of $U_p$; the sum does not.) So the modes stay "
+        r"equal, with $d_{\mathrm{eff}}$ in place of $d$."
     )
-    return blocks
-
-
-def _math_list(symbols: list[str]) -> Content:
-    shown = symbols[:12]
-    content: list = [part for symbol in shown for part in (", ", Math(symbol))]
-    more = f" and {len(symbols) - len(shown)} more"
-    return (*content[1:], more if len(symbols) > len(shown) else "")
