@@ -10,7 +10,8 @@ import sympy as sp
 from flint import arb
 
 from symreln.base.records import Immutable, record
-from symreln.document.model import Block
+from symreln.document.model import Block, Paragraph
+from symreln.document.typeset import typeset
 from symreln.exact.enclosure import decimal_of
 from symreln.exact.truth import Truth
 
@@ -72,13 +73,20 @@ class Claim:
         shown = (f.name for f in fields(self) if not f.metadata.get("prose"))  # pyright: ignore
         return {name: getattr(self, name) for name in shown}
 
+    @property
+    def sentence(self) -> str:
+        """What is found, in plain characters: what document, terminal and ``print`` say; or ""."""
+        return ""
+
     def says(self) -> Iterable[Block]:
         """Yield what the document says, in its order."""
-        return ()
+        if self.sentence:
+            yield Paragraph(typeset(f"{self.sentence[:1].upper()}{self.sentence[1:]}"))
 
     def lines(self) -> Iterable[str]:
         """Yield what the terminal says, in plain characters."""
-        return ()
+        if self.sentence:
+            yield self.sentence
 
     def steps(self) -> Iterable[Step]:
         """Check the claim by another route than it was found, and yield how.
@@ -149,6 +157,7 @@ class Shown:
         key: Its key in derivation.json; "*" where its values have keys of their own, "" for none.
         always: Whether the key is there, null, where nothing is claimed.
         printed: Whether the terminal prints its lines.
+        warns: Whether ``print(derivation)`` does, which has ten lines for everything else.
         checked: Whether its steps are among the derivation's checks; "start" where they rest on how
             strengths start, which those that are carried over a switch of gates do not.
     """
@@ -158,4 +167,5 @@ class Shown:
     key: str = ""
     always: bool = True
     printed: bool = False
+    warns: bool = False
     checked: Literal["start", "all", ""] = ""

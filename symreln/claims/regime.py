@@ -39,8 +39,8 @@ from symreln.base.summaries import few
 from symreln.claims.claim import Claim, Step
 from symreln.claims.probes import learning_modes
 from symreln.claims.solve import at_values
-from symreln.document.model import Block, Strong
-from symreln.document.typeset import say, typeset
+from symreln.document.model import Block
+from symreln.document.typeset import say
 from symreln.errors import InputError
 from symreln.exact.enclosure import ball, precision, rounded_text
 from symreln.exact.numeric import numpy_modes
@@ -132,24 +132,23 @@ class Regime(Claim):
             "reason": self.reason,
         }
 
-    def says(self) -> Iterator[Block]:
-        """Say what large initial weights mean; nothing in the rich regime."""
-        if self.is_lazy:
-            yield say(
-                "{capitalize}. A mode is lazy where its initial strength is at least "
-                r"half of its plateau, $\pi_0 \ge s/(2 d_{\mathrm{eff}})$: "
-                + "it has no half-time, and "
-                * (not self.apart)
-                + "the relative scale of [@Chizat2019], for a mode $s/(4 "
-                r"d_{\mathrm{eff}} \pi_0)$, is at most one half. Here {reason}",
-                capitalize=Strong(f"{self.called} regime".capitalize()),
-                reason=typeset(f"{self.reason}. {_MEANS[self.name]}{self.starting_loss}"),
-            )
+    @property
+    def sentence(self) -> str:
+        """What large initial weights mean; "" in the rich regime."""
+        if not self.is_lazy:
+            return ""
+        return f"{self.called} regime: {self.reason}. {_MEANS[self.name]}{self.starting_loss}"
 
-    def lines(self) -> Iterator[str]:
-        """Say it on the terminal."""
+    def says(self) -> Iterator[Block]:
+        """Say it, and when a mode is lazy."""
+        yield from super().says()
         if self.is_lazy:
-            yield f"{self.called} regime: {self.reason}. {_MEANS[self.name]}{self.starting_loss}"
+            half_time = "it has no half-time, and " * (not self.apart)
+            yield say(
+                "A mode is lazy where its initial strength is at least half of its plateau, "
+                rf"$\pi_0 \ge s/(2 d_{{\mathrm{{eff}}}})$: {half_time}the relative scale of "
+                r"[@Chizat2019], for a mode $s/(4 d_{\mathrm{eff}} \pi_0)$, is at most one half."
+            )
 
 
 def regime_of(derivation: Derivation) -> Regime | None:

@@ -6,7 +6,6 @@ gradient descent multiplies the distance by 1 − r/τ: it settles only where r 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -36,9 +35,10 @@ class _Diverging(Claim):
     mode: str
     rate: str
 
-    def lines(self) -> Iterator[str]:
-        """Warn of it on the terminal."""
-        yield (
+    @property
+    def sentence(self) -> str:
+        """The warning."""
+        return (
             f"warning: network.learning_rate: gradient descent diverges ({self.mode} relaxes by "
             f"{self.rate} a step, 2 is the limit)"
         )

@@ -46,9 +46,9 @@ PATHWAYS = (
     Shown(rule=width_of, place="end", key="width", always=False),
     Shown(rule=head_starts_of, place="start", key="head_starts", always=False, printed=True),
     Shown(rule=gate_law_of, place="chapter", key="gate_law", always=False, printed=True),
-    Shown(rule=regime_of, place="start", key="regime", printed=True),
-    Shown(rule=unsupported_of, place="start", key="unsupported", printed=True),
-    Shown(rule=diverging, printed=True),
+    Shown(rule=regime_of, place="start", key="regime", printed=True, warns=True),
+    Shown(rule=unsupported_of, place="start", key="unsupported", printed=True, warns=True),
+    Shown(rule=diverging, place="start", printed=True, warns=True),
 )
 
 
@@ -70,6 +70,11 @@ def said_at(derivation: Asked, place: Place) -> list[Block]:
 def printed_of(derivation: Asked) -> list[str]:
     """Return what the terminal says."""
     return lines_of(derivation, *(s.rule for s in _rules_of(derivation) if s.printed))
+
+
+def warnings_of(derivation: Asked) -> list[str]:
+    """Return what no short view of a derivation leaves out."""
+    return lines_of(derivation, *(s.rule for s in _rules_of(derivation) if s.warns))
 
 
 def checks_of(derivation: Asked, rests_on: Literal["start", "all"]) -> list[Step]:

@@ -10,9 +10,6 @@ from symreln.base.records import record
 from symreln.base.rounding import percent
 from symreln.claims.claim import Claim
 from symreln.claims.early import early_strengths, unsupported_pathways
-from symreln.document.model import Block
-from symreln.document.symbols import symbol_latex
-from symreln.document.typeset import say, typeset
 from symreln.exact.enclosure import ball, rounded_text
 
 if TYPE_CHECKING:
@@ -38,12 +35,17 @@ class Unsupported(Claim):
     counted: str = ""
 
     @property
-    def _sentence(self) -> str:
+    def sentence(self) -> str:
+        """Which pathways are unsupported, and why; "" where all are supported."""
+        if not self.reasons:
+            return ""
+        values = ", ".join(f"{name} = {value}" for name, value in self.where.items())
         named = [f"'{name}' ({why})" for name, why in list(self.reasons.items())[:MOST_NAMED]]
         more = len(self.reasons) - len(named)
         return (
-            "No hidden unit of a ReLU network keeps the gate of "
-            f"{'; '.join(named)}{f'; and {more} more' if more > 0 else ''}. "
+            f"unsupported pathways{f' at {values}' if values else ''}: no hidden unit of a ReLU "
+            f"network keeps the gate of {'; '.join(named)}"
+            f"{f'; and {more} more' if more > 0 else ''}. "
             "Their initial strength is not derived: half of the units is assumed."
         )
 
@@ -51,18 +53,9 @@ class Unsupported(Claim):
         """Return the reasons."""
         return self.reasons
 
-    def says(self) -> Iterator[Block]:
-        """Say which pathways are unsupported, and why; nothing where all are supported."""
-        if self.reasons:
-            named = [f"${symbol_latex(name)} = {value}$" for name, value in self.where.items()]
-            at = _at(named)
-            yield say(f"**Unsupported pathways**{at}. {{said}}", said=typeset(self._sentence))
-
     def lines(self) -> Iterator[str]:
         """Say it on the terminal, and which units count for no pathway."""
-        if self.reasons:
-            at = _at([f"{name} = {value}" for name, value in self.where.items()])
-            yield f"unsupported pathways{at}: {self._sentence}"
+        yield from super().lines()
         if self.counted:
             yield self.counted
 
@@ -94,10 +87,6 @@ def _where(spec: Spec) -> dict[str, str]:
         for parameter in spec.parameters
         if parameter.value is not None and not parameter.integer
     }
-
-
-def _at(values: list[str]) -> str:
-    return f" at {', '.join(values)}" if values else ""
 
 
 def _short(value: Fraction) -> str:

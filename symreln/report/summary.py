@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from symreln.claims.claim import lines_of
 from symreln.claims.constants import count_free, printed_constants
 from symreln.claims.derivation import Derivation, Derived, ModeDerivation, of_pathways
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.orbits import PathwayOrbit, mode_orbits
-from symreln.claims.relaxation import diverging
-from symreln.claims.rules import printed_of
+from symreln.claims.rules import printed_of, warnings_of
 from symreln.document.words import Notation, short_number
 from symreln.exact.truth import Truth
 from symreln.specs.finding import counted
@@ -28,7 +26,7 @@ def derivation_summary(derivation: Derived) -> list[str]:
     derivation = of_pathways(derivation)
     verdict = derivation.verdict
     reasons = [short(f"  - {each.partition(';')[0]}") for each in verdict.reasons[:MOST_REASONS]]
-    warned = lines_of(derivation, diverging)
+    warned = warnings_of(derivation)
     return [
         derivation.spec.title,
         f"verdict: {verdict.level.value}",
