@@ -20,8 +20,8 @@ from symreln.document.model import (
     walk,
 )
 from symreln.report.abbreviations import NO_NAMES
-from symreln.report.chapters.closing import provenance_chapter
-from symreln.report.chapters.dynamics import modes_figure
+from symreln.report.chapters.closing import closing_chapter
+from symreln.report.chapters.curves import modes_figure
 from symreln.report.chapters.formulas import first_modes
 from symreln.report.chapters.result import result_chapter
 from symreln.report.content import derivation_document
@@ -88,7 +88,7 @@ def test_a_height_without_one_root_keeps_its_symbols(two):
 @pytest.mark.parametrize("confronted", [False, True])
 def test_the_caption_says_that_the_closed_forms_are_the_prediction(three, confronted):
     found = plain_text(modes_figure(three, confronted=confronted, method="").caption)
-    assert found.startswith("Predicted strengths: their closed forms; later stages begin at their")
+    assert found.startswith("Predicted strengths: closed forms, later stages from their effective")
     assert r"s/d_{\mathrm{eff}}" in found
 
 
@@ -99,9 +99,9 @@ def test_one_closed_stage_shows_its_closed_forms():
         for each in (False, True)
     )
     # Beside training the caption says what the markers are, and nothing else differs.
-    markers = " Markers are measured strengths, where they can be attributed to a mode."
+    markers = " Markers: measured, where strengths can be attributed to a mode."
     assert beside == alone + markers
-    assert alone.startswith("Predicted strengths: their closed forms; thin")
+    assert alone.startswith("Predicted strengths: closed forms; thin")
 
 
 def formula_lines(derivation: sr.Derivation, start: str) -> list[str]:
@@ -134,7 +134,8 @@ def test_the_loss_begins_with_its_constant_and_goes_mode_by_mode(three):
 def test_the_provenance_keeps_the_symbols_of_sizes():
     options = {"dataset.items": "n", "parameters.n.integer": True, "parameters.n.value": 8}
     derivation = sr.derive(sr.load("contextual-C", overrides=options))
-    section = provenance_chapter(derivation, None)
-    rows = {plain_text(inlines(a)): inlines(b) for a, b in tables(section)[0].rows}
+    table = tables(closing_chapter(derivation, None))[0]
+    pairs = [pair for row in table.rows for pair in (row[:2], row[2:])]
+    rows = {plain_text(inlines(a)): inlines(b) for a, b in pairs}
     assert rows["dataset: contexts"] == (Math("C = 3"),)
     assert rows["dataset: items"] == (Math("n = 8"),)

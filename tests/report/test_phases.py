@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -138,15 +137,6 @@ def test_alignment_is_said_to_be_that_of_the_last_gates():
     assert "those from step 60 on" in str(agreement_chapter(found))
     still = sr.load({**SPEC, "pathway": [{"name": "all"}]})
     assert "from step" not in str(agreement_chapter(sr.validate(sr.derive(still), seeds=2)))
-
-
-@pytest.mark.parametrize(("layers", "product"), [(1, ["1"]), (2, ["2", "1"]), (3, ["3", "2", "1"])])
-def test_the_contribution_of_a_pathway_has_all_its_layers(layers, product):
-    spec = derivation().spec
-    network = replace(spec.network, layers=layers)
-    plain = replace(spec, network=network, pathways=(replace(spec.pathways[0], then=()),))
-    _, data, *_ = derivation_chapters(sr.derive(plain), None, ())
-    assert " ".join(f"W^{{({layer})}}_p" for layer in product) in str(data).replace("\\\\", "\\")
 
 
 def test_files_are_written_for_all_of_it(tmp_path: Path):
