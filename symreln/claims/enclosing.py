@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 from flint import arb
 
-from symreln.claims.head_copies import Copies
 from symreln.claims.head_start import are_followed, mode_laws, without_form
 from symreln.claims.integration import network_of
-from symreln.claims.number_systems import in_balls
 from symreln.claims.solve import check_values
 from symreln.claims.starts import start_of
 from symreln.claims.widths import narrow_pathways
@@ -38,9 +36,7 @@ def enclose(
 ) -> dict[str, tuple[arb, ...]]:
     """Return certified balls of every closed-form strength; see Derivation.enclose.
 
-    The working precision is raised until every ball has the digits asked for. Of later stages
-    float64 decides which earlier modes drive a mode, which half-times are equal and which modes
-    share hidden units (:data:`symreln.claims.number_systems.ALIKE`); balls hold the numbers then.
+    The working precision is raised until every ball has the digits asked for.
 
     Raises:
         InputError: The times are no sequence of exact numbers from 0 on, the digits no positive
@@ -100,20 +96,10 @@ def _balls(
     with precision(bits):
         moments = [ball(time) for time in times]
         try:
-            laws = mode_laws(derivation, in_balls(derivation.spec.values, bits))
+            laws = mode_laws(derivation, bits)
             if not are_followed(derivation, laws):
                 msg = f"{without_form(laws.outrun)}: derivation.evaluate(times) does it in float64"
                 raise NoClosedFormError(msg)
-            return {label: _mean(copies, moments) for label, copies in laws.items()}
+            return {label: tuple(found.law.strengths(moments)) for label, found in laws.items()}
         except LimitReachedError:
             return None
-
-
-def _mean(copies: tuple[Copies, ...], moments: list[arb]) -> tuple[arb, ...]:
-    """Return the strength of a mode, the mean over its copies."""
-    curves = [(each.count, each.law.strengths(moments)) for each in copies]
-    whole = sum(count for count, _ in curves)
-    return tuple(
-        sum((count * curve[place] for count, curve in curves), start=arb(0)) / whole
-        for place in range(len(moments))
-    )

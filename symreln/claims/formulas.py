@@ -35,10 +35,10 @@ from symreln.specs.finding import nearest, shown
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import ModeDerivation, PathwayDerivation
-    from symreln.claims.head_copies import Copies
+    from symreln.claims.head_start import ModeLaw
     from symreln.laws.law import Law
 
-#: How many copies of a mode start alike, and their law.
+#: How many of a mode's equal ones are learned, and their law.
 Alike = tuple[int, "Law"]
 LOSS = "loss"
 _START = "initial strength"
@@ -71,11 +71,11 @@ class Formula:
     r"""One closed form.
 
     Attributes:
-        name: "pi_1_2" for the strength of a mode, its mean over copies that start apart; or "loss".
+        name: "pi_1_2" for the strength of a mode, or "loss".
         says: What it is.
         expr: The formula in t (full-batch steps) and letters; 0 of a mode that nothing is
             learned of.
-        copies: Of a strength, (how many copies, law) for those that start alike; of the loss none.
+        learned: Of a strength, (how many equal modes are learned, law); of the loss None.
         half_time: Steps at which half of the plateau is reached; None where no formula says it.
         evaluated: The formula in a form that neither overflows nor cancels.
     """
@@ -83,7 +83,7 @@ class Formula:
     name: str
     says: str
     expr: sp.Expr
-    copies: tuple[Alike, ...] = ()
+    learned: Alike | None = None
     half_time: sp.Expr | None = None
     evaluated: sp.Expr = field(default=sp.S.Zero, repr=False)
 
@@ -169,7 +169,7 @@ def evaluated_formulas(derivation: Derivation) -> Formulas:
     return replace(found, letters=letters)
 
 
-def printed_laws(derivation: Derivation) -> tuple[dict[str, tuple[Alike, ...]], list[Letter]]:
+def printed_laws(derivation: Derivation) -> tuple[dict[str, Alike], list[Letter]]:
     """Return the laws of every mode that learns, with the letters that formulas have, and these.
 
     Raises:
@@ -179,11 +179,11 @@ def printed_laws(derivation: Derivation) -> tuple[dict[str, tuple[Alike, ...]], 
     return derivation.ask(_laws)
 
 
-def _laws(derivation: Derivation) -> tuple[dict[str, tuple[Alike, ...]], list[Letter]]:
+def _laws(derivation: Derivation) -> tuple[dict[str, Alike], list[Letter]]:
     starts = _starts(derivation)
     named, begun = _named_starts(derivation)
     counts = learned_counts(derivation) if _has_numbers(derivation) else {}
-    found, letters = dict[str, tuple[Alike, ...]](), [*_given(derivation), *begun]
+    found, letters = dict[str, Alike](), [*_given(derivation), *begun]
     for pathway in derivation.pathways:
         for mode in pathway.modes:
             if mode.is_null:
@@ -193,7 +193,7 @@ def _laws(derivation: Derivation) -> tuple[dict[str, tuple[Alike, ...]], list[Le
             if isinstance(law, OneLayer) and _has_numbers(derivation) and mode.d_eff is not None:
                 d = mode.d_eff.ball(derivation.spec.values, 64)
                 law = replace(law, jumps=not d < ARB.number(derivation.tau))
-            found[mode.label], heads = _copies(mode, law, starts.get(mode.label, ()), count)
+            found[mode.label], heads = _from_start(mode, law, starts.get(mode.label), count)
             letters += [*_numbers(derivation, mode), *heads]
     return found, letters
 
@@ -205,14 +205,14 @@ def _formulas(derivation: Derivation) -> Formulas:
         for mode in pathway.modes:
             if not mode.is_null:
                 found[mode.label] = _strength(pathway, mode, laws[mode.label])
-    copies = [each for own in laws.values() for each in own]
+    learned = list(laws.values())
     if derivation.loss_separates:
         initial = derivation.initial_loss.to_sympy(derivation.spec.symbols)
         found[LOSS] = Formula(
             name=LOSS,
             says="mean loss over samples",
-            expr=initial - _taken(copies, _SOLVED),
-            evaluated=initial - _taken(copies, evaluated_strength),
+            expr=initial - _taken(learned, _SOLVED),
+            evaluated=initial - _taken(learned, evaluated_strength),
         )
     known = {letter.symbol.name: letter for letter in letters}
     free = {str(symbol) for each in found.values() for symbol in each.expr.free_symbols}
@@ -231,14 +231,9 @@ def evaluated_strength(law: Law) -> sp.Expr:
     return safe
 
 
-def _mean(copies: Sequence[Alike], form: Callable[[Law], sp.Expr]) -> sp.Expr:
-    whole = sum(n for n, _ in copies)
-    return sp.Add(*(sp.Rational(n, whole) * form(law) for n, law in copies if whole))
-
-
-def _taken(copies: Sequence[Alike], form: Callable[[Law], sp.Expr]) -> sp.Expr:
+def _taken(learned: Sequence[Alike], form: Callable[[Law], sp.Expr]) -> sp.Expr:
     """Return what modes take off the loss."""
-    parts = ((n, law, form(law)) for n, law in copies)
+    parts = ((n, law, form(law)) for n, law in learned)
     return sp.Add(*(n * (law.s * pi - law.d * pi**2 / 2) for n, law, pi in parts))
 
 
@@ -275,7 +270,7 @@ def _has_numbers(derivation: Derivation) -> bool:
     return derivation.spec.network is not None and derivation.spec.has_values
 
 
-def _starts(derivation: Derivation) -> dict[str, tuple[Copies, ...]]:
+def _starts(derivation: Derivation) -> dict[str, ModeLaw]:
     """Return the modes in numbers, with where they start; nothing where that is no number.
 
     Raises:
@@ -293,37 +288,39 @@ def _starts(derivation: Derivation) -> dict[str, tuple[Copies, ...]]:
     return dict(laws)
 
 
-def _copies(
-    mode: ModeDerivation, law: Law, starts: tuple[Copies, ...], count: int
-) -> tuple[tuple[Alike, ...], list[Letter]]:
-    """Return the laws of a mode's copies, those that start alike together, and where they start.
+def _from_start(
+    mode: ModeDerivation, law: Law, found: ModeLaw | None, count: int
+) -> tuple[Alike, list[Letter]]:
+    """Return how many equal modes are learned and their law, with the letter of its head start.
 
     Args:
         mode: The mode.
         law: Its law.
-        starts: Its copies in numbers, those that start alike together; empty where unknown.
-        count: How many of its copies are learned.
+        found: The mode in numbers; None where it has none.
+        count: How many of its equal modes are learned.
     """
     if law.strength0 != HEAD_START:
-        return ((count, law),), []
+        return (count, law), []
     place = mode.label.removeprefix("pi_")
-    heads = [_head(place, n, starts) for n in range(max(1, len(starts)))]
-    apart = [each.count for each in starts] if len(starts) > 1 else [count]
-    alike = zip(apart, heads, strict=True)
-    return tuple((n, replace(law, strength0=head.symbol)) for n, head in alike), heads
+    head = Letter(
+        symbol=sp.Symbol(f"pitilde_{place}", positive=True),
+        value=None if found is None else float(found.law.strength0),
+        says=f"head start of pi_{place}",
+        follows=True,
+    )
+    return (count, replace(law, strength0=head.symbol)), [head]
 
 
-def _strength(
-    pathway: PathwayDerivation, mode: ModeDerivation, copies: tuple[Alike, ...]
-) -> Formula:
-    """Return a mode's formula, the mean over its copies."""
+def _strength(pathway: PathwayDerivation, mode: ModeDerivation, learned: Alike) -> Formula:
+    """Return a mode's formula."""
+    count, law = learned
     return Formula(
         name=mode.label,
         says=f"strength of mode {mode.number} of pathway '{pathway.name}'",
-        expr=_mean(copies, _SOLVED),
-        evaluated=_mean(copies, evaluated_strength),
-        copies=copies,
-        half_time=copies[0][1].half_time if len(copies) == 1 else None,
+        expr=_SOLVED(law) if count else sp.S.Zero,
+        evaluated=evaluated_strength(law) if count else sp.S.Zero,
+        learned=learned,
+        half_time=law.half_time,
     )
 
 
@@ -379,14 +376,6 @@ def _named_starts(
         letters.append(Letter(symbol=own, value=value, says=said, follows=follows, begins=not zero))
         names |= {pathway: {symbol: own} for pathway in each.pathways}
     return names, letters
-
-
-def _head(place: str, number: int, starts: tuple[Copies, ...]) -> Letter:
-    """Return the letter of a head start, numbered where copies of the mode start apart."""
-    name = f"pitilde_{place}" if len(starts) <= 1 else f"pitilde_{place}_{number + 1}"
-    value = float(starts[number].law.strength0) if starts else None
-    symbol, says = sp.Symbol(name, positive=True), f"head start of pi_{place}"
-    return Letter(symbol=symbol, value=value, says=says, follows=True)
 
 
 def start_symbols(derivation: Derivation) -> dict[str, sp.Symbol]:

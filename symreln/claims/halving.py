@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING
 from flint import arb
 
 from symreln.base.records import record
-from symreln.claims.head_copies import ABOVE, Copies
-from symreln.claims.head_start import ModeLaws, mode_laws
-from symreln.claims.number_systems import in_balls
+from symreln.claims.head_start import ABOVE, ModeLaws, mode_laws
 from symreln.claims.widths import learned_counts
 from symreln.errors import FloatRangeError, LimitReachedError
 from symreln.exact.enclosure import ball, decimal_of, precision
@@ -23,6 +21,7 @@ from symreln.laws.choice import law_of
 
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation
+    from symreln.laws.law import Law
 
 #: Working precision, and the relative width to which a root is enclosed.
 BITS, ROOT_BITS = 160, 100
@@ -75,7 +74,7 @@ def half_time(derivation: Derivation, mode: ModeDerivation, digits: int) -> Half
             return HalfTime(why=str(error))
         if mode.label in laws.outrun:
             return HalfTime(why=laws.outrun[mode.label])
-        found = _crossing(laws[mode.label])
+        found = _crossing(laws[mode.label].law)
         if isinstance(found, str):
             return HalfTime(why=found)
         if spec.until is not None and not found < spec.until:
@@ -89,33 +88,26 @@ def ball_laws(derivation: Derivation) -> ModeLaws:
     while True:
         try:
             with precision(bits):
-                return mode_laws(derivation, in_balls(derivation.spec.values, bits))
+                return mode_laws(derivation, bits)
         except LimitReachedError:
             if bits >= _MOST_BITS:
                 raise
         bits *= 4
 
 
-def _crossing(copies: tuple[Copies, ...]) -> arb | str:
+def _crossing(law: Law) -> arb | str:
     """Return the ball of the half-time, or why there is none."""
-    laws = [(each.count, each.law) for each in copies]
-    law = laws[0][1]
     if not law.s > 0 or not law.d > 0:
         return "the mode vanishes at the declared values"
     if not law.growth > 0:
         return "s is not above the weight decay, and the mode dies out"
     half = law.plateau / 2
-    if not all(each.strength0 < half for _, each in laws):
+    if not law.strength0 < half:
         return ABOVE
-    if len(laws) == 1 and law.half_time is not None:
+    if law.half_time is not None:
         return law.half_time
-    whole = sum(count for count, _ in laws)
-
-    def above(time: arb) -> arb:
-        return sum((n * each.strength(time) for n, each in laws), start=arb(0)) / whole - half
-
     try:
-        return enclosed_root(above, law.tau / law.growth)
+        return enclosed_root(lambda time: law.strength(time) - half, law.tau / law.growth)
     except LimitReachedError:
         return "the closed form takes more precision than is spent on it"
 

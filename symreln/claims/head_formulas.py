@@ -6,8 +6,7 @@ earlier mode still learns, all exact, the identities
 .. math:: E^\top E W = r^2 W, \qquad E^\top \Sigma W = r s \gamma W = \Sigma^\top E W
 
 say that it moves in a plane, and give r and γ: :mod:`symreln.laws.sigmoid_drive` holds for all
-values of the parameters. What :mod:`symreln.claims.head_growth` finds at the declared ones, in
-float64 or balls, is then one formula.
+values of the parameters.
 """
 
 from __future__ import annotations

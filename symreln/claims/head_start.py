@@ -1,49 +1,93 @@
 r"""Head start: where modes of a later stage start in effect, because earlier ones still learn.
 
-Stage by stage: what its pathways see of earlier modes and grow into meanwhile is said by
-:mod:`symreln.claims.head_growth`; from where every mode starts then, by
-:mod:`symreln.claims.head_copies`. One formula, in float64 and in balls.
+While its weights are small a pathway p of a later stage grows linearly in what it sees,
+
+.. math:: E_p(t) = \Sigma^{yx}(p) + \sum_\alpha D_\alpha (1 - \pi_\alpha(t)/h_\alpha), \qquad
+          D_\alpha = h_\alpha\, O_p u_\alpha v_\alpha^T \Sigma^x(j, p),
+
+the sum over the modes of pathways j of earlier stages, h their plateaus. Where one earlier mode
+drives a later one in a plane (:mod:`symreln.claims.head_formulas`), from its half-time on this is
+the strength of one that started from :math:`\tilde\pi_0`, of which
+:mod:`symreln.laws.sigmoid_drive` has the formula, exact as initial weights tend to 0. Where several
+drive it, or out of a plane, no formula that we know has that limit: the reduction is integrated.
+
+All this is of weights that are small until then: a mode whose own half-time would come before has
+learned what earlier ones are yet to learn, and no formula says what becomes of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from flint import arb
 
 from symreln.base.records import record
 from symreln.base.summaries import ByName, few
-from symreln.claims.head_copies import ABOVE, LATE, OUTRUN, Columns, Copies, in_time, shared_out
-from symreln.claims.head_growth import Drive, Earlier, Seen
-from symreln.claims.number_systems import Numbers, Vectors, in_floats
 from symreln.claims.starts import start_of, starts_of
+from symreln.errors import LimitReachedError
 from symreln.laws.choice import started
+from symreln.laws.ops import ARB, NUMPY
 from symreln.laws.sigmoid_drive import evaluated_factor, letters, sigmoid_factor
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from symreln.claims.derivation import Derivation, Driver, ModeDerivation, PathwayDerivation
+    from symreln.claims.derivation import Derivation, Driver, ModeDerivation
+    from symreln.exact.algebraic import AlgebraicNumber
     from symreln.laws.law import Law, Start
+    from symreln.laws.ops import Ops
 
-#: The closed forms of a mode, or why it has none.
-_Found = tuple[Copies, ...] | str
-#: Why no mode of a stage has a closed form though nothing is wrong with the mode.
+#: Share of the plateau from which on weights are not small: a mode is learned at its half-time, as
+#: an earlier one counts until its own.
+_LATE = 0.5
+#: Why a mode of a later stage has no closed form in time.
+ABOVE = "the mode starts above half of its plateau"
+_OUTRUN = "the mode is learned before what drives it meanwhile"
 _AFTER = "a mode of an earlier stage has no closed form"
 
 
 @record(eq=False)
-class ModeLaws(ByName[tuple[Copies, ...]]):
-    """The closed forms of modes that learn, by label: one for copies that start alike.
+class ModeLaw:
+    """The closed form of a mode in numbers.
+
+    Attributes:
+        law: Its law, from where it starts in effect, in gradient descent's steps.
+        start: The strength that initial weights make up.
+        driven_by: (label of the earlier mode that drives it, its half-time); None where none does.
+        learned: The share of the plateau that it has when that is learned; None likewise.
+        at_once: Where it would start in effect if that were learned at once, at its half-time.
+    """
+
+    law: Law
+    start: Any
+    driven_by: tuple[str, Any] | None = None
+    learned: Any = None
+    at_once: Any = None
+
+    @property
+    def in_time(self) -> bool:
+        """Whether the mode is small while it is driven: learned after what drives it."""
+        if self.learned < _LATE:
+            return True
+        if isinstance(self.learned, arb) and not self.learned >= _LATE:
+            msg = "head start: balls of this precision do not tell which mode is learned first"
+            raise LimitReachedError(msg)
+        return False
+
+
+@record(eq=False)
+class ModeLaws(ByName[ModeLaw]):
+    """The closed forms of modes that learn, by label.
 
     Attributes:
         found: The closed forms.
         outrun: Why modes of later stages have none although their verdict says that they close.
     """
 
-    found: Mapping[str, tuple[Copies, ...]]
+    found: Mapping[str, ModeLaw]
     outrun: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -62,7 +106,7 @@ def without_form(outrun: Mapping[str, str]) -> str:
 
 def mode_laws(
     derivation: Derivation,
-    numbers: Numbers | None = None,
+    bits: int | None = None,
     start: Start | None = None,
     *,
     flow: bool = False,
@@ -75,7 +119,7 @@ def mode_laws(
 
     Args:
         derivation: Whose modes are closed.
-        numbers: The number system; float64 by default.
+        bits: Working precision of balls, which holds while they are used; None for float64.
         start: Where modes start; by default where they are expected to.
         flow: Whether steps are taken as infinitely small.
         factors: By how many times modes start stronger, by label, where they do; by default those
@@ -83,37 +127,26 @@ def mode_laws(
 
     Raises:
         NotSupportedError: There is no expected start, and none is given.
-        LimitReachedError: Balls of this precision do not tell vectors of modes apart, or gradient
-            descent diverges.
+        LimitReachedError: Balls of this precision do not tell which mode is learned first, or
+            gradient descent diverges.
     """
-    system, begin = numbers or in_floats(derivation.spec.values), start or start_of(derivation)
+    ops, begin = NUMPY if bits is None else ARB, start or start_of(derivation)
     if factors is None:
         factors = {} if start is not None else derivation.ask(starts_of).factors
     begin = replace(
-        begin,
-        strength0=system.ops.number(begin.strength0),
-        imbalance=system.ops.number(begin.imbalance),
+        begin, strength0=ops.number(begin.strength0), imbalance=ops.number(begin.imbalance)
     )
-    modes = _Modes(derivation=derivation, numbers=system, start=begin, flow=flow, factors=factors)
-    found: dict[str, _Found] = {}
-    earlier: list[Earlier] = []
+    modes = _Modes(
+        derivation=derivation, bits=bits, ops=ops, start=begin, flow=flow, factors=factors
+    )
+    found: dict[str, ModeLaw | str] = {}
     for stage in derivation.stages:
-        laws = [modes.laws(pathway, earlier) for pathway in stage.pathways]
-        for each in laws:
-            found |= each
-        learning = [m.label for p in stage.pathways for m in p.modes if not m.is_null]
-        if stage is derivation.stages[-1] or any(
-            isinstance(found.get(label, ""), str) for label in learning
-        ):
-            break  # what later stages see meanwhile is not known
-        for pathway, each in zip(stage.pathways, laws, strict=True):
-            earlier += modes.sources(pathway, each)
-    outrun = {label: each for label, each in found.items() if isinstance(each, str)}
-    later = [mode.label for pathway in derivation.pathways for mode in modes.known(pathway)]
-    outrun |= {label: _AFTER for label in later if label not in found}
+        open_ones = any(isinstance(each, str) for each in found.values())
+        for mode in (mode for pathway in stage.pathways for mode in modes.known(pathway.modes)):
+            found[mode.label] = _AFTER if open_ones else modes.law_of(mode, found)
     return ModeLaws(
         found={label: each for label, each in found.items() if not isinstance(each, str)},
-        outrun=outrun,
+        outrun={label: each for label, each in found.items() if isinstance(each, str)},
     )
 
 
@@ -122,227 +155,116 @@ def are_followed(derivation: Derivation, laws: Mapping[str, Any]) -> bool:
     return all(m.is_null or m.label in laws for p in derivation.pathways for m in p.modes)
 
 
-def copy_turns(laws: Mapping[str, tuple[Copies, ...]]) -> dict[str, np.ndarray]:
-    """Return the directions of copies that start apart, side by side, by label of their mode."""
-    return {
-        label: np.hstack([each.turn for each in copies if each.turn is not None])
-        for label, copies in laws.items()
-        if len(copies) > 1
-    }
-
-
 @record(eq=False)
 class _Modes:
     """The modes of a derivation in numbers.
 
     Attributes:
         derivation: Whose they are.
-        numbers: The number system.
+        bits: Working precision; None for float64.
+        ops: The number system.
         start: Where they start while nothing earlier drives them.
         flow: Whether steps are infinitely small.
         factors: By how many times modes start stronger, by label.
-        done: Modes of pathways, each with its law, by the pathway's effective dataset.
     """
 
     derivation: Derivation
-    numbers: Numbers
+    bits: int | None
+    ops: Ops
     start: Start
     flow: bool
     factors: Mapping[str, Fraction]
-    done: dict[int, list[tuple[ModeDerivation, _Found]]] = field(default_factory=dict)
 
-    @property
-    def tau(self) -> Any:
-        """The time constant."""
-        return self.numbers.ops.number(self.derivation.tau or 1)
-
-    @property
-    def logarithm(self) -> Callable[[Any], Any]:
-        """The logarithm of 1 + x, by which weights grow in a step; x where steps are small."""
-        return (lambda growth: growth) if self.flow else self.numbers.ops.log1p
-
-    def known(self, pathway: PathwayDerivation) -> list[ModeDerivation]:
-        """Return the modes of a pathway that learn and close, and whose parameters have values."""
+    def known(self, modes: tuple[ModeDerivation, ...]) -> list[ModeDerivation]:
+        """Return those of some modes that learn and close, and whose parameters have values."""
         values = self.derivation.spec.values.keys()
         return [
             mode
-            for mode in pathway.modes
+            for mode in modes
             if not mode.is_null
             and mode.d_eff is not None
             and {*mode.s.parameters, *mode.d_eff.parameters} <= values
         ]
 
-    def begin(self, mode: ModeDerivation) -> Start:
+    def law_of(self, mode: ModeDerivation, earlier: Mapping[str, ModeLaw | str]) -> ModeLaw | str:
+        """Return the closed form of a mode, or why it has none.
+
+        Args:
+            mode: One that closes.
+            earlier: The closed forms of earlier stages.
+        """
+        driver, begin = self.derivation.drivers.get(mode.label), self._begin(mode)
+        plain = ModeLaw(law=self._law(mode, begin), start=begin.strength0)
+        if driver is None or not plain.law.s > 0:  # or it vanishes at the declared values
+            return plain
+        if isinstance(driver, str):
+            return driver
+        source = earlier[driver.mode.label]
+        assert not isinstance(source, str)  # of a stage whose modes all have closed forms
+        return self._driven(mode, plain, driver, source.law)
+
+    def _driven(self, mode: ModeDerivation, plain: ModeLaw, driver: Driver, by: Law) -> Any:
+        """Return the closed form of a mode that one earlier mode drives in a plane."""
+        law, tau = plain.law, self.derivation.tau or 1
+        last = by.half_time if by.strength0 < by.plateau / 2 else 0
+        assert mode.s.scalar is not None  # else it were conjugate
+        squared, across, own = (
+            each.substitute(self.derivation.spec.values).to_fraction()
+            for each in (driver.squared, driver.across, mode.s.scalar)
+        )
+        if squared == across == own or not last > 0:
+            return plain  # what drives it is 0 at the declared values, or learned from the start
+        if squared == 0 or not (self.flow or squared < tau**2):
+            return "what drives it takes it out of its plane at the declared values"
+        if not law.strength0 < law.plateau * _LATE:
+            return ABOVE
+        ops = replace(self.ops, log1p=self._logarithm)
+        r = ops.sqrt(ops.number(squared))
+        overlap, begin = ops.number(across) / (r * law.s), self._begin(mode)
+        chi = sigmoid_factor(
+            ops, *letters(r, law.s, overlap, by.s, lambda x: ops.sqrt(ops.positive(x)))
+        )
+        at_once, start = (
+            begin.strength0 * evaluated_factor(ops, law.s, r, overlap, last, ops.number(tau), each)
+            for each in (ops.number(1), chi)
+        )
+        law = self._law(mode, replace(begin, strength0=start))
+        found = replace(
+            plain,
+            law=law,
+            driven_by=(driver.mode.label, last),
+            learned=ops.over(law.strength(last), law.plateau),
+            at_once=at_once,
+        )
+        return found if found.in_time else _OUTRUN
+
+    @property
+    def _logarithm(self) -> Callable[[Any], Any]:
+        """The logarithm of 1 + x, by which weights grow in a step; x where steps are small."""
+        return (lambda growth: growth) if self.flow else self.ops.log1p
+
+    def _begin(self, mode: ModeDerivation) -> Start:
         """Return where a mode starts while nothing earlier drives it."""
         if mode.label not in self.factors:
             return self.start
-        factor = self.numbers.ops.number(self.factors[mode.label])
+        factor = self.ops.number(self.factors[mode.label])
         return replace(
             self.start,
             strength0=self.start.strength0 * factor,
             imbalance=self.start.imbalance * factor,
         )
 
-    def law(self, mode: ModeDerivation, start: Start) -> Law:
+    def _law(self, mode: ModeDerivation, start: Start) -> Law:
         """Return the law of a mode from some start."""
         assert mode.d_eff is not None  # of a mode that closes
-        s, d = map(self.numbers.number, (mode.s, mode.d_eff))
-        ops = self.numbers.ops
-        law = started(self.derivation.known, s, d, self.tau, ops=ops, start=start)
+        s, d = map(self._number, (mode.s, mode.d_eff))
+        tau = self.ops.number(self.derivation.tau or 1)
+        law = started(self.derivation.known, s, d, tau, ops=self.ops, start=start)
         return law if self.flow else law.in_steps()
 
-    def laws(self, pathway: PathwayDerivation, earlier: Sequence[Earlier]) -> dict[str, _Found]:
-        """Return the laws of a pathway's modes, driven by those of earlier stages."""
-        modes, image = self.known(pathway), pathway.effective.image
-        same = [] if image is None else self.done.get(id(image.original), [])
-        if same and all(self._alike(m, s) for m, (s, _) in zip(modes, same, strict=True)):
-            return {m.label: law for m, (_, law) in zip(modes, same, strict=True)}
-        found = self._laws(pathway, modes, earlier)
-        self.done[id(pathway.effective)] = [(mode, found[mode.label]) for mode in modes]
-        return found
-
-    def _alike(self, one: ModeDerivation, other: ModeDerivation) -> bool:
-        """Whether modes of pathways that are alike have one law, no vectors being asked for it."""
-        driver, its = (self.derivation.drivers[mode.label] for mode in (one, other))
-        mine, theirs = (self.factors.get(mode.label) for mode in (one, other))
-        return not isinstance(driver, str) and driver is its and mine == theirs
-
-    def _laws(
-        self, pathway: PathwayDerivation, modes: list[ModeDerivation], earlier: Sequence[Earlier]
-    ) -> dict[str, _Found]:
-        """Return the laws of some modes of a pathway."""
-        found: dict[str, _Found] = {mode.label: (self._plain(mode),) for mode in modes}
-        planar = self._planar(modes, earlier)
-        if planar is not None:
-            found |= planar
-            modes = [m for m in modes if isinstance(self.derivation.drivers[m.label], str)]
-        seen = Seen.of(self.numbers, pathway, earlier) if earlier and modes else None
-        if seen is None or not seen.drives:
-            return found
-        assert self.derivation.known.plain.holds  # specs of later stages are read for this alone
-        vectors, columns = self.numbers.vectors(pathway), []
-        for mode in modes:
-            plain = self._plain(mode)
-            if not plain.law.s > 0:
-                continue  # it vanishes at the declared values
-            own = seen.vectors(vectors[mode.label], plain.law.s)
-            reached = seen.reaching(own)
-            if reached and not plain.law.strength0 < plain.law.plateau * LATE:
-                found[mode.label] = ABOVE
-            elif any(each.earlier.half_time > 0 for each in reached):
-                columns.append(self._columns(mode, plain, own, seen, reached))
-        return found | shared_out(columns)
-
-    def _planar(
-        self, modes: Sequence[ModeDerivation], earlier: Sequence[Earlier]
-    ) -> dict[str, _Found] | None:
-        """Return the laws of modes of a pathway that are driven in planes, by their formulas.
-
-        None where one of these does not hold at the declared values. All that drives the pathway
-        keeps each of the planes and what is across, by the identities of
-        :mod:`symreln.claims.head_formulas`: these modes share no units.
-        """
-        found: dict[str, _Found] = {}
-        for mode in modes:
-            driver, plain = self.derivation.drivers[mode.label], self._plain(mode)
-            if driver is None or isinstance(driver, str) or not plain.law.s > 0:
-                continue
-            sources = [each for each in earlier if each.label == driver.mode.label]
-            if len(sources) != 1:
-                return None
-            copies = self._in_plane(mode, plain, driver, sources[0])
-            if copies is None:
-                return None
-            found[mode.label] = copies
-        return found
-
-    def _in_plane(
-        self, mode: ModeDerivation, plain: Copies, driver: Driver, source: Earlier
-    ) -> _Found | None:
-        """Return the law of a mode that one earlier mode drives in a plane; None without one."""
-        ops = replace(self.numbers.ops, log1p=self.logarithm)
-        law, last = plain.law, source.half_time
-        assert mode.s.scalar is not None  # else it were conjugate
-        squared, across, own = (
-            each.substitute(self.derivation.spec.values).to_fraction()
-            for each in (driver.squared, driver.across, mode.s.scalar)
-        )
-        if squared == across == own:
-            return (plain,)  # what drives it is 0 at the declared values
-        if squared == 0 or not (self.flow or squared < (self.derivation.tau or 1) ** 2):
-            return None
-        if not law.strength0 < law.plateau * LATE:
-            return ABOVE
-        if not last > 0:
-            return (plain,)
-        r = ops.sqrt(ops.number(squared))
-        overlap, begin = ops.number(across) / (r * law.s), self.begin(mode)
-        chi = sigmoid_factor(
-            ops, *letters(r, law.s, overlap, source.s, lambda x: ops.sqrt(ops.positive(x)))
-        )
-        at_once, start = (
-            begin.strength0 * evaluated_factor(ops, law.s, r, overlap, last, self.tau, each)
-            for each in (ops.number(1), chi)
-        )
-        law = self.law(mode, replace(begin, strength0=start))
-        copies = replace(
-            plain,
-            law=law,
-            reached_by=((source.label, last),),
-            learned=ops.over(law.strength(last), law.plateau),
-            at_once=at_once,
-        )
-        return (copies,) if in_time(copies) else OUTRUN
-
-    def _plain(self, mode: ModeDerivation) -> Copies:
-        """Return a mode that nothing earlier drives."""
-        start = self.begin(mode)
-        law = self.law(mode, start)
-        return Copies(law=law, start=start.strength0, count=mode.multiplicity)
-
-    def sources(self, pathway: PathwayDerivation, laws: Mapping[str, _Found]) -> Iterator[Earlier]:
-        """Yield the modes of a pathway as those that later stages see."""
-        vectors = self.numbers.vectors(pathway)
-        for label, groups in laws.items():
-            assert not isinstance(groups, str)  # a stage with such a mode is the last one
-            for copies in groups:
-                law, v = copies.law, vectors[label]
-                if not law.s > 0:
-                    continue  # it vanishes at the declared values
-                if copies.directions is not None:
-                    v = self.numbers.times(v, copies.directions)
-                yield Earlier(
-                    label=label,
-                    half_time=law.half_time if law.strength0 < law.plateau / 2 else 0,
-                    pathway=pathway,
-                    s=law.s,
-                    inputs=v,
-                    scaled=v.transpose() * (law.plateau / law.s),
-                )
-
-    def _columns(
-        self,
-        mode: ModeDerivation,
-        plain: Copies,
-        vectors: Vectors,
-        seen: Seen,
-        reached: Sequence[Drive],
-    ) -> Columns:
-        """Return what a mode has grown into while these earlier ones drove it."""
-        phases, alone = seen.phases(reached), self.logarithm(plain.law.s / self.tau)
-        whole = seen.grown(vectors, phases, self.tau, alone, flow=self.flow)
-        begin = self.begin(mode)
-
-        def starting(factor: Any) -> Law:
-            return self.law(mode, replace(begin, strength0=begin.strength0 * factor))
-
-        return Columns(
-            numbers=self.numbers,
-            label=mode.label,
-            plain=plain,
-            starting=starting,
-            reached_by=tuple((each.label, each.half_time) for p in phases for each in p.ends),
-            last=sum(phase.steps for phase in phases),
-            whole=whole,
-            growing=whole,
-        )
+    def _number(self, number: AlgebraicNumber) -> Any:
+        values = self.derivation.spec.values
+        if self.bits is None:
+            return np.float64(number.to_float(values))
+        # What vanishes must be exactly 0 to select its case: no ball gets sharp enough.
+        return arb(0) if number.sign(values) == 0 else number.ball(values, self.bits)

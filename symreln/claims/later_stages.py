@@ -14,107 +14,51 @@ from symreln.claims.head_start import without_form
 from symreln.claims.orbits import symbols_of
 from symreln.document.model import Block, Math, Table
 from symreln.document.numerals import decimal_latex
+from symreln.document.symbols import symbol_latex
 from symreln.document.typeset import phrase, say, typeset
 from symreln.exact.enclosure import ball, decimal_of
-from symreln.specs.finding import counted
 
 if TYPE_CHECKING:
     from flint import arb
 
     from symreln.claims.derivation import Derivation
-    from symreln.claims.head_copies import Copies
     from symreln.document.inlines import Content
 
 #: Modes that are printed.
 _MOST_MODES = 24
-#: What the table shows of a mode whose drive is taken to be learned at its half-time.
-_UNSTATED = "not stated"
 
 
 @record
 class _Ahead(Claim):
-    """One mode that earlier stages drive.
+    """One mode that an earlier stage drives.
 
     Attributes:
         label: Symbol of its strength.
-        copies: Its copies, those that start alike together.
-        factor: The mean over copies of where they start in effect, over π₀.
-        strength0: The same, as a strength.
+        driven_by: The earlier mode that drives it, with its half-time in steps.
+        strength0: Where it starts in effect.
+        factor: The same over π₀.
+        learned: The share of its plateau that it has when what drives it is learned.
+        sigmoid_factor: Its start over what it were if what drives it were learned at once.
     """
 
     label: str
-    copies: tuple[Copies, ...] = field(metadata={"prose": True})
-    factor: arb
+    driven_by: Mapping[str, Any]
     strength0: arb
+    factor: arb
+    learned: arb
+    sigmoid_factor: arb
 
-    @property
-    def learned(self) -> Any:
-        """The share of its plateau that it has when the last of them is learned.
-
-        What its growth from small weights leaves out is small with it.
-        """
-        return max((each.learned for each in self.copies), key=float)
-
-    @property
-    def sigmoid_factor(self) -> arb | None:
-        """Its start over what it were if what drives it were learned at once.
-
-        None where no formula says it, as of copies that start apart.
-        """
-        return _sigmoid_factor(self.copies[0])
-
-    @property
-    def shared(self) -> bool:
-        """Whether modes of the pathway that are learned before take units of it."""
-        return any(each.shared for each in self.copies)
-
-    @property
-    def reached_by(self) -> list[dict[str, Any]]:
-        """The earlier modes that drive it, with their half-times in steps."""
-        return [{"mode": label, "half_time": time} for label, time in self.copies[0].reached_by]
-
-    def values(self) -> dict[str, Any]:
-        """Return the mode, its start, and what drives it; where copies start apart, each start.
-
-        The strength is then the mean of the formula over copies.
-        """
-        found = {
-            **super().values(),
-            "learned": self.learned,
-            "sigmoid_factor": self.sigmoid_factor,
-            "reached_by": self.reached_by,
-        }
-        if len(self.copies) > 1:
-            found["copies"] = [
-                {
-                    "count": each.count,
-                    "strength0": each.law.strength0,
-                    "sigmoid_factor": _sigmoid_factor(each),
-                }
-                for each in self.copies
-            ]
-        return found
-
-    def rows(self, symbol: str, start: arb) -> Iterator[tuple[Content, ...]]:
-        """Yield the rows of a table, one for copies that start alike.
-
-        Args:
-            symbol: LaTeX of the strength.
-            start: π₀.
-        """
-        whole = sum(each.count for each in self.copies)
-        for each in self.copies:
-            factor = _sigmoid_factor(each)
-            own = "" if each.count == whole else rf"\;({each.count} \text{{ of }} {whole})"
-            yield (
-                Math(symbol + own),
-                Math(_decimal(each.law.strength0)),
-                Math(_decimal(each.law.strength0 / start)),
-                f"{counted(len(each.reached_by), 'mode')}, "
-                f"until step {float(each.reached_by[-1][1]):.0f}",
-                percent(float(each.learned)),
-                _UNSTATED if factor is None else Math(_decimal(factor)),
-            )
+    def row(self, symbol: str) -> tuple[Content, ...]:
+        """Return its row of a table; ``symbol``: LaTeX of the strength."""
+        by, until = self.driven_by["mode"], float(self.driven_by["half_time"])
+        return (
+            Math(symbol),
+            Math(_decimal(self.strength0)),
+            Math(_decimal(self.factor)),
+            phrase(f"${symbol_latex(by)}$, until step {until:.0f}"),
+            percent(float(self.learned)),
+            Math(_decimal(self.sigmoid_factor)),
+        )
 
 
 @record
@@ -139,14 +83,6 @@ class HeadStarts(Claim):
 
     def says(self) -> Iterator[Block]:
         """Say what drives later stages, the formula, and where their modes start in effect."""
-        if any(each.at_once is None for mode in self.modes for each in mode.copies):
-            yield say(
-                "An earlier mode counts as learned at its half-time where several earlier modes "
-                "drive a mode, where the plane is left, where hidden units are shared, or where "
-                "conjugate modes have no formula of their own. The "
-                "relative error of $\\tilde{\\pi}_0$ is then of the order $r s/s_\\alpha^2$ where "
-                "drives do not commute; it does not tend to 0 with $\\pi_0$."
-            )
         if self.outrun:
             yield say(
                 "{none}. The formulas of these modes hold for converged earlier stages only.",
@@ -160,7 +96,7 @@ class HeadStarts(Claim):
         return [(s, each) for each in self.modes if (s := self.symbols.get(each.label))]
 
     def _table(self) -> Iterator[Block]:
-        """Yield where modes start in effect, one row for copies that start alike."""
+        """Yield where modes start in effect."""
         shown = self.tabled
         if not shown:
             return
@@ -173,20 +109,13 @@ class HeadStarts(Claim):
                 Math(r"\pi(t_m)/h"),
                 "sigmoid",
             ),
-            rows=tuple(row for symbol, each in shown for row in each.rows(symbol, self.strength0)),
+            rows=tuple(each.row(symbol) for symbol, each in shown),
             caption=phrase(
                 "Effective starts of the modes of later stages. $\\pi(t_m)/h$ is the share of the "
                 "plateau that a mode has at the last half-time $t_m$. The formula holds for small "
                 "weights; its relative error is of the order of this share, which tends to 0 with "
                 "the initial strength. The last column is the start divided by the one for earlier "
-                "modes that are learned at once. Which earlier modes drive a mode, and which "
-                "half-times and starts are equal, is decided in float64 to a relative $10^{-9}$."
-                + (
-                    " Copies of a mode with different starts have rows of their own; the strength "
-                    "is their mean."
-                    if any(len(each.copies) > 1 for _, each in shown)
-                    else ""
-                )
+                "modes that are learned at once."
             ),
             alignment="lccrrr",
             label="tab:headstarts",
@@ -216,28 +145,23 @@ def head_starts_of(derivation: Derivation) -> HeadStarts | None:
     if not (derivation.closed and spec.has_values):
         return None
     laws, start = derivation.ask(ball_laws), ball(derivation.strength0)
-    found = []
-    for label, copies in laws.items():
-        if not copies[0].reached_by:
-            continue
-        whole = sum(each.count for each in copies)
-        strength0 = sum((each.count * each.law.strength0 for each in copies), start=ball(0)) / whole
-        found.append(
-            _Ahead(label=label, copies=copies, factor=strength0 / start, strength0=strength0)
+    found = [
+        _Ahead(
+            label=label,
+            driven_by=dict(zip(("mode", "half_time"), each.driven_by, strict=True)),
+            strength0=each.law.strength0,
+            factor=each.law.strength0 / start,
+            learned=each.learned,
+            sigmoid_factor=each.law.strength0 / each.at_once,
         )
+        for label, each in laws.items()
+        if each.driven_by is not None
+    ]
     if not found and not laws.outrun:
         return None
     return HeadStarts(
-        modes=tuple(found),
-        outrun=laws.outrun,
-        strength0=start,
-        symbols=symbols_of(derivation),
+        modes=tuple(found), outrun=laws.outrun, strength0=start, symbols=symbols_of(derivation)
     )
-
-
-def _sigmoid_factor(copies: Copies) -> arb | None:
-    """Return the start of copies over what it were if what drives them were learned at once."""
-    return None if copies.at_once is None else copies.law.strength0 / copies.at_once
 
 
 def _decimal(value: arb) -> str:

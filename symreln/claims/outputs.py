@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.records import record
-from symreln.claims.head_start import are_followed, copy_turns, mode_laws
+from symreln.claims.head_start import are_followed
 from symreln.claims.linear_flow import is_linear, linear_curves
 from symreln.claims.prediction import (
     closed_curves,
@@ -80,7 +80,7 @@ def predict_outputs(
 def _closed(
     derivation: Derivation, grid: np.ndarray, curves: Mapping[str, np.ndarray]
 ) -> OutputCurves:
-    u, read, strengths = written_and_read(derivation, curves, copy_turns(derivation.ask(mode_laws)))
+    u, read, strengths = written_and_read(derivation, curves)
     parts, begin = {}, 0
     for pathway in derivation.pathways:
         for mode in pathway.modes:

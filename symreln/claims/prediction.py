@@ -16,8 +16,7 @@ import numpy as np
 from symreln.claims.constants import chain_constants, printed_constants
 from symreln.claims.curves import ModeCurve, Prediction
 from symreln.claims.divergence import check_start, check_step_size, largest_norm
-from symreln.claims.head_copies import Copies
-from symreln.claims.head_start import are_followed, copy_turns, mode_laws, without_form
+from symreln.claims.head_start import are_followed, mode_laws, without_form
 from symreln.claims.integration import (
     check_range,
     check_two_layers,
@@ -162,10 +161,9 @@ def _closed(
     derivation: Derivation, grid: np.ndarray, factors: Mapping[str, Fraction]
 ) -> tuple[np.ndarray | None, dict[str, np.ndarray]]:
     """Return the loss of the closed forms, None where modes have none, and their strengths."""
-    copies = closed_curves(derivation, grid, factors=factors)
-    whole = are_followed(derivation, copies)
-    loss = loss_of_curves(derivation, copies, grid, factors) if whole else None
-    return loss, _means(copies)
+    curves = closed_curves(derivation, grid, factors=factors)
+    whole = are_followed(derivation, curves)
+    return (loss_of_curves(derivation, curves, grid, factors) if whole else None), curves
 
 
 def _flow_loss(
@@ -214,13 +212,13 @@ def closed_forms(
         return None
     chain = chain_of(derivation) if strength0 is None else None
     more = () if chain is None else chain_constants(chain)
-    closed, means = law_of(derivation.known).closed, _means(curves)
+    closed = law_of(derivation.known).closed
     return Prediction(
         times=times,
         reduced=loss,
         method=f"{'closed forms' if closed else 'integrated equations'} of all modes",
         closed_loss=loss if closed else None,
-        modes=_mode_curves(derivation, *((means, {}) if closed else ({}, means))),
+        modes=_mode_curves(derivation, *((curves, {}) if closed else ({}, curves))),
         judged="closed" if closed else "reduced",
         constants=(*derivation.ask(printed_constants), *more),
     )
@@ -234,29 +232,15 @@ def closed_curves(
     flow: bool = False,
     factors: Mapping[str, Fraction] | None = None,
 ) -> dict[str, np.ndarray]:
-    """Return the closed form of every mode that learns, by label; arguments as closed_forms.
-
-    Shape (copies, times): copies that start alike are one row, or as many as there are.
-    """
+    """Return the closed form of every mode that learns, by label; arguments as closed_forms."""
     start = None if strength0 is None else Start(strength0=Fraction(strength0))
     laws = mode_laws(derivation, start=start, flow=flow, factors=factors)
     # Of a narrow pathway's modes those that get no unit stay at zero.
     counts = learned_counts(derivation)
     return {
-        label: np.concatenate([_rows(each, len(copies) > 1, grid) for each in copies])
-        * (counts.get(label, 1) > 0)
-        for label, copies in laws.items()
+        label: found.law.strengths(grid) * (counts.get(label, 1) > 0)
+        for label, found in laws.items()
     }
-
-
-def _rows(copies: Copies, apart: bool, grid: np.ndarray) -> np.ndarray:
-    """Return the strengths of copies that start alike, of which there are others or not."""
-    return np.tile(copies.law.strengths(grid), (copies.count if apart else 1, 1))
-
-
-def _means(curves: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the strength of a mode, the mean over its copies."""
-    return {label: rows.mean(axis=0) for label, rows in curves.items()}
 
 
 def loss_of_curves(
@@ -273,10 +257,7 @@ def loss_of_curves(
     if not are_followed(derivation, curves):
         raise NotSupportedError(without_form(mode_laws(derivation, factors=factors).outrun))
     loss = loss_of_modes(derivation, curves, grid)
-    if loss is None:
-        turns = copy_turns(mode_laws(derivation, factors=factors))
-        return loss_of_maps(derivation, curves, turns)
-    return loss
+    return loss_of_maps(derivation, curves) if loss is None else loss
 
 
 def loss_of_modes(
@@ -288,7 +269,7 @@ def loss_of_modes(
 
     Args:
         derivation: Without free parameters.
-        curves: Strengths of every mode that learns, by label; shape (times,) or (copies, times).
+        curves: Strengths of every mode that learns, by label; shape (times,).
         grid: The times.
     """
     if not derivation.loss_separates:
@@ -300,29 +281,23 @@ def loss_of_modes(
         d = 0.0 if mode.d_eff is None else mode.d_eff.to_float()
         height = mode.s.to_float() / d
         learned = counts.get(mode.label, mode.multiplicity)
-        left = (height - np.atleast_2d(curves[mode.label])) ** 2
-        loss += 0.5 * learned * d * left.mean(axis=0)
+        loss += 0.5 * learned * d * (height - curves[mode.label]) ** 2
         loss += 0.5 * (mode.multiplicity - learned) * d * height**2
     return loss
 
 
-def loss_of_maps(
-    derivation: Derivation,
-    curves: Mapping[str, np.ndarray],
-    turns: Mapping[str, np.ndarray] | None = None,
-) -> np.ndarray:
+def loss_of_maps(derivation: Derivation, curves: Mapping[str, np.ndarray]) -> np.ndarray:
     """Return the loss of pathways W_p = Σ π u vᵀ, also where it is no sum over modes.
 
     ½ tr Σ^y − Σ π uᵀ Σ^{yx} v + ½ Σ Σ π π' (uᵀu') (vᵀ Σ^x v'), with the whole targets.
 
     Args:
         derivation: Without free parameters.
-        curves: Strengths of every mode that learns, by label; shape (times,) or (copies, times).
-        turns: Directions of the copies that start apart, by label; see :func:`copy_turns`.
+        curves: Strengths of every mode that learns, by label; shape (times,).
     """
     dataset = derivation.spec.dataset
     targets = dataset.targets.to_numpy() / np.sqrt(dataset.samples)
-    u, read, curve = written_and_read(derivation, curves, turns or {})
+    u, read, curve = written_and_read(derivation, curves)
     shown = read / np.sqrt(dataset.samples)
     drive = np.einsum("ya,yp,ap->a", u, targets, shown, optimize=True)
     quadratic = np.einsum("at,ab,bt->t", curve, (u.T @ u) * (shown @ shown.T), curve, optimize=True)
@@ -330,30 +305,26 @@ def loss_of_maps(
 
 
 def written_and_read(
-    derivation: Derivation, curves: Mapping[str, np.ndarray], turns: Mapping[str, np.ndarray]
+    derivation: Derivation, curves: Mapping[str, np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what every copy of a mode writes, what it reads of the samples, and its strength.
+    """Return what every single mode writes, what it reads of the samples, and its strength.
 
     Outputs of the pathways are the sum of u π(t) (vᵀ X_p) over these.
 
     Args:
         derivation: Without free parameters.
-        curves: Strengths by label; shape (times,) or (copies, times).
-        turns: Directions of the copies that start apart, by label; see :func:`copy_turns`.
+        curves: Strengths by label; shape (times,).
 
     Returns:
-        Shapes (n_y, copies), (copies, P) and (copies, times).
+        Shapes (n_y, modes), (modes, P) and (modes, times), equal modes one by one.
     """
     inputs, outputs, seen, strengths = derivation.spec.dataset.inputs.to_numpy(), [], [], []
     for pathway in derivation.pathways:
         own = pathway.effective.pathway
         for label, (u, v) in mode_bases(pathway).items():
-            rows = np.atleast_2d(curves[label])
-            if label in turns:  # copies that start apart, in the directions in which they do
-                u, v = u @ turns[label], v @ turns[label]
             outputs.append(u)
             seen.append(v.T @ inputs[list(own.inputs)] * gate_floats(own))
-            strengths += [rows[n % len(rows)] for n in range(u.shape[1])]
+            strengths += [curves[label]] * u.shape[1]
     return np.hstack(outputs), np.concatenate(seen), np.array(strengths)
 
 

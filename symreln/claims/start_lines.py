@@ -14,8 +14,8 @@ from symreln.exact.cancelling import cancelled
 from symreln.laws.choice import expected_start
 from symreln.laws.depth import Depth
 from symreln.laws.law import HEAD_START, STRENGTH, STRENGTH0, TIME, TIME_CONSTANT
-from symreln.laws.line import CANCELS, Line, X, along, integral, proven_once, vanish
-from symreln.laws.sigmoid_drive import determinant, mean_square, sigmoid_lines
+from symreln.laws.line import CANCELS, Line, X, integral, proven_once, vanish
+from symreln.laws.sigmoid_drive import mean_square, sigmoid_lines
 from symreln.laws.two_layer import TwoLayer
 from symreln.specs.finding import counted
 
@@ -50,10 +50,8 @@ def start_lines(derivation: Derivation) -> Iterator[Line]:
         yield from proven_once(_ahead)
         found = derivation.ask(head_starts_of)
         modes = () if found is None else found.modes
-        if any(copies.at_once is not None for each in modes for copies in each.copies):
+        if modes:
             yield from proven_once(sigmoid_lines)
-        if any(each.shared for each in modes):
-            yield from proven_once(_across)
 
 
 def _single(derivation: Derivation) -> Line:
@@ -257,43 +255,5 @@ def _product() -> Line:
         holds=mean_square(*phases, *repeat(alone, _STEPS))
         == mean_square(*phases) * (1 + s) ** (2 * _STEPS)  # the start, times (1 + s/τ)^(2 t)
         and mean_square(*repeat(alone, ends)) == (1 + s) ** (2 * ends),
-        main=True,
-    )
-
-
-def _across() -> Iterator[Line]:
-    """Yield where a mode starts in effect that shares hidden units with one learned before."""
-    rates, d = sp.symbols("s_1 s_2", positive=True), sp.Symbol("d", positive=True)
-    faded, own = sp.symbols("e_1 e_2", positive=True)
-    columns = sp.Matrix([sp.symbols(f"b_1{k} b_2{k}", positive=True) for k in ("x", "y")])
-    begin = STRENGTH0 * columns.T * columns
-    s, fade = sp.diag(*rates), sp.diag(faded, own)
-    still = sp.diag(*(d / rate for rate in rates))  # of the plateaus, inverted
-    inverse = still + fade * (begin.adjugate() / determinant(begin) - still) * fade  # of P
-    fades = {e: -rate * e for e, rate in zip((faded, own), rates, strict=True)}
-    # τ Ṗ = S P + P S − 2 d P², of P⁻¹: P⁻¹ Ṗ P⁻¹ is less the derivative of P⁻¹.
-    moved = inverse.applyfunc(lambda entry: along(entry, fades))
-    residual = moved + inverse * s + s * inverse - 2 * d * sp.eye(2)
-    first, second = columns.col(0), columns.col(1)
-    start = STRENGTH0 * (second.dot(second) - first.dot(second) ** 2 / first.dot(first))
-    strength = (inverse[0, 0] / determinant(inverse)).subs(faded, 0)
-    yield Line(
-        says="Where what earlier stages drive turns two modes into each other, they share hidden "
-        "units: their columns $b = (1 + s/\\tau)^{-t_m} \\Phi^{\\top} q$ are not orthogonal. Of "
-        "white inputs the matrix $P$ of both strengths has a solution too; once mode 1 is "
-        "learned, mode 2 is a sigmoid of what it has across:",
-        equation=(
-            r"P^{-1} = H^{-1} + e^{-S t/\tau} \left(P_0^{-1} - H^{-1}\right) e^{-S t/\tau}, \qquad "
-            r"\tilde{\pi}_{0,2} = \pi_0 \left(|b_2|^2 - \frac{(b_1^{\top} b_2)^2}{|b_1|^2}\right)",
-        ),
-        because="what it has along the other's column dies out as that is learned",
-        check=r"$P$ with $P_0 = \pi_0 b^{\top} b$ put into $\tau \dot{P} = S P + P S - 2 d P^2$, "
-        r"$H = S/d$; its value at $t = 0$; its second diagonal entry for "
-        r"$e^{-s_1 t/\tau} \to 0$ is the sigmoid from $\tilde{\pi}_{0,2}$",
-        holds=vanish(
-            *residual,
-            *(inverse.subs({faded: 1, own: 1}) * begin - sp.eye(2)),
-            strength - rates[1] / d / (1 + (rates[1] / d / start - 1) * own**2),
-        ),
         main=True,
     )

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from symreln.base.records import record
-from symreln.claims.head_copies import Copies
-from symreln.claims.head_start import mode_laws
+from symreln.claims.head_start import ModeLaw, mode_laws
 from symreln.claims.integration import check_range, gate_floats, network_of
 from symreln.claims.prediction import first_starts, matrices_of
 from symreln.claims.probes import mode_bases
@@ -115,7 +114,7 @@ def crossings(
 
 
 def _turning(
-    derivation: Derivation, pathway: PathwayDerivation, laws: Mapping[str, tuple[Copies, ...]]
+    derivation: Derivation, pathway: PathwayDerivation, laws: Mapping[str, ModeLaw]
 ) -> Course | None:
     """Return the units of a pathway with closed modes; None of one that has no law.
 
@@ -129,21 +128,14 @@ def _turning(
     dead = dies_out(derivation, pathway)
     if dead or not labels or not all(label in laws for label in labels):
         return None
-    copies = [(label, each) for label in labels for each in laws[label]]
-    reached = (float(time) for _, each in copies for _, time in each.reached_by)
-    begin = max(1.0, max(reached, default=0.0))
+    own = [laws[label] for label in labels]
+    begin = max([1.0, *(float(each.driven_by[1]) for each in own if each.driven_by)])
     if begin >= last:
         return None
     bases = mode_bases(pathway)
-    outputs, inputs = (
-        [
-            bases[label][side] if each.turn is None else bases[label][side] @ each.turn
-            for label, each in copies
-        ]
-        for side in (0, 1)
-    )
+    outputs, inputs = ([bases[label][side] for label in labels] for side in (0, 1))
     times = np.append(np.geomspace(begin, last, _TIMES), np.inf)
-    angles = [each.law.angles(times, float(each.start)) for _, each in copies]
+    angles = [each.law.angles(times, float(each.start)) for each in own]
     return Course(
         linear=_units(derivation, pathway, np.hstack(outputs), np.hstack(inputs)),
         times=times,

@@ -147,12 +147,8 @@ def _stepped(
     numbers: Derivation, steps: int, factors: Mapping[str, Fraction]
 ) -> dict[str, np.ndarray]:
     """Return the closed modes by gradient descent's own steps, as :func:`closed_curves` does."""
-    found = {}
-    for label, copies in mode_laws(numbers, factors=factors).items():
-        rows = [np.array([*islice(each.law.steps(), steps)]).reshape(1, steps) for each in copies]
-        several = [each.count if len(copies) > 1 else 1 for each in copies]
-        found[label] = np.repeat(np.concatenate(rows), several, axis=0)
-    return found
+    laws = mode_laws(numbers, factors=factors)
+    return {n: np.array([*islice(each.law.steps(), steps)]).ravel() for n, each in laws.items()}
 
 
 #: Networks that are trained again: what is looked for is half of a distance beyond the tolerance,

@@ -18,7 +18,7 @@ import numpy as np
 
 from symreln.base.records import record
 from symreln.claims.gate_law import gate_law_of
-from symreln.claims.head_start import are_followed, copy_turns, mode_laws
+from symreln.claims.head_start import are_followed, mode_laws
 from symreln.claims.integration import gate_floats, network_of
 from symreln.claims.mean_field import SEED, descent_of
 from symreln.claims.prediction import (
@@ -177,8 +177,7 @@ def _residuals(numbers: Derivation, kappas: Mapping[str, float]) -> Iterator[np.
     if not curves:  # nothing is learned
         yield from repeat(targets, steps)
         return
-    turns = copy_turns(mode_laws(numbers, factors=factors))
-    u, read, strengths = written_and_read(numbers, curves, turns)
+    u, read, strengths = written_and_read(numbers, curves)
     for step in range(steps):
         yield targets - (u * strengths[:, step]) @ read
 

@@ -73,10 +73,7 @@ def pathway_groups(derivation: Derivation) -> tuple[Group, ...]:
     if not derivation.loss_separates:
         raise NoClosedFormError(NO_LOSS)
     spectra = {
-        symbol
-        for copies in laws.values()
-        for _, law in copies
-        for symbol in law.s.free_symbols | law.d.free_symbols
+        symbol for _, law in laws.values() for symbol in law.s.free_symbols | law.d.free_symbols
     }
     numbers = {
         each.symbol: sp.Float(each.value)
@@ -90,17 +87,15 @@ def pathway_groups(derivation: Derivation) -> tuple[Group, ...]:
     begin = start_symbols(derivation)
     made: dict[tuple[Any, ...], LiveMode] = {}
     for label, driver in derivation.drivers.items():
-        copies = laws[label]
-        if isinstance(driver, str) or len(copies) > 1:
-            why = driver if isinstance(driver, str) else "its copies start apart"
-            msg = f"no formula in the parameters says where {label} starts: {why}"
+        if isinstance(driver, str):
+            msg = f"no formula in the parameters says where {label} starts: {driver}"
             raise NoClosedFormError(msg)
-        count, law = next(iter(copies))
+        count, law = laws[label]
         start = begin[names[label]]
         key = (law.s, law.d, start, driver and (driver.mode.label, driver.squared, driver.across))
         one = made.get(key)
         if one is None:
-            by = None if driver is None else laws[driver.mode.label][0][1]
+            by = None if driver is None else laws[driver.mode.label][1]
             one = _of_pathway(derivation, law, start, driver, by)
         made[key] = replace(one, count=one.count + count, names=(*one.names, label))
     alike = [

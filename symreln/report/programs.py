@@ -36,7 +36,6 @@ from symreln.laws.law import TIME, Law
 from symreln.laws.ops import EVALUATED
 from symreln.specs.finding import nearest, shown
 
-Copies = tuple[Alike, ...]
 Library = Literal["numpy", "jax", "torch"]
 
 #: Beyond it an integer is no number of a library's.
@@ -169,8 +168,8 @@ def _check_quotients(formulas: Formulas) -> None:
         letters = formulas.of(name)
         if any(letter.value is None for letter in letters):
             continue
-        for copies in each.copies:
-            quotients = _strength(copies) + 1 / copies[1].d
+        if each.learned is not None:
+            quotients = _strength(each.learned) + 1 / each.learned[1].d
             NumericFormula(replace(each, evaluated=quotients), letters)(0)
 
 
@@ -208,7 +207,7 @@ def _in_logarithm(expr: sp.Expr, start: sp.Symbol, letter: sp.Symbol) -> sp.Expr
 
 def _opening(derivation: Derivation, module: _Module) -> str:
     letters = [f"    {module.called(e.symbol)}: {e.says}" for e in module.formulas.letters.values()]
-    laws = {law.name for f in module.formulas.values() for _, law in f.copies}
+    laws = {f.learned[1].name for f in module.formulas.values() if f.learned is not None}
     missing = module.formulas.no_loss
     lines = [
         f"{derivation.spec.title}: learning dynamics in closed form, by symreln.",
@@ -247,59 +246,42 @@ class _Module:
         return self.names[symbol].name
 
     def mode(self, formula: Formula) -> Iterator[str]:
-        """Yield the functions of a strength: of each of its copies that start apart, and all."""
-        says, shown = formula.says, formula.to_latex()
-        if len(formula.copies) > 1:
-            for place, copies in enumerate(formula.copies):
-                start = self.called(_start(copies[1]))
-                one = f"{says}, those of its copies that start at {start}"
-                yield self._function(_called(formula, place), one, _strength(copies))
-            yield self._mean(formula, shown)
-            return
-        for copies in formula.copies:
-            yield self._function(formula.name, says, _strength(copies), shown)
-            half = replace(copies[1], ops=EVALUATED).half_time
-            if half is not None:
-                says = f"Steps at which the {says} is half of its plateau"
-                yield self._function(f"{formula.name}_half_time", says, half)
-
-    def _mean(self, formula: Formula, shown: str) -> str:
-        whole = sum(count for count, _ in formula.copies)
-        terms = [
-            sp.Rational(copies[0], whole) * self._call(_called(formula, place), copies)
-            for place, copies in enumerate(formula.copies)
-        ]
-        says = f"{formula.says}, the mean over its copies"
-        return self._sum(formula.name, says, terms, self.formulas.of(formula.name), shown)
+        """Yield the functions of a strength and of its half-time."""
+        assert formula.learned is not None  # the loss has a function of its own
+        says, strength = formula.says, _strength(formula.learned)
+        yield self._function(formula.name, says, strength, formula.to_latex())
+        half = replace(formula.learned[1], ops=EVALUATED).half_time
+        if half is not None:
+            says = f"Steps at which the {says} is half of its plateau"
+            yield self._function(f"{formula.name}_half_time", says, half)
 
     def loss(self, derivation: Derivation, formula: Formula) -> str:
         r"""Return the function of the loss, written so that it does not cancel near its end."""
         terms: list[Any] = [derivation.least_loss.to_sympy(derivation.spec.symbols)]
         modes = {mode.label: mode for each in derivation.pathways for mode in each.modes}
         for each in self.formulas.values():
-            for place, (count, law) in enumerate(each.copies):
-                left = law.s / law.d - self._call(_called(each, place), (count, law))
+            if each.learned is not None:
+                count, law = each.learned
+                left = law.s / law.d - self._call(each.name, each.learned)
                 terms.append(sp.Rational(count, 2) * law.d * left**2)
-            if each.copies:
-                terms.append(self._never_learned(modes[each.name], each.copies))
+                terms.append(self._never_learned(modes[each.name], count, law))
         terms = [each for each in terms if each != 0] or [sp.S.Zero]
         shown = rf"{formula.symbol}(t) = L_* + \sum \tfrac{{1}}{{2}} n d (s/d - \pi)^2"
-        says = f"{formula.says}: the least-squares loss and what n copies of each mode have left"
+        says = f"{formula.says}: the least-squares loss and what n equal modes each have left"
         return self._sum(LOSS, says, terms, self.formulas.of(LOSS), shown)
 
-    def _never_learned(self, mode: ModeDerivation, copies: Copies) -> sp.Expr:
-        """Return what copies of a mode leave that a narrow pathway has no units for."""
-        (_, law), *_ = copies
-        lost = mode.multiplicity - sum(count for count, _ in copies)
+    def _never_learned(self, mode: ModeDerivation, count: int, law: Law) -> sp.Expr:
+        """Return what those of equal modes leave that a narrow pathway has no units for."""
+        lost = mode.multiplicity - count
         if not lost or law.s.free_symbols | law.d.free_symbols <= self.names.keys():
             return lost * law.s**2 / law.d / 2
         assert mode.d_eff is not None  # of a mode with a law
         # Roots without radicals have letters, and these occur in no other formula.
         return sp.Float(lost * mode.s.to_float() ** 2 / mode.d_eff.to_float() / 2)
 
-    def _call(self, name: str, copies: Alike) -> sp.Symbol:
+    def _call(self, name: str, learned: Alike) -> sp.Symbol:
         """Return the call of a function, as a symbol: it is printed as it is."""
-        names = [self.called(each.symbol) for each in self._letters(_strength(copies))]
+        names = [self.called(each.symbol) for each in self._letters(_strength(learned))]
         return sp.Symbol(f"{name}({', '.join([str(TIME), *(f'{n}={n}' for n in names)])})")
 
     def _letters(self, expr: sp.Expr) -> list[Letter]:
@@ -399,21 +381,10 @@ def _value(letter: Letter) -> str:
     return repr(float(value))
 
 
-def _strength(copies: Alike) -> sp.Expr:
+def _strength(learned: Alike) -> sp.Expr:
     """Return the strength as it is evaluated; 0 of a mode that nothing is learned of."""
-    count, law = copies
+    count, law = learned
     return evaluated_strength(law) if count else sp.Mul(0, TIME, evaluate=False)
-
-
-def _start(law: Law) -> sp.Symbol:
-    """Return the letter of a head start."""
-    assert isinstance(law.strength0, sp.Symbol)
-    return law.strength0
-
-
-def _called(formula: Formula, place: int) -> str:
-    """Return the name of the function of some copies: where all start alike, that of the mode."""
-    return formula.name if len(formula.copies) == 1 else f"{formula.name}_copies_{place + 1}"
 
 
 def _docstring(lines: Sequence[str], indent: str) -> str:
