@@ -257,14 +257,16 @@ class _Modes:
     def _law(self, mode: ModeDerivation, start: Start) -> Law:
         """Return the law of a mode from some start."""
         assert mode.d_eff is not None  # of a mode that closes
-        s, d = map(self._number, (mode.s, mode.d_eff))
+        values = self.derivation.spec.values
+        s, d = (in_numbers(each, values, self.bits) for each in (mode.s, mode.d_eff))
         tau = self.ops.number(self.derivation.tau or 1)
         law = started(self.derivation.known, s, d, tau, ops=self.ops, start=start)
         return law if self.flow else law.in_steps()
 
-    def _number(self, number: AlgebraicNumber) -> Any:
-        values = self.derivation.spec.values
-        if self.bits is None:
-            return np.float64(number.to_float(values))
-        # What vanishes must be exactly 0 to select its case: no ball gets sharp enough.
-        return arb(0) if number.sign(values) == 0 else number.ball(values, self.bits)
+
+def in_numbers(number: AlgebraicNumber, values: Mapping[str, Fraction], bits: int | None) -> Any:
+    """Return a number at some values of parameters: as a ball of some bits, or in float64."""
+    if bits is None:
+        return np.float64(number.to_float(values))
+    # What vanishes must be exactly 0 to select its case: no ball gets sharp enough.
+    return arb(0) if number.sign(values) == 0 else number.ball(values, bits)

@@ -192,11 +192,11 @@ def test_starts_and_half_times_are_those_of_the_ordinary_derivation(contexts, sc
     keys = [f"parameters.C.value={contexts}", f"parameters.c.value={scale}"]
     keys += ['pathway.off.gate="context == {context}"'] * own
     ahead = 0
-    for mode, values, (copies,) in pairs(sr.derive(sr.load("contextual-C", overrides=keys))):
+    for mode, values, copies in pairs(sr.derive(sr.load("contextual-C", overrides=keys))):
         start, half = (float(x.subs(values)) for x in (mode.strength0, mode.half_time))
         assert start == pytest.approx(float(copies.law.strength0), rel=1e-9)
         assert half == pytest.approx(float(copies.law.half_time), rel=1e-9)
-        assert bool(copies.reached_by) == bool(mode.ahead)
+        assert bool(copies.driven_by) == bool(mode.ahead)
         ahead += mode.ahead is not None
     assert ahead == 3
 

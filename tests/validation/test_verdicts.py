@@ -130,7 +130,7 @@ def test_closed_forms_are_judged_as_printed():
             if not mode.is_null:
                 s, d = float(mode.strength.s), float(mode.strength.d)
                 expr = mode.strength.expr
-                begin = float(laws[mode.label][0].law.strength0)
+                begin = float(laws[mode.label].law.strength0)
                 values |= {"pi_0": begin, "pitilde_0": begin}
                 pi = float(expr.subs({each: values[each.name] for each in expr.free_symbols}))
                 loss -= mode.multiplicity * (s * pi - d * pi**2 / 2)
