@@ -74,7 +74,7 @@ def test_half_speed_doubles_the_decay():
 
 def test_narrow_pathways_are_not_said_to_reach_least_squares():
     derivation = derived(hidden=2)
-    assert "pathways that are wide enough would reach" in derivation.to_latex()
+    assert "pathways that are wide enough would reach" in derivation.to_latex(full=True)
     (step,) = [step for step in derivation.steps if step.name.startswith("least loss")]
     assert step.statement.startswith("The plateaus of pathways that are wide enough would reach")
 

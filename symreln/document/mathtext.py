@@ -50,6 +50,9 @@ class _Printer(LatexPrinter):
         # In braces of its own, so that it is told from the letter of strengths.
         return r"{\pi}"
 
+    def _print_Integral(self, expr: Any) -> str:
+        return super()._print_Integral(expr).replace(r"\limits", "")  # ends stand beside the sign
+
     def _print_ExpBase(self, expr: Any, exp: str | None = None) -> str:
         power = slashed_latex(_falling(expr.args[0]))
         if exp is not None:  # SymPy asks for (e^x)^exp

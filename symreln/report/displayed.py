@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from symreln.claims.derivation import Derived, of_pathways
+from symreln.claims.derivation import Derivation, Derived, of_pathways
+from symreln.claims.lines import derivation_lines
 from symreln.claims.network.derivation import NetworkDerivation
 from symreln.claims.orbits import mode_orbits
-from symreln.document.model import Equation, walk
+from symreln.document.model import Equation, equation, walk
 from symreln.report.abbreviations import abbreviations
 from symreln.report.chapters.formulas import MOST_ROWS
 from symreln.report.chapters.network import network_result
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 def displayed_formulas(derivation: Derived) -> str | None:
     """Return trajectories and loss as Jupyter draws them; None where the first page has none."""
     equations = [block for block, _ in walk((_page(derivation),)) if isinstance(block, Equation)]
+    if not equations and isinstance(derivation, Derivation):  # what is integrated
+        flows = [line.equation for line in derivation.ask(derivation_lines).main]
+        equations = [equation(*rows) for rows in flows if r"\dot{" in "".join(rows)][-1:]
     return "\n\n".join(map(_displayed, equations)) or None
 
 
@@ -31,7 +35,7 @@ def _page(derivation: Derived) -> Section:
     return result_chapter(derivation, None, (), names)
 
 
-def _displayed(equation: Equation) -> str:
+def _displayed(shown: Equation) -> str:
     # In the document it ends a sentence.
-    lines = " \\\\\n".join(equation.lines).rstrip(".,")
+    lines = " \\\\\n".join(shown.lines).rstrip(".,")
     return f"$$\n\\begin{{aligned}}\n{lines}\n\\end{{aligned}}\n$$"

@@ -122,7 +122,11 @@ def test_short_formulas_get_no_names():
 
 def test_numbers_without_radicals_are_defined_by_the_name_that_formulas_use(cubic):
     """Two pathways are shown at once, so that their numbers carry the index p."""
-    tables = [b for b, _ in walk(chapter(cubic, "Joint spectrum").blocks) if isinstance(b, Table)]
+    tables = [
+        b
+        for b, _ in walk(chapter(cubic, "Data, pathways and modes").blocks)
+        if isinstance(b, Table)
+    ]
     definitions = next(table for table in tables if plain_text(table.header[0]) == "number")
     assert [plain_text(cell) for cell in definitions.header][:3] == [
         "number",
@@ -141,7 +145,11 @@ def test_numbers_without_radicals_are_defined_by_the_name_that_formulas_use(cubi
 
 def test_the_printed_root_is_the_number(cubic):
     """Polynomial, place among the real roots and decimal belong together."""
-    tables = [b for b, _ in walk(chapter(cubic, "Joint spectrum").blocks) if isinstance(b, Table)]
+    tables = [
+        b
+        for b, _ in walk(chapter(cubic, "Data, pathways and modes").blocks)
+        if isinstance(b, Table)
+    ]
     x = sp.Symbol("x")
     definitions = next(table for table in tables if plain_text(table.header[0]) == "number")
     for row, mode in zip(definitions.rows, cubic.pathways[0].modes, strict=True):

@@ -236,11 +236,11 @@ class ExceptionalSets(Claim):
         header = ("set", "values", "what happens")
         if self.breaking:
             yield _table(header, self.breaking)
-        if self.harmless:
-            yield Details(
-                summary="Where modes coincide; every formula stays true there",
-                blocks=(_coinciding(), _table(header, self.harmless)),
-            )
+        tables = (_table(header, self.harmless),) if self.harmless else ()
+        yield Details(
+            summary="Where modes coincide: every formula stays true there",
+            blocks=(_coinciding(), *tables),
+        )
         if self.outside:
             header = ("set", "why it is outside", "what would happen")
             yield Details(

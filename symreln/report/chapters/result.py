@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from symreln.claims.constants import constants_text, printed_constants
@@ -80,15 +81,14 @@ def result_chapter(
     """
     sizes = derivation.ask(every_size)
     shown = first_modes(derivation)
-    blocks: list[Block] = [_opening(derivation)]
-    if sizes is not None:
-        blocks += sizes.first_page()
+    blocks: list[Block] = [] if sizes is None else [*sizes.first_page()]
     blocks.append(prose(*_verdict(derivation)))
     blocks += _formulas(derivation, names)
     if shown:
         blocks.append(modes_table(derivation, shown, names, label=MODES))
     blocks += figures
-    return first_page(blocks, derivation, validation)
+    page = first_page(blocks, derivation, validation)
+    return replace(page, blocks=(_opening(derivation), *page.blocks))
 
 
 def _opening(derivation: Derivation) -> Block:
