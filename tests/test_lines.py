@@ -301,7 +301,6 @@ MADE_SLOWLY = [
     (sigmoid_drive.start_factor, start_line(sigmoid_drive._connected)),
     (sigmoid_drive._connected, start_line(sigmoid_drive._connected)),
     (width.narrow_lines, lambda: checked(width.narrow_lines(), "few units")),
-    (start_lines._across, lambda: checked(start_lines._across(), "starts")),
     *((f, lines_at_two(TwoLayer)) for f in (TwoLayer.lines, TwoLayer._separated, TwoLayer._solved)),
     (TwoLayer.rate.fget, lines_of(TwoLayer)),
     (TwoLayerDecay.growth.fget, lines_of(TwoLayerDecay)),
