@@ -327,7 +327,7 @@ def rows_from_csv(
             need(len(cells) == width, found, "the same number of cells in every row")
         few = len(lines) * width <= MAX_NUMBERS
         need(few, "too many numbers", f"at most {MAX_NUMBERS}", "Use fewer samples.")
-        names = [f" ({name[:40]})" for name in header_names] or [""] * width
+        names = [*(f" ({name[:40]})" for name in header_names), *[""] * width]
 
         def number(cell: tuple[int, int, str]) -> Fraction:
             row, column, text = cell

@@ -458,6 +458,7 @@ TABLES: tuple[tuple[str, bytes, bytes], ...] = (
     ("csv-nan", b"1,2\nnan,4\n", b"1\n2\n"),
     ("csv-inf", b"a,b\n1,inf\n", b"1\n"),
     ("csv-text", b"1,2\n3,four\n", b"1\n2\n"),
+    ("csv-header-narrow", b"a\n1,two\n", b"1\n"),
     ("csv-text-first", b"1,two\n3,4\n", b"1\n2\n"),
     ("csv-gap", b"1,2\n3,\n", b"1\n2\n"),
     ("csv-empty-cells", b"1,2\n,\n3,4\n", b"1\n2\n"),
