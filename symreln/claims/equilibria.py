@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,8 @@ from symreln.verdict.judge import Level
 if TYPE_CHECKING:
     from symreln.claims.derivation import Derivation, ModeDerivation, StageDerivation
 
+#: Why nothing is decided of modes whose s² is no rational function of the parameters.
+_CONJUGATE = "of conjugate modes some may win and others lose, which is integrated"
 #: Modes of the table that are printed.
 _MOST_MODES = 40
 
@@ -31,15 +33,15 @@ class Race(Claim):
     """Modes that compete, and how the competition ends.
 
     Attributes:
-        system: The competition.
-        modes: The modes of every class, one a root.
+        system: The competition; None where modes are conjugate.
+        modes: The modes of every class.
         end: The equilibrium that attracts every positive start; None where none was proven.
         undecided: Why there is none; empty where there is one.
         declared: The parameters' values.
         notation: How numbers are printed.
     """
 
-    system: Competition
+    system: Competition | None
     modes: tuple[tuple[ModeDerivation, ...], ...]
     end: Equilibrium | None
     undecided: str
@@ -57,14 +59,13 @@ class Race(Claim):
         return self._numbers(there=False)
 
     def _numbers(self, *, there: bool) -> dict[str, AlgebraicNumber]:
-        if self.end is None:
+        if self.end is None or self.system is None:
             return {}
         elements = self.end.phi if there else self.end.drives
         return {
-            mode.label: self.system.strength(p, elements[p], root)
-            for p, modes in enumerate(self.modes)
+            mode.label: self.system.strength(p, elements[p])
+            for p, (mode,) in enumerate(self.modes)
             if self.end.support[p] is there
-            for root, mode in enumerate(modes)
         }
 
     @property
@@ -98,28 +99,15 @@ class Race(Claim):
         Raises:
             ArithmeticError: A drive is not what it should be: a bug of symreln.
         """
-        for p, drive in enumerate(_drives(self.system, end.phi)):
-            if end.support[p]:
-                wrong = any(not entry.is_zero for entry in drive)
-            else:
-                wrong = 1 in self.system.signs(p, drive, self.declared)
-            if wrong or drive != end.drives[p]:
-                msg = "the derivation's own check failed: an equilibrium of coupled modes"
-                raise ArithmeticError(msg)
-
-
-def _drives(system: Competition, phi: Sequence[tuple[Scalar, ...]]) -> Iterator[tuple[Scalar, ...]]:
-    """Yield delta of every class, from its d and the factors that act on it."""
-    for p, mode_class in enumerate(system.classes):
-        field = system.fields[p]
-        assert mode_class.d is not None
-        drive = field.constant(1)
-        drive = field.add(drive, field.scale(field.multiply(mode_class.d, phi[p]), -1))
-        for (target, source), factors in system.factors.items():
-            if target == p:
-                for value, factor in zip(phi[source], factors, strict=True):
-                    drive = field.add(drive, field.scale(factor, -value))
-        yield drive
+        assert self.system is not None  # whose equilibrium it is
+        drives = self.system.drives(end.phi)
+        values = self.declared
+        if drives != end.drives or any(
+            not drive.is_zero if there else drive.substitute(values).to_fraction() > 0
+            for there, drive in zip(end.support, drives, strict=True)
+        ):
+            msg = "the derivation's own check failed: an equilibrium of coupled modes"
+            raise ArithmeticError(msg)
 
 
 @record(eq=False)
@@ -247,7 +235,7 @@ def races_of(derivation: Derivation) -> tuple[Race, ...]:
 def _resting_loss(derivation: Derivation, races: tuple[Race, ...]) -> Scalar | None:
     total = derivation.initial_loss
     for race in races:
-        if race.end is None:
+        if race.end is None or race.system is None:
             return None
         total = total - race.system.gain(race.end)
     return total if len(derivation.stages) == 1 else None
@@ -255,37 +243,43 @@ def _resting_loss(derivation: Derivation, races: tuple[Race, ...]) -> Scalar | N
 
 def _race(derivation: Derivation, stage: StageDerivation, nodes: list[tuple[int, int]]) -> Race:
     """Return the competition of some classes of modes, as (pathway, class), in a stage."""
-    place = {node: index for index, node in enumerate(nodes)}
-    system = Competition(
-        classes=tuple(stage.pathways[p].spectrum.classes[a] for p, a in nodes),
-        factors={
-            (place[c.target], place[c.source]): c.factors
-            for c in stage.verdict.couplings.couplings
-            if c.target in place and c.source in place and c.factors is not None
-        },
-    )
-    found = _end(system, derivation)
-    decided = isinstance(found, Equilibrium)
+    system = _system(stage, nodes)
+    why = _CONJUGATE if system is None else _why_open(system, derivation)
     return Race(
         system=system,
-        modes=tuple(_modes(stage, p, a) for p, a in nodes),
-        end=found if decided else None,
-        undecided="" if decided else found,
+        modes=tuple(
+            tuple(mode for mode in stage.pathways[p].modes if mode.class_index == a)
+            for p, a in nodes
+        ),
+        end=None if why or system is None else system.settled(derivation.spec.values),
+        undecided=why,
         declared=derivation.spec.values,
         notation=Notation.of(derivation.spec),
     )
 
 
-def _modes(stage: StageDerivation, p: int, a: int) -> tuple[ModeDerivation, ...]:
-    pathway = stage.pathways[p]
-    found = [
-        (pathway.spectrum.modes[m.number - 1].root, m) for m in pathway.modes if m.class_index == a
-    ]
-    return tuple(mode for _, mode in sorted(found, key=lambda entry: entry[0]))
+def _system(stage: StageDerivation, nodes: list[tuple[int, int]]) -> Competition | None:
+    """Return the competition of some classes; None where some of them are conjugate."""
+    classes = [stage.pathways[p].spectrum.classes[a] for p, a in nodes]
+    place = {node: index for index, node in enumerate(nodes)}
+    if any(each.degree > 1 for each in classes):
+        return None
+    matrix = [[each.eigenvalue[0] * 0 for each in classes] for _ in classes]
+    for index, each in enumerate(classes):
+        assert each.d is not None
+        matrix[index][index] = each.d[0]
+    for c in stage.verdict.couplings.couplings:
+        if c.target in place and c.source in place and c.factors is not None:
+            matrix[place[c.target]][place[c.source]] = c.factors[0][0]
+    return Competition(
+        squares=tuple(each.eigenvalue[0] for each in classes),
+        multiplicities=tuple(each.multiplicity for each in classes),
+        matrix=matrix,
+    )
 
 
-def _end(system: Competition, derivation: Derivation) -> Equilibrium | str:
-    """Return the equilibrium that attracts, or why none was proven to."""
+def _why_open(system: Competition, derivation: Derivation) -> str:
+    """Return why no equilibrium was proven to attract; "" where one is."""
     values = derivation.spec.values
     if not derivation.spec.has_values:
         return "who wins depends on the parameters, and no value is declared"
@@ -293,5 +287,4 @@ def _end(system: Competition, derivation: Derivation) -> Equilibrium | str:
         return "the couplings are not symmetric, and no function that falls along the flow is known"
     if not system.is_convex(values):
         return "the couplings are singular, so that it may depend on the start; it is integrated"
-    reason = "of conjugate modes some win and others lose, which is not solved exactly here"
-    return system.settled(values) or reason
+    return ""

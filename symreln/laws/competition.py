@@ -6,8 +6,7 @@ Coupled modes obey :math:`\tau\dot\pi_a = 2\pi_a(s_a - \sum_b \kappa_{ab}\pi_b)`
 .. math:: \delta_a = 1 - \sum_b F_{ab}\,\varphi_b, \qquad F_{aa} = d_a,
    \quad F_{ab} = \kappa_{ab}\, s_b / s_a,
 
-and F is rational where modes have rational s². Conjugate modes are one unknown: phi is a
-polynomial in their root, and F acts on its coefficients, so that everything stays rational.
+and F is rational where all s² and d are; of conjugate modes nothing is decided here.
 
 *Equilibria.* Those with support S solve F_SS phi_S = 1. With w_a = m_a s_a² the loss is
 :math:`L_0 - w^T\varphi + \frac12 \varphi^T W F \varphi`. Where W F is symmetric,
@@ -29,16 +28,12 @@ from typing import TYPE_CHECKING
 
 from symreln.base.records import record
 from symreln.exact.algebraic import AlgebraicNumber
-from symreln.exact.field import Field
 from symreln.exact.scalar import Scalar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from fractions import Fraction
 
-    from symreln.exact.spectrum import ModeClass
-
-    Coefficients = tuple[Scalar, ...]
     Rows = list[list[Scalar]]
     Values = Mapping[str, Fraction]
     Support = tuple[bool, ...]
@@ -50,13 +45,13 @@ class Equilibrium:
 
     Attributes:
         support: Whether a class of modes is there, one entry a class.
-        phi: pi/s of every class as a polynomial in its root; zero outside the support.
-        drives: delta of every class, in the same form; zero inside the support.
+        phi: pi/s of every class; zero outside the support.
+        drives: delta of every class; zero inside the support.
     """
 
     support: Support
-    phi: tuple[Coefficients, ...]
-    drives: tuple[Coefficients, ...]
+    phi: tuple[Scalar, ...]
+    drives: tuple[Scalar, ...]
 
 
 @record(eq=False)
@@ -64,52 +59,25 @@ class Competition:
     """Classes of modes that act on each other, directly or through others.
 
     Attributes:
-        classes: Their mode classes, all with s > 0 and with d.
-        factors: (target, source) -> for every power of the source's root the polynomial in the
-            target's root that it acts by; indices into ``classes``.
+        squares: s² of every class, not zero.
+        multiplicities: How many equal modes each stands for.
+        matrix: F.
     """
 
-    classes: tuple[ModeClass, ...]
-    factors: Mapping[tuple[int, int], tuple[Coefficients, ...]]
+    squares: tuple[Scalar, ...]
+    multiplicities: tuple[int, ...]
+    matrix: Rows
 
     @cached_property
-    def fields(self) -> tuple[Field, ...]:
-        """The field of every class."""
-        return tuple(Field(c.minpoly) for c in self.classes)
-
-    def _zeros(self) -> Rows:
-        names = self.classes[0].minpoly[0].parameters
-        size = sum(c.degree for c in self.classes)
-        return [[Scalar(names, 0)] * size for _ in range(size)]
-
-    @cached_property
-    def matrix(self) -> Rows:
-        """F on the coefficients of all phi, one class after another."""
-        rows = self._zeros()
-        for p, (c, field) in enumerate(zip(self.classes, self.fields, strict=True)):
-            assert c.d is not None
-            self._fill(rows, p, p, field.multiplication(c.d))
-        for (p, j), factors in self.factors.items():
-            self._fill(rows, p, j, factors)
-        return rows
-
-    @cached_property
-    def weights(self) -> Rows:
-        """W: the form Σ m s² phi psi over all modes, on coefficients."""
-        rows = self._zeros()
-        for p, (c, field) in enumerate(zip(self.classes, self.fields, strict=True)):
-            powers = field.multiplication(c.eigenvalue)
-            sums = [
-                [field.trace(x) * c.multiplicity for x in field.multiplication(a)] for a in powers
-            ]
-            self._fill(rows, p, p, [tuple(row) for row in sums])
-        return rows
+    def weights(self) -> list[Scalar]:
+        """W, one number a class."""
+        return [s * m for s, m in zip(self.squares, self.multiplicities, strict=True)]
 
     @cached_property
     def form(self) -> Rows:
         """W F, the quadratic form of the loss."""
-        columns = list(zip(*self.matrix, strict=True))
-        return [[_dot(row, column) for column in columns] for row in self.weights]
+        rows = zip(self.weights, self.matrix, strict=True)
+        return [[weight * entry for entry in row] for weight, row in rows]
 
     @property
     def has_lyapunov(self) -> bool:
@@ -120,7 +88,7 @@ class Competition:
 
     def is_convex(self, values: Values) -> bool:
         """Whether W F is positive definite at parameter values; it must be symmetric."""
-        rows = [[entry.substitute(values).to_fraction() for entry in row] for row in self.form]
+        rows = [[_at(entry, values) for entry in row] for row in self.form]
         for k, pivot_row in enumerate(rows):
             if pivot_row[k] <= 0:
                 return False
@@ -129,93 +97,55 @@ class Competition:
                 row[:] = [a - ratio * b for a, b in zip(row, pivot_row, strict=True)]
         return True
 
+    def drives(self, phi: Sequence[Scalar]) -> tuple[Scalar, ...]:
+        """Return delta of every class."""
+        return tuple(1 - _dot(row, phi) for row in self.matrix)
+
     def equilibrium(self, support: Support) -> Equilibrium:
         """Return the solution of delta = 0 on a support; W F must be definite.
 
-        Whether its strengths are positive is not asked; see :meth:`signs`.
+        Whether its strengths are positive is not asked.
         """
-        inside = [i for p in range(len(support)) if support[p] for i in self._places(p)]
-        one = self._one()
+        inside = [place for place, there in enumerate(support) if there]
         # Of W F rather than F: without exchange of rows no pivot is 0.
         found = _solve(
-            [[self.form[i][j] for j in inside] for i in inside],
-            [_dot(self.weights[i], one) for i in inside],
+            [[self.form[i][j] for j in inside] for i in inside], [self.weights[i] for i in inside]
         )
-        phi = [entry * 0 for entry in one]
+        phi = [square * 0 for square in self.squares]
         for i, value in zip(inside, found, strict=True):
             phi[i] = value
-        drives = [one[i] - _dot(row, phi) for i, row in enumerate(self.matrix)]
-        return Equilibrium(support=support, phi=self._split(phi), drives=self._split(drives))
+        return Equilibrium(support=support, phi=tuple(phi), drives=self.drives(phi))
 
-    def signs(self, p: int, element: Coefficients, values: Values) -> set[int]:
-        """Return the signs of an element of a class's field at all its roots; exact."""
-        minpoly = self.classes[p].minpoly
-        return {
-            AlgebraicNumber(minpoly=minpoly, coefficients=element, root=root).sign(values)
-            for root in range(len(minpoly) - 1)
-        }
-
-    def settled(self, values: Values) -> Equilibrium | None:
+    def settled(self, values: Values) -> Equilibrium:
         """Return the equilibrium that attracts all positive starts, by Murty's pivoting.
 
         W F must be symmetric and positive definite, which makes the search end: the class with
         the least index that is negative, or grows although it is absent, changes sides.
-
-        Returns:
-            The equilibrium, or None where of conjugate modes some win and others lose.
         """
-        support = (True,) * len(self.classes)
+        support = (True,) * len(self.squares)
         while True:
             found = self.equilibrium(support)
-            wrong = None
-            for p, there in enumerate(support):
-                signs = self.signs(p, (found.phi if there else found.drives)[p], values)
-                bad = -1 if there else 1
-                if bad in signs:
-                    if len(signs) > 1:
-                        return None
-                    wrong = p
-                    break
-            if wrong is None:
-                return self._trimmed(found, values)
-            support = tuple(there != (p == wrong) for p, there in enumerate(support))
-
-    def _trimmed(self, found: Equilibrium, values: Values) -> Equilibrium | None:
-        """Take classes whose strength is exactly 0 out of the support."""
-        signs = [self.signs(p, phi, values) for p, phi in enumerate(found.phi)]
-        if any(len(sign) > 1 for sign in signs):
-            return None
-        return self.equilibrium(tuple(sign == {1} for sign in signs))
+            wrong = [
+                p
+                for p, there in enumerate(support)
+                if (_at(found.phi[p], values) < 0 if there else _at(found.drives[p], values) > 0)
+            ]
+            if not wrong:
+                # Without classes whose strength is exactly 0.
+                return self.equilibrium(tuple(_at(phi, values) > 0 for phi in found.phi))
+            support = tuple(there != (p == wrong[0]) for p, there in enumerate(support))
 
     def gain(self, found: Equilibrium) -> Scalar:
         """Return what an equilibrium takes off the loss: half of w·phi, since F phi = 1."""
-        one = self._one()
-        phi = [entry for part in found.phi for entry in part]
-        return _dot(one, [_dot(row, phi) for row in self.weights]) / 2
+        return _dot(self.weights, found.phi) / 2
 
-    def strength(self, p: int, element: Coefficients, root: int) -> AlgebraicNumber:
-        """Return |s g(theta)| of a mode, exactly: the root of s² g²."""
-        field, c = self.fields[p], self.classes[p]
-        square = field.multiply(c.eigenvalue, field.multiply(element, element))
-        return AlgebraicNumber(minpoly=c.minpoly, coefficients=square, root=root, is_sqrt=True)
+    def strength(self, p: int, phi: Scalar) -> AlgebraicNumber:
+        """Return |s phi| of a class, exactly."""
+        return AlgebraicNumber.rational(self.squares[p] * phi * phi, is_sqrt=True)
 
-    # -- coefficients ---------------------------------------------------------------------------
 
-    def _places(self, p: int) -> range:
-        start = sum(c.degree for c in self.classes[:p])
-        return range(start, start + self.classes[p].degree)
-
-    def _fill(self, rows: Rows, p: int, j: int, columns: Sequence[Sequence[Scalar]]) -> None:
-        """Write columns[l][k], the coefficient of theta_p^k in what theta_j^l does."""
-        for column, place in zip(columns, self._places(j), strict=True):
-            for value, row in zip(column, self._places(p), strict=True):
-                rows[row][place] = value
-
-    def _one(self) -> list[Scalar]:
-        return [entry for field in self.fields for entry in field.constant(1)]
-
-    def _split(self, entries: Sequence[Scalar]) -> tuple[Coefficients, ...]:
-        return tuple(tuple(entries[i] for i in self._places(p)) for p in range(len(self.classes)))
+def _at(value: Scalar, values: Values) -> Fraction:
+    return value.substitute(values).to_fraction()
 
 
 def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:

@@ -15,9 +15,7 @@ from hypothesis import strategies as st
 import symreln as sr
 from symreln.claims.equilibria import equilibria_of
 from symreln.claims.mode_system import mode_system
-from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
-from symreln.exact.spectrum import ModeClass, Operator
 from symreln.exact.truth import Truth
 from symreln.laws.competition import Competition
 from symreln.laws.coupled_modes import integrate_modes
@@ -41,29 +39,13 @@ def numbers(*values: Fraction | int) -> tuple[Scalar, ...]:
     return tuple(Scalar.of(value) for value in values)
 
 
-def mode_class(d, *, minpoly=(-1, 1), square=(1,)) -> ModeClass:
-    """A class made by hand: the competition asks for its polynomial, s² and d alone."""
-    return ModeClass(
-        minpoly=numbers(*minpoly),
-        eigenvalue=numbers(*square),
-        d=numbers(*d),
-        multiplicity=1,
-        generators=ExactMatrix.zeros(1, 1),
-        operator=Operator(weight_m=Scalar.of(1), weight_x=Scalar.of(0)),
-    )
-
-
 def plain(matrix, squares=None) -> Competition:
     """A competition of simple modes with the given F."""
     size = len(matrix)
-    squares = squares or [1] * size
     return Competition(
-        classes=tuple(mode_class((matrix[a][a],), square=(squares[a],)) for a in range(size)),
-        factors={
-            (a, b): (numbers(matrix[a][b]),)
-            for a, b in product(range(size), repeat=2)
-            if a != b and matrix[a][b]
-        },
+        squares=numbers(*(squares or [1] * size)),
+        multiplicities=(1,) * size,
+        matrix=[list(numbers(*row)) for row in matrix],
     )
 
 
@@ -73,17 +55,14 @@ def ended(found):
     return found.end
 
 
-def entries(parts) -> list[Fraction]:
-    return [value.to_fraction() for part in parts for value in part]
+def entries(values) -> list[Fraction]:
+    return [value.to_fraction() for value in values]
 
 
 EXAMPLES = {
     "rational": race(RATIONAL),
-    "degree 2": race(GOLDEN),
-    "degree 3": race(CUBIC),
     "equal modes": race(EQUAL),
     "three, rational": race_of_three(RATIONAL),
-    "three, degree 3": race_of_three(CUBIC),
     "an output mask": masked_race(),
 }
 
@@ -140,7 +119,7 @@ def test_a_wrong_end_is_noticed():
     found.check(end)
     # A drive that does not vanish on the support, though it is the right one; a mode that grows.
     absent = found.system.equilibrium((True, False))
-    wrong = (replace(end, phi=(numbers(2), *end.phi[1:])), replace(absent, support=(True, True)))
+    wrong = (replace(end, phi=(Scalar.of(2), *end.phi[1:])), replace(absent, support=(True, True)))
     for each in (*wrong, absent):
         with pytest.raises(ArithmeticError, match="equilibrium"):
             found.check(each)
@@ -185,17 +164,13 @@ def test_a_mode_that_neither_wins_nor_falls_is_absent():
     assert entries(end.drives) == [0, 0]
 
 
-def test_conjugates_that_differ_are_left_open():
-    # Over √2: F = [[1, c], [c, 3/5]], c = θ/2. phi_1 ∝ 3/5 − c is negative at θ = √2 alone.
-    field = {"minpoly": (-2, 0, 1), "square": (1, 0)}
-    couple = (numbers(0, Fraction(1, 2)), numbers(1, 0))
-    system = Competition(
-        classes=(mode_class((1, 0), **field), mode_class((Fraction(3, 5), 0), **field)),
-        factors={(0, 1): couple, (1, 0): couple},
-    )
-    assert system.has_lyapunov
-    assert system.is_convex({})
-    assert system.settled({}) is None
+@pytest.mark.parametrize("spec", [race(GOLDEN), race(CUBIC), race_of_three(CUBIC)])
+def test_conjugates_are_left_open_and_integrated(spec):
+    derivation = sr.derive(spec)
+    assert all(found.end is None for found in derivation.races if len(found.modes[0]) > 1)
+    assert any("conjugate" in found.undecided for found in derivation.races)
+    assert derivation.ask(equilibria_of).loss is None
+    assert "of conjugate modes some may win" in derivation.to_latex()
 
 
 def test_couplings_without_a_falling_function():
