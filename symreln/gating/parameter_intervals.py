@@ -13,10 +13,9 @@ from functools import cmp_to_key
 from typing import TYPE_CHECKING
 
 from symreln.base.records import record
-from symreln.errors import InputError
 from symreln.exact import enclosure
 from symreln.exact.algebraic import AlgebraicNumber, real_roots
-from symreln.exact.domain import Range, variables
+from symreln.exact.domain import Range
 from symreln.exact.factoring import factors
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
@@ -48,29 +47,6 @@ class Piece:
     def is_root(self) -> bool:
         """Whether this is a single value."""
         return self.low is not None and self.low is self.high
-
-
-def only_parameter(*matrices: ExactMatrix) -> str:
-    """Return the one parameter that occurs.
-
-    Raises:
-        InputError: None occurs, or several do.
-    """
-    names: dict[str, None] = {}
-    for matrix in matrices:
-        used = [any(key[k] for key in matrix.terms) for k in range(len(matrix.parameters))]
-        below = variables(matrix.denominator, matrix.parameters) if matrix.parameters else ()
-        for name, occurs in zip(matrix.parameters, used, strict=True):
-            if occurs or name in below:
-                names[name] = None
-    if len(names) != 1:
-        found = ", ".join(names) or "none"
-        msg = (
-            f"gates over a parameter: found {found} in the data, expected exactly one. "
-            "Give values to the others"
-        )
-        raise InputError(msg)
-    return next(iter(names))
 
 
 def over(matrix: ExactMatrix, name: str) -> ExactMatrix:

@@ -30,7 +30,6 @@ from symreln.gating.consistent import GrowingGate, SignedGate, consistent_pairs
 from symreln.gating.enumerate import LIMIT, gates_along
 from symreln.gating.parameter_intervals import (
     Piece,
-    only_parameter,
     over,
     pieces,
     pieces_between,
@@ -73,7 +72,7 @@ def race(
     of R diag(g) Xᵀ/P, and whether its direction has the gate is said.
 
     Args:
-        inputs: X, shape (n_x, P).
+        inputs: X over Q(parameter), shape (n_x, P).
         residual: R, shape (n_y, P): the targets, or what a converged stage leaves.
         limits: The parameter's range.
         limit: Number of gates above which an enumeration ends.
@@ -81,7 +80,6 @@ def race(
             names.
 
     Raises:
-        InputError: No parameter occurs in X and R, or several do.
         LimitReachedError: There are too many gates, or too many minors.
         NotSupportedError: See :func:`symreln.gating.wall_polynomials.consistency`; or a given gate
             has growth rates of a degree above ``MOST_DEGREE``.
@@ -172,7 +170,7 @@ class _Course:
         limit: int,
         given: Mapping[tuple[int, ...], str],
     ) -> None:
-        self.name = only_parameter(inputs, residual)
+        self.name = limits.name
         self.inputs, self.residual = over(inputs, self.name), over(residual, self.name)
         self.group = sample_group(self.inputs, self.residual)
         self.limits, self.limit, self.given = limits, limit, given

@@ -101,13 +101,20 @@ def _learned(spec: Spec, stage: int, limits: Range | None) -> Spec:
     """Return a spec with what a stage learns; parameters but the one of the race have their values.
 
     Raises:
-        InputError: There is no such stage.
+        InputError: There is no such stage, or another parameter has no value.
     """
     residuals = stage_residuals(spec)
     if stage > len(residuals):
         msg = f"race: found stage {stage}; the last stage of the spec is {len(residuals)}"
         raise InputError(msg)
     free = None if limits is None else limits.name
+    left = [p.given for p in spec.parameters if p.name != free and p.value is None]
+    if left:
+        msg = (
+            f"race: {', '.join(left)} has no value, and a race is over one parameter. Give values "
+            f"to the others, e.g. --set parameters.{left[0]}.value=1"
+        )
+        raise InputError(msg)
     others = {key: value for key, value in spec.values.items() if key != free}
     inputs, targets = spec.dataset.inputs, residuals[stage - 1]
     data = replace(

@@ -14,12 +14,6 @@ from symreln.claims.divergence import check_before_deriving
 from symreln.claims.integration import coupled_matrices
 from symreln.cli.main import cli
 from symreln.errors import CertificateError, InputError, SpecError
-from symreln.report.plots import still_sketches
-from symreln.train.network import GatedPathway
-from symreln.train.record import Recording
-from symreln.train.settings import TrainingSettings
-from symreln.train.trainers import train_gdln
-from symreln.train.weights import LayerWeights
 from symreln.verifier import digest, verify
 
 #: Each sample pushes back the units that learn the other: the fastest gates are 1/ and /1.
@@ -98,40 +92,6 @@ def test_the_certificate_says_which_samples(tmp_path: Path) -> None:
             verify(forged)
 
 
-def test_parameters_in_the_boundary(tmp_path: Path) -> None:
-    """The projector is a rational function of the parameter, and is certified as one."""
-    text = TWO.format('[1, "/"]', "[0, 1]").replace("[[2, 1], [1, 2]]", '[[2, 1], [1, "a"]]')
-    path = tmp_path / "a.toml"
-    path.write_text(text + '[parameters.a]\npositive = true\nvalue = "3/2"\n')
-    derivation = sr.derive(sr.load(str(path)))
-    strength = derivation.pathways[0].modes[0].s.to_sympy()
-    # |x_1 off x_2|/2: the determinant of both over the length of x_2.
-    assert strength.subs("a_", 3).evalf() == pytest.approx(5 / 10**0.5 / 2)
-    assert verify(derivation.certificate)
-
-
-def test_maps_act_on_samples() -> None:
-    """Recorded maps of a GDLN include the projection, so that outputs are maps times inputs."""
-    x, y = np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([[1.0, -1.0]])
-    pathway = GatedPathway(
-        name="p", gate=(1, 0), inputs=(0, 1), outputs=(0,), hidden=3, boundary=(1,)
-    )
-    random = np.random.default_rng(0)
-    start = LayerWeights(w1=random.standard_normal((1, 3, 2)), w2=random.standard_normal((1, 1, 3)))
-    run = train_gdln(
-        x,
-        y,
-        [pathway],
-        TrainingSettings(hidden=3, init_std=1.0, learning_rate=0.01, steps=2, loss="mean"),
-        initial={"p": start},
-        record=Recording(quantities=("maps", "outputs"), steps=(0,)),
-    )
-    own = (start.w2 @ start.w1)[0] @ np.array([[6 / 5, 0], [-3 / 5, 0]])
-    assert run.snapshots["maps"][0, 0, 0] @ x[:, 1] == pytest.approx(0)
-    assert run.snapshots["outputs"][0, 0] == pytest.approx(own)
-    assert run.losses[0, 0] == pytest.approx(((y - own) ** 2).sum() / 4)
-
-
 @pytest.mark.parametrize(
     ("first", "more", "said"),
     [
@@ -190,13 +150,3 @@ def test_inputs_that_a_boundary_removes_do_not_make_steps_too_large(tmp_path: Pa
     path.write_text(path.read_text().replace('gate = [1, "/"]', "gate = [1, 0]"))
     with pytest.raises(InputError, match="makes gradient descent diverge"):
         check_before_deriving(sr.load(str(path)))
-
-
-def test_samples_on_a_boundary_are_drawn_as_such(tmp_path: Path) -> None:
-    derivation = sr.derive(spec_of(tmp_path))
-    (sketch,) = (each for each in still_sketches(derivation) if each.name == "gates")
-    (marks,) = sketch.shown["panels"][0].curves
-    assert marks.label == "/ on its boundary"
-    strokes = np.stack([marks.x, marks.y], axis=1).reshape(-1, 3, 2)
-    np.testing.assert_allclose(strokes[:, :2].mean(axis=1), [[1.5, 0.5], [0.5, 1.5]])
-    assert "<svg" in sketch.draw(pdf=False).svg

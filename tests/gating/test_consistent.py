@@ -6,10 +6,9 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from symreln.errors import InputError
-from symreln.exact.linear_programming import dot, fractions
 from symreln.exact.matrix import ExactMatrix
 from symreln.gating.consistent import self_consistent_gates
 from symreln.gating.enumerate import enumerate_gates
@@ -81,28 +80,6 @@ def test_float_svd_finds_the_same(seed: int) -> None:
         assert [top for _, top in found.get(gate, [])] == [top for _, top in wanted]
 
 
-@given(seeds)
-@settings(max_examples=15, deadline=None)
-def test_vectors_are_eigenvectors_and_open_their_gate(seed: int) -> None:
-    random = Random(seed)
-    x = [[random.randint(-2, 2) for _ in range(4)] for _ in range(3)]
-    r = [[random.randint(-2, 2) for _ in range(4)] for _ in range(3)]
-    inputs, residual = ExactMatrix.from_rows(x), ExactMatrix.from_rows(r)
-    samples = list(zip(*x, strict=True))
-    for each in self_consistent_gates(inputs, residual, every_gate(inputs)):
-        assert [int(dot(each.v, sample) > 0) for sample in samples] == list(each.gate)
-        m = gate_spectrum(inputs, residual, each.gate).m.to_numpy()
-        v = np.array(_floats(each.v))
-        assert m @ v == pytest.approx(float(each.s) ** 2 * v, abs=1e-9 * np.abs(v).max())
-
-
-def _floats(vector: tuple) -> list[float]:
-    return [
-        float(value.number) if hasattr(value, "number") else float(fractions([value])[0])
-        for value in vector
-    ]
-
-
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_orthogonal_samples_and_targets(count: int) -> None:
     """One singular value 1/P with every open sample's direction: any gate but none is right."""
@@ -136,23 +113,6 @@ def test_what_a_converged_stage_leaves() -> None:
     assert left.to_numpy() == pytest.approx(y - y @ np.linalg.pinv(x) @ x)
     assert second.shape == first.shape
     assert not (second - first).is_zero
-
-
-def test_stages_end_where_nothing_is_left() -> None:
-    stages = list(predicted_stages(xor(Fraction(1, 2))))
-    assert len(stages) == 1
-    assert _residual_after(xor(Fraction(1, 2)), stages[0].residual, stages[0].winners).is_zero
-
-
-def test_a_symmetry_changes_no_rate() -> None:
-    """One gate of each kind, with sizes, says what all gates say."""
-    dataset = xor(Fraction(1, 2))
-    (stage,) = predicted_stages(dataset)
-    plain = self_consistent_gates(dataset.inputs, dataset.targets, every_gate(dataset.inputs))
-    assert len(plain) == sum(each.size for each in stage.candidates)
-    assert {str(each.s.to_sympy()) for each in plain} == {
-        str(each.s.to_sympy()) for each in stage.candidates
-    }
 
 
 def test_bad_input() -> None:

@@ -4,7 +4,6 @@ from itertools import permutations
 from random import Random
 
 import numpy as np
-import pytest
 from hypothesis import given
 
 from symreln.exact.matrix import ExactMatrix
@@ -48,18 +47,6 @@ def test_group_and_orbits_against_all_permutations(seed: int) -> None:
         assert len(moved_gates(gate, group)) == orbit.size
 
 
-@pytest.mark.parametrize(("items", "contexts", "order"), [(2, 3, 12), (3, 3, 72), (4, 2, 48)])
-def test_contextual_task(items: int, contexts: int, order: int) -> None:
-    """Items and contexts permute freely; three of each can also be swapped."""
-    inputs = contextual(items, contexts)
-    group = sample_group(inputs)
-    found = enumerate_gates(inputs)
-    orbits = found.orbits(group)
-    assert group.order == order
-    assert sum(orbit.size for orbit in orbits) == found.count
-    assert all(group.order % orbit.size == 0 for orbit in orbits)
-
-
 def test_targets_break_symmetries_and_parameters_may_stand_in_the_data() -> None:
     dataset = load("xor").dataset
     assert sample_group(dataset.inputs).order == 8
@@ -74,10 +61,6 @@ def test_a_graph_whose_samples_look_alike_but_are_not() -> None:
     edges += [(6, 7), (7, 8), (8, 6), (9, 10), (10, 11), (11, 9)]
     rows = [[int(sample in edge) for sample in range(12)] for edge in edges]
     assert sample_group(ExactMatrix.from_rows(rows)).order == 12 * (6 * 6 * 2)
-
-
-def test_repeated_samples_permute_freely() -> None:
-    assert sample_group(ExactMatrix.from_rows([[1, 1, 1, 1, 2]])).order == 24
 
 
 def test_sampled_gates_are_joined_where_both_are_listed() -> None:

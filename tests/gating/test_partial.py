@@ -1,7 +1,6 @@
 """Partial gates: exact fixed points, the closed form, and what followed units settle on."""
 
 from fractions import Fraction
-from itertools import pairwise
 from random import Random
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 
 import symreln as sr
-from symreln.errors import LimitReachedError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.real_algebraic import Real
 from symreln.gating import arrangement
@@ -17,9 +15,9 @@ from symreln.gating.arrangement import flats
 from symreln.gating.consistent import GrowingGate, self_consistent_gates
 from symreln.gating.enumerate import enumerate_gates
 from symreln.gating.partial import every_partial_gate, partial_gates
-from symreln.gating.search import _residual_after, predicted_stages, search
+from symreln.gating.search import _residual_after, search
 from symreln.gating.serialise import number_text
-from symreln.gating.sliding import _settled_signs, sliding_gates
+from symreln.gating.sliding import sliding_gates
 from symreln.networks.orbits import sample_group
 from symreln.task_library.load import load
 from tests.gating.test_subsets import formulas_at
@@ -166,23 +164,6 @@ def test_dependent_inputs_hide_no_partial_gate(seed: int) -> None:
     check_that_none_is_left_out(ExactMatrix.from_rows(x), ExactMatrix.from_rows(r))
 
 
-def test_a_partial_gate_beside_a_full_one_wins() -> None:
-    """A full gate is self-consistent here too, but no unit grows as fast as the partial one."""
-    x = [[3, -1, 2, 1, -2, 1], [1, 2, -1, -3, 1, 2], [0, 1, 2, -1, 1, -2]]
-    wins = 0
-    for seed in range(12):
-        random = Random(seed)
-        r = [[random.randint(-4, 4) for _ in range(6)]]
-        found = search(ExactMatrix.from_rows(x), ExactMatrix.from_rows(r))
-        full = [gate for gate in found.candidates if gate.kind == "full"]
-        first = found.candidates[0]
-        if full and first.kind == "partial":
-            wins += 1
-            is_kept(first, np.array(x, float), np.array(r, float))
-            assert float(first.s) > float(full[0].s)
-    assert wins >= 2
-
-
 def test_a_boundary_that_attracts_although_one_sample_pushes_off() -> None:
     """x and -x together: opening one pushes on, but what is open pushes back harder."""
     # Sample 1 is along w with a part off the boundary; 2 and 3 are negatives of each other.
@@ -192,38 +173,6 @@ def test_a_boundary_that_attracts_although_one_sample_pushes_off() -> None:
     assert (gate.pattern, str(gate.s.to_sympy())) == ("1//", "4")
     is_kept(gate, inputs.to_numpy(), residual.to_numpy())
     assert sliding_gates(inputs, residual)[0].pattern == "1//"
-
-
-def test_units_follow_the_flow() -> None:
-    """XoR at 1/2: every unit settles on a single sample or on a class, and none elsewhere."""
-    dataset = load("xor", ["parameters.Delta.value=1/2"]).at_values().dataset
-    x, y = dataset.inputs.to_numpy(), dataset.targets.to_numpy()
-    patterns = {"".join(str(int(value > 0)) for value in row) for row in _settled_signs(x, y)}
-    assert {sum(map(int, pattern)) for pattern in patterns} == {1, 2}
-
-
-def test_stages_say_so() -> None:
-    dataset = load("contextual-3", ["dataset.items=2"]).at_values().dataset
-    stages = list(predicted_stages(dataset))
-    assert [stage.candidates[0].kind for stage in stages[:2]] == ["full", "partial"]
-    assert len(stages[1].winners) == 12
-    assert all(stage.proven for stage in stages)
-    # Partial winners converge too, on what they see off their boundary: a third stage is left.
-    powers = [np.linalg.norm(stage.residual.to_numpy()) for stage in stages]
-    assert all(after < before for before, after in pairwise(powers))
-
-
-def test_many_samples_are_bounded_by_singular_values() -> None:
-    """Where faces are too many, no gate's singular value beyond the fastest is a proof as well."""
-    dataset = load("contextual-3", ["dataset.items=4"]).at_values().dataset
-    monkey = pytest.MonkeyPatch()
-    with monkey.context() as patch:
-        patch.setattr(arrangement, "MOST_CHOICES", 10)
-        found = search(dataset.inputs, dataset.targets)
-    assert not found.complete
-    assert found.proven
-    assert found.candidates[0].pattern == "1" * dataset.samples
-    assert found.bound == pytest.approx(float(found.candidates[0].s))
 
 
 def test_stages_go_on_where_the_fastest_is_not_proven(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,24 +207,3 @@ def test_a_rate_beyond_float64_is_found_and_written() -> None:
     assert found.winners == ((1, 1),)
     assert found.bound is None
     assert number_text(found.candidates[0].s) == "5.00000e+399"
-
-
-def test_too_many_faces_are_refused() -> None:
-    many = load("contextual-3").at_values().dataset
-    with pytest.raises(LimitReachedError, match="sets of samples on a boundary"):
-        next(flats(many.inputs))
-
-
-def test_faces_are_asked_whatever_the_size_of_the_data():
-    """Bases of flats, and X itself, beyond float64: an OverflowError before."""
-    rows, targets = [[2, 1], [1, 2]], [[1, -1]]
-    found = [
-        every_partial_gate(
-            ExactMatrix.from_rows([[value * size for value in row] for row in rows]),
-            ExactMatrix.from_rows([[value * size for value in row] for row in targets]),
-            sample_group(ExactMatrix.from_rows(rows), ExactMatrix.from_rows(targets)),
-        )
-        for size in (1, 10**400)
-    ]
-    assert [gate.pattern for gate in found[0]] == [gate.pattern for gate in found[1]]
-    assert found[0]
