@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 #: Steps of gradient descent whose states are held at once.
 _CHUNK = 512
 
-Shapes = tuple[tuple[int, int], ...]
+_Shapes = tuple[tuple[int, int], ...]
 
 
-class Coupling(Protocol):
+class _Coupling(Protocol):
     """How blocks of maps produce each other's errors, and the loss."""
 
     @property
-    def shapes(self) -> Shapes:
+    def shapes(self) -> _Shapes:
         """(outputs, inputs) of every block; maps are held one after another, row by row."""
         ...
 
@@ -83,7 +83,7 @@ class AffineCoupling:
         floor: Loss that no maps can lower.
     """
 
-    shapes: Shapes
+    shapes: _Shapes
     rate: float
     offsets: np.ndarray
     matrix: np.ndarray
@@ -187,7 +187,7 @@ class BlockFlow:
 
     def __init__(
         self,
-        phases: Sequence[Coupling],
+        phases: Sequence[_Coupling],
         tau: float,
         starts: Sequence[np.ndarray],
         switches: Sequence[int] = (),

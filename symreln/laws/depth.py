@@ -198,7 +198,7 @@ class Depth(Law):
             return sp.S.Zero
         layers = int(self.layers)
         return defect(
-            integral_defect(layers),
+            _integral_defect(layers),
             _chain(self.layers),
             delay_residual(layers) if self.delay != 0 else sp.S.Zero,
         )
@@ -283,7 +283,7 @@ class Depth(Law):
             because="each part of the second fraction is a logarithm; conjugate pairs are real",
             check="the sum over roots, in the cyclotomic field; differentiated, the integrand "
             "comes out",
-            holds=integral_defect(layers) == 0
+            holds=_integral_defect(layers) == 0
             and vanish(
                 integrand - alone - rest,
                 # The integral that is proven has the second part for its derivative.
@@ -668,7 +668,7 @@ def _pair(x: sp.Expr) -> sp.Expr:
 
 
 @lru_cache(maxsize=64)
-def integral_defect(layers: int) -> sp.Expr:
+def _integral_defect(layers: int) -> sp.Expr:
     r"""Return 0 exactly when ``integral`` is an antiderivative of x/(1 - x^L), 0 at x = 0.
 
     An integral with x as its upper limit is by the fundamental theorem. The real pair's derivative

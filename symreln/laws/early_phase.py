@@ -62,7 +62,7 @@ _SETTLED = 2e-3
 #: are held on a boundary cross it in every step, which slows them by the order of a step.
 _DRIFT = 0.1
 #: A matrix by its shape and what is not zero: ((rows, columns), values).
-Entries = tuple[tuple[int, int], tuple[np.ndarray, np.ndarray], np.ndarray]
+_Entries = tuple[tuple[int, int], tuple[np.ndarray, np.ndarray], np.ndarray]
 #: Share of nonzero entries below which products with data are faster by these alone.
 _SPARSE = 1 / 16
 #: Looks after which the search ends anyhow: e^-2·40 of what does not grow is left.
@@ -135,7 +135,7 @@ class EarlyPhase:
     def __init__(
         self,
         inputs: np.ndarray,
-        targets: Entries,
+        targets: _Entries,
         gates: np.ndarray,
         step: float,
         rng: np.random.Generator,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 #: Share of the weight, at some look, below which a gate is not listed.
-LISTED = 0.01
+_LISTED = 0.01
 #: Share below which a single gate is left out before gates are named.
 _SEEN = 1e-5
 _ROUNDS = 3
@@ -102,7 +102,7 @@ def gate_classes(
         for row, name in zip(seen, gate_names(gates[first[seen]], relations).tolist(), strict=True):
             found.setdefault(name, _Alike(looks)).add(look, bits[row].tobytes(), shares[row])
     classes = [alike.summed(len(relations)) for alike in found.values()]
-    listed = [each for each in classes if each.largest >= LISTED]
+    listed = [each for each in classes if each.largest >= _LISTED]
     return tuple(sorted(listed, key=lambda each: (-each.largest, each.gate)))
 
 
@@ -130,7 +130,7 @@ def gate_names(gates: np.ndarray, relations: np.ndarray) -> np.ndarray:
         gates: Open gates, shape (gates, P).
         relations: Of every two samples, see :func:`sample_relations`.
     """
-    bits = colour_bits(len(relations))
+    bits = _colour_bits(len(relations))
     seen = _mixed(relations.astype(np.uint64), bits).astype(float)
     colours = gates.astype(float)
     for _ in range(_ROUNDS):
@@ -139,7 +139,7 @@ def gate_names(gates: np.ndarray, relations: np.ndarray) -> np.ndarray:
     return _mixed(colours.astype(np.uint64), bits).sum(axis=1)
 
 
-def colour_bits(samples: int) -> int:
+def _colour_bits(samples: int) -> int:
     """Return the bits of a colour with which sums over so many samples are exact in float64."""
     return min(COLOUR_BITS, (EXACT_BITS - samples.bit_length()) // 2)
 

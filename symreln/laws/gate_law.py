@@ -39,7 +39,7 @@ from symreln.base.processors import one_blas_thread
 from symreln.base.records import record
 
 #: Units that are drawn: the standard error of a share is then below 0.5 %.
-DRAWN = 10_000
+_DRAWN = 10_000
 #: Fewest that are, where samples are many; and products of entries that all of them may take.
 _FEWEST, _MOST_PRODUCTS = 1_000, 2e9
 #: Cosine between a direction and a sample below which it does not decide the sample's gate.
@@ -125,7 +125,7 @@ class LinearUnits:
         return self.shares_of(self.drawn(motions.shape[-1], rng), motions)
 
     @one_blas_thread()
-    def shares_of(self, drawn: DrawnUnits, motions: np.ndarray) -> GateShares | None:
+    def shares_of(self, drawn: _DrawnUnits, motions: np.ndarray) -> GateShares | None:
         """Return the shares of units that are drawn already, as :meth:`shares`."""
         if not len(drawn.seen):
             return None
@@ -136,7 +136,7 @@ class LinearUnits:
             units = np.array([self._exact(angles) for angles in motions.T])
         return GateShares(weight=share, error=error, units=units, units_error=spread, walls=walls)
 
-    def _moved(self, drawn: DrawnUnits, motions: np.ndarray) -> Iterator[tuple[float, ...]]:
+    def _moved(self, drawn: _DrawnUnits, motions: np.ndarray) -> Iterator[tuple[float, ...]]:
         """Yield by time the share of ‖w‖‖b‖ whose gate is the pathway's, its error, and of units.
 
         No unit gains or loses the gate before w has turned, since it was last looked at, as far as
@@ -167,22 +167,22 @@ class LinearUnits:
             yield share, error, kept.mean()
 
     @one_blas_thread()
-    def drawn(self, times: int, rng: np.random.Generator) -> DrawnUnits:
+    def drawn(self, times: int, rng: np.random.Generator) -> _DrawnUnits:
         """Return those of some units that take the gate early on: as many as so many times allow.
 
         Args:
             times: At how many shares are found.
             rng: Seed of the draws.
         """
-        count = int(min(DRAWN, max(_FEWEST, _MOST_PRODUCTS / (times * self.samples.size))))
+        count = int(min(_DRAWN, max(_FEWEST, _MOST_PRODUCTS / (times * self.samples.size))))
         parts = [
-            self._early(DrawnUnits.of(self, min(_CHUNK, count - begin), rng))
+            self._early(_DrawnUnits.of(self, min(_CHUNK, count - begin), rng))
             for begin in range(0, count, _CHUNK)
         ]
         arrays = zip(*(vars(part).values() for part in parts), strict=True)
-        return DrawnUnits(*map(np.concatenate, arrays))
+        return _DrawnUnits(*map(np.concatenate, arrays))
 
-    def _early(self, units: DrawnUnits) -> DrawnUnits:
+    def _early(self, units: _DrawnUnits) -> _DrawnUnits:
         """Return the units that take the gate early on, those turned around that then do."""
         lead = units.seen[:, : self.leading] + units.written[:, : self.leading]
         early = lead @ (self.inputs[:, : self.leading].T @ self.signed)
@@ -191,7 +191,7 @@ class LinearUnits:
         sign = np.where(sides[0], 1.0, -1.0)[:, None]
         turned = sign * units.seen, sign * units.written, sign * units.still
         found = sides[0] | sides[1]
-        return DrawnUnits(*(each[found] for each in (*turned, units.beside, units.outside)))
+        return _DrawnUnits(*(each[found] for each in (*turned, units.beside, units.outside)))
 
     @cached_property
     def _binding(self) -> np.ndarray | None:
@@ -230,7 +230,7 @@ class LinearUnits:
 
 
 @record(kw_only=False, eq=False)
-class DrawnUnits:
+class _DrawnUnits:
     """Initial weights of units.
 
     Attributes:
@@ -248,7 +248,7 @@ class DrawnUnits:
     outside: np.ndarray
 
     @classmethod
-    def of(cls, units: LinearUnits, count: int, rng: np.random.Generator) -> DrawnUnits:
+    def of(cls, units: LinearUnits, count: int, rng: np.random.Generator) -> _DrawnUnits:
         """Draw some units of a pathway, whichever gates they take."""
         first, last = units.scales
         # Entries of w and b themselves: a basis of equal modes depends on the machine.

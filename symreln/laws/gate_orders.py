@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 #: Of units at one step their gates, shape (units, P), and weights ‖w‖‖b‖, shape (units,), what is
 #: asked of them.
-Watch = Callable[[np.ndarray, np.ndarray], float]
+_Watch = Callable[[np.ndarray, np.ndarray], float]
 
 
 @record(eq=False)
@@ -56,7 +56,7 @@ def gate_orders(
     targets: np.ndarray,
     descent: Descent,
     first: Iterable[np.ndarray],
-    watch: Watch,
+    watch: _Watch,
     rng: int,
     orders: int = 1,
 ) -> GateOrders:

@@ -42,7 +42,7 @@ SLOWER = 2
 _S, _D, _A, _B, _TAU, _LAMBDA = sp.symbols("_s _d _a _b _tau _lambda", positive=True)
 
 
-def odd_symmetry(inputs: ExactMatrix, targets: ExactMatrix) -> tuple[bool, str]:
+def _odd_symmetry(inputs: ExactMatrix, targets: ExactMatrix) -> tuple[bool, str]:
     """Decide exactly whether the samples (x, y) are, as a multiset, the samples (−x, −y).
 
     Args:
@@ -74,7 +74,7 @@ def asked(spec: Spec) -> tuple[bool, str]:
         return False, "the network is linear, not a ReLU network"
     if not spec.is_one_map:
         return False, "the gates asked for are not those of a linear network"
-    closed, why = odd_symmetry(spec.dataset.inputs, spec.dataset.targets)
+    closed, why = _odd_symmetry(spec.dataset.inputs, spec.dataset.targets)
     if not closed:
         return False, why
     return True, (

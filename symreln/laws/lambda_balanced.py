@@ -76,41 +76,13 @@ def unfit(regime: Regime) -> str:
     return ""
 
 
-def _matches(
-    sigma_x: ExactMatrix, w1: ExactMatrix, w2: ExactMatrix, tolerance: float = 0.0
-) -> tuple[bool, str]:
-    """Say whether the family solves the flow from these weights, and why or why not.
-
-    Args:
-        sigma_x: n_x × n_x, exact.
-        w1: H × n_x, exact.
-        w2: n_y × H, exact.
-        tolerance: Largest relative defect of either condition; 0 decides exactly.
-    """
-    needed = "0 is needed of exact weights" if not tolerance else f"at most {tolerance:g} is needed"
-    may = "" if tolerance else f". Weights in floats are taken up to {TOLERANCE:g}"
-    beta, coloured = white_defect(sigma_x)
-    if beta <= 0 or coloured > tolerance:
-        return False, (
-            f"the inputs are coloured: Sigma^x is off {_rounded(beta)} I by {coloured:.3g} of its "
-            f"size, {needed}; the Riccati equation does not close otherwise{may}"
-        )
-    balance, unbalanced = balance_defect(w1, w2)
-    if unbalanced > tolerance:
-        return False, (
-            "W2^T W2 - W1 W1^T is no multiple of the identity at t = 0: it is off "
-            f"{_rounded(balance)} I by {unbalanced:.3g} of the weights' size, {needed}{may}"
-        )
-    return True, f"white inputs, and W2^T W2 - W1 W1^T = {balance} I"
-
-
-def white_defect(sigma_x: ExactMatrix) -> tuple[Fraction, float]:
+def _white_defect(sigma_x: ExactMatrix) -> tuple[Fraction, float]:
     r"""Return beta, the mean eigenvalue of Sigma^x, and ‖Sigma^x − beta I‖ / ‖beta I‖."""
     beta, square = _nearest_multiple(sigma_x)
     return beta, _root(square / (beta**2 * sigma_x.shape[0])) if beta else math.inf
 
 
-def balance_defect(w1: ExactMatrix, w2: ExactMatrix) -> tuple[Fraction, float]:
+def _balance_defect(w1: ExactMatrix, w2: ExactMatrix) -> tuple[Fraction, float]:
     r"""Return lambda, and ‖W2ᵀW2 − W1W1ᵀ − lambda I‖ over ‖W1‖² + ‖W2‖² (Frobenius norms)."""
     first, second = w1 @ w1.T, w2.T @ w2
     balance, square = _nearest_multiple(second - first)
@@ -257,7 +229,12 @@ class BalancedMatrices:
 
     def to_latex(self) -> str:
         """Return the LaTeX of QQᵀ(t), without delimiters."""
-        return _latex("" if self.beta == 1 else to_latex(sp.Rational(self.beta)))
+        beta = "" if self.beta == 1 else to_latex(sp.Rational(self.beta))
+        return (
+            r"QQ^{\top}(t) = e^{Ft/\tau} Q_0 \left[I + "
+            rf"{beta} Q_0^{{\top}} \int_0^{{t/\tau}} e^{{2Fu}} du\, Q_0\right]^{{-1}} "
+            r"Q_0^{\top} e^{Ft/\tau}"
+        )
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.to_latex()}$"
@@ -293,11 +270,21 @@ def solve(
             f"{n_y} outputs. Give W1 of shape (H, {n_x}) and W2 of shape ({n_y}, H)"
         )
         raise InputError(msg)
-    solved, why = _matches(sigma_x, w1, w2, tolerance)
-    if not solved:
-        msg = f"{NAME}: {why}"
+    needed = "0 is needed of exact weights" if not tolerance else f"at most {tolerance:g} is needed"
+    may = "" if tolerance else f". Weights in floats are taken up to {TOLERANCE:g}"
+    (beta, coloured), (balance, unbalanced) = _white_defect(sigma_x), _balance_defect(w1, w2)
+    if beta <= 0 or coloured > tolerance:
+        msg = (
+            f"{NAME}: the inputs are coloured: Sigma^x is off {_rounded(beta)} I by {coloured:.3g} "
+            f"of its size, {needed}; the Riccati equation does not close otherwise{may}"
+        )
         raise NoClosedFormError(msg)
-    (beta, coloured), (balance, unbalanced) = white_defect(sigma_x), balance_defect(w1, w2)
+    if unbalanced > tolerance:
+        msg = (
+            f"{NAME}: W2^T W2 - W1 W1^T is no multiple of the identity at t = 0: it is off "
+            f"{_rounded(balance)} I by {unbalanced:.3g} of the weights' size, {needed}{may}"
+        )
+        raise NoClosedFormError(msg)
     return BalancedMatrices(
         sigma_yx=sigma_yx,
         w1=w1,
@@ -396,14 +383,6 @@ def _pivoted(rows: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray
             scales.append(weight[pivot])
     lower = np.stack(columns, axis=1) if columns else np.zeros((len(rows), 0))
     return lower, np.array(scales)
-
-
-def _latex(beta: str) -> str:
-    return (
-        r"QQ^{\top}(t) = e^{Ft/\tau} Q_0 \left[I + "
-        rf"{beta} Q_0^{{\top}} \int_0^{{t/\tau}} e^{{2Fu}} du\, Q_0\right]^{{-1}} "
-        r"Q_0^{\top} e^{Ft/\tau}"
-    )
 
 
 def _unproven(defect: sp.Expr) -> sp.Expr:

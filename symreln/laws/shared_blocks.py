@@ -52,7 +52,7 @@ class _Corner:
 
 
 @record(eq=False)
-class Tied:
+class _Tied:
     """Pathways as the flow of a few blocks.
 
     Attributes:
@@ -79,7 +79,7 @@ class Tied:
         ]
 
 
-def tie(whole: MatrixCoupling, starts: np.ndarray) -> Tied | None:
+def tie(whole: MatrixCoupling, starts: np.ndarray) -> _Tied | None:
     """Return pathways in their closed space of tuples, or None where that is no smaller.
 
     Pathways of few entries are returned in all their tuples instead.
@@ -100,7 +100,7 @@ def tie(whole: MatrixCoupling, starts: np.ndarray) -> Tied | None:
     return None if corners is None else _tied(whole, basis, corners)
 
 
-def _tied(whole: MatrixCoupling, basis: np.ndarray, corners: list[_Corner]) -> Tied:
+def _tied(whole: MatrixCoupling, basis: np.ndarray, corners: list[_Corner]) -> _Tied:
     """Write the flow and the loss of all pathways in corners that show every tuple of a basis."""
     read = _readings(whole, basis, corners)
     tuples = np.linalg.pinv(read)
@@ -110,7 +110,7 @@ def _tied(whole: MatrixCoupling, basis: np.ndarray, corners: list[_Corner]) -> T
     q, r = np.linalg.qr(outputs)
     inside = q.T @ wanted[0]
     outside = wanted[0] - q @ inside
-    return Tied(
+    return _Tied(
         coupling=AffineCoupling(
             shapes=tuple((c.outputs.shape[1], c.inputs.shape[1]) for c in corners),
             rate=whole.rate,

@@ -214,7 +214,7 @@ def summed_actions(modes: tuple[PathwayModes, ...], node: Node, sources: Sequenc
 
 
 @lru_cache(maxsize=4)
-def added_features(modes: tuple[PathwayModes, ...], places: tuple[int, ...]) -> ExactMatrix:
+def _added_features(modes: tuple[PathwayModes, ...], places: tuple[int, ...]) -> ExactMatrix:
     """Return the sum of some pathways' features: what meets them with equal matrices meets it."""
     first, *others = (modes[place].effective.features for place in places)
     return sum(others, start=first)
@@ -237,7 +237,7 @@ def _acted(
             alike.setdefault((modes[j].alike, i, id(inward[j, shift])), []).append((j, i))
         parts = []
         for (j, i), *others in alike.values():
-            features = added_features(modes, (j, *(other for other, _ in others)))
+            features = _added_features(modes, (j, *(other for other, _ in others)))
             parts.append(features.T @ modes[j].projected(i, k, inward[j, shift]))
         samples = sum(parts[1:], start=parts[0])
         given = effective.goal.times(samples).scale(Fraction(1, effective.samples))

@@ -72,7 +72,7 @@ class ModeCoupling:
     def _rows(self) -> Iterator[tuple[ExactMatrix, ...]]:
         """Yield them by k: the first one mostly decides, and later ones are of longer numbers."""
         (p, a), (j, i) = self.target, self.source
-        return class_actions(self.stage[p], a, self.stage[j], i)
+        return _class_actions(self.stage[p], a, self.stage[j], i)
 
     @cached_property
     def factors(self) -> tuple[Coefficients, ...] | None:
@@ -229,7 +229,7 @@ def _acting(
     return [
         (i, a)
         for i, a in found
-        if any(not x.is_zero for row in class_actions(target, a, source, i) for x in row)
+        if any(not x.is_zero for row in _class_actions(target, a, source, i) for x in row)
     ]
 
 
@@ -249,7 +249,7 @@ def _meeting(
     return sorted(met)
 
 
-def class_actions(
+def _class_actions(
     target: PathwayModes, a: int, source: PathwayModes, i: int
 ) -> Iterator[tuple[ExactMatrix, ...]]:
     """Yield A_k on T_p^l w, indexed [k][l]."""
@@ -281,10 +281,10 @@ def _common_basis_overlaps(
     overlap = target.drive(a).powers[0].T @ target.effective.masked(driven)
     cross = source.effective.cross_sigma_x(target.effective)
     shared = basis.T @ (cross @ basis)
-    return proportionality(overlap, gram), proportionality(shared, gram)
+    return _proportionality(overlap, gram), _proportionality(shared, gram)
 
 
-def proportionality(matrix: ExactMatrix, reference: ExactMatrix) -> Scalar | None:
+def _proportionality(matrix: ExactMatrix, reference: ExactMatrix) -> Scalar | None:
     """Return the factor with matrix = factor · reference, exactly, or None where there is none."""
     entry = reference.first_nonzero()
     if entry is None:

@@ -50,7 +50,7 @@ class Face:
 
 
 @record(eq=False)
-class Held:
+class _Held:
     """A direction that stays on its face.
 
     Attributes:
@@ -66,7 +66,7 @@ class Held:
     v: Vector
 
 
-def held_on(inputs: ExactMatrix, residual: ExactMatrix, signs: Sequence[int]) -> Held | None:
+def held_on(inputs: ExactMatrix, residual: ExactMatrix, signs: Sequence[int]) -> _Held | None:
     """Return the direction with given signs, if the largest singular value of their face has one.
 
     Args:
@@ -80,7 +80,7 @@ def held_on(inputs: ExactMatrix, residual: ExactMatrix, signs: Sequence[int]) ->
         return None
     pair = singular_pairs(face.spectrum)[0]
     v = pair.opened_by(columns(face.strict), columns(face.weak))
-    return None if v is None else Held(signs=closed, face=face, pair=pair, v=v)
+    return None if v is None else _Held(signs=closed, face=face, pair=pair, v=v)
 
 
 def face_of(

@@ -125,7 +125,7 @@ def diagonalisable(spectrum: JointSpectrum) -> Truth:
     return Truth.PROVEN if spectrum.commutes else Truth.REFUTED
 
 
-def stage_modes(
+def _stage_modes(
     effective: tuple[EffectiveDataset, ...], spectra: tuple[JointSpectrum, ...]
 ) -> tuple[PathwayModes, ...]:
     """Return the modes of a stage's pathways; an image takes them from its original."""
@@ -151,7 +151,7 @@ def judge(
         spectra: Their joint spectra.
         symmetry: Which pathways are alike; None to decide every one by itself.
     """
-    modes = stage_modes(effective, spectra)
+    modes = _stage_modes(effective, spectra)
     symmetry = symmetry or StageSymmetry.trivial(len(effective))
     symmetry.settle(spectra)
     couplings = stage_couplings(modes, symmetry)
@@ -242,7 +242,7 @@ class _Found:
 
     def in_basis(self, spectra: tuple[JointSpectrum, ...]) -> _Found:
         """Return the same in the classes of other spectra, every pathway decided by itself."""
-        modes = stage_modes(tuple(item.effective for item in self.modes), spectra)
+        modes = _stage_modes(tuple(item.effective for item in self.modes), spectra)
         symmetry = StageSymmetry.trivial(len(modes))
         symmetry.settle(spectra)
         couplings = stage_couplings(modes, symmetry)

@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from symreln.exact.spectrum import ModeClass
     from symreln.verdict.coupling import ModeCoupling, Node, StageCouplings
 
-Modes = tuple[PathwayModes, ...]
+_Modes = tuple[PathwayModes, ...]
 #: The spectra of all pathways after a split; None where nothing is split.
-Split = tuple[JointSpectrum, ...] | None
+_Split = tuple[JointSpectrum, ...] | None
 
 
-def split_by_sums(modes: Modes, couplings: StageCouplings) -> Split:
+def split_by_sums(modes: _Modes, couplings: StageCouplings) -> _Split:
     """Split classes by the sums of what acts on them; None where no basis closes by symmetry."""
     acting: dict[Node, dict[tuple, list[Node]]] = {}
     for c in couplings.couplings:
@@ -70,7 +70,7 @@ def split_by_sums(modes: Modes, couplings: StageCouplings) -> Split:
     return _split(modes, operators)
 
 
-def split_by_one(modes: Modes, couplings: StageCouplings) -> Split:
+def split_by_one(modes: _Modes, couplings: StageCouplings) -> _Split:
     """Split every class by the first action on it that is no number; None where that fails."""
     operators: dict[int, ExactMatrix] = {}
     split: set[Node] = set()
@@ -110,7 +110,7 @@ def _operator(pathway: PathwayModes, a: int, row: Sequence[ExactMatrix]) -> Exac
     return operator if operator == operator.T else None
 
 
-def _split(modes: Modes, operators: dict[int, ExactMatrix]) -> Split:
+def _split(modes: _Modes, operators: dict[int, ExactMatrix]) -> _Split:
     """Return the spectra with the classes of some pathways split; those of images follow."""
     if not operators:
         return None
@@ -125,7 +125,7 @@ def _split(modes: Modes, operators: dict[int, ExactMatrix]) -> Split:
             else:
                 spectrum = item.spectrum
         elif p in operators:
-            refined = split_spectrum(item.spectrum, operators[p])
+            refined = _split_spectrum(item.spectrum, operators[p])
             if refined is None:
                 return None
             spectrum = refined
@@ -135,7 +135,7 @@ def _split(modes: Modes, operators: dict[int, ExactMatrix]) -> Split:
     return tuple(found)
 
 
-def split_spectrum(spectrum: JointSpectrum, operator: ExactMatrix) -> JointSpectrum | None:
+def _split_spectrum(spectrum: JointSpectrum, operator: ExactMatrix) -> JointSpectrum | None:
     """Return the joint eigenspaces of M, Sigma^x and one more symmetric matrix as classes.
 
     None where that one does not commute with both. Classes come by its eigenvalue, the largest

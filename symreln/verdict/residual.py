@@ -216,10 +216,10 @@ def _writers(
 
 
 #: A pathway with its spectrum.
-Learner = tuple["EffectiveDataset", "JointSpectrum"]
+_Learner = tuple["EffectiveDataset", "JointSpectrum"]
 
 
-def stages_decouple(stages: tuple[tuple[Learner, ...], ...]) -> bool:
+def stages_decouple(stages: tuple[tuple[_Learner, ...], ...]) -> bool:
     """Return whether the loss is the sum of the stages' losses at all times, proven.
 
     The residual of a converged stage is orthogonal to that stage's inputs, so the one cross term
@@ -230,7 +230,7 @@ def stages_decouple(stages: tuple[tuple[Learner, ...], ...]) -> bool:
     """
     known: dict[int, PathwayModes] = {}
 
-    def modes(learner: Learner) -> PathwayModes:
+    def modes(learner: _Learner) -> PathwayModes:
         return known.setdefault(id(learner[1]), PathwayModes(*learner))
 
     return all(

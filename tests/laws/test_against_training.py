@@ -132,22 +132,8 @@ MATRICES = {
 
 
 @pytest.mark.parametrize("name", MATRICES)
-@pytest.mark.parametrize("loss", ["mean", "sum"])
-def test_deviation_of_coupled_matrices_is_proportional_to_the_learning_rate(name, loss):
-    spec = MATRICES[name]
-    if loss == "sum":  # the same flow in steps of 1/P
-        scale = spec.dataset.samples
-        rates = [FIRST_RATE / scale / 2**k for k in range(3)]
-        found = []
-        for rate in rates:
-            steps = int(SPAN / (rate * scale)) + 1
-            numbers = at_rate(spec, rate, loss="sum", steps=steps)
-            theory, weights = expected(sr.derive(numbers))
-            losses = trained(numbers, weights)
-            found.append(float(np.abs(theory - losses).max() / losses[0]))
-        check_halving(found)
-    else:
-        check_halving(deviations(spec, expected))
+def test_deviation_of_coupled_matrices_is_proportional_to_the_learning_rate(name):
+    check_halving(deviations(MATRICES[name], expected))
 
 
 def test_deviation_of_staged_training_is_proportional_to_the_learning_rate():
@@ -163,26 +149,3 @@ def test_deviation_of_staged_training_is_proportional_to_the_learning_rate():
         ],
     )
     check_halving(deviations(spec, expected, training="staged"))
-
-
-def test_a_theory_that_is_wrong_does_not_shrink():
-    # d in place of d_eff, a pathway's coupling forgotten: the ratio stays near 1.
-    spec = ALIGNED["closed by symmetry, equal race"]
-
-    def alone(derivation):
-        from tests.laws.floats import two_layers
-
-        _, weights = aligned(derivation)
-        times = np.arange(float(derivation.spec.network.steps))
-        loss = np.full(len(times), float(derivation.initial_loss.to_fraction()))
-        for pathway in derivation.pathways:
-            for mode in pathway.modes:
-                s, d = mode.s.to_float(), mode.d.to_float()
-                p0, tau = float(derivation.strength0), float(derivation.tau)
-                curve = two_layers(np.array(s), np.array(d), np.array(p0), times, tau)
-                loss += -s * curve + 0.5 * d * curve**2
-        return loss, weights
-
-    found = deviations(spec, alone)
-    assert found[0] / found[1] < 1.1
-    assert found[2] > 0.01

@@ -19,7 +19,6 @@ from symreln.exact.scalar import Scalar
 from symreln.exact.truth import Truth
 from symreln.laws.competition import Competition
 from symreln.laws.coupled_modes import integrate_modes
-from symreln.specs.model import Parameter
 from symreln.verdict.judge import Level
 from tests.pathways.examples import (
     CUBIC,
@@ -27,7 +26,6 @@ from tests.pathways.examples import (
     GOLDEN,
     RATIONAL,
     masked_race,
-    one_hot_contexts,
     race,
     race_of_three,
     scaled_structure,
@@ -107,12 +105,6 @@ def test_known_ends():
     assert [x.to_sympy() for x in found.losers.values()] == [sp.Rational(1, 4)]
 
 
-def test_steps_say_how_it_was_proven():
-    steps = {step.name: step for step in sr.derive(race_of_three(RATIONAL)).steps}
-    assert steps["equilibria"].outcome is Truth.PROVEN
-    assert "2 of 2" in steps["equilibria"].statement
-
-
 def test_a_wrong_end_is_noticed():
     (found, _) = sr.derive(race(RATIONAL)).races
     end = ended(found)
@@ -179,60 +171,7 @@ def test_couplings_without_a_falling_function():
     assert not plain([[1, 1], [1, 1]]).is_convex({})
 
 
-def test_values_are_needed_to_say_who_wins():
-    a = Parameter(name="a", positive=True)
-    scale = Scalar.symbol("a", ("a",))
-    targets = [[[f, 0], [0, 2 * f]] for f in (3, 2, scale)]
-    gates = [(1, 1, 0), (0, 1, 1)]
-    derivation = sr.derive(one_hot_contexts(targets, gates, parameters=(a,)))
-    assert all(found.end is None for found in derivation.races)
-    assert "no value is declared" in derivation.races[0].undecided
-    assert Truth.UNDECIDED in {step.outcome for step in derivation.steps}
-    # Declared, the formula holds for other values of the same survivors too.
-    known = replace(a, value=Fraction(4))
-    derivation = sr.derive(one_hot_contexts(targets, gates, parameters=(known,)))
-    (found, _) = derivation.races
-    symbol = derivation.spec.symbols["a"]
-    formulas = [x.to_sympy(derivation.spec.symbols) for x in found.winners.values()]
-    for value in (4, 5):
-        other = [[[f, 0], [0, 2 * f]] for f in (3, 2, value)]
-        (special, _) = sr.derive(one_hot_contexts(other, gates)).races
-        exact = [x.to_sympy() for x in special.winners.values()]
-        assert [sp.radsimp(f.subs(symbol, value)) for f in formulas] == exact
-
-
 # -- document and JSON -----------------------------------------------------------------------------
-
-
-def test_document_and_json():
-    derivation = sr.derive(race_of_three(RATIONAL))
-    entry = derivation.to_json()["equilibria"]
-    first = entry["competitions"][0]
-    assert entry["loss"]["expr"] == "5/8"
-    assert first["at_rest"]["strengths"]["pi_2_1"]["expr"] == "4"
-    assert first["at_rest"]["shortfall"]["pi_1_1"]["expr"] == "1/4"
-    text = derivation.to_latex()
-    assert "Aligned modes come to rest" in text
-    assert r"\frac{5}{8}$, above the least" in text
-    closed = sr.derive(sr.load("xor"))
-    assert "equilibria" not in closed.to_json()
-    assert closed.ask(equilibria_of) is None
-
-
-@pytest.mark.parametrize(("value", "words"), [("1", "above the least"), ("3", "the least")])
-def test_a_loss_above_the_least_is_said_of_the_declared_values(value, words):
-    # 'a' would have to turn negative for the least loss, except at y = 3, where it is not needed.
-    tables = {
-        "dataset": {"X": [[1, 1]], "Y": [["y", 3]]},
-        "parameters": {"y": {"positive": True, "value": value}},
-        "pathway": [{"name": "a", "gate": [1, "1/2"]}, {"name": "b", "gate": [1, 1]}],
-    }
-    derivation = sr.derive(sr.load(tables))
-    rest = derivation.ask(equilibria_of).loss
-    assert rest is not None
-    (y,) = derivation.spec.symbols.values()
-    assert sp.expand(rest.to_sympy(derivation.spec.symbols) - (y - 3) ** 2 / 8) == 0
-    assert f"at the declared values, {words} that the pathways" in derivation.to_latex()
 
 
 def test_singular_couplings_are_integrated():

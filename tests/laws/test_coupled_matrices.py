@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from symreln.laws import integrate
 from symreln.laws.coupled_matrices import CoupledMatrices, EqualModes
-from symreln.laws.shared_blocks import Tied, tie
+from symreln.laws.shared_blocks import _Tied, tie
 from symreln.laws.spans import orthonormal_span
 from symreln.train.network import GatedPathway
 from symreln.train.settings import TrainingSettings
@@ -154,7 +154,7 @@ def reduced(network: GatedNetwork, gram_scale: float = GRAM) -> CoupledMatrices:
     return CoupledMatrices(phases=(gated_data(network),), tau=TAU, gram_scale=gram_scale)
 
 
-def tied(network: GatedNetwork) -> Tied | None:
+def tied(network: GatedNetwork) -> _Tied | None:
     whole = reduced(network)._couplings[0]
     return tie(whole, np.zeros((0, whole.size)))
 
@@ -341,35 +341,6 @@ def test_propagators_move_the_weights_and_residuals_are_those_of_the_loss():
         moved = system.propagators(place, [0, 7, 40])
         for motion, step in zip(moved, [0, 7, 40], strict=True):
             np.testing.assert_allclose(motion @ states[0][place], states[step][place], atol=1e-12)
-
-
-def test_random_networks_average_to_the_expected_start():
-    """Law of large numbers over hidden units.
-
-    Q Qᵀ/g has mean 1 and entries with standard deviation 1/√H (off the diagonal) or √(2/H) (on
-    it). To first order a map moves by its sensitivity, some number S, times that: the mean over
-    N networks deviates by about S·√(2/(H N)), plus a bias of second order, some multiple of
-    1/H. Doubling √H must halve the spread of single networks; the mean is held to four standard
-    errors plus the bias bound that the spread itself gives.
-    """
-    system, times = reduced(NARROW, gram_scale=4e-3), np.linspace(0, 30, 7)
-    predicted = system.trajectory(times).losses
-    sizes = [sum(shape) for shape in system._couplings[0].shapes]
-    spreads, count = {}, 24
-    for hidden in (64, 256, 1024):
-        rng, losses = np.random.default_rng(hidden), []
-        for _ in range(count):
-            state = [rng.standard_normal((size, hidden)) / np.sqrt(hidden) for size in sizes]
-            flow = system.flow([q @ q.T for q in state])
-            losses.append(flow.trajectory(times, system.functionals([])).losses)
-        deviation = np.array(losses) - predicted
-        spreads[hidden] = float(deviation.std(axis=0).max())
-        standard_error = deviation.std(axis=0) / np.sqrt(count)
-        bias = spreads[hidden] ** 2 / predicted[0]
-        assert (np.abs(deviation.mean(axis=0)) <= 4 * standard_error + 4 * bias + 1e-9).all()
-    # 24 networks know their spread to 1/√48, 15 %; four times that is allowed either way.
-    for small, large in ((64, 256), (256, 1024)):
-        assert 2 * 0.6 < spreads[small] / spreads[large] < 2 * 1.7
 
 
 # -- spans -----------------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from symreln.exact.enclosure import precision
 from symreln.experiment.scalar_modes import ScalarModes
 from symreln.laws import finite_steps
 from symreln.laws.depth import Depth
-from symreln.laws.finite_steps import at_steps, delays
 from symreln.laws.law import STRENGTH, STRENGTH0, TIME_CONSTANT
 from symreln.laws.ops import ARB, NUMPY
 from symreln.laws.shared_chain import D, S
@@ -95,30 +94,6 @@ def test_deep_modes_in_steps_are_gradient_descent(layers, start):
     assert steps < 0.05 * flow
     assert 7 < flow / fine_flow < 14
     assert steps / fine_steps > 50
-
-
-def test_the_delay_is_what_two_layers_grow_by_in_exact_steps():
-    """z grows by 1 + g a step: ln(z/z0)/ln(1 + g) steps, against ln(z/z0)/g of the flow."""
-    g, ratio = 1e-3, 50.0
-    exact = np.log(ratio) / np.log1p(g) - np.log(ratio) / g
-    (_, delay) = delays(np.array([1.0, ratio]))
-    assert delay == pytest.approx(exact, rel=1e-3)
-
-
-def test_what_stands_still_is_not_moved():
-    times = np.arange(5.0)
-    still = np.zeros(5)
-    assert delays(still).tolist() == [0] * 5
-    assert at_steps(times, still + 3, still, delays(still)).tolist() == [3] * 5
-
-
-def test_reading_a_curve_at_later_steps_is_exact_for_cubics():
-    times = np.arange(6.0)
-    after = np.full(6, 0.0)
-    found = at_steps(times, times**3, 3 * times**2, after)
-    assert found == pytest.approx(times**3)
-    late = at_steps(times, times**3, 3 * times**2, 0.5 * np.minimum(times, 1))
-    assert late[2:] == pytest.approx((times[2:] - 0.5) ** 3)
 
 
 @pytest.mark.parametrize("layers", [3, 4, 7])

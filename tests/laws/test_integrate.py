@@ -14,7 +14,6 @@ from symreln.laws.choice import expected_start
 from symreln.laws.coupled_modes import CoupledModes, integrate_modes
 from symreln.laws.integrate import DRAWN, PRECISE, integrate
 from symreln.laws.law import Regime
-from symreln.laws.loss import mode_space_loss
 from symreln.specs.model import NetworkSpec
 from tests.cases import PLAIN_NETWORK
 
@@ -78,11 +77,6 @@ def test_a_stiff_flow_is_followed(accuracy):
     assert len(calls) < 20_000
 
 
-def test_nothing_to_integrate():
-    parts = list(integrate(lambda _, y: y, np.zeros(2), np.array([0.0, 1.0, 2.0])))
-    np.testing.assert_array_equal(np.hstack([v for _, v in parts]), np.zeros((2, 3)))
-
-
 # -- coupled modes ---------------------------------------------------------------------------------
 
 
@@ -107,13 +101,6 @@ def test_coupled_modes_against_an_implicit_integrator(seed):
     np.testing.assert_allclose(found, flow.y, rtol=1e-8, atol=1e-8 * flow.y.max())
 
 
-def test_coupled_modes_from_tiny_strengths_keep_their_half_times():
-    # Alone, the half-time is τ/(2s) ln(s/(d π0) − 1): 1e-30 costs nothing in logarithms.
-    times = np.array([0.0, 2.0 / 3.0 * np.log(1.5e30 - 1)])
-    found = integrate_modes([1.5], np.array([[1.0]]), [1e-30], times, tau=2.0)
-    assert found[0, 1] == pytest.approx(0.75, rel=1e-8)
-
-
 def test_right_hand_side_is_the_equation_that_is_integrated():
     s, kappa = (sp.Rational(1, 2), sp.sqrt(2)), sp.ImmutableMatrix([[1, 2], [-1, 3]])
     system = CoupledModes(names=("pi_1_1", "pi_2_1"), s=s, kappa=kappa, tau=sp.Integer(5))
@@ -134,13 +121,6 @@ def test_right_hand_side_is_the_equation_that_is_integrated():
 
 
 # -- loss and initial strengths --------------------------------------------------------------------
-
-
-def test_loss_is_a_quadratic_with_its_minimum_at_the_plateau():
-    s, d, p = sp.symbols("s d p", positive=True)
-    loss = mode_space_loss(sp.Integer(3), [(p, 2, s, d)])
-    assert sp.expand(loss - (3 - 2 * s * p + d * p**2)) == 0
-    assert sp.solve(loss.diff(p), p) == [s / d]
 
 
 @pytest.mark.parametrize(("activation", "share"), [("linear", 2), ("relu", 4)])

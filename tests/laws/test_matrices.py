@@ -83,13 +83,6 @@ def test_solution_is_what_integration_of_the_weights_gives():
     assert worst(40, 3) < 1e-8
 
 
-@pytest.mark.slow
-def test_solution_on_a_thousand_sets():
-    found = worst(1000, 4)
-    print(f"lambda-balanced: worst of 1000 {found:.2g}")
-    assert found < 1e-8
-
-
 def test_proof_in_words_and_that_wrong_words_are_caught(monkeypatch):
     assert all(defect == 0 for defect in lambda_balanced._defects())
     with monkeypatch.context() as patch:

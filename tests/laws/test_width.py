@@ -19,8 +19,7 @@ from symreln.exact.truth import Truth
 from symreln.experiment.training import gated_pathways, training_settings
 from symreln.laws.width import compare
 from symreln.train.trainers import train_gdln
-from tests.cases import contexts_spec, matrix_spec
-from tests.pathways.examples import RATIONAL
+from tests.cases import matrix_spec
 from tests.strategies import examples
 
 
@@ -132,13 +131,6 @@ def test_escapes_are_the_unstable_directions(modes, units):
     assert (plateau - least > 1e-12) is bool(found.escapes)
 
 
-def test_no_certified_balls_of_a_limit():
-    with pytest.raises(NotSupportedError, match="2 modes"):
-        sr.derive(diagonal([2, 3], [4, 1], 1)).enclose([0, 10])
-    wide = sr.derive(diagonal([2, 3], [4, 1], 2)).enclose([10**6], digits=20)
-    assert [float(balls[0]) for balls in wide.values()] == pytest.approx([0.5, 3.0])
-
-
 def test_equal_modes_share_what_is_there():
     derivation, found = found_of(diagonal([2, 2, 2, 1], [1, 1, 1, 1], 2))
     assert found.plateau == (2, 0)
@@ -157,31 +149,6 @@ def test_a_tie_of_s_is_left_open():
     assert derivation.ask(width_of).loss is None
     assert learned_counts(derivation) == {}
     assert Truth.UNDECIDED in {step.outcome for step in derivation.steps}
-
-
-def test_coupled_pathways_are_left_open():
-    derivation = sr.derive(contexts_spec(RATIONAL, 3, network={"hidden": 1, "steps": 3}))
-    assert {one.undecided[:16] for one in derivation.narrow} == {"its modes couple"}
-    assert learned_counts(derivation) == {}
-
-
-def test_wide_enough_pathways_say_nothing():
-    derivation = sr.derive(diagonal([3, 2, 1], [1, 1, 1], 3))
-    assert derivation.narrow == ()
-    assert "width" not in derivation.to_json()
-    assert "width" not in {step.name for step in derivation.steps}
-
-
-def test_document_and_json():
-    derivation, _ = found_of(diagonal([2, 3], [2, 1], 1))
-    entry = derivation.to_json()["width"]
-    (one,) = entry["pathways"]
-    assert (one["first"], one["least"]) == ({"pi_1_1": 1}, {"pi_1_2": 1})
-    assert one["replaced"][0]["by"] == "pi_1_2"
-    text = derivation.to_latex()
-    assert "1 hidden unit for 2 modes" in text
-    assert "This plateau is a saddle" in text
-    assert "In the end the modes with the largest $s^2/d$ are learned" in text
 
 
 def test_numbers_of_different_fields_are_ordered():

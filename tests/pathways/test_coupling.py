@@ -9,7 +9,7 @@ import symreln as sr
 from symreln.claims.mode_system import mode_system, symbolic_system
 from symreln.claims.probes import overlap_matrices, probe_bases
 from symreln.exact.matrix import ExactMatrix
-from symreln.verdict.coupling import proportionality
+from symreln.verdict.coupling import _proportionality
 from symreln.verdict.judge import Level
 from symreln.verdict.residual import stages_decouple
 from tests.cases import CASES, derived, matrix_spec
@@ -110,10 +110,10 @@ def test_components_follow_chains():
 
 def test_proportionality_is_exact():
     one = ExactMatrix.from_rows([[0, 2], [4, 0]])
-    assert proportionality(one.scale(3), one) == 3
-    assert proportionality(ExactMatrix.from_rows([[0, 2], [4, 1]]), one) is None
-    assert proportionality(ExactMatrix.zeros(2, 2), one) == 0
-    assert proportionality(one, ExactMatrix.zeros(2, 2)) is None
+    assert _proportionality(one.scale(3), one) == 3
+    assert _proportionality(ExactMatrix.from_rows([[0, 2], [4, 1]]), one) is None
+    assert _proportionality(ExactMatrix.zeros(2, 2), one) == 0
+    assert _proportionality(one, ExactMatrix.zeros(2, 2)) is None
 
 
 # -- stages ----------------------------------------------------------------------------------------

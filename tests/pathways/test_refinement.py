@@ -20,7 +20,7 @@ from symreln.exact.spectrum import joint_spectrum
 from symreln.pipeline.certificate import certificate
 from symreln.specs.model import Spec
 from symreln.verdict.judge import Level
-from symreln.verdict.refinement import split_spectrum
+from symreln.verdict.refinement import _split_spectrum
 from symreln.verifier import digest, verify
 from tests.cases import matrix_spec
 from tests.exact.test_spectrum_edges import proven
@@ -146,12 +146,12 @@ def test_the_common_basis_may_be_irrational() -> None:
 def test_a_matrix_that_is_no_sum_of_m_and_sigma_x_splits() -> None:
     white = ExactMatrix.from_rows([[1, 0, 0], [0, 1, 0], [0, 0, 1]])
     spectrum = joint_spectrum(white, white)
-    found = split_spectrum(spectrum, ExactMatrix.from_rows([[1, 1, 0], [1, 0, 0], [0, 0, 5]]))
+    found = _split_spectrum(spectrum, ExactMatrix.from_rows([[1, 1, 0], [1, 0, 0], [0, 0, 5]]))
     assert found is not None
     proven(found)
     assert sorted(c.degree for c in found.classes) == [1, 2]
     assert (
-        split_spectrum(
+        _split_spectrum(
             joint_spectrum(
                 ExactMatrix.from_rows([[1, 0], [0, 2]]), ExactMatrix.from_rows([[1, 0], [0, 1]])
             ),

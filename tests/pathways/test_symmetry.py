@@ -20,8 +20,8 @@ from symreln.networks.effective import effective_dataset
 from symreln.networks.symmetry import SymmetrySearch
 from symreln.specs.model import Parameter, Spec
 from symreln.verdict.closure import summed_actions
-from symreln.verdict.coupling import class_actions, stage_couplings
-from symreln.verdict.judge import Level, stage_modes
+from symreln.verdict.coupling import _class_actions, stage_couplings
+from symreln.verdict.judge import Level, _stage_modes
 from symreln.verdict.orbits import StageSymmetry
 from symreln.verdict.residual import (
     closed_residual,
@@ -77,7 +77,7 @@ def modes_of(spec: Spec):
     effective = tuple(
         effective_dataset(spec.dataset, p, spec.dataset.targets) for p in spec.pathways
     )
-    return stage_modes(effective, tuple(joint_spectrum(e.sigma_yx, e.sigma_x) for e in effective))
+    return _stage_modes(effective, tuple(joint_spectrum(e.sigma_yx, e.sigma_x) for e in effective))
 
 
 # -- with symmetries and without -------------------------------------------------------------------
@@ -200,7 +200,7 @@ def test_correlations_in_factors_are_those_of_the_residual(name):
 def test_a_wrong_plateau_has_errors():
     stage = pipeline.derive_unchecked(TASKS["contextual"]).stages[1]
     effective = tuple(p.effective for p in stage.pathways)
-    modes = stage_modes(effective, tuple(p.spectrum for p in stage.pathways))
+    modes = _stage_modes(effective, tuple(p.spectrum for p in stage.pathways))
     wrong = {node: tuple(2 * x for x in value) for node, value in stage.verdict.d_eff.items()}
     assert not any(error.is_zero for error in plateau_errors(converged_pathways(modes, wrong)))
 
@@ -241,7 +241,7 @@ def driven_twins(spec: Spec) -> int:
     """Check the drives of all pathways; return how many an original with other outputs gives."""
     moved = 0
     for stage in pipeline.derive_unchecked(spec).stages:
-        modes = stage_modes(
+        modes = _stage_modes(
             tuple(p.effective for p in stage.pathways), tuple(p.spectrum for p in stage.pathways)
         )
         for pathway in modes:
@@ -273,7 +273,7 @@ def test_drives_of_twins_have_the_twins_outputs(structure):
 @pytest.mark.parametrize("structure", [GOLDEN, CUBIC])
 def test_powers_are_projected_by_the_classes_own_bases(structure):
     stage = pipeline.derive_unchecked(contexts_spec(structure, 3)).stages[0]
-    modes = stage_modes(
+    modes = _stage_modes(
         tuple(p.effective for p in stage.pathways), tuple(p.spectrum for p in stage.pathways)
     )
     for pathway in modes:
@@ -308,7 +308,7 @@ def test_sums_over_samples_are_sums_of_actions(seed):
                     (j, i) for j, i in nodes if j != p and modes[j].classes[i].degree == degree
                 ]
                 found = summed_actions(modes, (p, a), sources)
-                single = [tuple(class_actions(target, a, modes[j], i)) for j, i in sources]
+                single = [tuple(_class_actions(target, a, modes[j], i)) for j, i in sources]
                 for k, row in enumerate(found):
                     for place, value in enumerate(row):
                         total = single[0][k][place]
@@ -330,7 +330,7 @@ def test_couplings_are_the_actions_that_do_not_vanish(seed):
                 continue
             for a in range(len(target.classes)):
                 for i, c in enumerate(source.classes):
-                    actions = tuple(class_actions(target, a, source, i))
+                    actions = tuple(_class_actions(target, a, source, i))
                     if not c.is_null and any(not x.is_zero for row in actions for x in row):
                         expected.add(((p, a), (j, i)))
     assert found == expected
