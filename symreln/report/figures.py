@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.colors import ListedColormap
+from matplotlib.patches import Rectangle
 
 from symreln.document.words import letter
 from symreln.report.curve_labels import label_curves
@@ -31,6 +33,7 @@ _ROW = 0.17  # inches that a row of a legend takes
 _GATES = ListedColormap([CLOSED, GAIN, OPEN])  # of 0, 1/2 and 1
 _MOST_ROWS = 26  # names that fit beside a matrix
 _MOST_LETTERS = 60  # of names that fit below the width of a page
+_MOST_SHAPES = 6000  # finer ones than a page can show are an image
 _LONGEST_NAME = 14  # letters of a name beside a matrix of numbers
 _NAMES = 0.12  # share of given axes that names of curves take at the right
 _HIGH, _BROAD = 0.09, 0.12  # shares of the axes from which an area has room for a letter
@@ -103,23 +106,18 @@ def _draw_curve(ax: Axes, curve: Curve) -> None:
 
 def _draw_cells(ax: Axes, cells: Cells) -> None:
     rows, columns = cells.values.shape
-    scale = cells.scale or max(float(np.abs(cells.values).max(initial=0)), 1e-300)
-    ax.imshow(
-        cells.values,
-        cmap=_GATES if cells.gates else "RdBu",
-        vmin=0 if cells.gates else -scale,
-        vmax=1 if cells.gates else scale,
-        extent=(0, columns, rows, 0),
-        aspect="auto",
-        interpolation="none",
-    )
+    runs = np.count_nonzero(np.diff(cells.values, axis=1)) + rows
+    if cells.gates and runs <= _MOST_SHAPES:
+        _draw_gates(ax, cells.values)
+    else:
+        _draw_image(ax, cells)
     places = np.arange(0, len(cells.rows), -(-rows // _MOST_ROWS))
     longest = {} if cells.gates else {"longest": _LONGEST_NAME}
     ax.set_yticks(places + 0.5, [plain(cells.rows[place], **longest) for place in places])
-    common, runs = _shortened(cells.columns)
-    widths = np.array([width for _, width in runs])
+    common, named = _shortened(cells.columns)
+    widths = np.array([width for _, width in named])
     ends = widths.cumsum()
-    ax.set_xticks(ends - widths / 2, [plain(name) for name, _ in runs])
+    ax.set_xticks(ends - widths / 2, [plain(name) for name, _ in named])
     ax.tick_params(labelsize=FONT_SIZE - (1 if cells.gates else 2), length=0)
     for end in ends[:-1]:
         colour, wide = (INK, 0.8) if cells.gates else (GROUND, 1.2)
@@ -130,6 +128,32 @@ def _draw_cells(ax: Axes, cells: Cells) -> None:
         ax.set_xlabel(ax.get_xlabel() + f", by {plain(common)}" * bool(common))
         for side in ax.spines.values():
             side.set(visible=True, linewidth=0.6, color=INK)
+
+
+def _draw_gates(ax: Axes, values: NDArray[np.float64]) -> None:
+    """Draw gates as shapes, whose colours follow a page into the dark."""
+    rows, columns = values.shape
+    for row, gates in enumerate(values):
+        edges = [0, *(np.flatnonzero(np.diff(gates)) + 1), columns]
+        for start, end in pairwise(edges):
+            shape = Rectangle((start, row), end - start, 1, linewidth=0, antialiased=False)
+            shape.set_facecolor(_GATES(gates[start]))
+            ax.add_patch(shape)
+    ax.set(xlim=(0, columns), ylim=(rows, 0))
+
+
+def _draw_image(ax: Axes, cells: Cells) -> None:
+    rows, columns = cells.values.shape
+    scale = cells.scale or max(float(np.abs(cells.values).max(initial=0)), 1e-300)
+    ax.imshow(
+        cells.values,
+        cmap=_GATES if cells.gates else "RdBu",
+        vmin=0 if cells.gates else -scale,
+        vmax=1 if cells.gates else scale,
+        extent=(0, columns, rows, 0),
+        aspect="auto",
+        interpolation="none",
+    )
 
 
 def _shortened(runs: Sequence[tuple[str, int]]) -> tuple[str, Sequence[tuple[str, int]]]:

@@ -3,16 +3,20 @@ r"""How LaTeX fits the paper that it goes into: labels, levels and numbers."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from symreln.base.records import record
 from symreln.errors import InputError
 from symreln.specs.finding import nearest
 
-_PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9:._-]*|")
-_FOLDER = re.compile(r"[A-Za-z0-9._/-]+")
-_SETTINGS = ("prefix", "level", "numbering", "figures")
 LEVELS = ("section", "subsection", "subsubsection", "paragraph", "subparagraph")
+#: What each setting may be, and how that is said.
+_SETTINGS = {
+    "prefix": (r"[A-Za-z][A-Za-z0-9:._-]*|", "a letter, then letters, digits and any of : . _ -"),
+    "level": ("[123]", "1, 2 or 3"),
+    "numbering": ("labelled|all|[A-Z]", "labelled, all, or a capital letter"),
+    "figures": (r"[A-Za-z0-9._/-]+", "a folder of letters, digits and any of . _ / -"),
+}
 
 
 @record
@@ -33,21 +37,11 @@ class Style:
     figures: str = "figures"
 
     def __post_init__(self) -> None:
-        wrong = next(self._wrong(), None)
-        if wrong:
-            name, found, expected = wrong
-            msg = f"LaTeX's {name}: found {found!r}; expected {expected}."
-            raise InputError(msg)
-
-    def _wrong(self) -> Iterator[tuple[str, object, str]]:
-        if not _PREFIX.fullmatch(self.prefix):
-            yield "prefix", self.prefix, "a letter, then letters, digits and any of : . _ -"
-        if self.level not in (1, 2, 3):
-            yield "level", self.level, "1, 2 or 3"
-        if self.numbering not in ("labelled", "all") and not re.fullmatch("[A-Z]", self.numbering):
-            yield "numbering", self.numbering, "labelled, all, or a capital letter"
-        if not _FOLDER.fullmatch(self.figures):
-            yield "figures", self.figures, "a folder of letters, digits and any of . _ / -"
+        for name, (pattern, expected) in _SETTINGS.items():
+            found = getattr(self, name)
+            if not re.fullmatch(pattern, str(found)):
+                msg = f"LaTeX's {name}: found {found!r}; expected {expected}."
+                raise InputError(msg)
 
     @classmethod
     def of(cls, settings: Iterable[str]) -> Style:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from symreln.claims.derivation import Derived
 from symreln.document.model import Interactive
 from symreln.errors import FloatRangeError, NoClosedFormError
 from symreln.laws.law import TIME
+from symreln.report.code import Code, Language
 from symreln.report.live import live_of
 from symreln.report.live_values import HALF, START, Group, Live
 
@@ -26,9 +26,13 @@ if TYPE_CHECKING:
 
 #: Functions of JavaScript, and lnGamma of the page's own script.
 _OWN = {"log1p": "Math.log1p", "expm1": "Math.expm1", "loggamma": "lnGamma"}
-_FUNCTIONS = {**known_functions, **_OWN}
-#: How expressions bind.
-_SUM, _PRODUCT, _ATOM = range(3)
+_JAVASCRIPT = Language(
+    functions={**known_functions, **_OWN},
+    root="Math.sqrt({})",
+    power="Math.pow({}, {})",
+    statement="const {} = {};",
+    letter="p_{}",
+)
 #: Points of a trained curve in the page.
 _POINTS = 120
 #: Bytes of the script above which a page has none: it would no longer move at once.
@@ -135,7 +139,7 @@ def _lines(group: Group) -> Iterator[str]:
             f"weight: {weight}, holds: {held}}}"
         )
     strengths = [law.strength(TIME) for law in laws]
-    code = _Code([*computed.values(), *strengths], computed)
+    code = Code(_JAVASCRIPT, [*computed.values(), *strengths], computed)
     for name, value in computed.items():
         code.still.append(f"const {name} = {code.text(value)};")
     out = [f"out[{n}] = {code.text(each)};" for n, each in enumerate(strengths)]
@@ -143,92 +147,3 @@ def _lines(group: Group) -> Iterator[str]:
     yield from code.still
     at = " ".join([*code.moving, *out])
     yield f"return {{ rest: _rest, modes: [{', '.join(shown)}], at(t, out) {{ {at} }} }};"
-
-
-class _Code:
-    """JavaScript of expressions: what occurs again is computed once, what has no time before it.
-
-    SymPy's printer and its search for common parts take longer, and order what no reader sees.
-
-    Attributes:
-        still: Statements that have no time.
-        moving: Those that have.
-        letters: What is read from P.
-    """
-
-    def __init__(self, exprs: Iterable[Any], own: Iterable[Any]) -> None:
-        self.still, self.moving, self.letters = list[str](), list[str](), set[str]()
-        self._names = {TIME: "t"} | {letter: str(letter) for letter in own}
-        self._uses, self._in_time = Counter[Any](), {TIME}
-        for expr in exprs:
-            self._count(expr)
-
-    def _count(self, expr: Any) -> None:
-        self._uses[expr] += 1
-        if self._uses[expr] == 1:
-            for each in expr.args:
-                self._count(each)
-            if not self._in_time.isdisjoint(expr.args):
-                self._in_time.add(expr)
-
-    def text(self, expr: Any, binds: int = _SUM) -> str:
-        """Return an expression, in brackets where it binds less than this."""
-        if self._uses[expr] > 1:
-            self._name(expr)
-        if expr in self._names:
-            return self._names[expr]
-        text, own = self._written(expr)
-        return text if own >= binds else f"({text})"
-
-    def _name(self, expr: Any) -> None:
-        """Compute an expression in a statement of its own."""
-        if expr.args and expr not in self._names:
-            text, _ = self._written(expr)
-            name = self._names[expr] = f"x{len(self._names)}"
-            (self.moving if expr in self._in_time else self.still).append(f"const {name} = {text};")
-
-    def _written(self, expr: Any) -> tuple[str, int]:
-        """Return an expression, and how it binds."""
-        if expr.is_Symbol:
-            self.letters.add(str(expr))
-            return f"p_{expr}", _ATOM
-        if not expr.args:
-            return str(expr) if expr.is_Rational else json.dumps(float(expr)), _PRODUCT
-        parts = self._operands(expr)
-        if expr.is_Add:
-            return " + ".join(self.text(each, _PRODUCT) for each in parts), _SUM
-        if expr.is_Mul:
-            return self._product(parts), _PRODUCT
-        if expr.is_Pow:
-            return self._power(*parts)
-        return f"{_FUNCTIONS[type(expr).__name__]}({', '.join(map(self.text, parts))})", _ATOM
-
-    def _operands(self, expr: Any) -> list[Any]:
-        """Return the operands; of an expression in time what has none, as far as it goes, named."""
-        still = [each for each in expr.args if each not in self._in_time]
-        if expr not in self._in_time or not still:
-            return list(expr.args)
-        one = still[0] if len(still) == 1 else expr.func(*still, evaluate=False)
-        self._name(one)
-        moving = [each for each in expr.args if each in self._in_time]
-        return list(expr.args) if one in expr.args else [one, *moving]
-
-    def _product(self, factors: Sequence[Any]) -> str:
-        above, below = list[str](), list[str]()
-        for each in factors:
-            if each.is_Pow and each.exp.is_Number and each.exp < 0 and each not in self._names:
-                text, binds = self._power(each.base, -each.exp)
-                below.append(text if binds == _ATOM else f"({text})")
-            else:
-                above.append(self.text(each, _PRODUCT))
-        under = "*".join(below) if len(below) < 2 else f"({'*'.join(below)})"
-        return "/".join(filter(None, ["*".join(above) or "1", under]))
-
-    def _power(self, base: Any, power: Any) -> tuple[str, int]:
-        if power is sp.S.One:
-            return self.text(base, _ATOM), _ATOM
-        if power is sp.S.NegativeOne:
-            return f"1/{self.text(base, _ATOM)}", _PRODUCT
-        if power is sp.S.Half:
-            return f"Math.sqrt({self.text(base)})", _ATOM
-        return f"Math.pow({self.text(base)}, {self.text(power)})", _ATOM

@@ -15,6 +15,10 @@ DASHES = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (5, 1.4, 1.2, 1.4)))
 #: Fills of a gate that is closed, a gain, or open.
 CLOSED, GAIN, OPEN = "#f4f8fc", "#88b5d9", "#0b4f94"
 
+#: In the dark: how much of the page's ink greys have, and colours light enough for words.
+INK_SHARES = {"#000000": 100, INK: 97, FAINT: 51, CLOSED: 1, GROUND: 0}
+LIT = {PALETTE[0]: "#2d8cc1", OPEN: "#5c89b9"}
+
 #: What a curve is: the prediction that is judged (closed forms where they are printed), that of
 #: modes that start aligned, the integrated reduction or aligned modes beside it, the mean-field
 #: simulation, or what was trained.

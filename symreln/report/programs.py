@@ -9,15 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property
-from math import log
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import sympy as sp
-from sympy.printing.codeprinter import CodePrinter
-from sympy.printing.numpy import JaxPrinter, NumPyPrinter
-from sympy.printing.pycode import PythonCodePrinter
-from sympy.utilities.iterables import numbered_symbols
 
 from symreln.base.records import record
 from symreln.claims.derivation import Derivation, Derived, ModeDerivation
@@ -34,12 +28,11 @@ from symreln.claims.numeric_formula import NumericFormula, has_room
 from symreln.errors import InputError, NoClosedFormError
 from symreln.laws.law import TIME, Law
 from symreln.laws.ops import EVALUATED
+from symreln.report.code import Code, Language
 from symreln.specs.finding import nearest, shown
 
 Library = Literal["numpy", "jax", "torch"]
 
-#: Beyond it an integer is no number of a library's.
-_LARGEST_INTEGER = 2**63 - 1
 #: Characters of a function's arguments that stand on one line.
 _WIDTH = 80
 #: A docstring's lines are those that are given.
@@ -66,35 +59,17 @@ def _given(name, free, following):
 '''
 
 
-class _TorchPrinter(NumPyPrinter):
-    """NumPy's names in PyTorch, whose functions take no numbers.
-
-    SymPy's own printer imports PyTorch, which takes seconds, and lacks expm1 and log1p.
-    """
-
-    _module = "torch"
-    _kf: ClassVar = {
-        key: name.replace("numpy.", "torch.") for key, name in NumPyPrinter._kf.items()
-    }
-    _kc = PythonCodePrinter._kc
-
-    def _print_Pow(self, expr: sp.Pow, rational: bool = False) -> str:
-        return self._hprint_Pow(expr, rational=bool(expr.is_number), sqrt="torch.sqrt")
-
-
 @record
 class _Dialect:
     """How a library is written.
 
     Attributes:
         name: What is imported.
-        printer: SymPy's printer.
         says: What its user has to know, line by line.
         tensors: Whether its functions take tensors alone.
     """
 
     name: str
-    printer: type[CodePrinter]
     says: tuple[str, ...]
     tensors: bool = False
 
@@ -103,16 +78,31 @@ class _Dialect:
         """The import, and what functions share."""
         return f"import {self.name}\n{_TENSORS * self.tensors}"
 
+    @property
+    def language(self) -> Language:
+        """How formulas are written with it."""
+        return Language(
+            functions={name: f"{self.name}.{own}" for name, own in _FUNCTIONS.items()},
+            root=f"{self.name}.sqrt({{}})",
+            power="{}**{}",
+            statement="{} = {}",
+        )
 
+
+#: Names that the libraries have in common, by those of SymPy's functions.
+_SAME = ("exp", "log", "log1p", "expm1", "sin", "cos", "sinh", "cosh", "tanh", "floor", "sign")
+_FUNCTIONS = {
+    **dict(zip(_SAME, _SAME, strict=True)),
+    **{"atan": "arctan", "acosh": "arccosh", "asinh": "arcsinh", "atanh": "arctanh"},
+    **{"Abs": "abs", "Max": "maximum", "Min": "minimum"},
+}
 _DIALECTS: Mapping[Library, _Dialect] = {
     "numpy": _Dialect(
         name="numpy",
-        printer=NumPyPrinter,
         says=("Times and parameters are numbers or arrays that broadcast; results are float64.",),
     ),
     "jax": _Dialect(
         name="jax.numpy",
-        printer=JaxPrinter,
         says=(
             "JAX computes in float32, of relative error 1e-7, unless this was called before:",
             "    jax.config.update('jax_enable_x64', True)",
@@ -120,7 +110,6 @@ _DIALECTS: Mapping[Library, _Dialect] = {
     ),
     "torch": _Dialect(
         name="torch",
-        printer=_TorchPrinter,
         says=(
             "Times and parameters are numbers or float64 tensors that broadcast; gradients flow",
             "through them.",
@@ -152,7 +141,7 @@ def program(derivation: Derived, library: Library = "numpy") -> str:
         raise InputError(msg + nearest(str(library), _DIALECTS))
     formulas = formulas_of(derivation)
     _check_quotients(formulas)
-    formulas = _with_room(formulas)
+    _check_room(formulas)
     module = _Module(dialect=_DIALECTS[library], formulas=formulas)
     parts = [f"{_opening(derivation, module)}\n{module.dialect.opening}"]
     if any(_follows(letter) for letter in formulas.letters.values()):
@@ -173,40 +162,19 @@ def _check_quotients(formulas: Formulas) -> None:
             NumericFormula(replace(each, evaluated=quotients), letters)(0)
 
 
-def _with_room(formulas: Formulas) -> Formulas:
-    """Return formulas with a logarithm for an initial strength that float64 has no room for.
-
-    Raises:
-        InputError: There is no room for another letter.
-    """
-    letters = dict(formulas.letters)
-    for name, each in letters.items():
-        if has_room(each.value):
-            continue
-        if not each.begins:
+def _check_room(formulas: Formulas) -> None:
+    """Raise where float64 has no room for the value of a letter."""
+    for name, each in formulas.letters.items():
+        if not has_room(each.value):
             msg = (
                 f"to_python: {name}, {each.says}, is too large or too small for a program in "
                 "float64. Scale the data or the network; to_numpy computes in numbers of any size"
             )
             raise InputError(msg)
-        start = Fraction(each.value or 0)
-        value, says = log(start.numerator) - log(start.denominator), f"logarithm, {each.says}"
-        letters[name] = replace(each, value=value, says=says)
-    return replace(formulas, letters=letters)
-
-
-def _in_logarithm(expr: sp.Expr, start: sp.Symbol, letter: sp.Symbol) -> sp.Expr:
-    """Return an expression of π₀ in ln π₀: exponents are subtracted before one is lost to 0."""
-    found: Any = expr.replace(
-        lambda e: isinstance(e, sp.log) and e.has(start),  # ln(h/π₀ − 1) = ln(h − π₀) − ln π₀
-        lambda e: sp.log(sp.expand_mul(e.args[0] * start)) - sp.log(start),
-    )
-    turned: Any = sp.expand_mul(1 / found, deep=False).xreplace({start: sp.exp(letter)})
-    return 1 / sp.powsimp(turned, combine="exp")
 
 
 def _opening(derivation: Derivation, module: _Module) -> str:
-    letters = [f"    {module.called(e.symbol)}: {e.says}" for e in module.formulas.letters.values()]
+    letters = [f"    {e.symbol.name}: {e.says}" for e in module.formulas.letters.values()]
     laws = {f.learned[1].name for f in module.formulas.values() if f.learned is not None}
     missing = module.formulas.no_loss
     lines = [
@@ -229,21 +197,6 @@ class _Module:
 
     dialect: _Dialect
     formulas: Formulas
-
-    @cached_property
-    def names(self) -> dict[sp.Symbol, sp.Symbol]:
-        """What letters are called: themselves, but for logarithms of starts."""
-        letters = self.formulas.letters.values()
-        return {
-            each.symbol: sp.Symbol(f"log_{each.symbol.name}", real=True)
-            if each.begins and (each.value or 1) < 0
-            else each.symbol
-            for each in letters
-        }
-
-    def called(self, symbol: sp.Symbol) -> str:
-        """Return the name of a letter."""
-        return self.names[symbol].name
 
     def mode(self, formula: Formula) -> Iterator[str]:
         """Yield the functions of a strength and of its half-time."""
@@ -290,24 +243,20 @@ class _Module:
 
     def _function(self, name: str, says: str, expr: sp.Expr, shown: str = "") -> str:
         """Return a function of an expression, its common parts named."""
-        letters, timed = self._letters(expr), expr.has(TIME)
-        for start, letter in self.names.items():
-            if letter != start and expr.has(start):
-                expr = _in_logarithm(expr, start, letter)
-        renamed: Any = expr.xreplace(self.names)
-        used = {str(symbol) for symbol in renamed.free_symbols}
-        fresh = (each for each in numbered_symbols("x") if each.name not in used)
-        parts, (result,) = sp.cse([renamed], symbols=fresh)
-        body = [f"{symbol} = {self._printed(part)}" for symbol, part in parts]
-        body.append(f"return {self._printed(result)}")
-        return self._written(name, says, letters, body, shown, timed=timed)
+        code = Code(self.dialect.language, [expr])
+        result = code.text(expr)
+        body = [*code.still, *code.moving, f"return {result}"]
+        letters = self._letters(expr)
+        return self._written(name, says, letters, body, shown, timed=expr.has(TIME))
 
     def _sum(
         self, name: str, says: str, terms: Sequence[Any], letters: list[Letter], shown: str
     ) -> str:
         """Return a function of a sum, one term a line."""
-        first, *others = map(self._printed, terms)
-        body = ["return (", f"    {first}", *(f"    + {each}" for each in others), ")"]
+        code = Code(self.dialect.language, terms)
+        first, *others = map(code.text, terms)
+        shown_terms = [f"    {first}", *(f"    + {each}" for each in others)]
+        body = [*code.still, *code.moving, "return (", *shown_terms, ")"]
         return self._written(name, says, letters, body, shown, timed=True)
 
     def _written(
@@ -322,12 +271,12 @@ class _Module:
     ) -> str:
         """Return a function's text."""
         given = [str(TIME)] * timed
-        names = [*given, *(self.called(each.symbol) for each in letters)]
+        names = [*given, *(each.symbol.name for each in letters)]
         following = list(filter(_follows, letters))
         free = [each for each in letters if each.value is not None and not each.follows]
         asked = [*free, *following] if free and following else []
         shown_letters = [
-            f"{self.called(each.symbol)}=None" if each in asked else self._argument(each)
+            f"{each.symbol.name}=None" if each in asked else self._argument(each)
             for each in letters
         ]
         arguments = ", ".join([*given, *["*"][: len(letters)], *shown_letters])
@@ -344,27 +293,16 @@ class _Module:
 
     def _declared(self, name: str, free: list[Letter], following: list[Letter]) -> Iterator[str]:
         """Yield the lines that put declared values in, where no letter is given that needs more."""
-        yield f"[{', '.join(self.called(each.symbol) for each in [*free, *following])}] = _given("
+        yield f"[{', '.join(each.symbol.name for each in [*free, *following])}] = _given("
         yield f'    "{name}",'
         for letters in (free, following):
-            pairs = (
-                f'"{self.called(x.symbol)}": ({self.called(x.symbol)}, {_value(x)})'
-                for x in letters
-            )
+            pairs = (f'"{x.symbol.name}": ({x.symbol.name}, {_value(x)})' for x in letters)
             yield f"    {{{', '.join(pairs)}}},"
         yield ")"
 
     def _argument(self, letter: Letter) -> str:
-        name = self.called(letter.symbol)
+        name = letter.symbol.name
         return name if letter.value is None else f"{name}={_value(letter)}"
-
-    def _printed(self, expr: Any) -> str:
-        large = {
-            number: sp.Float(number, 17)
-            for number in expr.atoms(sp.Rational)
-            if max(abs(number.p), number.q) > _LARGEST_INTEGER
-        }
-        return str(self.dialect.printer().doprint(expr.xreplace({**self.names, **large})))
 
 
 def _follows(letter: Letter) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from symreln.document.escape import escape_html
 from symreln.document.model import Drawing
 from symreln.errors import InputError
+from symreln.report.looks import INK_SHARES, LIT
 
 _ROOT = re.compile(r"<svg\b[^>]*>")
 # Comments repeat the labels; the style sheet would apply to the whole page, so it becomes two
@@ -56,36 +56,10 @@ def _sized(root: str) -> Iterator[str]:
 
 
 _COLOUR = re.compile(r"\b((?:fill|stroke|stop-color): )(#[0-9a-f]{6})\b")
-_INK, _GROUND = 0x1B, 0x18  # the light page's ink and the dark page's ground: page.css
-_NEAR_GREY = 0x10  # most that the channels of a grey differ by
-_READABLE = 4.5  # WCAG AA: contrast of words against their ground
 
 
 def _followed(colour: str) -> str:
-    """Return a colour of a drawing on white so that it follows the page from light to dark.
-
-    Greys are mixed from the page's ink and ground; colours too dark for a dark ground are lightened
-    there until words in them can be read.
-    """
-    channels = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
-    if max(channels) - min(channels) <= _NEAR_GREY:
-        ink = min(1.0, (0xFF - max(channels)) / (0xFF - _INK))
-        return f"color-mix(in srgb, var(--ink) {ink:.0%}, var(--paper))"
-    lit = channels
-    while _contrast(lit, [_GROUND] * 3) < _READABLE:
-        lit = [value + math.ceil((0xFF - value) / 16) for value in lit]
-    return colour if lit == channels else f"light-dark({colour}, #{bytes(lit).hex()})"
-
-
-def _contrast(one: Sequence[int], other: Sequence[int]) -> float:
-    """Return the contrast of two colours, from 1 to 21 (WCAG 2, relative luminance)."""
-    low, high = sorted(map(_luminance, (one, other)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def _luminance(channels: Sequence[int]) -> float:
-    linear = [
-        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
-        for c in (v / 255 for v in channels)
-    ]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    """Return a colour of a drawing on white so that it follows the page from light to dark."""
+    if colour in INK_SHARES:
+        return f"color-mix(in srgb, var(--ink) {INK_SHARES[colour]}%, var(--paper))"
+    return f"light-dark({colour}, {LIT[colour]})" if colour in LIT else colour
