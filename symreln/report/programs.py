@@ -226,7 +226,8 @@ class _Module:
     def _never_learned(self, mode: ModeDerivation, count: int, law: Law) -> sp.Expr:
         """Return what those of equal modes leave that a narrow pathway has no units for."""
         lost = mode.multiplicity - count
-        if not lost or law.s.free_symbols | law.d.free_symbols <= self.names.keys():
+        known = {each.symbol for each in self.formulas.letters.values()}
+        if not lost or law.s.free_symbols | law.d.free_symbols <= known:
             return lost * law.s**2 / law.d / 2
         assert mode.d_eff is not None  # of a mode with a law
         # Roots without radicals have letters, and these occur in no other formula.
@@ -234,7 +235,7 @@ class _Module:
 
     def _call(self, name: str, learned: Alike) -> sp.Symbol:
         """Return the call of a function, as a symbol: it is printed as it is."""
-        names = [self.called(each.symbol) for each in self._letters(_strength(learned))]
+        names = [each.symbol.name for each in self._letters(_strength(learned))]
         return sp.Symbol(f"{name}({', '.join([str(TIME), *(f'{n}={n}' for n in names)])})")
 
     def _letters(self, expr: sp.Expr) -> list[Letter]:
