@@ -128,13 +128,6 @@ class Problems:
                 self._add_detail(model, detail, path)
             return None
 
-    def check_if_given(
-        self, model: type[Model], tables: Mapping[str, Any], name: str
-    ) -> Model | None:
-        """Return a checked table of a spec; None where there is none, or after :meth:`check`."""
-        value = tables.get(name)
-        return None if value is None else self.check(model, value, name)
-
     def _add_detail(self, model: type[StrictModel], detail: Any, path: str) -> None:
         """Add what pydantic found, at its place, with what the field's description expects."""
         loc: tuple[Any, ...] = detail["loc"]

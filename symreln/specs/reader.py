@@ -32,7 +32,7 @@ from symreln.specs.model import (
 from symreln.specs.overrides import apply_overrides
 from symreln.specs.parameters import Parameters, check_values, read_parameters, used_names
 from symreln.specs.pathways import read_pathways
-from symreln.specs.problems import Origin, Problems
+from symreln.specs.problems import Model, Origin, Problems
 from symreln.specs.schema import TITLE_LENGTH, NetworkModel, SpecModel, ValidationModel
 from symreln.specs.task import Task
 from symreln.specs.theory import check_theory
@@ -114,7 +114,7 @@ class _Reading:
         check_theory(
             network, pathways, graph=graph is not None, sized=bool(sizes), problems=problems
         )
-        validation = problems.check_if_given(ValidationModel, self.tables, "validation")
+        validation = self._table(ValidationModel, "validation")
         title = ""
         with problems.at("title"):
             title = check_text(self.tables.get("title", ""), longest=TITLE_LENGTH, empty=True)
@@ -209,8 +209,12 @@ class _Reading:
         paths = graph.paths(asked.dataset.samples)
         return tuple(PathwaySpec.along(graph, path) for path in paths), (), graph
 
+    def _table(self, kind: type[Model], name: str) -> Model | None:
+        value = self.tables.get(name)
+        return None if value is None else self.problems.check(kind, value, name)
+
     def _network(self, pathways: tuple[PathwaySpec, ...]) -> NetworkSpec | None:
-        model = self.problems.check_if_given(NetworkModel, self.tables, "network")
+        model = self._table(NetworkModel, "network")
         if model is None:
             return None
         given = dict(model)

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationInfo, create_model
+from pydantic.json_schema import GenerateJsonSchema
 
 from symreln.specs.entries import GateEntries, Inputs, Name, Outputs, PathwayGate, SwitchGate
 from symreln.specs.finding import check_text, need
@@ -271,48 +272,36 @@ class SpecModel(StrictModel):
     validation: ValidationModel | None = Field(default=None, description="a table: [validation]")
 
 
+class _ForToml(GenerateJsonSchema):
+    """A schema without null, which TOML does not have, and without titles made of names."""
+
+    def nullable_schema(self, schema: Any) -> dict[str, Any]:
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: Any) -> dict[str, Any]:
+        found = super().default_schema(schema)
+        return {key: value for key, value in found.items() if (key, value) != ("default", None)}
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
 def json_schema(tasks: Iterable[Task]) -> dict[str, Any]:
     """Return the JSON Schema of a spec file, for editors and for ``symreln schema``.
 
     Args:
         tasks: Those that ``dataset.task`` may name.
     """
-    schema = SpecModel.model_json_schema()
-    definitions = schema["$defs"]
+    schema = SpecModel.model_json_schema(schema_generator=_ForToml)
     models: list[type[StrictModel]] = [UserDatasetModel]
     for task in tasks:
         name = "".join(part.capitalize() for part in task.name.split("-"))
         field: Any = (Literal[task.name], Field(description=task.summary))  # type: ignore[valid-type]
         models.append(create_model(f"{name}Dataset", __base__=task.options, task=field))
     for model in models:
-        own = model.model_json_schema(ref_template="#/$defs/{model}")
-        definitions.update(own.pop("$defs", {}))
-        definitions[model.__name__] = own
+        own = model.model_json_schema(schema_generator=_ForToml)
+        schema["$defs"] |= own.pop("$defs", {}) | {model.__name__: own}
     datasets = [{"$ref": f"#/$defs/{model.__name__}"} for model in models]
     schema["properties"]["dataset"] = {"anyOf": datasets}
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    return {**_without_null(schema), "title": "symreln spec"}
-
-
-def _without_null(schema: Any) -> Any:
-    """Return a schema without null, which TOML does not have, and without generated titles."""
-    if isinstance(schema, list):
-        return [_without_null(entry) for entry in schema]
-    if not isinstance(schema, dict):
-        return schema
-    kept = {
-        key: _without_null(value)
-        for key, value in schema.items()
-        if not (key == "title" and isinstance(value, str))
-        and not (key == "default" and value is None)
-    }
-    if "anyOf" in kept:
-        options = [option for option in kept.pop("anyOf") if option != {"type": "null"}]
-        # A single alternative is written flat; nested alternatives are merged.
-        flat = [
-            o
-            for option in options
-            for o in (option["anyOf"] if list(option) == ["anyOf"] else [option])
-        ]
-        kept = {**kept, "anyOf": flat} if len(flat) > 1 else {**kept, **flat[0]}
-    return kept
+    return {**schema, "title": "symreln spec"}

@@ -151,16 +151,12 @@ class Parsed:
         tokens, line = self._tokens, error.end_lineno or error.lineno or 0
         if error.msg.endswith("was never closed"):
             return self.unexpected(tokens[line - 1], "its closing bracket")
-        if line >= len(tokens) and (not tokens or tokens[-1].text in self._continued):
+        goes_on = not tokens or tokens[-1].text in self.syntax.signs.keys() - {")", "]", "}"}
+        if line >= len(tokens) and goes_on:
             return self.unexpected(Token("end", "", len(self.source)), self.syntax.made_of)
         token = tokens[line - 1]
         follows = line > 1 and token.kind != "sign"
         return self.unexpected(token, self.syntax.made_of, self.syntax.hint if follows else "")
-
-    @property
-    def _continued(self) -> set[str]:
-        """The signs after which a text goes on."""
-        return self.syntax.signs.keys() - {")", "]", "}"}
 
     def token(self, node: ast.expr) -> Token:
         """Return the token that a node begins with."""
