@@ -59,7 +59,7 @@ CALLS = {
     "evaluate": lambda h: derived().evaluate(h),
     "enclose": lambda h: derived().enclose(h, digits=3),
     "enclose, digits": lambda h: derived().enclose([0], digits=h),
-    "enclose, strength0": lambda h: derived().enclose([0], 3, strength0=h),
+    "starting_at": lambda h: derived().starting_at(h),
     "from_weights": lambda h: sr.from_weights(h, FIRST, SECOND),
     "from_weights, w1": lambda h: sr.from_weights(derived(), h, SECOND),
     "from_weights, w2": lambda h: sr.from_weights(derived(), FIRST, h),
@@ -88,7 +88,7 @@ def test_a_hostile_argument_gets_an_answer_or_an_error_of_ours(name):
         (lambda: sr.validate(derived(), seeds=1.5), "seeds: found 1.5; give a whole number from 1"),
         (lambda: sr.validate(3), "Write sr.validate"),
         (
-            lambda: derived().enclose([0], strength0="x"),
+            lambda: derived().starting_at("x"),
             'strength0: found "x"; give a number above 0',
         ),
         (lambda: balanced().to_numpy([-1]), "give a sequence of finite steps from 0 on"),
@@ -119,7 +119,7 @@ def test_numbers_of_numpy_are_numbers():
         k: [b.str(5) for b in v] for k, v in array.items()
     }
     start = np.float64(0.001)
-    one, two = (derived().enclose([1], 9, strength0=s) for s in (start, Fraction(1, 1000)))
+    one, two = (derived().starting_at(s).enclose([1], 9) for s in (start, Fraction(1, 1000)))
     assert str(one) == str(two)
     assert sr.validate(derived(), seeds=np.int64(1), rng=np.int64(2)).seeds == 1
     times = np.array([0.0, 3.0])

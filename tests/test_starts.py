@@ -71,8 +71,6 @@ def test_another_start_is_taken_by_all_of_them(tmp_path: Path):
     own = derivation.starting_at("1/1000")
     assert own.strength0 == Fraction(1, 1000)
     ways = _ways(own, tmp_path)
-    ways["argument of evaluate"] = derivation.evaluate(TIMES, strength0="1/1000").loss
-    ways["argument of to_numpy"] = derivation.to_numpy("loss", strength0="1/1000")(TIMES)
     ways["in the spec"] = (
         sr.derive(sr.load(README | {"network": README["network"] | {"strength0": "1/1000"}}))
         .evaluate(TIMES)
@@ -80,7 +78,7 @@ def test_another_start_is_taken_by_all_of_them(tmp_path: Path):
     )
     for way, found in ways.items():
         np.testing.assert_allclose(found, 0 if way == "plot" else ways["evaluate"], atol=1e-12)
-    strength = derivation.evaluate([0], strength0="1/1000").modes[0].closed
+    strength = own.evaluate([0]).modes[0].closed
     assert strength[0] == pytest.approx(1e-3)
     assert own.modes["pi_1_1"].half_time < derivation.modes["pi_1_1"].half_time - 100
     assert [each.source for each in own.constants] == ["assumed"]
@@ -92,7 +90,7 @@ def test_another_start_is_taken_by_all_of_them(tmp_path: Path):
 @pytest.mark.parametrize("value", [0, -1, "no", float("nan")])
 def test_a_start_is_a_number_above_0(value: object):
     with pytest.raises(InputError, match="strength0"):
-        sr.derive("linear-hierarchy").evaluate([0], strength0=value)
+        sr.derive("linear-hierarchy").starting_at(value)
 
 
 DEEP = {

@@ -353,12 +353,11 @@ class Derivation(Answer, pathways.Derivation):
         half = half_time(self, mode, 21).decimal  # where symbols have no formula
         return found if half is None else replace(found, half_time=sp.Float(half[0], 21))
 
-    def to_numpy(self, name: str, *, strength0: Fraction | float | None = None) -> NumericFormula:
+    def to_numpy(self, name: str) -> NumericFormula:
         """Return a closed form as a function of time and letters, these at their declared values.
 
         Args:
             name: As of :meth:`formula`.
-            strength0: As of :meth:`starting_at`.
 
         Example:
             >>> import symreln as sr
@@ -366,17 +365,14 @@ class Derivation(Answer, pathways.Derivation):
             >>> bool(loss(0) > loss(10_000))
             True
         """
-        formulas = self.starting_at(strength0).ask(evaluated_formulas)
+        formulas = self.ask(evaluated_formulas)
         return NumericFormula(formulas.named(name), formulas.of(name))
 
-    def to_python(
-        self, library: Library = "numpy", *, strength0: Fraction | float | None = None
-    ) -> str:
+    def to_python(self, library: Library = "numpy") -> str:
         """Return a program that computes every closed form by a library alone.
 
         Args:
             library: "numpy", "jax" or "torch".
-            strength0: As of :meth:`starting_at`.
 
         Example:
             >>> import symreln as sr
@@ -385,14 +381,14 @@ class Derivation(Answer, pathways.Derivation):
         """
         from symreln.report.programs import program
 
-        return program(self.starting_at(strength0), library)
+        return program(self, library)
 
-    def starting_at(self, strength0: Fraction | float | None) -> Derivation:
+    def starting_at(self, strength0: Fraction | float) -> Derivation:
         """Return the derivation with another initial strength of every mode in all that it says.
 
         Args:
-            strength0: π₀, above 0; where it is None that which follows from the weights stays, of
-                a ReLU network κ of the early phase.
+            strength0: π₀, above 0, in place of that which follows from the weights; of a ReLU
+                network from κ of the early phase.
 
         Raises:
             InputError: There is no network, or it is no number above 0.
@@ -402,8 +398,6 @@ class Derivation(Answer, pathways.Derivation):
             >>> sr.derive("linear-hierarchy").starting_at("1/1000").strength0
             Fraction(1, 1000)
         """
-        if strength0 is None:
-            return self
         needed = "give a number above 0, for example Fraction(1, 1000)"
         given = exact_value(strength0, "strength0", needed)
         if given <= 0:
@@ -412,16 +406,13 @@ class Derivation(Answer, pathways.Derivation):
         network = replace(network_of(self.spec), strength0=given)
         return replace(self, spec=replace(self.spec, network=network))
 
-    def evaluate(
-        self, times: Times | None = None, *, strength0: Fraction | float | None = None
-    ) -> Prediction:
+    def evaluate(self, times: Times | None = None) -> Prediction:
         """Return the predicted curves in float64: ``.loss``, and ``.modes`` with a curve each.
 
         They are what is judged beside trained networks, from the printed initial strength π₀.
 
         Args:
             times: Ascending times in steps, from 0; every step of the network by default.
-            strength0: As of :meth:`starting_at`.
 
         Example:
             >>> import symreln as sr
@@ -429,25 +420,13 @@ class Derivation(Answer, pathways.Derivation):
             [2.0, 0.06]
         """
         _warn(self)
-        return prediction.predict(self.starting_at(strength0).at_values, times)
+        return prediction.predict(self.at_values, times)
 
-    def plot(self, ax: Axes | None = None, *, strength0: Fraction | float | None = None) -> Axes:
-        """Draw the strengths of the modes and, below, the loss: see :meth:`Answer.plot`.
-
-        Args:
-            ax: Where, divided in two; a new figure by default.
-            strength0: As of :meth:`starting_at`.
-        """
-        return Answer.plot(self.starting_at(strength0), ax)
-
-    def predict(
-        self, steps: Times | None = None, *, strength0: Fraction | float | None = None
-    ) -> Outputs:
+    def predict(self, steps: Times | None = None) -> Outputs:
         """Return the predicted outputs ŷ(t) of every sample: ``.values``, ``.by_mode``, ``.plot``.
 
         Args:
             steps: Ascending times in steps, from 0; every step of the network by default.
-            strength0: As of :meth:`starting_at`.
 
         Example:
             >>> import symreln as sr
@@ -456,22 +435,17 @@ class Derivation(Answer, pathways.Derivation):
             ((3, 8, 15), [1.0, 1.0])
         """
         _warn(self)
-        numbers = self.starting_at(strength0).at_values
-        found = predict_outputs(numbers, steps)
+        found = predict_outputs(self.at_values, steps)
         return Outputs(times=found.times, values=found.values, parts=found.parts)
 
     def enclose(
-        self,
-        times: Sequence[int | Fraction],
-        digits: int = 50,
-        strength0: Fraction | None = None,
+        self, times: Sequence[int | Fraction], digits: int = 50
     ) -> dict[str, tuple[arb, ...]]:
         """Return certified balls of every closed-form strength at the given times.
 
         Args:
             times: Exact times in steps.
             digits: Correct decimal digits asked for.
-            strength0: As of :meth:`starting_at`.
 
         Returns:
             Label of a mode -> one ball a time, each proven to contain the true value.
@@ -484,7 +458,7 @@ class Derivation(Answer, pathways.Derivation):
             >>> sr.derive("linear-hierarchy").enclose([1000], digits=10)["pi_1_4"][0].str(10)
             '[0.9999544759 +/- 4.46e-11]'
         """
-        return enclosing.enclose(self.starting_at(strength0), times, digits)
+        return enclosing.enclose(self, times, digits)
 
 
 @record(eq=False)

@@ -36,7 +36,7 @@ STARTS = [(name, Fraction(1, 10**5)) for name in FAMILIES] + [
 def test_enclosed_from_a_given_start_is_what_floats_say(name, strength0):
     derivation = sr.derive(load(**FAMILIES[name]))
     known = derivation.known
-    balls = derivation.enclose(TIMES, 40, strength0=strength0)
+    balls = derivation.starting_at(strength0).enclose(TIMES, 40)
     modes = derivation.pathways[0].modes
     s, d = (
         np.array([[x.to_float()] for x in part])
@@ -57,10 +57,10 @@ def test_start_is_above_0():
     derivation = sr.derive(load(layers=4))
     for wrong in (0, Fraction(-1, 2)):
         with pytest.raises(InputError, match="above 0"):
-            derivation.enclose([1], strength0=wrong)
+            derivation.starting_at(wrong)
 
 
 def test_precision_has_an_end():
     derivation = sr.derive(load(layers=3))
     with pytest.raises(LimitReachedError, match="bits"):
-        derivation.enclose([1], digits=MOST_DIGITS, strength0=Fraction(1))
+        derivation.starting_at(1).enclose([1], digits=MOST_DIGITS)

@@ -81,7 +81,7 @@ def test_the_document_has_the_solution_and_its_proof():
 def test_what_it_does_not_say_is_refused():
     derivation = sr.derive(spec_of("tall"))
     refusals = [
-        (NotSupportedError, "mean, 0", lambda: derivation.evaluate(strength0="1/10")),
+        (NotSupportedError, "mean, 0", lambda: derivation.starting_at("1/10").evaluate()),
         (NoClosedFormError, "no closed form", lambda: derivation.to_numpy("loss")),
         (InputError, "diverge", lambda: sr.derive(spec_of("tall", learning_rate=1)).evaluate()),
         (NotSupportedError, "closed forms are confronted", lambda: sr.validate(derivation)),

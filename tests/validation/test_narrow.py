@@ -147,7 +147,7 @@ def test_few_units_of_other_networks_are_said_and_not_predicted(network):
     with pytest.raises(NotSupportedError, match="2 hidden units for 4 modes"):
         derivation.evaluate()
     with pytest.raises(NotSupportedError, match="2 hidden units for 4"):
-        derivation.enclose([10], strength0=Fraction(1, 1000))
+        derivation.starting_at("1/1000").enclose([10])
 
 
 def test_few_units_are_no_share_of_many():
