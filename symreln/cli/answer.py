@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from symreln.base.terminal import put, say
 from symreln.cli.options import imported
 from symreln.report.folder import require_folder, write_together
 from symreln.task_library.load import load
-from symreln.train.machine import Library, Machine
+from symreln.train.machine import Machine
 
 
 def answer(
@@ -74,9 +74,18 @@ def answer(
 
 
 def training_machine(
-    backend: Library, device: str | None, *, float32: bool
+    *,
+    backend: Literal["numpy", "torch"] = "numpy",
+    device: str | None = None,
+    float32: bool = False,
 ) -> AbstractContextManager[None]:
     """Return a context that trains on what is asked for.
+
+    Args:
+        backend: Library that trains; all but numpy have to be installed.
+        device: Where it trains, such as cuda:1 or cpu; a graphics card by default.
+        float32: Whether to train in single precision, which rounds at 1e-7; double precision by
+            default.
 
     Raises:
         InputError: The library is not installed, or the device is not there.

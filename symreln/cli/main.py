@@ -6,7 +6,7 @@ import errno
 import gc
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -36,70 +36,60 @@ class _Row(NamedTuple):
     """A command: a Python call, and what is printed of its answer.
 
     Attributes:
-        call: What it calls; its parameters are the command's.
-        example: One way to call it, without the program's name.
+        module: Of ``symreln.calls``; the call there has the name of the command.
+        example: What may be typed behind the name.
         out: The folder for the results if none is named; "" where it writes nothing.
-        work: What calls it and prints. It is imported when the command is called, as the call is:
-            most need a second for that.
-        save: A method of the answer whose parameters are the command's, too.
+        work: What calls it and prints, a module and its function. It is imported when the command
+            is called, as the call is: most need a second for that.
+        saves: Whether the parameters of ``Derivation.save`` are the command's, too.
         trains: Whether what it trains with is chosen.
     """
 
-    call: str
+    module: str
     example: str
     out: str = ""
-    work: str = "cli.answer:answer"
-    save: str = ""
+    work: str = "answer"
+    saves: bool = False
     trains: bool = False
 
 
-_OUT, _CONFRONT, _SAVE = "symreln-out/NAME", "cli.confront:confront", "calls.derive:Answer.save"
-_TELL = "cli.tell:tell"
+_OUT = "symreln-out/NAME"
 #: The commands in groups, as `symreln --help` has them.
 GROUPS = {
     "Derive and validate": {
         "run": _Row(
-            "calls.validate:run",
-            "run contextual-3 --set network.hidden=100 --out three",
-            *(_OUT, _CONFRONT, _SAVE, True),
+            "validate",
+            "contextual-3 --set network.hidden=100 --out three",
+            *(_OUT, "confront", True, True),
         ),
         "derive": _Row(
-            "calls.derive:derive",
-            "derive xor --set parameters.Delta.value=1/2 --format html",
-            *(_OUT, "cli.derive:derive", _SAVE),
+            "derive",
+            "xor --set parameters.Delta.value=1/2 --format html",
+            *(_OUT, "derive", True),
         ),
         "validate": _Row(
-            "calls.validate:validate",
-            "validate xor --seeds 20 --set validation.tolerance=2%",
-            *(_OUT, _CONFRONT, "", True),
+            "validate",
+            "xor --seeds 20 --set validation.tolerance=2%",
+            *(_OUT, "confront", False, True),
         ),
-        "verify": _Row("calls.inform:verify", "verify symreln-out/xor", work=_TELL),
+        "verify": _Row("inform", "symreln-out/xor", work="tell"),
     },
     "Gates": {
-        "gates": _Row("calls.gates:gates", "gates xor --method self-consistent", f"{_OUT}-gates"),
-        "race": _Row("calls.gates:race", "race xor --seeds 20", f"{_OUT}-race"),
-        "replay": _Row("calls.gates:replay", "replay contextual-3 --curve", f"{_OUT}-replay"),
+        "gates": _Row("gates", "xor --method self-consistent", f"{_OUT}-gates"),
+        "race": _Row("gates", "xor --seeds 20", f"{_OUT}-race"),
+        "replay": _Row("gates", "contextual-3 --curve", f"{_OUT}-replay"),
     },
     "Many networks": {
         "sweep": _Row(
-            "calls.sweep:sweep",
-            "sweep contextual-3 --over network.hidden=100,200 --seeds 4",
-            f"{_OUT}-sweep",
+            "sweep", "contextual-3 --over network.hidden=100,200 --seeds 4", f"{_OUT}-sweep"
         ),
-        "depth": _Row(
-            "calls.depth:depth",
-            "depth --set network.hidden=50 --seeds 10",
-            f"{_OUT}-depth",
-            trains=True,
-        ),
-        "reproduce": _Row(
-            "calls.reproduce:reproduce", "reproduce xor --out paper", "symreln-out/paper"
-        ),
+        "depth": _Row("depth", "--set network.hidden=50 --seeds 10", f"{_OUT}-depth", trains=True),
+        "reproduce": _Row("reproduce", "xor --out paper", "symreln-out/paper"),
     },
     "What there is": {
-        "tasks": _Row("calls.inform:tasks", "tasks contextual-3", work=_TELL),
-        "schema": _Row("calls.inform:schema", "schema > symreln.schema.json", work=_TELL),
-        "info": _Row("calls.inform:info", "info", work=_TELL),
+        "tasks": _Row("inform", "contextual-3", work="tell"),
+        "schema": _Row("inform", "> symreln.schema.json", work="tell"),
+        "info": _Row("inform", "", work="tell"),
     },
 }
 _ROWS = {name: row for rows in GROUPS.values() for name, row in rows.items()}
@@ -114,7 +104,7 @@ class _Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return one, or None where there is none."""
-        return _made(cmd_name, _ROWS[cmd_name]) if cmd_name in _ROWS else None
+        return _made(cmd_name) if cmd_name in _ROWS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write them group by group, each with the first sentence of its help."""
@@ -130,12 +120,14 @@ class _Commands(click.Group):
         main(None if args is None else [*args])
 
 
-def _made(name: str, row: _Row) -> click.Command:
+def _made(name: str) -> click.Command:
     """Return a command: its options are the parameters of its call, and what all have."""
-    text, parameters = options.read_call(row.call)
-    saving = options.read_call(row.save)[1] if row.save else []
+    row, call = _ROWS[name], f"calls.{_ROWS[name].module}:{name}"
+    text, parameters = options.read_call(call)
+    saving = options.read_call("calls.derive:Answer.save")[1] if row.saves else []
+    training = options.read_call("cli.answer:training_machine")[1] if row.trains else []
     first = [each for each in parameters if isinstance(each, options.Argument)]
-    own = {each.name for each in [*first, *saving]}
+    own = _names([*first, *saving])
     about_spec = any(each.text == options.SPEC for each in first)
     parts: dict[str, list[click.Parameter]] = {
         options.INPUT: [*first, *(options.SPEC_OPTIONS if about_spec else ())],
@@ -145,18 +137,24 @@ def _made(name: str, row: _Row) -> click.Command:
             *([options.out_option(row.out)] if row.out else ()),
             *options.PRINTING,
         ],
-        options.MACHINE: [*(options.TRAINING if row.trains else ()), *options.LIMITS],
+        options.MACHINE: [*training, *options.LIMITS],
     }
     return options.Command(
         name,
         parts,
-        callback=_callback(row, *(each.name or "" for each in first)),
+        callback=_callback(row, call, _names(first), _names(training)),
         help=text,
-        epilog=f"Example: symreln {row.example}",
+        epilog=f"Example: symreln {name} {row.example}",
     )
 
 
-def _callback(row: _Row, *names: str) -> Callable[..., int]:
+def _names(parameters: Iterable[click.Parameter]) -> list[str]:
+    return [str(each.name) for each in parameters]
+
+
+def _callback(
+    row: _Row, home: str, names: Sequence[str], training: Sequence[str]
+) -> Callable[..., int]:
     """Return what a command does; ``names``: of its argument, where it has one."""
 
     def call(
@@ -173,9 +171,9 @@ def _callback(row: _Row, *names: str) -> Callable[..., int]:
             limited = options.imported("cli.limited:limited")
             return limited(arguments, asked.get("out"), time_limit, memory_limit)
         if row.trains:
-            asked["machine"] = {str(each.name): asked.pop(each.name) for each in options.TRAINING}
+            asked["machine"] = {name: asked.pop(name) for name in training}
         with shown(quiet=quiet):
-            return options.imported(row.work)(row.call, *given, **asked)
+            return options.imported(f"cli.{row.work}:{row.work}")(home, *given, **asked)
 
     return call
 

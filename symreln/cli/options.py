@@ -115,10 +115,10 @@ def _arguments(given: ast.arguments) -> Iterator[tuple[bool, str, str, list[Any]
     """Yield whether it is the first, name, type, and the default where there is one."""
     ends = [[]] * (len(given.args) - len(given.defaults)) + [[each] for each in given.defaults]
     ends += [[] if each is None else [each] for each in given.kw_defaults]
-    for place, (each, end) in enumerate(zip([*given.args, *given.kwonlyargs], ends, strict=True)):
+    for each, end in zip([*given.args, *given.kwonlyargs], ends, strict=True):
         if each.arg not in ("self", *_OWN) and each.annotation is not None:
             default = [ast.literal_eval(value) for value in end]
-            yield place == 0, each.arg, ast.unparse(each.annotation), default
+            yield each in given.args[:1], each.arg, ast.unparse(each.annotation), default
 
 
 def _plain(text: str) -> str:
@@ -176,27 +176,6 @@ SPEC_OPTIONS = (
 PRINTING = (
     _option("--json as_json", "Print the JSON on stdout.", is_flag=True),
     _option("--quiet -q", "No progress on stderr.", is_flag=True),
-)
-_BACKENDS = click.Choice(["numpy", "torch"])
-#: What networks are trained with.
-TRAINING = (
-    _option(
-        "--backend",
-        "Library that trains: numpy or torch, which has to be installed.",
-        metavar="LIBRARY",
-        type=_BACKENDS,
-        default="numpy",
-    ),
-    _option(
-        "--device",
-        "Where the back-end trains, such as cuda:1 or cpu.  [default: a graphics card]",
-        metavar="NAME",
-    ),
-    _option(
-        "--float32",
-        "Train in single precision, which rounds at 1e-7; double precision otherwise.",
-        is_flag=True,
-    ),
 )
 _SECONDS = {"": 1.0, "s": 1.0, "sec": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "ms": 1e-3}
 _MEGABYTES = {"kb": 2.0**-10, "tb": 2.0**20}

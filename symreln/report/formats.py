@@ -106,7 +106,8 @@ def require_formats(names: Collection[str]) -> None:
         InputError: There is none of a name.
         NotSupportedError: One is not.
     """
-    for name in sorted(set(names) - set(NAMES)):
+    names = {names} if isinstance(names, str) else {*names}  # a text is one name
+    for name in sorted(names - {*NAMES}):
         msg = f"format: found {shown(name)}, which is none. {nearest(name, NAMES)}"
         raise InputError(msg)
     for each in FORMATS:

@@ -8,6 +8,7 @@ import re
 import sys
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -139,7 +140,7 @@ def test_a_page_says_what_its_script_hands_over(scripts, tmp_path):
     assert "Networks say so." in index
     assert 'href="one/page.html"' in index
     assert 'href="one/curve.svg"' in index
-    told = list(found.lines())
+    told = list(replace(found, name="all").lines())
     assert told[0] == "finding 1, confirmed: Networks say so. (one)"
     assert told[1:3] == ["disproved: Another is not. (one)", "not confirmed: Or not. (one)"]
     counts = "one: 2 proven, 1 computed, 1 confirmed, 2 disproved, 2 not confirmed, 1 undecided; "

@@ -143,8 +143,8 @@ def test_networks_of_a_theory_that_fails_are_left_out(spec, tmp_path):
     swept = sr.sweep(spec, {"network.hidden": [3]}, directory=tmp_path / "out")
     (row,) = swept.rows
     assert (row.seeds, row.verdict, row.level) == (0, None, "")
-    assert [*swept.failed()] == [
-        "network.hidden=3: theory: the targets are all zero, so there is nothing to learn and no "
+    assert [*swept.errors()] == [
+        "sweep: network.hidden=3: theory: the targets are all zero, so there is nothing to learn and no "
         "loss to compare"
     ]
     assert "the targets are all zero" in repr(swept)
