@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from symreln.exact.spectrum import ModeClass
-    from symreln.verdict.coupling import ModeCoupling, Node, StageCouplings
+    from symreln.verdict.coupling import Node, StageCouplings
 
 _Modes = tuple[PathwayModes, ...]
 #: The spectra of all pathways after a split; None where nothing is split.
@@ -50,7 +50,7 @@ def split_by_sums(modes: _Modes, couplings: StageCouplings) -> _Split:
         source = c.source_class
         kind = source.minpoly, source.eigenvalue, source.d
         acting.setdefault(c.target, {}).setdefault(kind, []).append(c.source)
-    operators: dict[int, ExactMatrix] = {}
+    operators: dict[int, list[ExactMatrix]] = {}
     for (p, a), groups in acting.items():
         if modes[p].original is not None:
             continue
@@ -66,35 +66,26 @@ def split_by_sums(modes: _Modes, couplings: StageCouplings) -> _Split:
             operator = _operator(modes[p], a, rows[0])
             if operator is None:
                 return None
-            _add(operators, p, operator)
+            operators.setdefault(p, []).append(operator)
     return _split(modes, operators)
 
 
 def split_by_one(modes: _Modes, couplings: StageCouplings) -> _Split:
     """Split every class by the first action on it that is no number; None where that fails."""
-    operators: dict[int, ExactMatrix] = {}
+    operators: dict[int, list[ExactMatrix]] = {}
     split: set[Node] = set()
     for c in couplings.couplings:
         (p, a) = c.target
         if modes[p].original is not None or c.target in split or c.factors is not None:
             continue
-        operator = _first_operator(modes[p], a, c)
+        drive = modes[p].drive(a)
+        rows = (row for row in c.actions if drive.polynomial(row) is None)
+        operator = None if c.target_class.is_null else _operator(modes[p], a, next(rows))
         if operator is None:
             return None
         split.add(c.target)
-        _add(operators, p, operator)
+        operators.setdefault(p, []).append(operator)
     return _split(modes, operators)
-
-
-def _first_operator(pathway: PathwayModes, a: int, coupling: ModeCoupling) -> ExactMatrix | None:
-    if coupling.target_class.is_null:
-        return None
-    rows = (row for row in coupling.actions if pathway.drive(a).polynomial(row) is None)
-    return _operator(pathway, a, next(rows))
-
-
-def _add(operators: dict[int, ExactMatrix], p: int, operator: ExactMatrix) -> None:
-    operators[p] = operators[p] + operator if p in operators else operator
 
 
 def _operator(pathway: PathwayModes, a: int, row: Sequence[ExactMatrix]) -> ExactMatrix | None:
@@ -110,27 +101,23 @@ def _operator(pathway: PathwayModes, a: int, row: Sequence[ExactMatrix]) -> Exac
     return operator if operator == operator.T else None
 
 
-def _split(modes: _Modes, operators: dict[int, ExactMatrix]) -> _Split:
+def _split(modes: _Modes, operators: dict[int, list[ExactMatrix]]) -> _Split:
     """Return the spectra with the classes of some pathways split; those of images follow."""
     if not operators:
         return None
     found: list[JointSpectrum] = []
     for p, item in enumerate(modes):
-        image = item.effective.image
-        if item.original is not None and image is not None:
+        spectrum = item.spectrum
+        if item.original is not None and item.effective.image is not None:
             first = next(q for q, other in enumerate(modes) if other is item.original)
-            spectrum = found[first]
-            if spectrum is not modes[first].spectrum:
-                spectrum = image_spectrum(item.effective, spectrum)
-            else:
-                spectrum = item.spectrum
+            if found[first] is not modes[first].spectrum:
+                spectrum = image_spectrum(item.effective, found[first])
         elif p in operators:
-            refined = _split_spectrum(item.spectrum, operators[p])
+            start, *others = operators[p]
+            refined = _split_spectrum(spectrum, sum(others, start=start))
             if refined is None:
                 return None
             spectrum = refined
-        else:
-            spectrum = item.spectrum
         found.append(spectrum)
     return tuple(found)
 

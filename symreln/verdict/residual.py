@@ -118,35 +118,21 @@ def converged_pathways(
         modes: The stage's pathways.
         d_eff: d_eff of the classes that couple; the others have their own d.
     """
-    found: dict[int, Converged] = {}
+    made: dict[int, Converged] = {}
     for p, pathway in enumerate(modes):
-        own = _learning(pathway, p, d_eff)
-        like = None if pathway.original is None else found[id(pathway.original)]
-        found[id(pathway)] = Converged(
+        own: dict[int, Coefficients] = {}
+        for a, mode_class in enumerate(pathway.classes):
+            if not mode_class.is_null:
+                found = d_eff.get((p, a), mode_class.d)
+                assert found is not None
+                own[a] = found
+        like = None if pathway.original is None else made[id(pathway.original)]
+        made[id(pathway)] = Converged(
             pathway=pathway,
             d_eff=own,
             like=like if like is not None and like.d_eff == own else None,
         )
-    return tuple(found.values())
-
-
-def _learning(
-    pathway: PathwayModes, p: int, d_eff: Mapping[Node, Coefficients]
-) -> dict[int, Coefficients]:
-    """Return d_eff of every class with s > 0."""
-    return {
-        a: _effective_eigenvalue(pathway, (p, a), d_eff)
-        for a, mode_class in enumerate(pathway.classes)
-        if not mode_class.is_null
-    }
-
-
-def _effective_eigenvalue(
-    pathway: PathwayModes, node: Node, d_eff: Mapping[Node, Coefficients]
-) -> Coefficients:
-    found = d_eff.get(node, pathway.classes[node[1]].d)
-    assert found is not None
-    return found
+    return tuple(made.values())
 
 
 def _gained(mode_class: ModeClass, d_eff: Coefficients, known: dict[tuple, Scalar]) -> Scalar:
