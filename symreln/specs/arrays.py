@@ -68,7 +68,7 @@ def plain(value: Any) -> Any:
         return plain(value.tolist())
     if isinstance(value, list | tuple):
         return [plain(entry) for entry in value]
-    return entry_of(value)
+    return _entry_of(value)
 
 
 def symbols_of(*values: object) -> dict[str, sp.Symbol]:
@@ -101,7 +101,7 @@ def _opened(value: Any, *, vector: bool) -> object:
 def _row(row: object, *, exact: bool) -> object:
     if not isinstance(row, list | tuple):
         return row
-    return zeros_and_ones([entry_of(entry, exact=exact) for entry in row])
+    return zeros_and_ones([_entry_of(entry, exact=exact) for entry in row])
 
 
 def zeros_and_ones(values: Any) -> Any:
@@ -111,7 +111,7 @@ def zeros_and_ones(values: Any) -> Any:
     return [int(value) if isinstance(value, bool) else value for value in values]
 
 
-def entry_of(entry: Any, *, exact: bool = True) -> object:
+def _entry_of(entry: Any, *, exact: bool = True) -> object:
     """Return a number or a formula as the door reads it; what is neither as it is."""
     if isinstance(entry, np.floating) and not isinstance(entry, float):
         entry = float(str(entry))

@@ -82,7 +82,7 @@ def apply_overrides(
     done: dict[Path, str] = {}
     problems: list[Problem] = []
     by_call = isinstance(overrides, Mapping)
-    items = list(overrides.items()) if by_call else [(t, None) for t in override_texts(overrides)]
+    items = list(overrides.items()) if by_call else [(t, None) for t in _override_texts(overrides)]
     for key, given in items:
         text = visible(cut(f"{key}={given}" if by_call else key, 100))
         try:
@@ -97,7 +97,7 @@ def apply_overrides(
     return changed, done
 
 
-def override_texts(overrides: object) -> tuple[str, ...]:
+def _override_texts(overrides: object) -> tuple[str, ...]:
     """Return ``key=value`` texts.
 
     Raises:

@@ -18,7 +18,7 @@ from symreln.task_library.structures import exact
 
 
 @record(kw_only=False)
-class Bundled:
+class _Bundled:
     """A data set that comes with scikit-learn.
 
     Attributes:
@@ -48,7 +48,7 @@ class Bundled:
         return exact(np.eye(len(self.names), dtype=np.int64)[self.classes].T)
 
 
-def bundled(file: str) -> Bundled:
+def _bundled(file: str) -> _Bundled:
     """Return a data set of ``sklearn.datasets``; nothing is downloaded.
 
     Importing scikit-learn takes seconds, so its file is read where it is.
@@ -72,7 +72,7 @@ def bundled(file: str) -> Bundled:
     )
 
 
-def _read(path: Path) -> Bundled:
+def _read(path: Path) -> _Bundled:
     """Return a table whose last column is the class, below a line of names if there is one."""
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rt", encoding="utf-8") as stream:
@@ -82,7 +82,7 @@ def _read(path: Path) -> Bundled:
     table = np.loadtxt(lines[1:] if head else lines, delimiter=",")
     classes = table[:, -1].astype(np.int64)
     names = tuple(head) or tuple(str(kind) for kind in sorted(set(classes.tolist())))
-    return Bundled(table[:, :-1], classes, names)
+    return _Bundled(table[:, :-1], classes, names)
 
 
 class _NoOptions(StrictModel):
@@ -91,7 +91,7 @@ class _NoOptions(StrictModel):
 
 def _iris(options: _NoOptions) -> Dataset:
     """Return X, shape (4, 150), centimetres in tenths, not centred; Y one-hot, (3, 150)."""
-    data = bundled("iris.csv")
+    data = _bundled("iris.csv")
     return Dataset(
         inputs=data.inputs(10),
         targets=data.targets,
@@ -108,9 +108,9 @@ def _iris(options: _NoOptions) -> Dataset:
 
 def _digits(options: _NoOptions) -> Dataset:
     """Return X, shape (64, 1797), pixels k/16 for k = 0..16, not centred; Y one-hot, (10, 1797)."""
-    data = bundled("digits.csv.gz")
+    data = _bundled("digits.csv.gz")
     return Dataset(
-        inputs=Bundled(data.data / 16, data.classes, data.names).inputs(16),
+        inputs=_Bundled(data.data / 16, data.classes, data.names).inputs(16),
         targets=data.targets,
         labels={"class": tuple(data.classes.tolist())},
         description=(

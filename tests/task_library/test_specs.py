@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import symreln as sr
 from symreln.task_library import list_tasks
-from symreln.task_library.load import load
 from symreln.task_library.registry import SPECS, spec_path
 
 
@@ -24,7 +24,7 @@ def test_the_list_is_complete_and_in_words():
 
 @pytest.mark.parametrize("name", SPECS)
 def test_every_spec_loads_with_a_network_and_values(name: str):
-    spec = load(name)
+    spec = sr.load(name)
     assert spec.network is not None
     assert spec.source == name
     assert spec.dataset.task
@@ -43,38 +43,28 @@ PUBLISHED = [
 
 
 @pytest.mark.parametrize(("name", "contexts", "scale", "hidden", "x", "y"), PUBLISHED)
-def test_contextual_specs_are_as_published(
-    name: str,
-    contexts: int,
-    scale: Fraction,
-    hidden: int,
-    x: tuple[int, int],
-    y: tuple[int, int],
-):
-    spec = load(name)
-    network = spec.network
+def test_contextual_specs_are_as_published(name, contexts, scale, hidden, x, y):
+    spec = sr.load(name)
+    network, data = spec.network, spec.dataset
     assert network is not None
-    assert (spec.dataset.inputs.shape, spec.dataset.targets.shape) == (x, y)
-    assert spec.values == {"c": scale}
-    assert network.hidden == hidden
+    assert (data.inputs.shape, data.targets.shape) == (x, y)
+    assert (spec.values, network.hidden) == ({"c": scale}, hidden)
     assert network.init_std == Fraction(5, 1000) / hidden
     assert (network.learning_rate, network.loss, network.steps) == (Fraction(1, 1000), "sum", 8001)
     assert network.training == "staged"
-    assert network.tau(spec.dataset.samples) == Fraction(1000, spec.dataset.samples)
+    assert network.tau(data.samples) == Fraction(1000, data.samples)
     common, *others = spec.pathways
-    assert (common.gate, common.stage) == ((1,) * spec.dataset.samples, 1)
-    assert common.inputs == tuple(range(spec.dataset.n_x))
+    assert (common.gate, common.stage) == ((1,) * data.samples, 1)
+    assert common.inputs == tuple(range(data.n_x))
     assert len(others) == contexts
     for k, pathway in enumerate(others, start=1):
-        labels = spec.dataset.labels["context"]
-        assert pathway.gate == tuple(int(label != k) for label in labels)
-        assert pathway.inputs == tuple(range(8))
-        assert pathway.outputs == tuple(range(spec.dataset.n_y))
-        assert pathway.stage == 2
+        assert pathway.gate == tuple(int(label != k) for label in data.labels["context"])
+        assert (pathway.inputs, pathway.stage) == (tuple(range(8)), 2)
+        assert pathway.outputs == tuple(range(data.n_y))
 
 
 def test_different_structures_are_in_their_contexts():
-    equal, different = load("contextual-3").dataset, load("contextual-different").dataset
+    equal, different = sr.load("contextual-3").dataset, sr.load("contextual-different").dataset
     assert different.options["structures"] == "hierarchy, ring, cross"
     assert equal.inputs == different.inputs
     a, b = equal.targets.to_numpy(), different.targets.to_numpy()
@@ -82,23 +72,19 @@ def test_different_structures_are_in_their_contexts():
     assert changed == {2, 3}
 
 
-def test_xor_gates():
-    assert [p.gate for p in load("xor").pathways] == [
-        (1, 0, 0, 0),
-        (0, 1, 0, 0),
-        (0, 0, 1, 0),
-        (0, 0, 0, 1),
-    ]
-    assert [p.gate for p in load("xor-linear").pathways] == [(1, 1, 0, 0), (0, 0, 1, 1)]
-    assert load("xor").values == {"Delta": 0}
-    assert load("xor-linear").values == {"Delta": 2}
-
-
-def test_the_modular_rival_has_one_pathway_a_context():
-    spec = load("contextual-3-modular")
-    assert [sum(p.gate) for p in spec.pathways] == [8, 8, 8]
-    assert np.sum([p.gate for p in spec.pathways], axis=0).tolist() == [1] * 24
-    assert all(p.inputs == tuple(range(11)) for p in spec.pathways)
+@pytest.mark.parametrize(
+    ("name", "values", "gates"),
+    [
+        ("xor", {"Delta": 0}, np.eye(4)),
+        ("xor-linear", {"Delta": 2}, [[1, 1, 0, 0], [0, 0, 1, 1]]),
+        ("contextual-3-modular", {"c": 1}, np.repeat(np.eye(3), 8, axis=1)),
+    ],
+)
+def test_gates_of_ready_made_specs(name, values, gates):
+    spec = sr.load(name)
+    assert spec.values == values
+    assert np.array_equal([p.gate for p in spec.pathways], gates)
+    assert all(len(p.inputs) == spec.dataset.n_x for p in spec.pathways)
 
 
 @pytest.mark.parametrize("name", ["linear-hierarchy", "iris", "digits"])
@@ -108,7 +94,7 @@ def test_steps_of_the_linear_networks_are_stable(name: str):
     Gradient descent is stable while learning_rate times the largest curvature (times P for the
     loss "sum") is below 2; beyond that the loss oscillates and no flow describes it.
     """
-    spec = load(name).at_values()
+    spec = sr.load(name).at_values()
     network, samples = spec.network, spec.dataset.samples
     assert network is not None
     assert (network.loss, network.activation) == ("sum", "linear")
@@ -136,7 +122,7 @@ def test_steps_of_the_linear_networks_are_stable(name: str):
 @pytest.mark.parametrize("name", ["linear-hierarchy", "xor", "xor-linear"])
 def test_small_specs_train_to_the_end(name: str):
     """The numbers that the paper does not give: the loss must have converged at the last step."""
-    spec = load(name).at_values()
+    spec = sr.load(name).at_values()
     network = spec.network
     assert network is not None
     x, y = spec.dataset.inputs.to_numpy(), spec.dataset.targets.to_numpy()

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from pydantic import Field
 
+import symreln as sr
 from symreln.errors import SpecError
 from symreln.exact.matrix import ExactMatrix
 from symreln.exact.scalar import Scalar
@@ -20,12 +21,11 @@ from symreln.specs.kinds import Formula, StrictModel
 from symreln.specs.model import Dataset
 from symreln.specs.reader import read_spec
 from symreln.specs.task import Task
-from symreln.task_library.load import load
 from symreln.task_library.structures import STRUCTURES, hierarchy
 
 
 def dataset(**options: object) -> Dataset:
-    return load({"dataset": options, "pathway": [{"name": "a"}]}).dataset
+    return sr.load({"dataset": options, "pathway": [{"name": "a"}]}).dataset
 
 
 TREE_OF_EIGHT = [
@@ -130,12 +130,12 @@ def test_contextual_scale_may_be_any_formula():
         "parameters": {"c": {"positive": True, "value": 1}},
         "pathway": [{"name": "a"}],
     }
-    inputs = load(tables).at_values().dataset.inputs.to_fractions()
+    inputs = sr.load(tables).at_values().dataset.inputs.to_fractions()
     assert inputs[2] == [Fraction(1, 2), Fraction(1, 2), 0, 0]
 
 
 def test_xor_columns():
-    found = load("xor", {"parameters.Delta.value": 3}).at_values().dataset
+    found = sr.load("xor", {"parameters.Delta.value": 3}).at_values().dataset
     assert found.inputs.to_fractions() == [[1, -1, 1, -1], [1, -1, -1, 1], [3, 3, -3, -3]]
     assert found.targets.to_fractions() == [[1, 1, -1, -1]]
     assert found.labels["label"] == (1, 1, -1, -1)
@@ -143,27 +143,18 @@ def test_xor_columns():
     assert (first * second == np.array(found.labels["label"])).all()
 
 
-def test_iris_is_the_bundled_data_exactly():
-    from sklearn.datasets import load_iris
+@pytest.mark.parametrize(("task", "denominator"), [("iris", 10), ("digits", 16)])
+def test_real_data_are_the_bundled_ones_exactly(task: str, denominator: int):
+    import sklearn.datasets
 
-    found, data = dataset(task="iris"), load_iris()
-    assert found.inputs.shape == (4, 150)
-    assert found.inputs.to_numpy().T.tolist() == data.data.tolist()
-    assert all((10 * x).denominator == 1 for row in found.inputs.to_fractions() for x in row)
+    found, data = dataset(task=task), getattr(sklearn.datasets, f"load_{task}")()
+    scale = 16 if task == "digits" else 1
+    assert (found.inputs.to_numpy().T * scale).tolist() == data.data.tolist()
+    assert all(denominator % x.denominator == 0 for row in found.inputs.to_fractions() for x in row)
     assert found.targets.to_numpy().argmax(axis=0).tolist() == data.target.tolist()
-    assert [sum(row) for row in found.targets.to_fractions()] == [50, 50, 50]
-    assert set(found.labels["class"]) == {"setosa", "versicolor", "virginica"}
-
-
-def test_digits_are_the_bundled_data_exactly():
-    from sklearn.datasets import load_digits
-
-    found, data = dataset(task="digits"), load_digits()
-    assert found.inputs.shape == (64, 1797)
-    assert (found.inputs.to_numpy().T * 16).tolist() == data.data.tolist()
-    assert found.targets.to_numpy().argmax(axis=0).tolist() == data.target.tolist()
-    assert found.labels["class"] == tuple(data.target.tolist())
-    assert [sum(column) for column in zip(*found.targets.to_fractions(), strict=True)] == [1] * 1797
+    assert {sum(column) for column in zip(*found.targets.to_fractions(), strict=True)} == {1}
+    names = data.target_names[data.target] if task == "iris" else data.target
+    assert found.labels["class"] == tuple(names.tolist())
 
 
 def test_real_data_are_read_without_importing_scikit_learn():
